@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mycel: MindSpore's programming model on XLA.
+
+Networks are Cells with Parameters. The same code runs in two modes: PyNative (operators run as
+they are called) and Graph (`@jit`: recorded, remembered, compiled to one XLA program).
+
+Example:
+    >>> import mycel as ms
+    >>> print(ms.Tensor([1.0, 2.0]) + 1)
+    [2. 3.]
+"""
+
+from mycel.base import backend
+
+backend.configure()
+
+from mycel.base.context import (  # noqa: E402
+    GRAPH_MODE,
+    PYNATIVE_MODE,
+    context,
+    get_context,
+    set_context,
+)
+from mycel.base.dtypes import *  # noqa: E402, F403
+from mycel.execute import direct as _direct  # noqa: E402
+from mycel.execute import fused as _fused  # noqa: E402
+from mycel.record import stream as _stream  # noqa: E402
+
+# The one place where the machine is put together: lower layers are given what runs them.
+_stream.machine.run_segment = _fused.run_segment
+_stream.machine.run_directly = _direct.run_directly
+context.before_device_change = _stream.flush
+
+from mycel import ops  # noqa: E402
+from mycel.base.version import __version__  # noqa: E402
+from mycel.differentiate.api import get_grad, grad, value_and_grad  # noqa: E402
+from mycel.record.generator import Generator, get_seed, set_seed  # noqa: E402
+from mycel.record.parameter import Parameter, ParameterTuple  # noqa: E402
+from mycel.record.tensor import Tensor  # noqa: E402

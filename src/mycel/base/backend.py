@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All contact with JAX's configuration: 64-bit types, the disk cache of compilations, devices."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import jax
+
+DEVICE_VARIABLE = "MYCEL_DEVICE"
+CACHE_VARIABLE = "MYCEL_CACHE"
+
+# MindSpore's words for devices, and the JAX platforms that can serve them.
+PLATFORMS = {"CPU": ("cpu",), "GPU": ("gpu", "cuda", "rocm"), "TPU": ("tpu",), "Ascend": ("npu",)}
+
+
+def configure() -> None:
+    """Set JAX up once, before the first array is made."""
+    # int64 and float64 are MindSpore's defaults, and the per-call switch loses precision silently.
+    jax.config.update("jax_enable_x64", True)
+    folder = cache_folder()
+    if folder is not None and jax.config.jax_compilation_cache_dir is None:
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def cache_folder() -> Path | None:
+    """Where compiled programs are kept between runs; MYCEL_CACHE=off keeps none."""
+    wanted = os.environ.get(CACHE_VARIABLE)
+    if wanted == "off":
+        return None
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = Path(wanted or os.path.join(home, "mycel", "xla"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def available_targets() -> list[str]:
+    """The device targets of this machine, in MindSpore's words."""
+    return [name for name, platforms in PLATFORMS.items() if _first_device(platforms) is not None]
+
+
+def _first_device(platforms):
+    for platform in platforms:
+        try:
+            return jax.devices(platform)[0]
+        except RuntimeError:
+            continue
+    return None
+
+
+def default_target() -> str:
+    """The target that JAX would use by itself."""
+    platform = jax.default_backend()
+    return next((name for name, known in PLATFORMS.items() if platform in known), "CPU")
+
+
+def use_target(target: str, index: int = 0) -> bool:
+    """Make `target` the default device; False where the machine has none."""
+    for platform in PLATFORMS.get(target, ()):
+        try:
+            devices = jax.devices(platform)
+        except RuntimeError:
+            continue
+        if index < len(devices):
+            jax.config.update("jax_default_device", devices[index])
+            return True
+    return False

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places in the user's code: found cheaply while recording, spelled out only when needed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType
+from typing import NamedTuple
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_ours: set[str] = set()
+_theirs: set[str] = set()
+
+
+class Place(NamedTuple):
+    """A code object and an instruction in it; never a frame, which would keep locals alive."""
+
+    code: CodeType | None
+    instruction: int
+
+    @property
+    def line(self) -> int:
+        if self.code is None:
+            return 0
+        last = self.code.co_firstlineno
+        for start, end, line in self.code.co_lines():
+            if start <= self.instruction < end and line is not None:
+                return line
+            if line is not None and start <= self.instruction:
+                last = line
+        return last
+
+    def __str__(self):
+        if self.code is None:
+            return "an unknown place"
+        return f"{self.code.co_filename}:{self.line}"
+
+
+NOWHERE = Place(None, 0)
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a source file belongs to the machine, so that errors point past it."""
+    if filename in _ours:
+        return True
+    if filename in _theirs:
+        return False
+    ours = filename.startswith((PACKAGE, "<mycel"))
+    (_ours if ours else _theirs).add(filename)
+    return ours
+
+
+def user_place(depth: int = 1) -> Place:
+    """The nearest caller outside the package."""
+    frame = sys._getframe(depth)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename in _theirs or not is_ours(code.co_filename):
+            return Place(code, frame.f_lasti)
+        frame = frame.f_back
+    return NOWHERE

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One definition per operation: the function as written, and its Ops by static attributes."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+
+import jax
+import numpy as np
+
+from mycel.define.op import Op
+
+# Every definition by name, in the order of definition: what coverage and the meta-tests read.
+definitions: dict[str, Definition] = {}
+
+
+class Definition:
+    """A pure function whose positional parameters are arrays and whose keywords are static.
+
+    Attributes:
+        reverse: an optional derivative better than JAX's own,
+            `reverse(*inputs, output, cotangent, **statics) -> one gradient per input`.
+        arrays: names of the array parameters; the one after `*` takes any number.
+        optional: those whose default is None: leaving one out chooses other code.
+        statics: names of the static parameters; `defaults` has the defaults of both kinds.
+    """
+
+    def __init__(self, name: str, function: Callable, rule=None, fallible=False):
+        self.name = name
+        self.function = function
+        self.rule = rule
+        self.fallible = fallible
+        self.reverse: Callable | None = None
+        self.arrays: tuple[str, ...] = ()
+        self.statics: tuple[str, ...] = ()
+        self.optional: frozenset[str] = frozenset()
+        self.variadic = ""
+        self.defaults: dict[str, object] = {}
+        self.names: list[str] = []
+        self.composite = False
+        self._read_signature()
+        self._ops: dict = {}
+
+    def _read_signature(self):
+        optional = set()
+        for parameter in inspect.signature(self.function).parameters.values():
+            if parameter.default is not parameter.empty:
+                self.defaults[parameter.name] = parameter.default
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                self.statics += (parameter.name,)
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                self.variadic = parameter.name
+            else:
+                self.arrays += (parameter.name,)
+                if parameter.default is None:
+                    optional.add(parameter.name)
+        self.optional = frozenset(optional)
+
+    def set_reverse(self, reverse: Callable) -> None:
+        """Take a hand-written derivative; Ops made so far are rebuilt in place."""
+        self.reverse = reverse
+        for key, op in self._ops.items():
+            op.set_function(self._function(key[0], key[2] if len(key) > 2 else None))
+
+    def bind(self, *values) -> Op:
+        """The Op with these static values, in the order of `statics`."""
+        # The classes are part of the key: 1, 1.0 and True are equal, and choose different code.
+        try:
+            return self._ops[values, tuple(map(type, values))]
+        except (KeyError, TypeError):
+            return self._bind_new(values, None)
+
+    def bind_present(self, present: tuple[bool, ...], *values) -> Op:
+        """As `bind`, for a call that leaves some optional arrays out."""
+        try:
+            return self._ops[values, tuple(map(type, values)), present]
+        except (KeyError, TypeError):
+            return self._bind_new(values, present)
+
+    def _bind_new(self, values, present):
+        values = tuple(map(static_value, values))
+        key = (values, tuple(map(type, values)))
+        if present is not None:
+            key += (present,)
+        found = self._ops.get(key)
+        if found is None:
+            function = self._function(values, present)
+            found = self._ops.setdefault(key, Op(self.name, function, self.rule, self.fallible))
+        return found
+
+    def _function(self, values, present):
+        keywords = dict(zip(self.statics, values, strict=True))
+        function = functools.partial(self.function, **keywords) if keywords else self.function
+        if self.reverse is not None:
+            function = _with_reverse(function, functools.partial(self.reverse, **keywords))
+        return function if present is None else _leave_out(function, present)
+
+
+def _with_reverse(function, reverse):
+    better = jax.custom_vjp(function)
+
+    def forward(*inputs):
+        output = function(*inputs)
+        return output, (inputs, output)
+
+    def backward(kept, cotangent):
+        inputs, output = kept
+        gradients = reverse(*inputs, output, cotangent)
+        return gradients if isinstance(gradients, tuple) else (gradients,)
+
+    better.defvjp(forward, backward)
+    return better
+
+
+def _leave_out(function, present):
+    def shorter(*arrays):
+        given = iter(arrays)
+        return function(*[next(given) if there else None for there in present])
+
+    return shorter
+
+
+def static_value(value):
+    """A hashable form of a static attribute: lists become tuples, NumPy numbers Python's."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(static_value, value))
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return static_value(value.tolist())
+    if hasattr(value, "asnumpy"):
+        return static_value(value.asnumpy().tolist())
+    if isinstance(value, slice):
+        raise TypeError("A slice cannot be a static attribute; pass its bounds.")
+    return value
+
+
+def define(name: str, function: Callable, rule=None, fallible=False) -> Definition:
+    """Register a definition; a name is defined once.
+
+    Raises:
+        ValueError: the name is taken.
+    """
+    if name in definitions:
+        raise ValueError(f"The operation {name!r} is defined twice.")
+    made = definitions[name] = Definition(name, function, rule, fallible)
+    return made

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an operation is: a pure function on arrays with its static attributes bound."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.base import errors
+from mycel.base.places import is_ours, user_place
+from mycel.define.aval import Aval, aval_of
+
+# Signatures by number: a recorded program is a list of these numbers and of slots.
+signatures: list[Signature] = []
+_lock = threading.Lock()
+
+
+class Signature:
+    """An Op applied to inputs of known avals: its number is what a record keeps of it."""
+
+    __slots__ = ("arity", "aval", "id", "inputs", "op", "outputs", "single")
+
+    def __init__(self, op: Op, inputs: tuple[Aval, ...], outputs: tuple[Aval, ...], single: bool):
+        self.op = op
+        self.inputs = inputs
+        self.arity = len(inputs)
+        self.outputs = outputs
+        self.single = single
+        self.aval = outputs[0] if outputs else None
+        self.id = len(signatures)
+
+
+class Op:
+    """A named pure function; its derivative is another Op, so derivatives of any order exist.
+
+    Attributes:
+        rule: an optional reverse written in Python over recorded values,
+            `rule(inputs, outputs, cotangents, mask) -> list`, for what needs no array function.
+        fallible: it can fail while running, so its segment is waited for.
+        one, two, many: signatures by the avals of one, two or any inputs.
+    """
+
+    __slots__ = ("_reverses", "fallible", "function", "jitted", "many", "name", "one", "rule", "two")
+
+    def __init__(self, name: str, function: Callable, rule: Callable | None = None, fallible=False):
+        self.name = name
+        self.function = function
+        self.rule = rule
+        self.fallible = fallible
+        self.jitted = jax.jit(function)
+        self.one: dict[Aval, Signature] = {}
+        self.two: dict[Aval, dict[Aval, Signature]] = {}
+        self.many: dict[tuple[Aval, ...], Signature] = {}
+        self._reverses: dict[tuple, Op] = {}
+
+    def set_function(self, function: Callable) -> None:
+        """Exchange the function before the first use."""
+        self.function = function
+        self.jitted = jax.jit(function)
+
+    def __repr__(self):
+        return f"<Op {self.name}>"
+
+    def signature(self, avals: tuple[Aval, ...]) -> Signature:
+        """The signature for these inputs; infers shapes and dtypes once and raises if they clash."""
+        known = self.many.get(avals)
+        if known is not None:
+            return known
+        outputs, single = self._infer(avals)
+        with _lock:
+            known = self.many.get(avals)
+            if known is None:
+                known = Signature(self, avals, outputs, single)
+                signatures.append(known)
+                self.many[avals] = known
+        if len(avals) == 1:
+            self.one[avals[0]] = known
+        elif len(avals) == 2:
+            self.two.setdefault(avals[0], {})[avals[1]] = known
+        return known
+
+    def _infer(self, avals):
+        try:
+            result = jax.eval_shape(self.function, *[aval.struct for aval in avals])
+        except (TypeError, ValueError, IndexError, NotImplementedError) as error:
+            raise _clear_error(self, avals, error) from None
+        single = not isinstance(result, (tuple, list))
+        results = (result,) if single else result
+        return tuple(aval_of(r.shape, r.dtype) for r in results), single
+
+    def reverse(self, mask: tuple[bool, ...], present: tuple[bool, ...]) -> Op:
+        """The Op `(inputs…, present cotangents…) -> gradients` of the inputs that `mask` names."""
+        found = self._reverses.get((mask, present))
+        if found is None:
+            function = _reverse_function(self.function, mask, present)
+            found = self._reverses[(mask, present)] = Op(self.name + "'", function)
+            found.fallible = self.fallible
+        return found
+
+
+def _reverse_function(function, mask, present):
+    positions = [i for i, wanted in enumerate(mask) if wanted]
+    count = len(mask)
+
+    def reverse(*arrays):
+        inputs, cotangents = list(arrays[:count]), arrays[count:]
+        wanted = [inputs[i] for i in positions]
+
+        def varied(*replaced):
+            full = list(inputs)
+            for i, array in zip(positions, replaced, strict=True):
+                full[i] = array
+            return function(*full)
+
+        gradients = _pull(varied, wanted, cotangents, present)
+        return gradients[0] if len(positions) == 1 else gradients
+
+    return reverse
+
+
+def _pull(varied, wanted, cotangents, present):
+    """Gradients of `varied` at `wanted`; an integer input is differentiated as a real number."""
+    floats = [w if jnp.issubdtype(w.dtype, jnp.inexact) else w.astype(np.float64) for w in wanted]
+    try:
+        outputs, pull = jax.vjp(varied, *floats)
+    except TypeError:
+        if all(f is w for f, w in zip(floats, wanted, strict=True)):
+            raise
+        # The input chooses (an index, a length): nothing flows to it.
+        return tuple(jnp.zeros(w.shape, w.dtype) for w in wanted)
+    single = not isinstance(outputs, (tuple, list))
+    given = iter(cotangents)
+    seeds = [
+        _seed(output, next(given) if there else None)
+        for output, there in zip((outputs,) if single else outputs, present, strict=True)
+    ]
+    pulled = pull(seeds[0] if single else type(outputs)(seeds))
+    return tuple(g.astype(w.dtype) for g, w in zip(pulled, wanted, strict=True))
+
+
+def _seed(output, cotangent):
+    if not jnp.issubdtype(output.dtype, jnp.inexact):
+        return np.zeros(output.shape, jax.dtypes.float0)
+    if cotangent is None:
+        return jnp.zeros(output.shape, output.dtype)
+    return cotangent.astype(output.dtype)
+
+
+_SHAPE_WORDS = ("shape", "dimension", "broadcast", "axis", "axes", "size", "rank", "reshape")
+
+
+def _clear_error(op, avals, error):
+    """The same complaint with the operator, its inputs and the user's line; ours stay as raised."""
+    text = str(error)
+    place = user_place(2)
+    message = errors.OPERATOR_INPUT.format(
+        operator=op.name,
+        inputs=errors.describe_inputs(avals),
+        place=place,
+        reason=text.splitlines()[0] if text else type(error).__name__,
+    )
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    ours = trace is not None and is_ours(trace.tb_frame.f_code.co_filename)
+    if ours or isinstance(error, (IndexError, NotImplementedError)):
+        return type(error)(message)
+    shape_clash = any(word in text for word in _SHAPE_WORDS)
+    return (ValueError if shape_clash else TypeError)(message)

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`grad`, `value_and_grad`, `GradOperation`: taking derivatives of functions and Cells alike."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from weakref import WeakKeyDictionary
+
+from mycel.base import errors
+from mycel.base.context import GRAPH_MODE, context
+from mycel.base.places import user_place
+from mycel.base.trees import tree_leaves, tree_map
+from mycel.differentiate.reverse import LEAF, ONES, STOP, reverse
+from mycel.record.parameter import Parameter
+from mycel.record.stream import Stream, current_stream, record
+from mycel.record.tensor import Tensor, new_tensor, resolve
+from mycel.record.value import Value
+
+# Given by the package root: makes a function that is remembered in Graph mode.
+given: dict[str, Callable] = {}
+
+
+class Derivative:
+    """The function that `grad` and its relatives return.
+
+    Attributes:
+        function: what is differentiated, a function or a Cell.
+        positions: inputs to differentiate by: a number, a tuple, None, or "all".
+        weights: Parameters to differentiate by: one, a sequence, or None.
+        returns: a key of `_SHAPES`: how the gradients are handed back.
+    """
+
+    def __init__(
+        self, function, positions, weights, returns, has_aux=False, ids=False, sensitivity=False
+    ):
+        if not callable(function):
+            raise TypeError(
+                errors.WRONG_VALUE.format(
+                    what="What is differentiated",
+                    expected="a function or a Cell",
+                    actual=f"{type(function).__name__} {function!r:.60}",
+                    place=user_place(3),
+                )
+            )
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self.positions = positions
+        self.weights = weights
+        self.returns = returns
+        self.has_aux = has_aux
+        self.ids = ids
+        self.sensitivity = sensitivity
+        self._remembered = None
+
+    def __call__(self, *args, **kwargs):
+        stream = current_stream()
+        if (
+            context.mode == GRAPH_MODE
+            and stream.capture is None
+            and stream.depth == 0
+            and stream.cell_depth == 0
+        ):
+            if self._remembered is None:
+                self._remembered = _remembered_for(self)
+            return self._remembered(*args, **kwargs)
+        return self.run(*args, **kwargs)
+
+    def run(self, *args, **kwargs):
+        """Take the derivative now, recording on the current stream."""
+        stream = current_stream()
+        stream.boundary()
+        sensitivity = None
+        if self.sensitivity:
+            *args, sensitivity = args
+        # A site keeps a tape of its own, which goes on.
+        owner = stream.tape is None
+        if owner:
+            stream.tape = []
+        if stream.depth == 0:
+            stream.hooks = {}
+        stream.depth += 1
+        try:
+            made = _differentiate(self, stream, list(args), kwargs, sensitivity, owner)
+        finally:
+            stream.depth -= 1
+            if owner:
+                stream.tape = None
+            if stream.depth == 0:
+                stream.hooks = None
+        return _SHAPES[self.returns](self, *made)
+
+
+def _differentiate(task: Derivative, stream: Stream, args, kwargs, sensitivity, owner):
+    indices = _indices(task, args)
+    leaves: list[Value] = []
+    for index in indices:
+        args[index] = tree_map(functools.partial(_leaf, stream, leaves), args[index])
+    inputs = len(leaves)
+    weights = _weights(task.weights)
+    for weight in weights:
+        value = resolve(weight)
+        leaves.append(value)
+        _take_hooks(stream, weight, value)
+    assert stream.tape is not None
+    start = len(stream.tape)
+    output = task.function(*args, **kwargs)
+    result = _first(output) if task.has_aux else output
+    seeds = _seeds(result, sensitivity)
+    nodes = stream.tape[start:]
+    if owner:
+        # Nothing else will look at this tape: the reverse frees it as it goes.
+        stream.tape = None
+    found = reverse(stream, nodes, seeds, leaves, owner)
+    gradients = [new_tensor(value) for value in found]
+    by_input, rest = [], iter(gradients)
+    for index in indices:
+        by_input.append(tree_map(lambda leaf: next(rest) if _is_leaf(leaf) else None, args[index]))
+    return output, by_input, gradients[inputs:]
+
+
+def _is_leaf(leaf) -> bool:
+    return isinstance(leaf, Tensor)
+
+
+def _leaf(stream, leaves, argument):
+    """An input of the differentiated function as a leaf of its own."""
+    if isinstance(argument, (bool, int, float)):
+        argument = Tensor(argument)
+    if not isinstance(argument, Tensor):
+        return argument
+    value = record(LEAF, (resolve(argument),))
+    assert isinstance(value, Value)
+    _take_hooks(stream, argument, value)
+    leaves.append(value)
+    return new_tensor(value)
+
+
+def _take_hooks(stream, handle, value) -> None:
+    hooks = getattr(handle, "_hooks", None)
+    if hooks:
+        stream.hooks[id(value)] = (value, hooks)
+
+
+def _indices(task: Derivative, args) -> list[int]:
+    if task.positions is None:
+        return []
+    if task.positions == "all":
+        return [
+            index
+            for index, argument in enumerate(args)
+            if any(isinstance(leaf, Tensor) for leaf in tree_leaves(argument))
+        ] or list(range(len(args)))
+    wanted = task.positions if isinstance(task.positions, tuple) else (task.positions,)
+    for index in wanted:
+        if not 0 <= index < len(args):
+            raise IndexError(
+                errors.WRONG_VALUE.format(
+                    what="grad_position",
+                    expected=f"the number of one of the {len(args)} inputs, from 0",
+                    actual=index,
+                    place=user_place(2),
+                )
+            )
+    return list(wanted)
+
+
+def _weights(weights) -> list[Parameter]:
+    if weights is None:
+        return []
+    listed = [weights] if isinstance(weights, Parameter) else list(weights)
+    for weight in listed:
+        if not isinstance(weight, Parameter):
+            raise TypeError(
+                errors.WRONG_VALUE.format(
+                    what="Each of weights",
+                    expected="a Parameter",
+                    actual=type(weight).__name__,
+                    place=user_place(2),
+                )
+            )
+    return listed
+
+
+def _first(output):
+    if isinstance(output, (tuple, list)) and output:
+        return output[0]
+    raise ValueError(
+        "has_aux=True needs a function that returns its result and something besides: (loss, aux)."
+    )
+
+
+def _seeds(result, sensitivity) -> list[tuple[Value, Value]]:
+    outputs = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
+    if not outputs:
+        raise TypeError(
+            f"Only Tensors can be differentiated; the function returned {type(result).__name__}."
+        )
+    if sensitivity is None:
+        pairs = [(resolve(output), None) for output in outputs]
+        return [(value, _one(record(ONES, (value,)))) for value, _ in pairs]
+    given_seeds = [leaf for leaf in tree_leaves(sensitivity) if leaf is not None]
+    if len(given_seeds) != len(outputs):
+        raise ValueError(
+            f"The function has {len(outputs)} outputs, but {len(given_seeds)} gradients "
+            "were given for them."
+        )
+    return [
+        (resolve(output), _matching(output, seed))
+        for output, seed in zip(outputs, given_seeds, strict=True)
+    ]
+
+
+def _matching(output, seed) -> Value:
+    seed = seed if isinstance(seed, Tensor) else Tensor(seed)
+    if seed.shape != output.shape:
+        raise ValueError(
+            f"The gradient given for an output of shape {output.shape} has shape {seed.shape}."
+        )
+    if seed.dtype is not output.dtype:
+        seed = seed.astype(output.dtype)  # type: ignore[attr-defined]
+    return resolve(seed)
+
+
+def _one(made) -> Value:
+    assert isinstance(made, Value)
+    return made
+
+
+_kept: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def _remembered_for(task: Derivative):
+    """One memory for equal derivatives: `grad(net)` written inside a loop is still remembered."""
+    weights = None if task.weights is None else tuple(id(w) for w in _weights(task.weights))
+    key = (task.positions, weights, task.returns, task.has_aux, task.ids, task.sensitivity)
+    remember = given["remember"]
+    try:
+        kept = _kept.setdefault(task.function, {})
+        # The weights are held by the task that is remembered, so no id is used again.
+        return kept.setdefault(key, remember(task.run))
+    except TypeError:
+        return remember(task.run)
+
+
+# -- the shapes of what is returned ------------------------------------------------------
+
+
+def _gradients(task: Derivative, output, by_input, by_weight):
+    if task.ids:
+        numbers = task.positions if isinstance(task.positions, tuple) else (task.positions,)
+        by_input = list(zip(numbers, by_input, strict=False))
+        named = _weights(task.weights)
+        by_weight = [(w.name, g) for w, g in zip(named, by_weight, strict=True)]
+    inputs = tuple(by_input) if isinstance(task.positions, tuple) else (by_input or [None])[0]
+    weights = tuple(by_weight)
+    if isinstance(task.weights, Parameter):
+        weights = by_weight[0]
+    if task.weights is None:
+        return inputs
+    return weights if task.positions is None else (inputs, weights)
+
+
+def _with_aux(task, output, by_input, by_weight):
+    gradients = _gradients(task, output, by_input, by_weight)
+    return (gradients, tuple(output[1:])) if task.has_aux else gradients
+
+
+_SHAPES = {
+    "gradients": _with_aux,
+    "value and gradients": lambda *made: (made[1], _gradients(*made)),
+    "first": lambda task, output, by_input, by_weight: by_input[0],
+    "inputs": lambda task, output, by_input, by_weight: tuple(by_input),
+    "weights": lambda task, output, by_input, by_weight: tuple(by_weight),
+    "both": lambda task, output, by_input, by_weight: (tuple(by_input), tuple(by_weight)),
+}
+
+
+def grad(fn, grad_position=0, weights=None, has_aux: bool = False, return_ids: bool = False):
+    """A function that returns the gradients of `fn`; MindSpore's `mindspore.grad`.
+
+    Args:
+        fn: a function or Cell; what it returns is summed.
+        grad_position: which inputs: a number, a tuple of numbers, or None.
+        weights: Parameters to differentiate by as well, or None.
+        has_aux: only the first output is differentiated; the others are returned beside.
+        return_ids: pair each gradient with its position or its Parameter's name.
+
+    Raises:
+        ValueError: neither inputs nor weights are asked for.
+
+    Example:
+        >>> import mycel as ms
+        >>> print(ms.grad(lambda x: x * x)(ms.Tensor(3.0)))
+        6.0
+    """
+    _check(grad_position, weights)
+
+    return Derivative(fn, _tupled(grad_position), weights, "gradients", has_aux, return_ids)
+
+
+def value_and_grad(
+    fn, grad_position=0, weights=None, has_aux: bool = False, return_ids: bool = False
+):
+    """A function that returns what `fn` returns and its gradients; see `grad`.
+
+    Source: MindSpore's `mindspore.value_and_grad`.
+
+    Example:
+        >>> import mycel as ms
+        >>> value, gradient = ms.value_and_grad(lambda x: x * x)(ms.Tensor(3.0))
+        >>> print(value, gradient)
+        9.0 6.0
+    """
+    _check(grad_position, weights)
+
+    positions = _tupled(grad_position)
+    return Derivative(fn, positions, weights, "value and gradients", has_aux, return_ids)
+
+
+def _tupled(positions):
+    return tuple(positions) if isinstance(positions, list) else positions
+
+
+def _check(grad_position, weights):
+    if grad_position is None and weights is None:
+        raise ValueError(
+            f"Nothing to differentiate by (at {user_place(2)}): give grad_position or weights."
+        )
+
+
+def get_grad(gradients, identifier):
+    """The gradient of one input position or Parameter out of what `return_ids=True` gave.
+
+    Raises:
+        RuntimeError: no gradient with this identifier.
+    """
+    wanted = identifier.name if isinstance(identifier, Parameter) else identifier
+
+    def find(tree):
+        if isinstance(tree, (tuple, list)):
+            if len(tree) == 2 and not isinstance(tree[0], (tuple, list)) and tree[0] == wanted:
+                return tree[1]
+            for branch in tree:
+                found = find(branch)
+                if found is not None:
+                    return found
+        return None
+
+    found = find(gradients)
+    if found is None:
+        raise RuntimeError(f"No gradient with the identifier {wanted!r}.")
+    return found
+
+
+class GradOperation:
+    """The older way to take gradients; MindSpore's `mindspore.ops.GradOperation`.
+
+    Args:
+        get_all: gradients of all Tensor inputs as a tuple; otherwise of the first one.
+        get_by_list: gradients of the Parameters given beside the function.
+        sens_param: the last input is the gradient of the output.
+
+    Example:
+        >>> import mycel as ms
+        >>> both = ms.ops.GradOperation(get_all=True)
+        >>> both(lambda x, y: x * y)(ms.Tensor(1, ms.int32), ms.Tensor(2, ms.int32))
+        (Tensor(shape=[], dtype=Int32, value= 2), Tensor(shape=[], dtype=Int32, value= 1))
+    """
+
+    def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False):
+        for name, value in (
+            ("get_all", get_all),
+            ("get_by_list", get_by_list),
+            ("sens_param", sens_param),
+        ):
+            if not isinstance(value, bool):
+                raise TypeError(
+                    errors.WRONG_VALUE.format(
+                        what=name, expected="True or False", actual=value, place=user_place(2)
+                    )
+                )
+        self.get_all = get_all
+        self.get_by_list = get_by_list
+        self.sens_param = sens_param
+
+    def __call__(self, fn, weights=None):
+        if self.get_by_list and weights is None:
+            weights = fn.trainable_params()
+        if not self.get_by_list:
+            weights = None
+        elif not isinstance(weights, Parameter):
+            weights = tuple(weights)
+        positions = "all" if self.get_all else None if self.get_by_list else 0
+        returns = _RETURNS[self.get_all, self.get_by_list]
+        return Derivative(fn, positions, weights, returns, sensitivity=self.sens_param)
+
+
+_RETURNS = {
+    (False, False): "first",
+    (True, False): "inputs",
+    (False, True): "weights",
+    (True, True): "both",
+}
+
+
+def stop_gradient(value):
+    """The same values, through which no gradient flows; MindSpore's `ops.stop_gradient`.
+
+    Example:
+        >>> import mycel as ms
+        >>> print(ms.grad(lambda x: x * ms.ops.stop_gradient(x))(ms.Tensor(3.0)))
+        3.0
+    """
+    return tree_map(
+        lambda leaf: new_tensor(_one(record(STOP, (resolve(leaf),))))
+        if isinstance(leaf, Tensor)
+        else leaf,
+        value,
+    )

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walking a tape backwards: gradients of leaves from cotangents of results, as more nodes."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from mycel.define.op import Op
+from mycel.differentiate.fire import fire_hooks
+from mycel.record.stream import Stream, record
+from mycel.record.value import Value
+
+# The tape entry: op, inputs, outputs, place.
+Node = tuple
+
+
+def _pass_on(inputs, outputs, cotangents, mask):
+    return [cotangents[0]]
+
+
+def _nothing(inputs, outputs, cotangents, mask):
+    return [None] * len(mask)
+
+
+# A leaf of its own for every input that is differentiated, so that nested derivatives with respect
+# to the same Tensor do not mix.
+LEAF = Op("leaf", lambda x: x, rule=_pass_on)
+STOP = Op("stop_gradient", lambda x: x, rule=_nothing)
+
+
+ADD = Op(
+    "add_gradients",
+    lambda x, y: x + y,
+    rule=lambda inputs, outputs, given, mask: [given[0] if wanted else None for wanted in mask],
+)
+ONES = Op("ones_like", lambda x: jnp.full(x.shape, 1, x.dtype), rule=_nothing)
+ZEROS = Op("zeros_like", lambda x: jnp.full(x.shape, 0, x.dtype), rule=_nothing)
+
+
+def reverse(
+    stream: Stream,
+    nodes: list[Node],
+    seeds: list[tuple[Value, Value]],
+    leaves: list[Value],
+    consume: bool,
+) -> list[Value]:
+    """Gradients of the leaves.
+
+    Args:
+        nodes: the slice of the tape to walk; emptied on the way if `consume` is set, so that what
+            only the reverse needs is freed as soon as it is used.
+        seeds: results and their cotangents.
+        leaves: what to differentiate by; a leaf nothing depends on gets zeros.
+    """
+    needed = _reached(nodes, leaves)
+    cotangents: dict[int, Value] = {}
+    for result, seed in seeds:
+        _accumulate(cotangents, result, seed)
+    hooks = stream.hooks or {}
+    position = len(nodes)
+    while position:
+        position -= 1
+        op, inputs, outputs, place = nodes.pop() if consume else nodes[position]
+        given = [cotangents.pop(id(output), None) for output in outputs]
+        if not any(given):
+            continue
+        if hooks:
+            given = [
+                fire_hooks(hooks, output, cotangent)
+                for output, cotangent in zip(outputs, given, strict=True)
+            ]
+        mask = [id(value) in needed for value in inputs]
+        if True not in mask:
+            continue
+        gradients = _gradients(op, inputs, outputs, given, mask, place)
+        for value, gradient in zip(inputs, gradients, strict=True):
+            if gradient is not None and id(value) in needed:
+                _accumulate(cotangents, value, gradient)
+        del given, gradients
+    found = []
+    for leaf in leaves:
+        gradient = cotangents.get(id(leaf))
+        if gradient is None:
+            gradient = record(ZEROS, (leaf,))
+        elif hooks and id(leaf) in hooks:
+            gradient = fire_hooks(hooks, leaf, gradient)
+        found.append(gradient)
+    return found
+
+
+def _reached(nodes, leaves) -> set[int]:
+    """Ids of the Values that depend on a leaf and can carry a gradient."""
+    reached = {id(leaf): leaf for leaf in leaves}
+    for _, inputs, outputs, _ in nodes:
+        sources = [value for value in inputs if id(value) in reached]
+        if not sources:
+            continue
+        # Integers carry gradients only from integer leaves: a real number that was rounded or
+        # used as an index passes nothing on.
+        integers = any(not source.aval.inexact for source in sources)
+        for output in outputs:
+            if output.aval.inexact or (integers and output.aval.numpy.kind != "b"):
+                reached[id(output)] = output
+    return set(reached)
+
+
+def _gradients(op, inputs, outputs, given, mask, place):
+    if op.rule is not None:
+        return op.rule(inputs, outputs, given, mask)
+    present = tuple([cotangent is not None for cotangent in given])
+    backward = op.reverse(tuple(mask), present)
+    cotangents = tuple([cotangent for cotangent in given if cotangent is not None])
+    made = record(backward, inputs + cotangents, place)
+    made = iter((made,) if made.__class__ is Value else made)
+    return [next(made) if wanted else None for wanted in mask]
+
+
+def _accumulate(cotangents, value, gradient):
+    before = cotangents.get(id(value))
+    cotangents[id(value)] = gradient if before is None else record(ADD, (before, gradient))

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a record to an executable: decoding the integers, tracing once, compiling, counting."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from mycel.define.op import Signature, signatures
+from mycel.execute.ledger import ledger
+
+# Executables beyond this many are forgotten, the longest unused first.
+MOST_EXECUTABLES = 512
+
+
+class Node(NamedTuple):
+    """One decoded node: its signature, the slots of its inputs, the slot of its first output."""
+
+    signature: Signature
+    inputs: tuple[int, ...]
+    first: int
+
+
+class Guard(NamedTuple):
+    """A value that Python read: its slot, and how it is looked at ('bool', 'int' or 'bits')."""
+
+    slot: int
+    kind: str
+
+
+def decode(key) -> list[Node]:
+    """The nodes of a record, in order."""
+    nodes, position, first = [], 0, 0
+    while position < len(key):
+        signature = signatures[key[position]]
+        end = position + 1 + signature.arity
+        nodes.append(Node(signature, tuple(key[position + 1 : end]), first))
+        first += len(signature.outputs)
+        position = end
+    return nodes
+
+
+def program(key, live, guards: tuple[Guard, ...] = ()):
+    """The pure function of a record: external arrays in, live arrays (and packed guards) out."""
+    nodes = decode(key)
+
+    def run(*externals):
+        made: list = []
+
+        def at(slot):
+            return made[slot] if slot >= 0 else externals[-1 - slot]
+
+        for node in nodes:
+            result = node.signature.op.function(*[at(slot) for slot in node.inputs])
+            if node.signature.single:
+                made.append(result)
+            else:
+                made.extend(result)
+        outputs = [at(slot) for slot in live]
+        if guards:
+            outputs.append(jnp.concatenate([seen_bits(at(g.slot), g.kind) for g in guards]))
+        return outputs
+
+    return run
+
+
+def seen_bits(array, kind: str):
+    """The bytes of what Python saw of an array, as one vector; the NumPy twin is `seen_bytes`."""
+    if kind == "bool":
+        array = array.astype(bool)
+    elif kind == "int":
+        array = array.astype("int64")
+    if array.dtype == bool:
+        return array.astype("uint8").ravel()
+    if jnp.issubdtype(array.dtype, jnp.complexfloating):
+        array = jnp.stack([array.real, array.imag], -1)
+    return jax.lax.bitcast_convert_type(array, "uint8").ravel()
+
+
+def seen_bytes(array, kind: str) -> bytes:
+    """What Python saw of an array, as bytes."""
+    if kind == "bool":
+        array = array.astype(bool)
+    elif kind == "int":
+        array = array.astype("int64")
+    return array.tobytes()
+
+
+class Executable:
+    """A compiled record. `runs` counts how often it was asked for, `compiled` tells if it is."""
+
+    __slots__ = ("compiled", "fallible", "function", "runs", "size")
+
+    def __init__(self, key, live, guards=()):
+        # keep_unused: every caller passes all externals, whatever the program needs of them.
+        self.function = jax.jit(program(key, live, guards), keep_unused=True)
+        nodes = decode(key)
+        self.fallible = any(node.signature.op.fallible for node in nodes)
+        self.size = len(nodes)
+        self.compiled = False
+        self.runs = 0
+
+    def __call__(self, arrays):
+        if self.compiled:
+            results = self.function(*arrays)
+        else:
+            start = time.perf_counter()
+            results = self.function(*arrays)
+            self.compiled = True
+            ledger.compiled(self.size, time.perf_counter() - start)
+        if self.fallible:
+            jax.block_until_ready(results)
+        return results
+
+    def lower(self, arrays):
+        """The lowered program, for inspection."""
+        return self.function.lower(*arrays)
+
+
+class Executables:
+    """The executables of this process by structure, shared by PyNative and remembered calls."""
+
+    def __init__(self):
+        self._kept: OrderedDict = OrderedDict()
+        self._families: OrderedDict = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple, live: tuple, guards: tuple[Guard, ...] = ()) -> Executable:
+        """The executable of this structure, made (not yet compiled) if it is new."""
+        place = (key, live, guards)
+        with self._lock:
+            found = self._kept.get(place)
+            if found is None:
+                found = self._kept[place] = Executable(key, live, guards)
+                if len(self._kept) > MOST_EXECUTABLES:
+                    self._kept.popitem(last=False)
+            else:
+                self._kept.move_to_end(place)
+            found.runs += 1
+            return found
+
+    def family_count(self, key) -> int:
+        """How many structures made of this same set of operations have been seen, this included."""
+        family = frozenset(node.signature.id for node in decode(key))
+        with self._lock:
+            count = self._families[family] = self._families.pop(family, 0) + 1
+            if len(self._families) > MOST_EXECUTABLES:
+                self._families.popitem(last=False)
+            return count
+
+    def clear(self) -> None:
+        """Forget everything compiled."""
+        with self._lock:
+            self._kept.clear()
+            self._families.clear()
+
+
+executables = Executables()

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What op bodies share: meeting in one element type."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mycel.base.promotion import promote_dtypes
+
+
+def promoted(x, y):
+    """Both operands in the type they meet in."""
+    if x.dtype == y.dtype:
+        return x, y
+    meeting = promote_dtypes(x.dtype, y.dtype)
+    return x.astype(meeting), y.astype(meeting)
+
+
+def as_float(x):
+    """An integer or boolean array as Float32; real and complex ones as they are."""
+    return x if x.dtype.kind in "fcV" else x.astype(np.float32)

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameter: a Tensor with a name that training changes; ParameterTuple: several of them."""
+
+from __future__ import annotations
+
+from mycel.base import errors
+from mycel.base.places import user_place
+from mycel.base.structure import changed_everywhere
+from mycel.record.stream import current_stream
+from mycel.record.tensor import Tensor, data_value, new_tensor, rebind, resolve
+
+
+class Parameter(Tensor):
+    """A Tensor that belongs to a Cell and is changed in place, by training or by assignment.
+
+    Args:
+        default_input: a Tensor, NumPy array, Python number, or what `initializer(...)` returns.
+        name: its name; None takes the attribute's name when the Parameter joins a Cell.
+        requires_grad: whether `trainable_params` lists it.
+
+    Raises:
+        TypeError: `name` is no string, or the data is not numeric.
+
+    Source: MindSpore's `mindspore.Parameter`.
+
+    Example:
+        >>> import mycel as ms
+        >>> ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+        Parameter (name=w, shape=(2,), dtype=Float32, requires_grad=True)
+    """
+
+    __slots__ = ("_requires_grad", "name")
+
+    def __init__(
+        self,
+        default_input,
+        name: str | None = None,
+        requires_grad: bool = True,
+        layerwise_parallel: bool = False,
+        parallel_optimizer: bool = True,
+        storage_format: str = "",
+    ):
+        if name is not None and not isinstance(name, str):
+            raise TypeError(
+                errors.WRONG_VALUE.format(
+                    what="The name of a Parameter",
+                    expected="a string",
+                    actual=repr(name),
+                    place=user_place(2),
+                )
+            )
+        capture = current_stream().capture
+        if capture is not None:
+            capture.refuse("a Parameter was created inside", "create it before the call")
+        super().__init__(default_input)
+        self.name = name or "Parameter"
+        self._requires_grad = bool(requires_grad)
+        self.layerwise_parallel = layerwise_parallel
+        self.parallel_optimizer = parallel_optimizer
+        self.storage_format = storage_format
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether training changes it."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool):
+        if not isinstance(value, bool):
+            raise TypeError(
+                errors.WRONG_VALUE.format(
+                    what=f"requires_grad of Parameter {self.name!r}",
+                    expected="True or False",
+                    actual=repr(value),
+                    place=user_place(2),
+                )
+            )
+        if value is not self._requires_grad:
+            self._requires_grad = value
+            changed_everywhere()
+
+    @property
+    def data(self) -> Parameter:
+        """The Parameter itself, as in MindSpore."""
+        return self
+
+    def value(self) -> Tensor:
+        """A Tensor with the present value; later changes of the Parameter do not reach it."""
+        return new_tensor(resolve(self))
+
+    def init_data(self, *_, **__) -> Parameter:
+        """The Parameter itself: its values are there from the start."""
+        return self
+
+    def set_data(self, data, slice_shape: bool = False) -> Parameter:
+        """Replace the value, converted to the Parameter's element type.
+
+        Raises:
+            ValueError: another shape, unless `slice_shape` is True.
+            TypeError: an element type that cannot be converted without loss of its kind.
+        """
+        assign(self, data, slice_shape)
+        return self
+
+    def assign_value(self, value) -> Parameter:
+        """`set_data` under its other name."""
+        return self.set_data(value)
+
+    def clone(self, init="same") -> Parameter:
+        """A new Parameter of the same name: `init` is 'same', an initialiser, or a number."""
+        if isinstance(init, str) and init == "same":
+            data = self.value()
+        elif isinstance(init, (int, float)):
+            data = _filled(self, init)
+        else:
+            data = Tensor(shape=self.shape, dtype=self.dtype, init=init)
+        return Parameter(data, name=self.name, requires_grad=self._requires_grad)
+
+    def __repr__(self):
+        return (
+            f"Parameter (name={self.name}, shape={self.shape}, dtype={self.dtype}, "
+            f"requires_grad={self._requires_grad})"
+        )
+
+    __str__ = __repr__
+
+    def __format__(self, spec):
+        return super().__format__(spec) if spec else repr(self)
+
+    def __deepcopy__(self, memo):
+        made = new_tensor(self._value, Parameter)
+        made.__dict__.update(self.__dict__)
+        made.name = self.name
+        made._requires_grad = self._requires_grad
+        memo[id(self)] = made
+        return made
+
+    def __reduce__(self):
+        return _rebuilt, (self.asnumpy(), self.name, self._requires_grad, dict(self.__dict__))
+
+
+def _rebuilt(array, name, requires_grad, attributes):
+    parameter = Parameter(array, name, requires_grad)
+    parameter.__dict__.update(attributes)
+    return parameter
+
+
+def _filled(like: Tensor, number) -> Tensor:
+    made = new_tensor(data_value(like.dtype.numpy.type(number), like.dtype))
+    return made.broadcast_to(like.shape)  # type: ignore[attr-defined]
+
+
+def assign(target: Tensor, data, slice_shape: bool = False) -> None:
+    """Give `target` another value of its own element type (and shape)."""
+    source = data if isinstance(data, Tensor) else Tensor(data)
+    if source.shape != target.shape and not slice_shape:
+        name = f"Parameter {target.name!r}" if isinstance(target, Parameter) else "The Tensor"
+        raise ValueError(
+            errors.ASSIGN_SHAPE.format(
+                target=name,
+                expected=target.shape,
+                actual=source.shape,
+                place=user_place(2),
+                remedy=", or pass slice_shape=True" if isinstance(target, Parameter) else "",
+            )
+        )
+    if source.dtype is not target.dtype:
+        if source.dtype.is_inexact and not target.dtype.is_inexact:
+            raise TypeError(
+                errors.ASSIGN_DTYPE.format(
+                    target=f"Parameter {target.name!r}"
+                    if isinstance(target, Parameter)
+                    else "The Tensor",
+                    expected=target.dtype,
+                    actual=source.dtype,
+                    place=user_place(2),
+                    name=target.dtype.name,
+                )
+            )
+        source = source.astype(target.dtype)  # type: ignore[attr-defined]
+    rebind(target, resolve(source))
+
+
+class ParameterTuple(tuple):
+    """A tuple of Parameters with names of their own.
+
+    Raises:
+        TypeError: a member is no Parameter.
+
+    Source: MindSpore's `mindspore.ParameterTuple`.
+
+    Example:
+        >>> import mycel as ms
+        >>> pair = ms.ParameterTuple((ms.Parameter(1.0, name="x"), ms.Parameter(2.0, name="y")))
+        >>> [p.name for p in pair.clone("copy")]
+        ['copy.x', 'copy.y']
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, parameters=()):
+        members = tuple(parameters)
+        for member in members:
+            if not isinstance(member, Parameter):
+                raise TypeError(
+                    errors.WRONG_VALUE.format(
+                        what="A member of a ParameterTuple",
+                        expected="a Parameter",
+                        actual=type(member).__name__,
+                        place=user_place(2),
+                    )
+                )
+        return super().__new__(cls, members)
+
+    def clone(self, prefix: str, init="same") -> ParameterTuple:
+        """New Parameters named `prefix.name`, filled by `init` (see `Parameter.clone`)."""
+        cloned = []
+        for parameter in self:
+            made = parameter.clone(init)
+            made.name = f"{prefix}.{parameter.name}"
+            cloned.append(made)
+        return ParameterTuple(cloned)

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stream: what one thread has recorded and not yet run. Everything starts here.
+
+A Segment is kept as integers: for every node its signature's number and the slots of its inputs,
+outputs at slots 0, 1, 2, …, inputs from outside at -1, -2, …. Outputs are known by weak references,
+so that what nobody holds any more is never computed.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from weakref import ref
+
+from mycel.base.context import context
+from mycel.base.places import NOWHERE, Place, _theirs, is_ours
+from mycel.define.op import Op, Signature
+from mycel.record.value import Poison, Value
+
+# Safety nets only: programs are cut at structural boundaries, because other cuts never repeat.
+MOST_OUTPUTS = 4000
+MOST_BYTES = 4 << 30
+
+
+class Elsewhere(Exception):
+    """An input is still pending on another thread and must be demanded first."""
+
+
+class Segment:
+    """The part of a stream that has not run."""
+
+    __slots__ = ("bytes", "cells", "external_slots", "externals", "key", "outputs", "places", "stream")
+
+    def __init__(self, stream: Stream):
+        self.stream = stream
+        self.key: list[int] = []
+        self.outputs: list[ref] = []
+        self.externals: list[Value] = []
+        # By id: the Values are held by `externals`, so no id is used again.
+        self.external_slots: dict[int, int] = {}
+        self.places: list = []
+        self.bytes = 0
+        self.cells: set[int] = set()
+
+    def admit(self, value: Value) -> int:
+        """The slot of a Value from outside this segment."""
+        slot = self.external_slots.get(id(value))
+        if slot is None:
+            array = value.array
+            if array is None:
+                raise Elsewhere(value)
+            if array.__class__ is Poison:
+                raise array.error()
+            self.externals.append(value)
+            slot = self.external_slots[id(value)] = -len(self.externals)
+            self.bytes += value.aval.nbytes
+        return slot
+
+    def clear(self) -> None:
+        """Drop everything: pending Values point here, and buffers must not wait for the collector."""
+        self.key, self.outputs, self.places, self.externals = [], [], [], []
+        self.external_slots = {}
+
+
+class Machine:
+    """What runs segments; the package root wires it in, so that arrows point down."""
+
+    __slots__ = ("run_directly", "run_segment")
+
+    def __init__(self):
+        self.run_segment: Callable[[Segment], None] = _not_wired
+        self.run_directly: Callable[[Signature, tuple, Place], list] = _not_wired
+
+
+def _not_wired(*_):
+    raise RuntimeError("The machine is not wired: import the package mycel itself.")
+
+
+machine = Machine()
+
+
+class Stream:
+    """One thread's record.
+
+    Attributes:
+        tape: nodes `(op, inputs, outputs, place)` while a derivative is being taken, else None.
+        depth: how many derivatives are open.
+        capture: the call being remembered, or None.
+        cell_depth: how many Cells are being called.
+        journal: handles assigned while a site runs, with the Values they had; else None.
+        hooks: reverse hooks by id of the Value, while a derivative is open.
+    """
+
+    __slots__ = (
+        "capture",
+        "cell_depth",
+        "depth",
+        "generator",
+        "hooks",
+        "journal",
+        "lock",
+        "segment",
+        "tape",
+    )
+
+    def __init__(self):
+        self.lock = threading.RLock()
+        self.segment = Segment(self)
+        self.tape: list | None = None
+        self.depth = 0
+        self.capture = None
+        self.cell_depth = 0
+        self.journal: list | None = None
+        self.hooks: dict | None = None
+        self.generator = None
+
+    def flush(self) -> None:
+        """Run what was recorded."""
+        if not self.segment.outputs:
+            return
+        with self.lock:
+            segment = self.segment
+            self.segment = Segment(self)
+            machine.run_segment(segment)
+
+    def boundary(self, owner: int | None = None) -> None:
+        """A structural boundary: an outermost derivative, or a Cell that comes round again."""
+        if self.capture is not None or self.depth:
+            return
+        cells = self.segment.cells
+        if owner is None or owner in cells:
+            self.flush()
+            cells = self.segment.cells
+        if owner is not None:
+            cells.add(owner)
+
+
+class _Local(threading.local):
+    """Each thread's own stream, made when the thread first asks."""
+
+    def __init__(self):
+        self.stream = Stream()
+
+
+local = _Local()
+
+
+def current_stream() -> Stream:
+    """The stream of the calling thread."""
+    return local.stream
+
+
+def flush() -> None:
+    """Run everything this thread has recorded."""
+    local.stream.flush()
+
+
+def demand(value: Value):
+    """The array of a Value, running its segment if it has to; raises what its operator raised."""
+    array = value.array
+    if array is None:
+        segment = value.segment
+        if segment is not None:
+            stream = segment.stream
+            with stream.lock:
+                if value.array is None and stream.segment is segment:
+                    stream.flush()
+        array = value.array
+        if array is None:
+            raise RuntimeError("A value was lost: its segment ran without it.")
+    if array.__class__ is Poison:
+        raise array.error()
+    return array
+
+
+def find_place(depth: int) -> tuple:
+    """Code and instruction of the nearest user frame, for the record (see base.places)."""
+    frame = sys._getframe(depth)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename in _theirs or not is_ours(code.co_filename):
+            return (code, frame.f_lasti)
+        frame = frame.f_back
+    return NOWHERE
+
+
+def record(op: Op, inputs: tuple[Value, ...], place: tuple | None = None) -> Value | tuple:
+    """Append a node of any arity; the Value of its output, or a tuple of them.
+
+    Nothing of the stream is touched before every input is resolved, so a raise leaves no trace.
+    """
+    avals = tuple([value.aval for value in inputs])
+    signature = op.many.get(avals) or op.signature(avals)
+    if place is None:
+        place = find_place(2)
+    stream = local.stream
+    if context.direct and stream.capture is None:
+        made = _run_directly(signature, inputs, place)
+    else:
+        made = _append(stream, signature, inputs, place)
+    if stream.tape is not None:
+        stream.tape.append((op, inputs, made, place))
+    return made[0] if signature.single else made
+
+
+def _append(stream, signature, inputs, place):
+    while True:
+        try:
+            with stream.lock:
+                segment = stream.segment
+                slots = [
+                    value.slot if value.segment is segment else segment.admit(value)
+                    for value in inputs
+                ]
+                segment.key += (signature.id, *slots)
+                segment.places += place
+                made = tuple([_pending(aval, segment) for aval in signature.outputs])
+                if len(segment.outputs) >= MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+                    stream.flush()
+                return made
+        except Elsewhere as elsewhere:
+            demand(elsewhere.args[0])
+
+
+def _pending(aval, segment):
+    value = _new_value(Value)
+    value.array = None
+    value.aval = aval
+    value.segment = segment
+    value.capture = None
+    value.slot = len(segment.outputs)
+    segment.outputs.append(ref(value))
+    return value
+
+
+_new_value = Value.__new__
+
+
+def _run_directly(signature, inputs, place):
+    arrays = [demand(value) for value in inputs]
+    results = machine.run_directly(signature, tuple(arrays), Place(*place))
+    return tuple(
+        [Value(array, aval) for array, aval in zip(results, signature.outputs, strict=True)]
+    )

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor: a handle on a Value. Assigning points the handle elsewhere; a Value never changes."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.base import errors
+from mycel.base.dtypes import DType, as_dtype, float32, int64
+from mycel.base.places import user_place
+from mycel.define.aval import aval_of
+from mycel.record.show import tensor_repr, tensor_str
+from mycel.record.stream import current_stream, demand, local
+from mycel.record.value import Value
+
+_quiet = threading.local()
+
+
+class Tensor:
+    """An array of one element type; the result of every operator.
+
+    Args:
+        input_data: a number, nested lists of numbers, a NumPy array or another Tensor. NumPy
+            arrays keep their type; Python ints give Int64, floats Float32, bools Bool.
+        dtype: the element type wanted; the data is converted.
+        shape, init: instead of data, a shape and an initialiser that fills it.
+
+    Raises:
+        TypeError: the data is not numeric.
+        ValueError: neither data nor an initialiser was given.
+
+    Source: MindSpore's `mindspore.Tensor`.
+
+    Example:
+        >>> import mycel as ms
+        >>> ms.Tensor([1, 2, 3])
+        Tensor(shape=[3], dtype=Int64, value= [1, 2, 3])
+        >>> print(ms.Tensor([[1.0, 2.0]]) * 2)
+        [[2. 4.]]
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_hooks", "_value")
+
+    _value: Value
+    # NumPy leaves `array * tensor` to the Tensor.
+    __array_priority__ = 1000
+    __array_ufunc__ = None
+
+    def __init__(self, input_data=None, dtype=None, shape=None, init=None, const_arg=False):
+        del const_arg  # MindSpore's hint to its compiler; every input is shared by structure here.
+        wanted = None if dtype is None else as_dtype(dtype)
+        if init is not None:
+            input_data = init.fill(_as_shape(shape), wanted or float32)
+        elif input_data is None:
+            raise ValueError(
+                errors.WRONG_VALUE.format(
+                    what="The data of a Tensor",
+                    expected="a number, a nested list, a NumPy array or a Tensor",
+                    actual="None",
+                    place=user_place(2),
+                )
+            )
+        if isinstance(input_data, Tensor):
+            source = input_data
+            if wanted is not None and wanted is not source.dtype:
+                source = source.astype(wanted)  # type: ignore[attr-defined]
+            self._value = resolve(source)
+            return
+        self._value = data_value(input_data, wanted)
+
+    # -- what is known without running ---------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of each dimension."""
+        return self._value.aval.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self._value.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._value.aval.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self._value.aval.shape, dtype=np.int64))
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._value.aval.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._value.aval.nbytes
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next in each dimension, in C order."""
+        strides, step = [], self.itemsize
+        for length in reversed(self.shape):
+            strides.append(step)
+            step *= length
+        return tuple(reversed(strides))
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self.ndim
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of a Tensor without dimensions.")
+        return self.shape[0]
+
+    # -- looking at values: each of these is a guard in a remembered call -------------------
+
+    def asnumpy(self) -> np.ndarray:
+        """A NumPy copy of the values, which may be written to; waits until they are there."""
+        return np.array(look(self, "array"))
+
+    numpy = asnumpy
+
+    def __array__(self, dtype=None, copy=None):
+        array = look(self, "array")
+        return np.array(array, dtype) if copy or dtype is not None else array
+
+    def item(self, *index):
+        """One element as a Python number."""
+        return look(self, "array").item(*index)
+
+    def tolist(self):
+        """The values as nested Python lists."""
+        return look(self, "array").tolist()
+
+    def __bool__(self):
+        if self.size != 1:
+            raise ValueError(errors.BOOL_OF_MANY.format(shape=self.shape, place=user_place(2)))
+        return bool(look(self, "bool"))
+
+    def __int__(self):
+        return int(self._number("int").item())
+
+    def __index__(self):
+        if self.dtype.is_inexact:
+            raise TypeError(f"Only an integer Tensor is an index, not {self.dtype}.")
+        return int(self._number("int").item())
+
+    def __float__(self):
+        return float(self._number("float").item())
+
+    def __complex__(self):
+        return complex(self._number("float").item())
+
+    def _number(self, kind):
+        if self.size != 1:
+            raise ValueError(
+                errors.NUMBER_OF_MANY.format(kind=kind, shape=self.shape, place=user_place(3))
+            )
+        return look(self, kind)
+
+    def __repr__(self):
+        return tensor_repr(look(self, "text", tensor_repr), self.dtype)
+
+    def __str__(self):
+        return tensor_str(look(self, "text", tensor_str))
+
+    def __format__(self, spec):
+        def formatted(array):
+            return format(array.item(), spec) if spec else tensor_str(array)
+
+        return formatted(look(self, "text", formatted))
+
+    def __iter__(self):
+        if not self.shape:
+            raise TypeError(errors.ITERATE_SCALAR.format(place=user_place(2)))
+        return (self[i] for i in range(self.shape[0]))  # type: ignore[index]
+
+    # -- copying ------------------------------------------------------------------------
+
+    def __deepcopy__(self, memo):
+        made = new_tensor(self._value, self.__class__)
+        made.__dict__.update(self.__dict__)
+        memo[id(self)] = made
+        return made
+
+    def __reduce__(self):
+        return _rebuilt, (self.__class__, np.array(look(self, "array")), dict(self.__dict__))
+
+    __hash__ = object.__hash__
+
+
+def _rebuilt(kind, array, attributes):
+    tensor = new_tensor(data_value(array, None), kind)
+    tensor.__dict__.update(attributes)
+    return tensor
+
+
+_new_handle = Tensor.__new__
+
+
+def new_tensor(value: Value, kind=Tensor) -> Tensor:
+    """A handle on a Value."""
+    tensor = _new_handle(kind)
+    tensor._value = value
+    return tensor
+
+
+def data_value(data, wanted: DType | None) -> Value:
+    """The Value of data made in Python: a copy, so that later changes of an array do not reach."""
+    array = to_array(data, wanted)
+    value = Value(array, aval_of(array.shape, array.dtype))
+    capture = local.stream.capture
+    if capture is not None:
+        capture.constant(value)
+    return value
+
+
+def to_array(data, wanted: DType | None) -> jax.Array:
+    """A device array of numbers given in Python."""
+    if isinstance(data, jax.Array):
+        return data if wanted is None else data.astype(wanted.numpy)
+    if not isinstance(data, (np.ndarray, np.generic)):
+        data = _numbers(data, wanted)
+    if data.dtype.kind not in "biufcV":
+        raise TypeError(
+            errors.WRONG_VALUE.format(
+                what="The data of a Tensor",
+                expected="numbers",
+                actual=f"data of type {data.dtype}",
+                place=user_place(3),
+            )
+        )
+    # device_put may share memory with NumPy; jnp.array copies.
+    return jnp.array(data, wanted.numpy if wanted is not None else data.dtype)
+
+
+def _numbers(data, wanted):
+    data = _without_tensors(data)
+    try:
+        array = np.array(data)
+    except ValueError as error:
+        raise ValueError(f"Ragged data at {user_place(4)}: {error}") from None
+    if wanted is None and array.dtype == np.float64:
+        array = array.astype(float32.numpy)
+    elif wanted is None and array.dtype == np.complex128:
+        array = array.astype(np.complex64)
+    elif array.dtype == np.uint64 or (wanted is None and array.dtype.kind == "i"):
+        array = array.astype(int64.numpy)
+    return array
+
+
+def _without_tensors(data):
+    if isinstance(data, Tensor):
+        return look(data, "array")
+    if isinstance(data, (list, tuple)):
+        return [_without_tensors(part) for part in data]
+    return data
+
+
+def _as_shape(shape) -> tuple[int, ...]:
+    if shape is None:
+        return ()
+    return (int(shape),) if isinstance(shape, int) else tuple(int(n) for n in shape)
+
+
+def resolve(handle: Tensor) -> Value:
+    """The Value of a handle, noted by the call being remembered if it comes from outside."""
+    value = handle._value
+    stream = local.stream
+    capture = stream.capture
+    if (
+        capture is not None
+        and value.segment is not stream.segment
+        and value.capture is not capture
+    ):
+        value = capture.lift(handle, value)
+    return value
+
+
+def rebind(handle: Tensor, value: Value) -> None:
+    """Point a handle at another Value: every in-place change goes through here."""
+    stream = local.stream
+    if stream.capture is not None:
+        stream.capture.write(handle)
+    if stream.journal is not None:
+        stream.journal.append((handle, handle._value))
+    handle._value = value
+
+
+def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
+    """The one place where Python sees values; `kind` says how much of them it saw."""
+    value = resolve(handle)
+    array = np.asarray(demand(value))
+    capture = current_stream().capture
+    if capture is not None and not getattr(_quiet, "on", False):
+        capture.read(handle, value, kind, array, text)
+    return array
+
+
+@contextlib.contextmanager
+def unnoted_reads():
+    """Reads in this block are nobody's guard: they happen again wherever they stand."""
+    before = getattr(_quiet, "on", False)
+    _quiet.on = True
+    try:
+        yield
+    finally:
+        _quiet.on = before

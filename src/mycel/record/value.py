@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Value: one immutable result, pending or there. Poison: what a failed operator leaves."""
+
+from __future__ import annotations
+
+from mycel.base import errors
+from mycel.base.places import Place
+from mycel.define.aval import Aval, aval_of
+
+
+class Value:
+    """An immutable result of the record (SSA).
+
+    Attributes:
+        array: the array, a Poison, or None while pending.
+        aval: its shape and element type.
+        segment, slot: where it is recorded, while pending.
+        capture, number: the remembered call that knows it, and its number there.
+    """
+
+    __slots__ = ("__weakref__", "array", "aval", "capture", "number", "segment", "slot")
+
+    aval: Aval
+
+    def __init__(self, array, aval: Aval):
+        self.array = array
+        self.aval = aval
+        self.segment = None
+        self.slot = 0
+        self.capture = None
+        self.number = 0
+
+
+def value_of(array) -> Value:
+    """A Value that is already there."""
+    return Value(array, aval_of(array.shape, array.dtype))
+
+
+class Poison:
+    """Stands in for the result of an operator that failed; reading it raises."""
+
+    __slots__ = ("cause", "culprit", "operator", "place", "where")
+
+    def __init__(self, operator: str, place: Place, cause: BaseException, culprit=None, where=None):
+        self.operator = operator
+        self.place = place
+        self.cause = cause
+        self.culprit = culprit or operator
+        self.where = where or place
+
+    def error(self) -> RuntimeError:
+        reason = f"{type(self.cause).__name__}: {self.cause}"
+        if self.culprit == self.operator and self.where == self.place:
+            text = errors.OPERATOR_FAILED.format(
+                operator=self.operator, place=self.place, reason=reason
+            )
+        else:
+            text = errors.OPERATOR_LOST.format(
+                operator=self.operator,
+                place=self.place,
+                culprit=self.culprit,
+                culprit_place=self.where,
+                reason=reason,
+            )
+        return RuntimeError(text)
