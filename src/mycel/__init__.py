@@ -28,12 +28,14 @@ from mycel.record import stream as _stream  # noqa: E402
 
 # The one place where the machine is put together: lower layers are given what runs them.
 _stream.machine.run_segment = _fused.run_segment
+_stream.machine.run_for_another = _fused.run_for_another
 _stream.machine.run_directly = _direct.run_directly
 context.before_device_change = _stream.flush
 
-from mycel import ops  # noqa: E402
+from mycel import debug, ops  # noqa: E402
 from mycel.base.version import __version__  # noqa: E402
 from mycel.differentiate.api import get_grad, grad, value_and_grad  # noqa: E402
 from mycel.record.generator import Generator, get_seed, set_seed  # noqa: E402
 from mycel.record.parameter import Parameter, ParameterTuple  # noqa: E402
 from mycel.record.tensor import Tensor  # noqa: E402
+from mycel.record.stream import flush  # noqa: E402

@@ -9,8 +9,8 @@ from types import CodeType
 from typing import NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_ours: set[str] = set()
-_theirs: set[str] = set()
+ours: set[str] = set()
+theirs: set[str] = set()
 
 
 class Place(NamedTuple):
@@ -42,21 +42,20 @@ NOWHERE = Place(None, 0)
 
 def is_ours(filename: str) -> bool:
     """Whether a source file belongs to the machine, so that errors point past it."""
-    if filename in _ours:
+    if filename in ours:
         return True
-    if filename in _theirs:
+    if filename in theirs:
         return False
-    ours = filename.startswith((PACKAGE, "<mycel"))
-    (_ours if ours else _theirs).add(filename)
-    return ours
+    known = filename.startswith((PACKAGE, "<mycel"))
+    (ours if known else theirs).add(filename)
+    return known
 
 
 def user_place(depth: int = 1) -> Place:
     """The nearest caller outside the package."""
     frame = sys._getframe(depth)
     while frame is not None:
-        code = frame.f_code
-        if code.co_filename in _theirs or not is_ours(code.co_filename):
-            return Place(code, frame.f_lasti)
+        if not is_ours(frame.f_code.co_filename):
+            return Place(frame.f_code, frame.f_lasti)
         frame = frame.f_back
     return NOWHERE

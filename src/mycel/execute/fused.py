@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from mycel.base.places import NOWHERE, Place
+from mycel.define.op import signatures
 from mycel.execute.compile import Executable, decode, executables
 from mycel.execute.direct import run_operator
 from mycel.execute.ledger import ledger
 from mycel.record.stream import Segment
-from mycel.record.value import Poison
+from mycel.record.value import Poison, Value
 
 # New structures of one set of operations that are compiled at once; later ones run operator by
 # operator until they are seen again, so that a program whose shapes keep changing does not
@@ -105,3 +106,26 @@ def _run_or_poison(signature, inputs, place):
     except RuntimeError as error:
         cause = error.__cause__ or error
         return [Poison(signature.op.name, place, cause)] * len(signature.outputs)
+
+
+def run_for_another(value: Value) -> None:
+    """Compute a Value that is pending on another thread, from a copy of that thread's record.
+
+    The record is only ever appended to, and cleared only after every Value has its array: if the
+    copy does not reach the Value, its array is there.
+    """
+    segment = value.segment
+    if segment is None:
+        return
+    places, externals, key = segment.places[:], segment.externals[:], segment.key[:]
+    end = position = first = 0
+    while position < len(key) and first <= value.slot:
+        signature = signatures[key[position]]
+        first += len(signature.outputs)
+        position += 1 + signature.arity
+        end += 1
+    if first <= value.slot:
+        return
+    arrays = [external.array for external in externals]
+    live = (value.slot,)
+    value.array = run_by_operator(key[:position], live, arrays, places[: 2 * end])[0]

@@ -7,17 +7,24 @@ unusual) is written out, everything else goes through `record`.
 
 from __future__ import annotations
 
-import sys
+from sys import _getframe
 from weakref import ref
 
 import numpy as np
 
 from mycel.base.context import context
-from mycel.base.places import _theirs, is_ours, user_place
+from mycel.base.places import theirs, user_place
 from mycel.base.promotion import scalar_dtype
 from mycel.define.aval import aval_of
 from mycel.define.op import Op
-from mycel.record.stream import MOST_BYTES, MOST_OUTPUTS, Elsewhere, demand, local, record
+from mycel.record.stream import (
+    MOST_BYTES,
+    MOST_OUTPUTS,
+    Elsewhere,
+    find_place,
+    local,
+    record,
+)
 from mycel.record.tensor import Tensor, data_value, new_tensor, resolve
 from mycel.record.value import Value
 
@@ -49,31 +56,26 @@ def apply1(op: Op, x):
         or (capture is not None and a.segment is not stream.segment and a.capture is not capture)
     ):
         return wrap(record(op, (to_value(x),)))
-    frame = sys._getframe(1)
-    while frame.f_code.co_filename not in _theirs:
-        if not is_ours(frame.f_code.co_filename) or frame.f_back is None:
-            break
-        frame = frame.f_back
-    place = (frame.f_code, frame.f_lasti)
+    segment = stream.segment
+    try:
+        i = a.slot if a.segment is segment else segment.admit(a)
+    except Elsewhere:
+        return applyn(op, (x,))
+    frame = _getframe(2)  # the caller is a function written by spell
+    code = frame.f_code
+    place = (code, frame.f_lasti) if code.co_filename in theirs else find_place(3)
     value = _new_value(Value)
     value.array = None
     value.aval = signature.aval
     value.capture = None
-    try:
-        with stream.lock:
-            segment = stream.segment
-            i = a.slot if a.segment is segment else segment.admit(a)
-            segment.key += (signature.id, i)
-            segment.places += place
-            outputs = segment.outputs
-            value.segment = segment
-            value.slot = len(outputs)
-            outputs.append(ref(value))
-            if value.slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
-                stream.flush()
-    except Elsewhere:
-        demand(a)
-        return apply1(op, x)
+    segment.key += (signature.id, i)
+    segment.places += place
+    outputs = segment.outputs
+    value.segment = segment
+    value.slot = slot = len(outputs)
+    outputs.append(ref(value))
+    if slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+        stream.flush()
     if stream.tape is not None:
         stream.tape.append((op, (a,), (value,), place))
     handle = _new_handle(Tensor)
@@ -104,32 +106,27 @@ def apply2(op: Op, x, y):
         signature = op.signature((a.aval, b.aval))
     if not signature.single:
         return wrap(record(op, (a, b)))
-    frame = sys._getframe(1)
-    while frame.f_code.co_filename not in _theirs:
-        if not is_ours(frame.f_code.co_filename) or frame.f_back is None:
-            break
-        frame = frame.f_back
-    place = (frame.f_code, frame.f_lasti)
+    segment = stream.segment
+    try:
+        i = a.slot if a.segment is segment else segment.admit(a)
+        j = b.slot if b.segment is segment else segment.admit(b)
+    except Elsewhere:
+        return applyn(op, (x, y))
+    frame = _getframe(2)  # the caller is a function written by spell
+    code = frame.f_code
+    place = (code, frame.f_lasti) if code.co_filename in theirs else find_place(3)
     value = _new_value(Value)
     value.array = None
     value.aval = signature.aval
     value.capture = None
-    try:
-        with stream.lock:
-            segment = stream.segment
-            i = a.slot if a.segment is segment else segment.admit(a)
-            j = b.slot if b.segment is segment else segment.admit(b)
-            segment.key += (signature.id, i, j)
-            segment.places += place
-            outputs = segment.outputs
-            value.segment = segment
-            value.slot = len(outputs)
-            outputs.append(ref(value))
-            if value.slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
-                stream.flush()
-    except Elsewhere as elsewhere:
-        demand(elsewhere.args[0])
-        return apply2(op, x, y)
+    segment.key += (signature.id, i, j)
+    segment.places += place
+    outputs = segment.outputs
+    value.segment = segment
+    value.slot = slot = len(outputs)
+    outputs.append(ref(value))
+    if slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+        stream.flush()
     if stream.tape is not None:
         stream.tape.append((op, (a, b), (value,), place))
     handle = _new_handle(Tensor)

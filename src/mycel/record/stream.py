@@ -14,7 +14,7 @@ from collections.abc import Callable
 from weakref import ref
 
 from mycel.base.context import context
-from mycel.base.places import NOWHERE, Place, _theirs, is_ours
+from mycel.base.places import NOWHERE, Place, is_ours, ours, theirs
 from mycel.define.op import Op, Signature
 from mycel.record.value import Poison, Value
 
@@ -66,10 +66,11 @@ class Segment:
 class Machine:
     """What runs segments; the package root wires it in, so that arrows point down."""
 
-    __slots__ = ("run_directly", "run_segment")
+    __slots__ = ("run_directly", "run_for_another", "run_segment")
 
     def __init__(self):
         self.run_segment: Callable[[Segment], None] = _not_wired
+        self.run_for_another: Callable[[Value], None] = _not_wired
         self.run_directly: Callable[[Signature, tuple, Place], list] = _not_wired
 
 
@@ -81,7 +82,8 @@ machine = Machine()
 
 
 class Stream:
-    """One thread's record.
+    """One thread's record. Only its own thread writes to it, so recording takes no lock: another
+    thread that wants one of its pending Values computes it from a copy of the record.
 
     Attributes:
         tape: nodes `(op, inputs, outputs, place)` while a derivative is being taken, else None.
@@ -99,13 +101,11 @@ class Stream:
         "generator",
         "hooks",
         "journal",
-        "lock",
         "segment",
         "tape",
     )
 
     def __init__(self):
-        self.lock = threading.RLock()
         self.segment = Segment(self)
         self.tape: list | None = None
         self.depth = 0
@@ -117,10 +117,8 @@ class Stream:
 
     def flush(self) -> None:
         """Run what was recorded."""
-        if not self.segment.outputs:
-            return
-        with self.lock:
-            segment = self.segment
+        segment = self.segment
+        if segment.outputs:
             self.segment = Segment(self)
             machine.run_segment(segment)
 
@@ -159,16 +157,17 @@ def flush() -> None:
 def demand(value: Value):
     """The array of a Value, running its segment if it has to; raises what its operator raised."""
     array = value.array
-    if array is None:
+    while array is None:
         segment = value.segment
-        if segment is not None:
-            stream = segment.stream
-            with stream.lock:
-                if value.array is None and stream.segment is segment:
-                    stream.flush()
+        if segment is None:
+            break
+        if segment.stream is local.stream:
+            segment.stream.flush()
+        else:
+            machine.run_for_another(value)
         array = value.array
-        if array is None:
-            raise RuntimeError("A value was lost: its segment ran without it.")
+    if array is None:
+        raise RuntimeError("A value was lost: its segment was interrupted.")
     if array.__class__ is Poison:
         raise array.error()
     return array
@@ -177,12 +176,13 @@ def demand(value: Value):
 def find_place(depth: int) -> tuple:
     """Code and instruction of the nearest user frame, for the record (see base.places)."""
     frame = sys._getframe(depth)
-    while frame is not None:
-        code = frame.f_code
-        if code.co_filename in _theirs or not is_ours(code.co_filename):
-            return (code, frame.f_lasti)
+    code = frame.f_code
+    while code.co_filename in ours or (code.co_filename not in theirs and is_ours(code.co_filename)):
         frame = frame.f_back
-    return NOWHERE
+        if frame is None:
+            return NOWHERE
+        code = frame.f_code
+    return (code, frame.f_lasti)
 
 
 def record(op: Op, inputs: tuple[Value, ...], place: tuple | None = None) -> Value | tuple:
@@ -205,22 +205,20 @@ def record(op: Op, inputs: tuple[Value, ...], place: tuple | None = None) -> Val
 
 
 def _append(stream, signature, inputs, place):
-    while True:
-        try:
-            with stream.lock:
-                segment = stream.segment
-                slots = [
-                    value.slot if value.segment is segment else segment.admit(value)
-                    for value in inputs
-                ]
-                segment.key += (signature.id, *slots)
-                segment.places += place
-                made = tuple([_pending(aval, segment) for aval in signature.outputs])
-                if len(segment.outputs) >= MOST_OUTPUTS or segment.bytes > MOST_BYTES:
-                    stream.flush()
-                return made
-        except Elsewhere as elsewhere:
-            demand(elsewhere.args[0])
+    segment = stream.segment
+    try:
+        slots = [
+            value.slot if value.segment is segment else segment.admit(value) for value in inputs
+        ]
+    except Elsewhere as elsewhere:
+        demand(elsewhere.args[0])
+        return _append(stream, signature, inputs, place)
+    segment.key += (signature.id, *slots)
+    segment.places += place
+    made = tuple([_pending(aval, segment) for aval in signature.outputs])
+    if len(segment.outputs) >= MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+        stream.flush()
+    return made
 
 
 def _pending(aval, segment):
