@@ -32,10 +32,20 @@ _stream.machine.run_for_another = _fused.run_for_another
 _stream.machine.run_directly = _direct.run_directly
 context.before_device_change = _stream.flush
 
-from mycel import debug, ops  # noqa: E402
+from mycel.differentiate import api as _api  # noqa: E402
+from mycel.execute.graph import Remembered as _Remembered  # noqa: E402
+from mycel.nn import cell as _cell  # noqa: E402
+
+_api.given["remember"] = _cell.given["remember"] = _Remembered
+
+from mycel import debug, nn, ops  # noqa: E402
 from mycel.base.version import __version__  # noqa: E402
 from mycel.differentiate.api import get_grad, grad, value_and_grad  # noqa: E402
 from mycel.record.generator import Generator, get_seed, set_seed  # noqa: E402
 from mycel.record.parameter import Parameter, ParameterTuple  # noqa: E402
 from mycel.record.tensor import Tensor  # noqa: E402
 from mycel.record.stream import flush  # noqa: E402
+from mycel.execute.effects import every_call  # noqa: E402
+from mycel.execute.graph import jit  # noqa: E402
+
+ms_function = jit

@@ -26,6 +26,18 @@ def promote_dtypes(a: np.dtype, b: np.dtype) -> np.dtype:
     return found
 
 
+def promote_weakly(a: np.dtype, b: np.dtype, a_ndim: int, b_ndim: int) -> np.dtype:
+    """As `promote_dtypes`, but of one kind (integer, real) the operand with dimensions decides.
+
+    MindSpore's product and quotient follow this rule, its other operators do not.
+    """
+    if a_ndim and not b_ndim and _rank(a) == _rank(b):
+        return a
+    if b_ndim and not a_ndim and _rank(a) == _rank(b):
+        return b
+    return promote_dtypes(a, b)
+
+
 def _rank(d: np.dtype) -> int:
     if d == np.bool_:
         return 0

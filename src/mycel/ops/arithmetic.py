@@ -5,99 +5,382 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
+from mycel.base.promotion import promote_weakly
 from mycel.ops.common import as_float, promoted
-from mycel.spell import op
+from mycel.spell import composite, op
+
+
+def _promoted_weakly(x, y):
+    """As `promoted`, but an operand without dimensions gives way to a Tensor of its own kind."""
+    if x.dtype == y.dtype:
+        return x, y
+    meeting = promote_weakly(x.dtype, y.dtype, x.ndim, y.ndim)
+    return x.astype(meeting), y.astype(meeting)
 
 
 @op(
     "ops.add(input=x, other=y)",
-    "Add()",
-    "Tensor.add(x, other=y)",
+    "Add()(input=x, other=y)",
     "Tensor.__add__(x, y)",
     "Tensor.__radd__(y, x)",
     "Tensor.__iadd__(x, y)",
-    "mint.add(input=x, other=y)",
 )
 def add(x, y):
-    """x + y, element by element, with broadcasting.
+    """x + y, element by element, with broadcasting; two booleans give their "or".
+
+    Source: MindSpore's `ops.add`, `ops.Add`.
 
     Example:
         >>> print(ops.add(Tensor([1, 2]), 3))
-        [4 5]
+        ?
     """
     return jnp.add(*promoted(x, y))
 
 
 @op(
     "ops.sub(input=x, other=y)",
-    "Sub()",
-    "Tensor.sub(x, other=y)",
+    "Sub()(x, y)",
     "Tensor.__sub__(x, y)",
     "Tensor.__rsub__(y, x)",
-    "mint.sub(input=x, other=y)",
+    "Tensor.__isub__(x, y)",
 )
 def sub(x, y):
-    """x - y, element by element, with broadcasting.
+    """x - y, element by element, with broadcasting; two booleans give whether they differ.
+
+    Source: MindSpore's `ops.sub`, `ops.Sub`.
 
     Example:
         >>> print(ops.sub(Tensor([1, 2]), 3))
-        [-2 -1]
+        ?
     """
-    return jnp.subtract(*promoted(x, y))
+    x, y = promoted(x, y)
+    return jnp.logical_xor(x, y) if x.dtype == np.bool_ else jnp.subtract(x, y)
 
 
 @op(
     "ops.mul(input=x, other=y)",
-    "Mul()",
+    "Mul()(input=x, other=y)",
     "Tensor.mul(x, other=y)",
+    "Tensor.multiply(x, value=y)",
     "Tensor.__mul__(x, y)",
     "Tensor.__rmul__(y, x)",
+    "Tensor.__imul__(x, y)",
+    "ops.multiply(input=x, other=y)",
     "mint.mul(input=x, other=y)",
 )
 def mul(x, y):
-    """x · y, element by element, with broadcasting.
+    """x · y, element by element, with broadcasting; two booleans give their "and".
+
+    A Tensor without dimensions takes the type of a larger one of the same kind.
+
+    Source: MindSpore's `ops.mul`, `ops.Mul`.
 
     Example:
         >>> print(ops.mul(Tensor([1, 2]), 3))
-        [3 6]
+        ?
     """
-    return jnp.multiply(*promoted(x, y))
+    return jnp.multiply(*_promoted_weakly(x, y))
 
 
 @op(
     "ops.true_divide(dividend=x, divisor=y)",
+    "Div()(input=x, other=y)",
+    "Tensor.true_divide(x, other=y)",
     "Tensor.__truediv__(x, y)",
     "Tensor.__rtruediv__(y, x)",
+    "Tensor.__itruediv__(x, y)",
 )
 def true_divide(x, y):
     """x / y as real numbers, element by element; integers give Float32.
 
+    Source: MindSpore's `ops.true_divide`, `ops.Div`.
+
     Example:
         >>> print(ops.true_divide(Tensor([1, 2]), 4))
-        [0.25 0.5 ]
+        ?
     """
-    x, y = promoted(x, y)
+    x, y = _promoted_weakly(x, y)
     return jnp.divide(as_float(x), as_float(y))
 
 
-@op("ops.pow(input=x, exponent=y)", "Tensor.__pow__(x, y)", "Tensor.__rpow__(y, x)")
-def pow_(x, y):
-    """x to the power y, element by element.
+@op(
+    "ops.floor_divide(input=x, other=y)",
+    "ops.floor_div(x, y)",
+    "FloorDiv()(input=x, other=y)",
+    "Tensor.floor_divide(x, other=y)",
+    "Tensor.__floordiv__(x, y)",
+    "Tensor.__rfloordiv__(y, x)",
+    "Tensor.__ifloordiv__(x, y)",
+    "mint.floor_divide(input=x, other=y)",
+)
+def floor_divide(x, y):
+    """The largest whole number not above x / y, element by element.
+
+    Source: MindSpore's `ops.floor_divide`, `ops.FloorDiv`.
 
     Example:
-        >>> print(ops.pow(Tensor([1.0, 2.0]), 3))
-        [1. 8.]
+        >>> print(Tensor([7, -7]) // 2)
+        ?
     """
-    return jnp.power(*promoted(x, y))
+    x, y = promoted(x, y)
+    if x.dtype == np.bool_:
+        return x
+    if x.dtype.kind in "iu":
+        return jnp.floor_divide(x, y)
+    # A division by zero is infinite, as in the quotient that is rounded.
+    return jnp.floor(jnp.divide(x, y))
 
 
-@op("ops.cast(input=x, dtype=dtype)", "Cast()(input_x=x, dtype=dtype)", "Tensor.astype(x, dtype)")
-def cast(x, *, dtype):
-    """x in another element type.
+@floor_divide.reverse
+def _floor_divide_reverse(x, y, output, cotangent):
+    return jnp.zeros_like(x), jnp.zeros_like(y)
+
+
+@op(
+    "RealDiv()(x, y)",
+    "TruncateDiv()(x, y)",
+)
+def truncate_divide(x, y):
+    """x / y; between integers without what lies behind the point.
+
+    Source: MindSpore's `ops.RealDiv`, `ops.TruncateDiv`.
 
     Example:
-        >>> ops.cast(Tensor([1.5, -1.5]), mycel.int32)
-        Tensor(shape=[2], dtype=Int32, value= [ 1, -1])
+        >>> print(ops.RealDiv()(Tensor([7, -7]), Tensor([2, 2])))
+        ?
     """
-    return x.astype(np.dtype(dtype.numpy))
+    x, y = promoted(x, y)
+    return lax.div(*jnp.broadcast_arrays(x, y)) if x.dtype.kind in "iu" else jnp.divide(x, y)
+
+
+@composite(
+    "ops.div(input=x, other=y, rounding_mode=rounding_mode)",
+    "ops.divide(input=x, other=y, rounding_mode=rounding_mode)",
+    "Tensor.div(x, other=y, rounding_mode=rounding_mode)",
+    "Tensor.divide(x, other=y, rounding_mode=rounding_mode)",
+    "mint.div(input=x, other=y, rounding_mode=rounding_mode)",
+    "mint.divide(input=x, other=y, rounding_mode=rounding_mode)",
+)
+def divide(x, y, rounding_mode=None):
+    """x / y; `rounding_mode` "floor" rounds down, "trunc" towards zero, None not at all.
+
+    Raises:
+        ValueError: another `rounding_mode`.
+
+    Source: MindSpore's `ops.div`.
+
+    Example:
+        >>> print(ops.div(Tensor([7, -7]), 2, rounding_mode="trunc"))
+        ?
+    """
+    if rounding_mode is None:
+        return true_divide(x, y)
+    if rounding_mode == "floor":
+        return floor_divide(x, y)
+    if rounding_mode == "trunc":
+        return _truncated_quotient(x, y)
+    raise ValueError(
+        f"rounding_mode must be None, 'floor' or 'trunc', but {rounding_mode!r} was given."
+    )
+
+
+@op()
+def _truncated_quotient(x, y):
+    x, y = promoted(x, y)
+    if x.dtype.kind in "iu":
+        return lax.div(*jnp.broadcast_arrays(x, y))
+    return jnp.trunc(jnp.divide(as_float(x), as_float(y)))
+
+
+@op(
+    "ops.remainder(input=x, other=y)",
+    "ops.floor_mod(x, y)",
+    "FloorMod()(x, y)",
+    "Tensor.remainder(x, other=y)",
+    "Tensor.__mod__(x, y)",
+    "Tensor.__rmod__(y, x)",
+    "Tensor.__imod__(x, y)",
+    "mint.remainder(input=x, other=y)",
+)
+def remainder(x, y):
+    """What is left of x after whole multiples of y, with the sign of y, element by element.
+
+    Source: MindSpore's `ops.remainder`, `ops.FloorMod`.
+
+    Example:
+        >>> print(Tensor([7, -7]) % 3)
+        ?
+    """
+    return jnp.remainder(*promoted(x, y))
+
+
+@op(
+    "ops.fmod(input=x, other=y)",
+    "Mod()(x, y)",
+    "TruncateMod()(x, y)",
+    "Tensor.fmod(x, other=y)",
+    "mint.fmod(input=x, other=y)",
+)
+def fmod(x, y):
+    """What is left of x after whole multiples of y, with the sign of x, element by element.
+
+    Source: MindSpore's `ops.fmod`, `ops.Mod`, `ops.TruncateMod`.
+
+    Example:
+        >>> print(ops.fmod(Tensor([7, -7]), 3))
+        ?
+    """
+    return jnp.fmod(*(promoted(x, y) if y.ndim else _promoted_weakly(x, y)))
+
+
+@composite(
+    "Tensor.add(x, other=y, alpha=alpha)",
+    "mint.add(input=x, other=y, alpha=alpha)",
+)
+def add_multiple(x, y, alpha=1):
+    """x + alpha · y, element by element.
+
+    Source: MindSpore's `mint.add`, `Tensor.add`.
+
+    Example:
+        >>> print(Tensor([1, 2]).add(3, alpha=10))
+        ?
+    """
+    return add(x, y) if alpha == 1 else add(x, mul(y, alpha))
+
+
+@composite(
+    "ops.subtract(input=x, other=y, alpha=alpha)",
+    "Tensor.sub(x, other=y, alpha=alpha)",
+    "Tensor.subtract(x, other=y, alpha=alpha)",
+    "mint.sub(input=x, other=y, alpha=alpha)",
+)
+def sub_multiple(x, y, alpha=1):
+    """x - alpha · y, element by element.
+
+    Source: MindSpore's `ops.subtract`, `mint.sub`, `Tensor.sub`.
+
+    Example:
+        >>> print(ops.subtract(Tensor([1, 2]), 3, alpha=10))
+        ?
+    """
+    return sub(x, y) if alpha == 1 else sub(x, mul(y, alpha))
+
+
+@op(
+    "ops.neg(input=x)",
+    "ops.negative(input=x)",
+    "Neg()(input=x)",
+    "Tensor.neg(x)",
+    "Tensor.negative(x)",
+    "Tensor.__neg__(x)",
+    "mint.neg(input=x)",
+    "mint.negative(input=x)",
+)
+def negative(x):
+    """-x, element by element; unsigned integers wrap round.
+
+    Source: MindSpore's `ops.neg`, `ops.Neg`.
+
+    Example:
+        >>> print(-Tensor([1, -2]))
+        ?
+    """
+    return jnp.negative(x)
+
+
+@composite("ops.positive(input=x)", "Tensor.positive(x)", "Tensor.__pos__(x)")
+def positive(x):
+    """x itself.
+
+    Source: MindSpore's `ops.positive`.
+
+    Example:
+        >>> print(+Tensor([1, -2]))
+        ?
+    """
+    return x
+
+
+@op(
+    "ops.abs(input=x)",
+    "ops.absolute(input=x)",
+    "Abs()(input=x)",
+    "Tensor.abs(x)",
+    "Tensor.absolute(x)",
+    "Tensor.__abs__(x)",
+    "mint.abs(input=x)",
+)
+def absolute(x):
+    """The distance of x from zero, element by element.
+
+    Source: MindSpore's `ops.abs`, `ops.Abs`.
+
+    Example:
+        >>> print(abs(Tensor([1, -2])))
+        ?
+    """
+    return x if x.dtype == np.bool_ else jnp.abs(x)
+
+
+@absolute.reverse
+def _absolute_reverse(x, output, cotangent):
+    return cotangent * jnp.sign(x)
+
+
+@op(
+    "ops.sign(input=x)",
+    "ops.sgn(input=x)",
+    "Sign()(input=x)",
+    "Tensor.sign(x)",
+    "Tensor.sgn(x)",
+    "mint.sign(input=x)",
+)
+def sign(x):
+    """-1, 0 or 1 as x is negative, zero or positive, element by element.
+
+    Source: MindSpore's `ops.sign`, `ops.Sign`.
+
+    Example:
+        >>> print(ops.sign(Tensor([-3.0, 0.0, 5.0])))
+        ?
+    """
+    return x if x.dtype == np.bool_ else jnp.sign(x)
+
+
+@op(
+    "ops.maximum(input=x, other=y)",
+    "Maximum()(input=x, other=y)",
+    "Tensor.maximum(x, other=y)",
+    "mint.maximum(input=x, other=y)",
+)
+def maximum(x, y):
+    """The larger of x and y, element by element; where they are equal each gets half the gradient.
+
+    Source: MindSpore's `ops.maximum`, `ops.Maximum`.
+
+    Example:
+        >>> print(ops.maximum(Tensor([1, 5]), 3))
+        ?
+    """
+    return jnp.maximum(*promoted(x, y))
+
+
+@op(
+    "ops.minimum(input=x, other=y)",
+    "Minimum()(input=x, other=y)",
+    "Tensor.minimum(x, other=y)",
+    "mint.minimum(input=x, other=y)",
+)
+def minimum(x, y):
+    """The smaller of x and y, element by element; where they are equal each gets half the gradient.
+
+    Source: MindSpore's `ops.minimum`, `ops.Minimum`.
+
+    Example:
+        >>> print(ops.minimum(Tensor([1, 5]), 3))
+        ?
+    """
+    return jnp.minimum(*promoted(x, y))

@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from mycel.base import errors
 from mycel.base.places import user_place
 from mycel.base.structure import changed_everywhere
 from mycel.record.stream import current_stream
 from mycel.record.tensor import Tensor, data_value, new_tensor, rebind, resolve
+
+
+_UNNAMED = "Parameter#"
+_numbers = count()
 
 
 class Parameter(Tensor):
@@ -53,7 +59,7 @@ class Parameter(Tensor):
         if capture is not None:
             capture.refuse("a Parameter was created inside", "create it before the call")
         super().__init__(default_input)
-        self.name = name or "Parameter"
+        self.name = name or f"{_UNNAMED}{next(_numbers)}"
         self._requires_grad = bool(requires_grad)
         self.layerwise_parallel = layerwise_parallel
         self.parallel_optimizer = parallel_optimizer
@@ -78,6 +84,14 @@ class Parameter(Tensor):
         if value is not self._requires_grad:
             self._requires_grad = value
             changed_everywhere()
+            capture = current_stream().capture
+            if capture is not None:
+                capture.refuse("requires_grad was set inside", "set it before the call")
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether the name was made up, so that a Cell gives it the attribute's name."""
+        return self.name.startswith(_UNNAMED)
 
     @property
     def data(self) -> Parameter:

@@ -30,7 +30,16 @@ class Elsewhere(Exception):
 class Segment:
     """The part of a stream that has not run."""
 
-    __slots__ = ("bytes", "cells", "external_slots", "externals", "key", "outputs", "places", "stream")
+    __slots__ = (
+        "bytes",
+        "external_slots",
+        "externals",
+        "key",
+        "met",
+        "outputs",
+        "places",
+        "stream",
+    )
 
     def __init__(self, stream: Stream):
         self.stream = stream
@@ -41,7 +50,8 @@ class Segment:
         self.external_slots: dict[int, int] = {}
         self.places: list = []
         self.bytes = 0
-        self.cells: set[int] = set()
+        # The Cells called in this segment by id, and None for a derivative (see boundary).
+        self.met: set[int | None] = set()
 
     def admit(self, value: Value) -> int:
         """The slot of a Value from outside this segment."""
@@ -122,16 +132,20 @@ class Stream:
             self.segment = Segment(self)
             machine.run_segment(segment)
 
-    def boundary(self, owner: int | None = None) -> None:
-        """A structural boundary: an outermost derivative, or a Cell that comes round again."""
+    def boundary(self, cell=None) -> None:
+        """A structural boundary: where programs are cut, because they come round here again.
+
+        An outermost derivative always is one; the outermost call of a Cell is one if the same Cell
+        was called before in this segment, or if a derivative was recorded and the Cell does not
+        continue the step (as an optimiser does).
+        """
         if self.capture is not None or self.depth:
             return
-        cells = self.segment.cells
-        if owner is None or owner in cells:
+        met = self.segment.met
+        if cell is None or id(cell) in met or (None in met and cell._begins_segment):
             self.flush()
-            cells = self.segment.cells
-        if owner is not None:
-            cells.add(owner)
+            met = self.segment.met
+        met.add(None if cell is None else id(cell))
 
 
 class _Local(threading.local):

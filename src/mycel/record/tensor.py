@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,11 +11,10 @@ from mycel.base import errors
 from mycel.base.dtypes import DType, as_dtype, float32, int64
 from mycel.base.places import user_place
 from mycel.define.aval import aval_of
+from mycel.record.hooks import HookHandle
 from mycel.record.show import tensor_repr, tensor_str
 from mycel.record.stream import current_stream, demand, local
 from mycel.record.value import Value
-
-_quiet = threading.local()
 
 
 class Tensor:
@@ -186,6 +182,30 @@ class Tensor:
             raise TypeError(errors.ITERATE_SCALAR.format(place=user_place(2)))
         return (self[i] for i in range(self.shape[0]))  # type: ignore[index]
 
+    # -- hooks --------------------------------------------------------------------------
+
+    def register_hook(self, hook) -> HookHandle:
+        """Call `hook(gradient)` when the gradient of this Tensor is known.
+
+        A Tensor that is returned replaces the gradient. On a result within a derivative the hook
+        lasts as long as the derivative; on an input or Parameter, until it is removed.
+
+        Example:
+            >>> x = Tensor(3.0)
+            >>> handle = x.register_hook(lambda gradient: gradient * 2)
+            >>> print(ms.grad(lambda x: x * x)(x))
+            12.0
+        """
+        if not callable(hook):
+            raise TypeError(f"A hook must be callable, not {type(hook).__name__}.")
+        hooks = local.stream.hooks
+        if hooks is not None and type(self) is Tensor:
+            value = resolve(self)
+            return HookHandle(hooks.setdefault(id(value), (value, {}))[1], hook)
+        if getattr(self, "_hooks", None) is None:
+            self._hooks = {}
+        return HookHandle(self._hooks, hook)
+
     # -- copying ------------------------------------------------------------------------
 
     def __deepcopy__(self, memo):
@@ -303,17 +323,6 @@ def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
     value = resolve(handle)
     array = np.asarray(demand(value))
     capture = current_stream().capture
-    if capture is not None and not getattr(_quiet, "on", False):
+    if capture is not None:
         capture.read(handle, value, kind, array, text)
     return array
-
-
-@contextlib.contextmanager
-def unnoted_reads():
-    """Reads in this block are nobody's guard: they happen again wherever they stand."""
-    before = getattr(_quiet, "on", False)
-    _quiet.on = True
-    try:
-        yield
-    finally:
-        _quiet.on = before

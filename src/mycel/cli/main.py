@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `mycel`: its subcommands, and what `--help` says."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from mycel.base.version import __version__
+from mycel.cli import demo, doctor, run
+
+ABOUT = """\
+mycel is MindSpore's programming model on XLA: networks are Cells, and the same code runs in
+PyNative mode (operators run as they are called) and in Graph mode (what repeats is compiled).
+
+  mycel demo                        train LeNet-5 on real handwritten digits in both modes
+  mycel run script.py [arguments]   run a MindSpore program unchanged, without MindSpore
+  mycel doctor                      show versions, devices, folders and the mode
+"""
+VARIABLES = """\
+environment:
+  MYCEL_DEVICE      CPU, GPU or TPU: used instead of the device a program asks for
+  MYCEL_CACHE       folder of compiled programs that later runs reuse; "off" keeps none
+  MYCEL_TRACEBACK   "full" shows mycel's own lines in the tracebacks of `mycel run`
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand; returns the exit code of the process.
+
+    Args:
+        argv: the arguments after the command's name; by default those of the process.
+
+    Example:
+        >>> from mycel.cli.main import main
+        >>> main(["doctor"]) # doctest: +ELLIPSIS
+        mycel ...
+        0
+    """
+    options = make_parser().parse_args(argv)
+    return options.execute(options)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command; each subcommand adds its own options."""
+    parser = argparse.ArgumentParser(
+        prog="mycel",
+        description=ABOUT,
+        epilog=VARIABLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"mycel {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in (demo, run, doctor):
+        module.add_command(commands)
+    return parser

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`import mindspore` means mycel: one table of paths, one finder, one lookup of names."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+from mycel.compat import absent
+
+OURS = "mycel"
+THEIRS = "mindspore"
+_MISSING = object()
+ALREADY_IMPORTED = (
+    "mindspore is already imported from {place}. Call mycel.install_as_mindspore() before the "
+    "first `import mindspore`, or start the program with `mycel run`."
+)
+
+
+@cache
+def table() -> dict[str, dict[str, str]]:
+    """The table of names.toml; read when the first path is asked for."""
+    return tomllib.loads((Path(__file__).parent / "names.toml").read_text("utf-8"))
+
+
+class Namespace(ModuleType):
+    """A module path of MindSpore: its names are those of the modules that serve it."""
+
+    def __getattr__(self, name: str):
+        if name == "__all__":
+            return public_names(self.__name__)
+        value = find(self.__name__, name)
+        # Kept: the next access costs what one of an ordinary module costs.
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self):
+        return sorted({*self.__dict__, *public_names(self.__name__)})
+
+
+class Finder:
+    """Finds the module paths below one root (`mindspore`, or `mycel` for its older spellings)."""
+
+    def __init__(self, root: str):
+        self.root = root
+
+    def find_spec(self, fullname: str, path=None, target=None) -> ModuleSpec | None:
+        """The import system asks here for every module; only paths below the root are ours."""
+        root, _, inner = fullname.partition(".")
+        if root != self.root or inner.rpartition(".")[2].startswith("__"):
+            return None
+        served = table()["modules"].get(inner)
+        if served is None or not _present(served, fullname):
+            raise ModuleNotFoundError(_absent(fullname))
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> Namespace:
+        return Namespace(spec.name, f"{spec.name}, served by {OURS}.")
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing to run: names are looked up when they are asked for."""
+
+
+def find(path: str, name: str):
+    """The object that `path.name` means: a renamed one, a module, or one of the serving modules.
+
+    Raises:
+        AttributeError: mycel has no such name; the text names the nearest that it has.
+
+    Example:
+        >>> from mycel.compat.alias import find
+        >>> find("mindspore.common.dtype", "float32")
+        mindspore.float32
+    """
+    if name.startswith("__") and (path, name) != (THEIRS, "__version__"):
+        raise AttributeError(f"module {path!r} has no attribute {name!r}")
+    root, _, below = path.partition(".")
+    inner = f"{below}.{name}".lstrip(".")
+    if root == THEIRS and inner in table()["values"]:
+        return table()["values"][inner]
+    renamed = table()["names"].get(inner)
+    if renamed is not None:
+        module, _, attribute = renamed.rpartition(".")
+        value = vars(importlib.import_module(module)).get(attribute, _MISSING)
+        if value is not _MISSING:
+            return value
+    if inner in table()["modules"]:
+        return _submodule(f"{path}.{name}")
+    for module in _serving(below):
+        value = vars(module).get(name, _MISSING)
+        if value is not _MISSING and not _internal(name, value):
+            return value
+    raise AttributeError(_absent(f"{path}.{name}"))
+
+
+def explain(*modules: ModuleType) -> None:
+    """Let real modules of ours answer older names too, and say what is nearest to unknown ones."""
+    for module in modules:
+        path = module.__name__
+        vars(module)["__getattr__"] = lambda name, path=path: find(path, name)
+
+
+def public_names(path: str) -> list[str]:
+    """What `from path import *` brings: names of our own, no modules and no helpers."""
+    found = set()
+    for module in _serving(path.partition(".")[2]):
+        chosen = vars(module).get("__all__")
+        found.update(_own(module) if chosen is None else chosen)
+    return sorted(found)
+
+
+def install_as_mindspore() -> None:
+    """From now on `import mindspore`, and every path below it, means mycel in this process.
+
+    Nothing is installed: a finder answers the import system from a table. Classes are the same
+    objects under both names.
+
+    Raises:
+        ImportError: another mindspore has been imported already.
+
+    Example:
+        >>> import mycel as ms
+        >>> ms.install_as_mindspore()
+        >>> from mindspore import Tensor as TheirTensor
+        >>> TheirTensor is ms.Tensor
+        True
+    """
+    loaded = sys.modules.get(THEIRS)
+    if loaded is not None and not isinstance(loaded, Namespace):
+        raise ImportError(ALREADY_IMPORTED.format(place=getattr(loaded, "__file__", "elsewhere")))
+    if not any(isinstance(f, Finder) and f.root == THEIRS for f in sys.meta_path):
+        # First, so that this holds where a real MindSpore is installed as well.
+        sys.meta_path.insert(0, Finder(THEIRS))
+
+
+def install_older_paths() -> None:
+    """Serve MindSpore's module paths below `mycel` where no module of ours has that path."""
+    if not any(isinstance(f, Finder) and f.root == OURS for f in sys.meta_path):
+        # Last: a real module is always found before.
+        sys.meta_path.append(Finder(OURS))
+
+
+def _submodule(path: str) -> ModuleType:
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        raise AttributeError(str(error)) from None
+
+
+def _present(served: str, asked: str) -> bool:
+    """Whether one of the serving modules exists; the asked path itself does not count."""
+    return any(name != asked and _exists(name) for name in served.split())
+
+
+def _exists(name: str) -> bool:
+    if name in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _serving(inner: str) -> Iterator[ModuleType]:
+    for name in table()["modules"].get(inner, "").split():
+        if _exists(name):
+            yield importlib.import_module(name)
+
+
+def _internal(name: str, value) -> bool:
+    """Private names, and modules that a serving module merely imported."""
+    return name.startswith("_") or isinstance(value, ModuleType)
+
+
+def _own(module: ModuleType) -> Iterable[str]:
+    whole = module.__name__.partition(".")[0] != OURS
+    for name, value in vars(module).items():
+        made = getattr(value, "__module__", None) or OURS
+        if not _internal(name, value) and (whole or made.startswith(OURS)):
+            yield name
+
+
+def _absent(fullname: str) -> str:
+    """The text about a path or name that is not there."""
+    path, _, name = fullname.rpartition(".")
+    modules = table()["modules"]
+    root, _, inner = fullname.partition(".")
+    if inner in modules or inner.rpartition(".")[0] not in modules:
+        return absent.absent_module(fullname, (f"{root}.{m}" for m in _available(fullname)))
+    elsewhere = [
+        f"{OURS}.{space}{'.' if space else ''}{name}"
+        for space in ("", "ops", "nn")
+        if name in public_names(f"{OURS}.{space}".rstrip("."))
+    ]
+    return absent.absent_name(path, name, public_names(path), elsewhere)
+
+
+def _available(but: str) -> Iterator[str]:
+    return (m for m, served in table()["modules"].items() if m and _present(served, but))

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Capture: what is noted while a call runs in PyNative, so that it can be replayed.
+
+Nothing is done per operator: the segments' own records are kept. Values are known by numbers:
+those made inside from 0 upwards in the order of recording, inputs from -1 downwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from weakref import ref
+
+from mycel.base.places import user_place
+from mycel.base.trees import tree_map
+from mycel.define.op import signatures
+from mycel.execute.compile import seen_bytes
+from mycel.execute.effects import Site, emission
+from mycel.execute.notes import Argument, Constant, Held, Read, Slot
+from mycel.record.stream import Stream, demand
+from mycel.record.tensor import Tensor, new_tensor, resolve
+from mycel.record.value import Value
+
+_SEEN = {"bool": "bool", "int": "int"}
+
+
+class Capture:
+    """The notes of one call.
+
+    Attributes:
+        inputs: what the call takes from outside, by number: arguments, handles and constants.
+        assigned: handles from outside that were given another value.
+        reads: what Python saw of values outside sites; each is a guard of the replay.
+        sites: Python that runs at every call.
+        refused: why the call cannot be remembered, and what to write instead.
+        again: by site, what it emitted in the replay that was broken off: it does not run twice.
+    """
+
+    def __init__(self, stream: Stream, again: dict | None = None):
+        self.stream = stream
+        self.inputs: list = []
+        self.assigned: dict[int, Tensor] = {}
+        self.reads: list[Read | None] = []
+        self.read_values: dict[int, Value] = {}
+        self.sites: list[Site] = []
+        self.refused: tuple[str, str, object] | None = None
+        self.cells: dict[int, object] = {}
+        self._made_cells: dict[int, object] = {}
+        self.again = again or {}
+        self.formatted: list[tuple] = []
+        self._proxies: dict[int, int] = {}
+        self._kept_alive: list = []
+        self._outside: dict[int, tuple[Tensor, Value | None]] = {}
+        self._segments: list[tuple] = []
+        self._survivors: list[tuple[int, ref]] = []
+        self._site_spans: list[range] = []
+        self._site_results: set[int] = set()
+        self._in_site = False
+        self._count = 0
+
+    # -- what the record asks of a capture --------------------------------------------------
+
+    def lift(self, handle: Tensor, value: Value) -> Value:
+        """The Value of a handle from outside, met for the first time: an input of its own.
+
+        The handle gets a fresh Value with the same array: two handles that share a Value stay two
+        inputs, because next time they may not share it.
+        """
+        array = demand(value)
+        fresh = Value(array, value.aval)
+        fresh.capture = self
+        known = self._outside.get(id(handle))
+        if known is not None and known[1] is not None and known[1].array is array:
+            fresh.number = known[1].number
+        else:
+            fresh.number = self._new_input(Held(handle))
+        self._outside[id(handle)] = (handle, fresh)
+        handle._value = fresh
+        return fresh
+
+    def constant(self, value: Value) -> None:
+        """Data was made inside."""
+        value.capture = self
+        value.number = self._new_input(Constant(value.array))
+
+    def write(self, handle: Tensor) -> None:
+        """A handle is about to be given another value."""
+        if id(handle) not in self._outside and id(handle) not in self._proxies:
+            value = handle._value
+            if value.segment is self.stream.segment or value.capture is self:
+                return  # made inside
+            self._outside[id(handle)] = (handle, None)
+        self.assigned[id(handle)] = handle
+
+    def read(self, handle: Tensor, value: Value, kind: str, array, text) -> None:
+        """Python saw a value."""
+        if self._in_site:
+            return
+        kind = _SEEN.get(kind, "bits")
+        number = self.number_of(value)
+        if number < 0:
+            self.read_values[number] = value
+        if text is not None:
+            self.formatted.append((text(array), handle, text, len(self.reads)))
+        self.reads.append(Read(number, kind, seen_bytes(array, kind), user_place(3)))
+
+    def close(self, segment, held) -> None:
+        """A segment is about to run: its record is kept, its survivors are numbered."""
+        numbers = [self.number_of(value) for value in segment.externals]
+        self._segments.append((segment.key, numbers, self._count))
+        for slot, value in held:
+            value.capture = self
+            value.number = self._count + slot
+            self._survivors.append((value.number, ref(value)))
+        self._count += len(segment.outputs)
+
+    def met(self, cell) -> None:
+        """A Cell is called; what is remembered depends on its structure."""
+        self.cells[id(cell)] = cell
+
+    def made_cell(self, cell) -> None:
+        """A Cell is made inside; setting it up changes nothing that is remembered."""
+        self._made_cells[id(cell)] = cell
+
+    def changed_cell(self, cell, what: str) -> None:
+        """A Cell is changed inside."""
+        if id(cell) not in self._made_cells:
+            self.refuse(what, "set it before the call, or return the value")
+
+    def refuse(self, what: str, remedy: str) -> None:
+        """Something happened that a replay could not do."""
+        if not self._in_site and self.refused is None:
+            self.refused = (what, remedy, user_place(2))
+
+    # -- sites ----------------------------------------------------------------------------
+
+    def site(self, function: Callable, args: tuple, kwargs: dict | None = None):
+        """Run Python that runs at every call, and note what it emits."""
+        kwargs = kwargs or {}
+        if self._in_site:
+            return function(*args, **kwargs)
+        index = len(self.sites)
+        template = self.template((args, kwargs))
+        bindings = self.bindings()
+        start = self._next_number()
+        stream = self.stream
+        self._in_site = True
+        tape, stream.tape = stream.tape, []
+        journal, stream.journal = stream.journal, []
+        try:
+            if index in self.again:
+                result = self.again[index].emit_again(args, kwargs)
+            else:
+                result = function(*args, **kwargs)
+            nodes, written = stream.tape, stream.journal
+            emitted = emission(self, (args, kwargs), nodes, written, result)
+        finally:
+            self._in_site = False
+            stream.tape, stream.journal = tape, journal
+        if tape is not None:
+            tape.extend(nodes)
+        self._site_spans.append(range(start, self._next_number()))
+        for leaf in _tensors(result):
+            self._site_results.add(self.number_of(resolve(leaf)))
+        self.sites.append(Site(function, template, bindings, emitted))
+        return result
+
+    # -- numbers --------------------------------------------------------------------------
+
+    def number_of(self, value: Value) -> int:
+        """The number of a Value; one from nowhere is a constant."""
+        if value.segment is self.stream.segment:
+            return self._count + value.slot
+        if value.capture is not self:
+            self.constant(value)
+        return value.number
+
+    def describe(self, value: Value):
+        """What a Value is to an emission: an inner number, or the input it came from."""
+        number = self.number_of(value)
+        return number if number >= 0 else self.inputs[-1 - number]
+
+    def is_outside(self, handle: Tensor) -> bool:
+        """Whether a handle lives longer than the call."""
+        return id(handle) in self._outside or id(handle) in self._proxies
+
+    def _next_number(self) -> int:
+        return self._count + len(self.stream.segment.outputs)
+
+    def _new_input(self, what) -> int:
+        self.inputs.append(what)
+        return -len(self.inputs)
+
+    # -- arguments and results ----------------------------------------------------------------
+
+    def proxies(self, tensors: list[Tensor]) -> dict[int, Tensor]:
+        """Fresh handles for the Tensor arguments, by id; the same Tensor twice is one."""
+        made: dict[int, Tensor] = {}
+        for index, tensor in enumerate(tensors):
+            if id(tensor) in made:
+                continue
+            value = Value(demand(tensor._value), tensor._value.aval)
+            value.capture = self
+            value.number = self._new_input(Argument(index))
+            proxy = made[id(tensor)] = new_tensor(value)
+            hooks = getattr(tensor, "_hooks", None)
+            if hooks:
+                proxy._hooks = hooks
+            self._proxies[id(proxy)] = index
+            self._kept_alive.append((proxy, tensor))
+        return made
+
+    def copy_back(self) -> None:
+        """Arguments changed in place get what their proxies have."""
+        for proxy, tensor in self._kept_alive:
+            if id(proxy) in self.assigned:
+                tensor._value = proxy._value
+
+    def template(self, tree):
+        """`tree` with every Tensor replaced by what a replay puts there."""
+        return tree_map(self._leaf, tree)
+
+    def _leaf(self, leaf):
+        if not isinstance(leaf, Tensor):
+            return leaf
+        value = resolve(leaf)
+        if id(leaf) in self._proxies:
+            return Argument(self._proxies[id(leaf)])
+        if id(leaf) in self._outside:
+            return Held(leaf)
+        return Slot(self.number_of(value))
+
+    def results(self, tree):
+        """What the call returns: proxies become the Tensors that were passed."""
+        passed = {id(proxy): tensor for proxy, tensor in self._kept_alive}
+        return tree_map(lambda leaf: passed.get(id(leaf), leaf), tree)
+
+    def bindings(self) -> list[tuple]:
+        """The handles assigned so far, with the numbers of their present values."""
+        return [
+            (self._target(handle), self.number_of(handle._value))
+            for handle in self.assigned.values()
+        ]
+
+    def _target(self, handle):
+        index = self._proxies.get(id(handle))
+        return Held(handle) if index is None else Argument(index)
+
+    # -- the whole record -----------------------------------------------------------------
+
+    def record(self) -> tuple[tuple, list[int]]:
+        """All segments as one: the flat key, and the inputs it uses in the order of first use."""
+        key: list[int] = []
+        used: dict[int, int] = {}
+
+        def slot_of(number: int) -> int:
+            if number >= 0:
+                return number
+            return used.setdefault(number, -1 - len(used))
+
+        for segment, numbers, base in self._segments:
+            position = 0
+            while position < len(segment):
+                arity = signatures[segment[position]].arity
+                key.append(segment[position])
+                for slot in segment[position + 1 : position + 1 + arity]:
+                    key.append(slot_of(base + slot if slot >= 0 else numbers[-1 - slot]))
+                position += 1 + arity
+        return tuple(key), list(used)
+
+    def kept(self, needed: set[int]) -> int:
+        """How many Tensors made inside were kept outside, where a replay would leave them stale."""
+        count = 0
+        for number, survivor in self._survivors:
+            if number in needed or survivor() is None:
+                continue
+            by_site = any(number in span for span in self._site_spans)
+            if not by_site or number in self._site_results:
+                count += number not in self._given_to_sites()
+        return count
+
+    def _given_to_sites(self) -> set[int]:
+        return {leaf.number for site in self.sites for leaf in site.slots()}
+
+    def forget(self) -> None:
+        """Drop everything: Values still point here."""
+        for name in list(self.__dict__):
+            self.__dict__[name] = None
+
+
+def _tensors(tree) -> list[Tensor]:
+    found: list[Tensor] = []
+    tree_map(lambda leaf: found.append(leaf) if isinstance(leaf, Tensor) else None, tree)
+    return found

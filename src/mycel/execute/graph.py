@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remembered functions: `jit`. A call is replayed after calls in a row recorded the same thing."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+import types
+from collections import OrderedDict
+from collections.abc import Callable
+
+from mycel.base.places import Place
+from mycel.execute.capture import Capture
+from mycel.execute.effects import watch_print
+from mycel.execute.ledger import ledger
+from mycel.execute.replay import Memory, Outcome, replay
+from mycel.record.parameter import Parameter
+from mycel.record.stream import Stream, demand, local
+from mycel.record.tensor import Tensor
+
+# Agreeing calls needed before a replay; a miss doubles them, up to the most.
+AGREEING = 2
+MOST_AGREEING = 64
+# Memories per function, one for each key of arguments; the longest unused is forgotten.
+MOST_MEMORIES = 64
+# Recorded calls without a replay after which a function is reported once.
+PATIENCE = 16
+
+_SIMPLE = (bool, int, float, complex, str, bytes, type(None))
+
+
+class Remembered:
+    """A function whose repeated calls are replayed as one executable.
+
+    Attributes:
+        function: what is remembered; calling it directly runs it in PyNative.
+        owner: the Cell it belongs to, if any, for messages.
+    """
+
+    def __init__(self, function: Callable, owner=None):
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self.owner = owner
+        self.memories: OrderedDict[tuple, Memory] = OrderedDict()
+        self.agreeing = AGREEING
+        self.fruitless = 0
+        self.collected = False
+        code = getattr(getattr(function, "__func__", function), "__code__", None)
+        if owner is not None:
+            code = type(owner).construct.__code__ if _is_python(type(owner).construct) else code
+        self.name = type(owner).__name__ if owner is not None else _name_of(function)
+        self.place = Place(code, 0) if code is not None else Place(None, 0)
+
+    def __get__(self, instance, kind=None):
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __call__(self, *args, **kwargs):
+        stream = local.stream
+        if stream.capture is not None or stream.tape is not None:
+            return self.function(*args, **kwargs)  # inside another, it is just a function
+        tensors: list[Tensor] = []
+        held: list = []
+        key = (
+            tuple([_key_of(argument, tensors, held) for argument in args]),
+            tuple([(name, _key_of(kwargs[name], tensors, held)) for name in kwargs]),
+        )
+        if len(tensors) > 1:
+            key += (_pattern(tensors),)
+        memory = self.memories.get(key)
+        again = None
+        if memory is not None and memory.ready and not _is_debugged() and memory.is_current():
+            outcome = replay(stream, memory, tensors)
+            if outcome.done:
+                self.agreeing = max(AGREEING, self.agreeing - 1)
+                self.fruitless = 0
+                return outcome.result
+            again = outcome.again
+            self._missed(memory, outcome)
+        return self._record(stream, args, kwargs, tensors, held, key, again)
+
+    # -- recording --------------------------------------------------------------------------
+
+    def _record(self, stream: Stream, args, kwargs, tensors, held, key, again):
+        stream.flush()
+        for tensor in tensors:
+            demand(tensor._value)
+        capture = Capture(stream, again)
+        with ledger.working_on(self.name):
+            try:
+                proxies = capture.proxies(tensors)
+                proxied = [_exchange(argument, proxies) for argument in args]
+                named = {name: _exchange(kwargs[name], proxies) for name in kwargs}
+                stream.capture = capture  # type: ignore[assignment]
+                watch_print(True)
+                try:
+                    output = self.function(*proxied, **named)
+                finally:
+                    watch_print(False)
+                    capture.copy_back()
+                del proxied, named, proxies
+                capture.formatted.clear()
+                template = capture.template(output)
+                bindings = capture.bindings()
+                stream.flush()
+            finally:
+                stream.capture = None
+        ledger.counts.captures += 1
+        if _is_debugged():
+            capture.refuse("a debugger is attached", "remove it")
+        result = capture.results(output)
+        del output
+        self._remember(capture, template, bindings, key, held)
+        capture.forget()
+        return result
+
+    def _remember(self, capture: Capture, template, bindings, key, held) -> None:
+        made = Memory(capture, template, bindings, held)
+        kept = 0 if capture.refused else capture.kept(made.needed)
+        if kept and not self.collected:
+            # Only once: what a cycle keeps is told from what the program keeps.
+            self.collected = True
+            gc.collect()
+            kept = capture.kept(made.needed)
+        if kept:
+            capture.refuse(
+                f"{kept} Tensor{'s' if kept > 1 else ''} made inside were kept outside",
+                "return them, or keep them in a hook or a function marked @every_call",
+            )
+        if capture.refused:
+            what, remedy, place = capture.refused
+            ledger.note("not remembered", f"{self.name}: {what}", place, remedy)
+            self.memories.pop(key, None)
+            self._fruitless(what, place)
+            return
+        before = self.memories.pop(key, None)
+        if before is not None and before.agrees(made):
+            made.seen = before.seen + 1
+        elif before is not None:
+            what, place, remedy = before.difference(made)
+            place = place or self.place
+            ledger.note("differs", f"{self.name}: {what}", place, remedy)
+            self._fruitless(what, place)
+        made.ready = made.seen >= self.agreeing
+        self.memories[key] = made
+        if len(self.memories) > MOST_MEMORIES:
+            self.memories.popitem(last=False)
+
+    def _missed(self, memory: Memory, outcome: Outcome) -> None:
+        memory.ready = False
+        memory.seen = 0
+        self.agreeing = min(self.agreeing * 2, MOST_AGREEING)
+        ledger.counts.misses += 1
+        ledger.note("missed", f"{self.name}: {outcome.reason}", outcome.place or self.place)
+
+    def _fruitless(self, what, place) -> None:
+        self.fruitless += 1
+        if self.fruitless == PATIENCE:
+            ledger.warn_missing(self.name, what, place)
+
+
+def _name_of(function) -> str:
+    return getattr(function, "__qualname__", type(function).__name__).split("<locals>.")[-1]
+
+
+def _is_python(function) -> bool:
+    return hasattr(function, "__code__")
+
+
+def _is_debugged() -> bool:
+    return sys.gettrace() is not None
+
+
+
+
+def _key_of(argument, tensors: list, held: list):
+    """What of an argument chooses the memory: avals of Tensors, values of numbers, identities."""
+    kind = argument.__class__
+    if kind is Tensor:
+        tensors.append(argument)
+        return argument._value.aval
+    if kind in _SIMPLE:
+        return (kind, argument)
+    if isinstance(argument, (tuple, list)):
+        return (kind, tuple([_key_of(part, tensors, held) for part in argument]))
+    if isinstance(argument, dict):
+        return (kind, tuple([(k, _key_of(argument[k], tensors, held)) for k in argument]))
+    if isinstance(argument, Tensor) and not isinstance(argument, Parameter):
+        tensors.append(argument)
+        return argument._value.aval
+    # Held by the memory, so that the id is not used again.
+    held.append(argument)
+    return (kind, id(argument))
+
+
+def _pattern(tensors: list) -> tuple:
+    """Which arguments are the same Tensor."""
+    first: dict[int, int] = {}
+    return tuple([first.setdefault(id(tensor), index) for index, tensor in enumerate(tensors)])
+
+
+def _exchange(argument, proxies: dict):
+    kind = argument.__class__
+    if isinstance(argument, Tensor):
+        return proxies.get(id(argument), argument)
+    if kind in _SIMPLE or not isinstance(argument, (tuple, list, dict)):
+        return argument
+    from_tree = functools.partial(_exchange, proxies=proxies)
+    if isinstance(argument, dict):
+        return kind((k, from_tree(argument[k])) for k in argument)
+    made = [from_tree(part) for part in argument]
+    return kind(*made) if hasattr(argument, "_fields") else kind(made)
+
+
+def jit(function: Callable | None = None, **options):
+    """Compile what repeats: a function, a Cell's `construct`, or any method.
+
+    The first calls run in PyNative and are noted; when two in a row did the same, the next one is
+    replayed as one XLA program. Whatever Python reads of a Tensor (`if loss > 1`, `float(x)`) is
+    checked at each replay; if it differs, the call runs in PyNative. Results are always those of
+    PyNative. Hooks, `print` and functions marked `@every_call` run at every call.
+
+    Args:
+        function: what to compile; may be left out to give options: `@jit(jit_level="O1")`.
+        options: MindSpore's own; accepted, and without effect.
+
+    Source: MindSpore's `mindspore.jit` (and its older name `ms_function`).
+
+    Example:
+        >>> @mycel.jit
+        ... def double(x):
+        ...     return x * 2
+        >>> print(double(Tensor([1.0, 2.0])))
+        [2. 4.]
+    """
+    if function is None:
+        return lambda decorated: jit(decorated, **options)
+    if isinstance(function, Remembered):
+        return function
+    if not callable(function):
+        raise TypeError(f"jit needs a function or a Cell, not {type(function).__name__}.")
+    if hasattr(function, "construct"):
+        # As in MindSpore: jit(cell) remembers the calls of that Cell.
+        return Remembered(function._run, owner=function)
+    return Remembered(function)

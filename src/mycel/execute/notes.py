@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a capture writes down: inputs, reads, templates of results; all of it comparable.
+
+Two calls agree when their notes are equal, so everything here compares by value: numbers instead
+of Values, bytes instead of arrays, identity for handles and Cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mycel.base.places import Place
+from mycel.record.tensor import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """In a template: a new Tensor on the Value of this number."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The Tensor passed as this argument, counted through all containers."""
+
+    index: int
+
+
+class Held:
+    """A handle from outside, compared by identity."""
+
+    __slots__ = ("handle",)
+
+    def __init__(self, handle: Tensor):
+        self.handle = handle
+
+    def __eq__(self, other):
+        return isinstance(other, Held) and other.handle is self.handle
+
+    def __hash__(self):
+        return id(self.handle)
+
+
+class Constant:
+    """Data made inside: an input of the executable, compared by value."""
+
+    __slots__ = ("array", "bits", "kind")
+
+    def __init__(self, array):
+        self.array = array
+        seen = np.asarray(array)
+        self.kind = (seen.dtype, seen.shape)
+        self.bits = seen.tobytes()
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, Constant) and other.kind == self.kind and other.bits == self.bits
+        )
+
+    def __hash__(self):
+        return hash(self.bits)
+
+
+class Read(NamedTuple):
+    """Python saw a value: which, how much of it ('bool', 'int', 'bits'), what it was, and where."""
+
+    number: int
+    kind: str
+    bits: bytes
+    place: Place
+
+
+def same(a, b) -> bool:
+    """Whether two notes, templates or results of Python are the same for a replay."""
+    if a is b:
+        return True
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        return False
+    if a.__class__ is not b.__class__:
+        return False
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, np.ndarray):
+        return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    if isinstance(a, float):
+        return a == b or (a != a and b != b)
+    if callable(a):
+        return same_function(a, b)
+    try:
+        return bool(a == b)
+    except Exception:
+        return False
+
+
+def same_function(f, g) -> bool:
+    """The same function, or the same code with identical surroundings (a lambda made anew)."""
+    if f is g:
+        return True
+    inner_f, inner_g = getattr(f, "__func__", f), getattr(g, "__func__", g)
+    code = getattr(inner_f, "__code__", None)
+    if code is None or code is not getattr(inner_g, "__code__", 0):
+        return False
+    return _surroundings(f) == _surroundings(g)
+
+
+class _Enclosed:
+    """Something a function closes over, compared as `same` does for plain data."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held):
+        self.held = held
+
+    def __eq__(self, other):
+        plain = (bool, int, float, str, type(None))
+        if isinstance(self.held, plain):
+            return same(self.held, other.held)
+        return self.held is other.held
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _surroundings(function) -> list[_Enclosed]:
+    inner = getattr(function, "__func__", function)
+    found = [_Enclosed(getattr(function, "__self__", None))]
+    found += map(_Enclosed, inner.__defaults__ or ())
+    for cell in inner.__closure__ or ():
+        try:
+            found.append(_Enclosed(cell.cell_contents))
+        except ValueError:  # an empty cell: the function refers to itself
+            found.append(_Enclosed(None))
+    return found

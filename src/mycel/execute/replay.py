@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory: one call as it is replayed. Replay: guards, one executable, sites, assignments."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mycel.base.structure import structure
+from mycel.base.trees import tree_leaves, tree_map
+from mycel.execute.capture import Capture
+from mycel.execute.compile import Guard, decode, executables, seen_bytes
+from mycel.execute.effects import run_site
+from mycel.execute.ledger import ledger
+from mycel.execute.notes import Argument, Constant, Held, Slot, same
+from mycel.record.stream import Stream, demand
+from mycel.record.tensor import Tensor, new_tensor
+from mycel.record.value import Value, value_of
+
+_REMEDIES = {
+    "bool": "a branch that changes runs in PyNative; use ops.where to compute both",
+    "int": "a number that changes runs in PyNative; keep it a Tensor",
+    "bits": "use `loss > .5`, return it, or move the read into a hook or @every_call",
+}
+
+
+class Outcome(NamedTuple):
+    """How a replay ended."""
+
+    done: bool
+    result: object = None
+    again: dict | None = None
+    reason: str = ""
+    place: object = None
+
+
+class Memory:
+    """The record of one call, in the form that is compared and replayed."""
+
+    def __init__(self, capture: Capture, template, bindings, held):
+        key, used = capture.record()
+        self.key = key
+        self.template = template
+        self.bindings = bindings
+        self.sites = capture.sites
+        self.reads = [read for read in capture.reads if read is not None]
+        self.inputs = capture.inputs
+        self.used = [capture.inputs[-1 - number] for number in used]
+        self.seen = 1
+        self.ready = False
+        self._held = held
+        self._cells = _with_children(capture.cells.values())
+        self._changes = structure.changes
+        self._flags = structure.flags
+        self._numbers = used
+        self.needed = self._needed()
+        self._executable = None
+        self._values = dict(capture.read_values)
+
+    def _needed(self) -> set[int]:
+        """The numbers that a replay must have: results, assignments, and what sites receive."""
+        found = {leaf.number for leaf in tree_leaves(self.template) if isinstance(leaf, Slot)}
+        found.update(number for _, number in self.bindings)
+        for site in self.sites:
+            found.update(slot.number for slot in site.slots())
+            found.update(number for _, number in site.bindings)
+        return found
+
+    # -- comparing ------------------------------------------------------------------------
+
+    def agrees(self, other: Memory) -> bool:
+        """Whether two calls recorded the same thing."""
+        return self.difference(other)[0] == ""
+
+    def difference(self, other: Memory):
+        """What two calls did differently, where, and what to write instead."""
+        if self.reads != other.reads:
+            for mine, theirs in zip(self.reads, other.reads, strict=False):
+                if mine[:3] != theirs[:3]:
+                    what = f"what was read of a Tensor ({theirs.kind})"
+                    return what, theirs.place, _REMEDIES[theirs.kind]
+            if len(self.reads) != len(other.reads):
+                return "the number of reads of Tensors", None, ""
+        if self.key != other.key:
+            return "the operators", None, ""
+        if self.used != other.used:
+            remedy = "pass what changes as a Tensor, or keep it in a Parameter"
+            constants = [
+                index
+                for index, (a, b) in enumerate(zip(self.used, other.used, strict=False))
+                if a != b and isinstance(a, Constant)
+            ]
+            what = "a number or data made inside" if constants else "the Tensors used from outside"
+            return what, None, remedy
+        if self.bindings != other.bindings or not same(self.template, other.template):
+            return "what is assigned or returned", None, ""
+        if len(self.sites) != len(other.sites):
+            return "the number of hooks, prints and other sites", None, ""
+        for mine, theirs in zip(self.sites, other.sites, strict=True):
+            if not mine.agrees(theirs):
+                name = getattr(theirs.function, "__qualname__", repr(theirs.function))
+                return f"what the site {name} was given or did", None, ""
+        return "", None, ""
+
+    def is_current(self) -> bool:
+        """Whether no Cell of this call has changed since."""
+        if self._changes == structure.changes:
+            return True
+        if self._flags != structure.flags:
+            return False
+        if _with_children([cell for cell, _ in self._cells]) != self._cells:
+            return False
+        self._changes = structure.changes
+        return True
+
+    # -- preparing ------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Lay out what a replay needs, once."""
+        inner = [read for read in self.reads if read.number >= 0]
+        guards = tuple([Guard(read.number, read.kind) for read in inner])
+        live = tuple(sorted(number for number in self.needed if number >= 0))
+        self.executable = executables.get(self.key, live, guards)
+        self.inner_reads = inner
+        self.expected = b"".join([read.bits for read in inner])
+        self.input_reads = [
+            (read, self.inputs[-1 - read.number], self._values.get(read.number))
+            for read in self.reads
+            if read.number < 0 and not isinstance(self.inputs[-1 - read.number], Constant)
+        ]
+        self.holders = [self._holder(what) for what in self.used]
+        self.argument_places = [
+            (place, what.index)
+            for place, what in enumerate(self.used)
+            if isinstance(what, Argument)
+        ]
+        avals = [aval for node in decode(self.key) for aval in node.signature.outputs]
+        self.order = {number: index for index, number in enumerate(live)}
+        self.avals = [avals[number] for number in live]
+        self.simple = (
+            not self.sites
+            and isinstance(self.template, Slot)
+            and self.template.number in self.order
+            and all(
+                isinstance(target, Held) and number in self.order
+                for target, number in self.bindings
+            )
+        )
+        if self.simple:
+            self.result_index = self.order[self.template.number]
+            self.commits = [
+                (target.handle, self.order[number]) for target, number in self.bindings
+            ]
+        self._executable = True
+
+    @staticmethod
+    def _holder(what) -> Tensor | None:
+        if isinstance(what, Held):
+            return what.handle
+        if isinstance(what, Constant):
+            return new_tensor(value_of(what.array))
+        return None
+
+
+def _with_children(cells) -> list[tuple]:
+    """Cells and all their descendants with their versions."""
+    found: dict[int, tuple] = {}
+    for cell in cells:
+        for _, member in cell.cells_and_names():
+            found[id(member)] = (member, member._version)
+    return list(found.values())
+
+
+def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
+    """Run a remembered call as one executable."""
+    stream.flush()
+    if memory._executable is None:
+        memory.prepare()
+    for read, source, value in memory.input_reads:
+        if not _reads_the_same(read, source, value, tensors):
+            return Outcome(False, reason=f"a Tensor read ({read.kind}) changed", place=read.place)
+    holders = memory.holders
+    if memory.argument_places:
+        holders = holders[:]
+        for place, index in memory.argument_places:
+            holders[place] = tensors[index]
+    try:
+        results = memory.executable([holder._value.array for holder in holders])
+    except Exception as error:
+        # A value pending on another thread, or poisoned: PyNative says which.
+        return Outcome(False, reason=f"it could not run: {type(error).__name__}")
+    if memory.inner_reads:
+        seen = np.asarray(results.pop()).tobytes()
+        if seen != memory.expected:
+            read = _first_difference(memory, seen)
+            reason = f"a Tensor read ({read.kind}) changed"
+            return Outcome(False, reason=reason, place=read.place)
+    if memory.simple:
+        values = [_made(array, aval) for array, aval in zip(results, memory.avals, strict=True)]
+        for handle, index in memory.commits:
+            handle._value = values[index]
+        result = new_tensor(values[memory.result_index])
+    else:
+        outcome = _finish(stream, memory, tensors, holders, results)
+        if not outcome.done:
+            return outcome
+        result = outcome.result
+    ledger.counts.replays += 1
+    if ledger.limits:
+        ledger.raise_if_over()
+    return Outcome(True, result)
+
+
+_new_value = Value.__new__
+
+
+def _made(array, aval) -> Value:
+    value = _new_value(Value)
+    value.array = array
+    value.aval = aval
+    value.segment = None
+    value.capture = None
+    return value
+
+
+def _reads_the_same(read, source, value, tensors) -> bool:
+    handle = source.handle if isinstance(source, Held) else tensors[source.index]
+    present = handle._value
+    if value is not None and (present is value or present.array is value.array):
+        return True
+    return seen_bytes(np.asarray(demand(present)), read.kind) == read.bits
+
+
+def _first_difference(memory: Memory, seen: bytes):
+    position = 0
+    for read in memory.inner_reads:
+        if seen[position : position + len(read.bits)] != read.bits:
+            return read
+        position += len(read.bits)
+    return memory.inner_reads[-1]
+
+
+class _Results:
+    """The Values of one replay by number, each made once."""
+
+    def __init__(self, memory: Memory, tensors, results):
+        self.memory = memory
+        self.tensors = tensors
+        self.results = results
+        self.values: dict[int, Value] = {}
+        # Values of inputs as they are before the call assigns anything.
+        for number in memory.needed:
+            if number < 0:
+                self.values[number] = self._input(memory.inputs[-1 - number])
+
+    def _input(self, what) -> Value:
+        if isinstance(what, Constant):
+            return value_of(what.array)
+        handle = what.handle if isinstance(what, Held) else self.tensors[what.index]
+        return handle._value
+
+    def value(self, number: int) -> Value:
+        found = self.values.get(number)
+        if found is None:
+            index = self.memory.order[number]
+            found = self.values[number] = _made(self.results[index], self.memory.avals[index])
+        return found
+
+    def leaf(self, leaf):
+        if isinstance(leaf, Slot):
+            return new_tensor(self.value(leaf.number))
+        if isinstance(leaf, Held):
+            return leaf.handle
+        if isinstance(leaf, Argument):
+            return self.tensors[leaf.index]
+        return leaf
+
+    def bind(self, bindings, before: dict) -> None:
+        """Let handles show these values, remembering what they showed before the call."""
+        for target, number in bindings:
+            handle = self.leaf(target)
+            before.setdefault(id(handle), (handle, handle._value))
+            handle._value = self.value(number)
+
+
+def _finish(stream, memory: Memory, tensors, holders, results) -> Outcome:
+    made = _Results(memory, tensors, results)
+    before: dict[int, tuple] = {}
+    again: dict[int, object] = {}
+    for index, site in enumerate(memory.sites):
+        made.bind(site.bindings, before)
+        args, kwargs = tree_map(made.leaf, site.template)
+        emitted, agrees = run_site(stream, site, args, kwargs)
+        again[index] = emitted
+        for handle, value in emitted.before:
+            before.setdefault(id(handle), (handle, value))
+        if not agrees:
+            for handle, value in before.values():
+                handle._value = value
+            name = getattr(site.function, "__qualname__", repr(site.function))
+            return Outcome(False, again=again, reason=f"the site {name} did something new")
+    made.bind(memory.bindings, before)
+    if memory.sites:
+        stream.flush()
+    return Outcome(True, tree_map(made.leaf, memory.template))

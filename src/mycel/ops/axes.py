@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dimensions as static attributes: counted from either end, one or several."""
+
+from __future__ import annotations
+
+
+def axis_in(axis: int, ndim: int) -> int:
+    """A dimension counted from the front.
+
+    Raises:
+        TypeError: `axis` is no integer.
+        ValueError: there is no such dimension.
+    """
+    if isinstance(axis, bool) or not isinstance(axis, int):
+        raise TypeError(f"A dimension must be an integer, but {axis!r} was given.")
+    if not -ndim <= axis < max(ndim, 1):
+        raise ValueError(f"There is no axis {axis} in {ndim} dimensions; use {-ndim} to {ndim - 1}.")
+    return axis + ndim if axis < 0 else axis
+
+
+def axes_in(axes, ndim: int) -> tuple[int, ...]:
+    """Dimensions counted from the front; None means all."""
+    if axes is None or axes == ():
+        return tuple(range(ndim))
+    return tuple(axis_in(axis, ndim) for axis in one_or_more(axes))
+
+
+def one_or_more(values) -> tuple:
+    """A tuple, of one number or of several."""
+    return tuple(values) if isinstance(values, (tuple, list)) else (values,)
+
+
+def several(values, count: int, what: str) -> tuple[int, ...]:
+    """`count` numbers, from as many or from one that stands for all.
+
+    Raises:
+        ValueError: another count.
+    """
+    given = one_or_more(values)
+    if len(given) == 1:
+        return given * count
+    if len(given) != count:
+        raise ValueError(f"{what} must be one number or {count}, but {values} was given.")
+    return given

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same values in another element type."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.base import dtypes as types
+from mycel.base.dtypes import as_dtype
+from mycel.record.tensor import Tensor, new_tensor, resolve
+from mycel.spell import composite, op
+
+
+@op()
+def convert(x, *, dtype):
+    """x in the element type of this name; what `cast` records."""
+    wanted = jnp.dtype(dtype)
+    if wanted.kind in "iu" and x.dtype.kind in "fV":
+        return _whole(x, wanted)
+    return x.astype(wanted)
+
+
+def _whole(x, wanted):
+    """Real numbers as integers: those out of range wrap as they do on a processor."""
+    small = wanted.itemsize < 4 or wanted == np.int32
+    wide = np.iinfo(np.int32 if small else np.int64)
+    # A processor answers with its smallest integer beyond the range of its registers.
+    inside = (x >= float(wide.min)) & (x < -float(wide.min))
+    whole = jnp.where(inside, x, 0).astype(wide.dtype)
+    return jnp.where(inside, whole, wide.min).astype(wanted)
+
+
+@composite("ops.cast(input=x, dtype=dtype)", "Cast()(input_x=x, dtype=dtype)")
+def cast(x, dtype):
+    """x in another element type; a Tensor that has it already is returned as it is.
+
+    Real numbers lose what lies behind the point on becoming integers; zero is False, all else True.
+
+    Raises:
+        TypeError: `dtype` names no element type.
+
+    Source: MindSpore's `ops.cast`, `ops.Cast`.
+
+    Example:
+        >>> ops.cast(Tensor([1.5, -1.5]), mycel.int32)
+        ?
+    """
+    wanted = as_dtype(dtype)
+    if not isinstance(x, Tensor):
+        x = Tensor(x)
+    if x.dtype is wanted:
+        return x
+    return convert(x, wanted.name)
+
+
+@composite("Tensor.astype(x, dtype, copy=copy)")
+def astype(x, dtype, copy=True):
+    """x in another element type: a DType, a NumPy dtype, a Python type or a name.
+
+    Python's own `float` means Float64 here and `int` Int64, as in NumPy.
+
+    Raises:
+        TypeError: `dtype` names no element type.
+
+    Source: MindSpore's `Tensor.astype`.
+
+    Example:
+        >>> Tensor([1.5, -1.5]).astype("int32")
+        ?
+    """
+    made = cast(x, types.float64 if dtype is float else dtype)
+    return new_tensor(resolve(made)) if made is x and copy else made
+
+
+@composite("Tensor.to(x, dtype, non_blocking=non_blocking, copy=copy)")
+def to(x, dtype=None, non_blocking=False, copy=False):
+    """x in another element type, or in that of another Tensor.
+
+    Raises:
+        TypeError: `dtype` names no element type.
+
+    Source: MindSpore's `Tensor.to`.
+
+    Example:
+        >>> Tensor([1.5]).to(mycel.float16).dtype
+        ?
+    """
+    del non_blocking  # Every operator is.
+    wanted = dtype.dtype if isinstance(dtype, Tensor) else dtype
+    return x if wanted is None else astype(x, wanted, copy)
+
+
+@composite("Tensor.type(x, dtype)")
+def to_type(x, dtype=None):
+    """The name of the element type of x, or x in another one.
+
+    Source: MindSpore's `Tensor.type`.
+
+    Example:
+        >>> Tensor([1.5]).type()
+        ?
+    """
+    return str(x.dtype) if dtype is None else astype(x, dtype)
+
+
+@composite("ops.type_as(input=x, other=other)", "Tensor.type_as(x, other)")
+def type_as(x, other):
+    """x in the element type of another Tensor.
+
+    Source: MindSpore's `Tensor.type_as`.
+
+    Example:
+        >>> Tensor([1.5]).type_as(Tensor([1]))
+        ?
+    """
+    return cast(x, other.dtype)
+
+
+@composite("Tensor.bool(x)")
+def to_bool(x):
+    """x as Bool.
+
+    Source: MindSpore's `Tensor.bool`.
+
+    Example:
+        >>> Tensor([1.5, 0.0]).bool()
+        ?
+    """
+    return astype(x, types.bool_)
+
+
+@composite("Tensor.byte(x)")
+def to_uint8(x):
+    """x as UInt8.
+
+    Source: MindSpore's `Tensor.byte`.
+
+    Example:
+        >>> Tensor([1.5, 0.0]).byte()
+        ?
+    """
+    return astype(x, types.uint8)
+
+
+@composite("Tensor.short(x)")
+def to_int16(x):
+    """x as Int16.
+
+    Source: MindSpore's `Tensor.short`.
+
+    Example:
+        >>> Tensor([1.5, 0.0]).short()
+        ?
+    """
+    return astype(x, types.int16)
+
+
+@composite("Tensor.int(x)")
+def to_int32(x):
+    """x as Int32.
+
+    Source: MindSpore's `Tensor.int`.
+
+    Example:
+        >>> Tensor([1.5, 0.0]).int()
+        ?
+    """
+    return astype(x, types.int32)
+
+
+@composite("Tensor.long(x)")
+def to_int64(x):
+    """x as Int64.
+
+    Source: MindSpore's `Tensor.long`.
+
+    Example:
+        >>> Tensor([1.5, 0.0]).long()
+        ?
+    """
+    return astype(x, types.int64)
+
+
+@composite("Tensor.half(x)")
+def to_float16(x):
+    """x as Float16.
+
+    Source: MindSpore's `Tensor.half`.
+
+    Example:
+        >>> Tensor([1.5, 0.0]).half()
+        ?
+    """
+    return astype(x, types.float16)
+
+
+@composite("Tensor.bfloat16(x)")
+def to_bfloat16(x):
+    """x as BFloat16.
+
+    Source: MindSpore's `Tensor.bfloat16`.
+
+    Example:
+        >>> Tensor([1.5, 0.0]).bfloat16()
+        ?
+    """
+    return astype(x, types.bfloat16)
+
+
+@composite("Tensor.float(x)")
+def to_float32(x):
+    """x as Float32.
+
+    Source: MindSpore's `Tensor.float`.
+
+    Example:
+        >>> Tensor([1.5, 0.0]).float()
+        ?
+    """
+    return astype(x, types.float32)
+
+
+@composite("Tensor.double(x)")
+def to_float64(x):
+    """x as Float64.
+
+    Source: MindSpore's `Tensor.double`.
+
+    Example:
+        >>> Tensor([1.5, 0.0]).double()
+        ?
+    """
+    return astype(x, types.float64)
+
+
+@composite("ops.is_floating_point(input=x)", "Tensor.is_floating_point(x)")
+def is_floating_point(x):
+    """Whether x holds real numbers.
+
+    Source: MindSpore's `ops.is_floating_point`.
+
+    Example:
+        >>> ops.is_floating_point(Tensor([1.0]))
+        ?
+    """
+    return x.dtype.is_floating
+
+
+@composite("ops.is_complex(input=x)", "Tensor.is_complex(x)")
+def is_complex(x):
+    """Whether x holds complex numbers.
+
+    Source: MindSpore's `ops.is_complex`.
+
+    Example:
+        >>> ops.is_complex(Tensor([1.0]))
+        ?
+    """
+    return x.dtype.is_inexact and not x.dtype.is_floating
+
+
+@composite("Tensor.is_signed(x)")
+def is_signed(x):
+    """Whether the element type of x has negative numbers.
+
+    Source: MindSpore's `Tensor.is_signed`.
+
+    Example:
+        >>> Tensor([1], mycel.uint8).is_signed()
+        ?
+    """
+    return x.dtype.numpy.kind not in "bu"

@@ -1,0 +1,500 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons, truth values and bits; choosing between two Tensors by a condition."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.ops.common import promoted
+from mycel.record.dispatch import number_value
+from mycel.record.tensor import Tensor, new_tensor, resolve
+from mycel.spell import composite, op
+
+
+@op(
+    "ops.equal(input=x, other=y)",
+    "ops.eq(input=x, other=y)",
+    "Equal()(input=x, other=y)",
+    "Tensor.equal(x, other=y)",
+    "Tensor.eq(x, other=y)",
+    "mint.eq(input=x, other=y)",
+)
+def equal(x, y):
+    """Whether x is equal to y, element by element, with broadcasting; Bool.
+
+    Source: MindSpore's `ops.equal`, `ops.Equal`.
+
+    Example:
+        >>> print(ops.equal(Tensor([1, 2, 3]), 2))
+        ?
+    """
+    return jnp.equal(*promoted(x, y))
+
+
+@op(
+    "ops.not_equal(input=x, other=y)",
+    "ops.ne(input=x, other=y)",
+    "NotEqual()(input=x, other=y)",
+    "Tensor.not_equal(x, other=y)",
+    "Tensor.ne(x, other=y)",
+    "mint.not_equal(input=x, other=y)",
+    "mint.ne(input=x, other=y)",
+)
+def not_equal(x, y):
+    """Whether x is different from y, element by element, with broadcasting; Bool.
+
+    Source: MindSpore's `ops.not_equal`, `ops.NotEqual`.
+
+    Example:
+        >>> print(ops.not_equal(Tensor([1, 2, 3]), 2))
+        ?
+    """
+    return jnp.not_equal(*promoted(x, y))
+
+
+@op(
+    "ops.less(input=x, other=y)",
+    "ops.lt(input=x, other=y)",
+    "Less()(input=x, other=y)",
+    "Tensor.less(x, other=y)",
+    "Tensor.lt(x, other=y)",
+    "Tensor.__lt__(x, y)",
+    "mint.less(input=x, other=y)",
+    "mint.lt(input=x, other=y)",
+)
+def less(x, y):
+    """Whether x is smaller than y, element by element, with broadcasting; Bool.
+
+    Source: MindSpore's `ops.less`, `ops.Less`.
+
+    Example:
+        >>> print(ops.less(Tensor([1, 2, 3]), 2))
+        ?
+    """
+    return jnp.less(*promoted(x, y))
+
+
+@op(
+    "ops.less_equal(input=x, other=y)",
+    "ops.le(input=x, other=y)",
+    "LessEqual()(input=x, other=y)",
+    "Tensor.less_equal(x, other=y)",
+    "Tensor.le(x, other=y)",
+    "Tensor.__le__(x, y)",
+    "mint.less_equal(input=x, other=y)",
+    "mint.le(input=x, other=y)",
+)
+def less_equal(x, y):
+    """Whether x is at most y, element by element, with broadcasting; Bool.
+
+    Source: MindSpore's `ops.less_equal`, `ops.LessEqual`.
+
+    Example:
+        >>> print(ops.less_equal(Tensor([1, 2, 3]), 2))
+        ?
+    """
+    return jnp.less_equal(*promoted(x, y))
+
+
+@op(
+    "ops.greater(input=x, other=y)",
+    "ops.gt(input=x, other=y)",
+    "Greater()(input=x, other=y)",
+    "Tensor.greater(x, other=y)",
+    "Tensor.gt(x, other=y)",
+    "Tensor.__gt__(x, y)",
+    "mint.greater(input=x, other=y)",
+    "mint.gt(input=x, other=y)",
+)
+def greater(x, y):
+    """Whether x is larger than y, element by element, with broadcasting; Bool.
+
+    Source: MindSpore's `ops.greater`, `ops.Greater`.
+
+    Example:
+        >>> print(ops.greater(Tensor([1, 2, 3]), 2))
+        ?
+    """
+    return jnp.greater(*promoted(x, y))
+
+
+@op(
+    "ops.greater_equal(input=x, other=y)",
+    "ops.ge(input=x, other=y)",
+    "GreaterEqual()(input=x, other=y)",
+    "Tensor.greater_equal(x, other=y)",
+    "Tensor.ge(x, other=y)",
+    "Tensor.__ge__(x, y)",
+    "mint.greater_equal(input=x, other=y)",
+    "mint.ge(input=x, other=y)",
+)
+def greater_equal(x, y):
+    """Whether x is at least y, element by element, with broadcasting; Bool.
+
+    Source: MindSpore's `ops.greater_equal`, `ops.GreaterEqual`.
+
+    Example:
+        >>> print(ops.greater_equal(Tensor([1, 2, 3]), 2))
+        ?
+    """
+    return jnp.greater_equal(*promoted(x, y))
+
+
+_COMPARABLE = (Tensor, bool, int, float, complex, np.ndarray, np.generic)
+
+
+@composite("Tensor.__eq__(x, y)")
+def equals(x, y):
+    """`x == y`: element by element for Tensors and numbers, False for None and all else.
+
+    Example:
+        >>> print(Tensor([1, 2]) == 2, Tensor([1, 2]) == None)
+        ?
+    """
+    return equal(x, y) if isinstance(y, _COMPARABLE) else False
+
+
+@composite("Tensor.__ne__(x, y)")
+def differs(x, y):
+    """`x != y`: element by element for Tensors and numbers, True for None and all else.
+
+    Example:
+        >>> print(Tensor([1, 2]) != 2, Tensor([1, 2]) != None)
+        ?
+    """
+    return not_equal(x, y) if isinstance(y, _COMPARABLE) else True
+
+
+@op()
+def all_equal(x, y):
+    """One Bool: the same shape and the same elements."""
+    return jnp.array_equal(x, y)
+
+
+@composite("mint.equal(input=x, other=y)")
+def same(x, y):
+    """Whether two Tensors have the same shape and the same elements, as one Python bool.
+
+    Source: MindSpore's `mint.equal`.
+
+    Example:
+        >>> mint.equal(Tensor([1, 2]), Tensor([1, 2]))
+        ?
+    """
+    return bool(all_equal(x, y))
+
+
+@op(
+    "ops.logical_and(input=x, other=y)",
+    "LogicalAnd()(x, y)",
+    "Tensor.logical_and(x, other=y)",
+    "mint.logical_and(input=x, other=y)",
+)
+def logical_and(x, y):
+    """Whether both x and y are true, element by element; a number is true unless it is zero.
+
+    Source: MindSpore's `ops.logical_and`, `ops.LogicalAnd`.
+
+    Example:
+        >>> print(ops.logical_and(Tensor([True, True, False]), Tensor([True, False, False])))
+        ?
+    """
+    return jnp.logical_and(x, y)
+
+
+@op(
+    "ops.logical_or(input=x, other=y)",
+    "LogicalOr()(x, y)",
+    "Tensor.logical_or(x, other=y)",
+    "mint.logical_or(input=x, other=y)",
+)
+def logical_or(x, y):
+    """Whether x or y is true, element by element; a number is true unless it is zero.
+
+    Source: MindSpore's `ops.logical_or`, `ops.LogicalOr`.
+
+    Example:
+        >>> print(ops.logical_or(Tensor([True, True, False]), Tensor([True, False, False])))
+        ?
+    """
+    return jnp.logical_or(x, y)
+
+
+@op(
+    "ops.logical_xor(input=x, other=y)",
+    "LogicalXor()(input=x, other=y)",
+    "Tensor.logical_xor(x, other=y)",
+    "mint.logical_xor(input=x, other=y)",
+)
+def logical_xor(x, y):
+    """Whether just one of x and y is true, element by element; a number is true unless it is zero.
+
+    Source: MindSpore's `ops.logical_xor`, `ops.LogicalXor`.
+
+    Example:
+        >>> print(ops.logical_xor(Tensor([True, True, False]), Tensor([True, False, False])))
+        ?
+    """
+    return jnp.logical_xor(x, y)
+
+
+@op(
+    "ops.logical_not(input=x)",
+    "LogicalNot()(input=x)",
+    "Tensor.logical_not(x)",
+    "Tensor.__invert__(x)",
+    "mint.logical_not(input=x)",
+)
+def logical_not(x):
+    """Whether x is false, element by element; `~x` means the same for every element type.
+
+    Source: MindSpore's `ops.logical_not`, `ops.LogicalNot`.
+
+    Example:
+        >>> print(~Tensor([True, False]))
+        ?
+    """
+    return jnp.logical_not(x)
+
+
+@op(
+    "ops.bitwise_and(input=x, other=y)",
+    "BitwiseAnd()(x, y)",
+    "Tensor.bitwise_and(x, other=y)",
+    "Tensor.__and__(x, y)",
+    "Tensor.__rand__(y, x)",
+    "mint.bitwise_and(input=x, other=y)",
+)
+def bitwise_and(x, y):
+    """The bits of x & y, element by element; integers and booleans.
+
+    Raises:
+        TypeError: an operand holds real numbers.
+
+    Source: MindSpore's `ops.bitwise_and`, `ops.BitwiseAnd`.
+
+    Example:
+        >>> print(Tensor([1, 2, 3]) & 2)
+        ?
+    """
+    return jnp.bitwise_and(*_bits(x, y))
+
+
+@op(
+    "ops.bitwise_or(input=x, other=y)",
+    "BitwiseOr()(x, y)",
+    "Tensor.bitwise_or(x, other=y)",
+    "Tensor.__or__(x, y)",
+    "Tensor.__ror__(y, x)",
+    "mint.bitwise_or(input=x, other=y)",
+)
+def bitwise_or(x, y):
+    """The bits of x | y, element by element; integers and booleans.
+
+    Raises:
+        TypeError: an operand holds real numbers.
+
+    Source: MindSpore's `ops.bitwise_or`, `ops.BitwiseOr`.
+
+    Example:
+        >>> print(Tensor([1, 2, 3]) | 2)
+        ?
+    """
+    return jnp.bitwise_or(*_bits(x, y))
+
+
+@op(
+    "ops.bitwise_xor(input=x, other=y)",
+    "BitwiseXor()(x, y)",
+    "Tensor.bitwise_xor(x, other=y)",
+    "Tensor.__xor__(x, y)",
+    "Tensor.__rxor__(y, x)",
+    "mint.bitwise_xor(input=x, other=y)",
+)
+def bitwise_xor(x, y):
+    """The bits of x ^ y, element by element; integers and booleans.
+
+    Raises:
+        TypeError: an operand holds real numbers.
+
+    Source: MindSpore's `ops.bitwise_xor`, `ops.BitwiseXor`.
+
+    Example:
+        >>> print(Tensor([1, 2, 3]) ^ 2)
+        ?
+    """
+    return jnp.bitwise_xor(*_bits(x, y))
+
+
+def _bits(x, y):
+    for operand in (x, y):
+        if operand.dtype.kind not in "biu":
+            raise TypeError(f"Bits are those of integers and booleans, not of {operand.dtype}.")
+    return promoted(x, y)
+
+
+@op("ops.invert(x)", "Invert()(x)", "Tensor.invert(x)", "Tensor.bitwise_not(x)",
+    "mint.bitwise_not(input=x)")
+def bitwise_not(x):
+    """All bits of x turned over, element by element.
+
+    Source: MindSpore's `ops.invert`, `mint.bitwise_not`.
+
+    Example:
+        >>> print(ops.invert(Tensor([0, 1, -2])))
+        ?
+    """
+    return jnp.bitwise_not(x)
+
+
+@op(
+    "ops.bitwise_left_shift(input=x, other=y)",
+    "LeftShift()(x1=x, x2=y)",
+    "Tensor.bitwise_left_shift(x, other=y)",
+    "Tensor.__lshift__(x, y)",
+    "Tensor.__rlshift__(y, x)",
+)
+def bitwise_left_shift(x, y):
+    """The bits of x moved up by y places, element by element.
+
+    Source: MindSpore's `ops.bitwise_left_shift`, `ops.LeftShift`.
+
+    Example:
+        >>> print(Tensor([1, 2, 3]) << 2)
+        ?
+    """
+    return jnp.left_shift(*_bits(x, y))
+
+
+@op(
+    "ops.bitwise_right_shift(input=x, other=y)",
+    "RightShift()(input_x=x, input_y=y)",
+    "Tensor.bitwise_right_shift(x, other=y)",
+    "Tensor.__rshift__(x, y)",
+    "Tensor.__rrshift__(y, x)",
+)
+def bitwise_right_shift(x, y):
+    """The bits of x moved down by y places, element by element; the sign stays.
+
+    Source: MindSpore's `ops.bitwise_right_shift`, `ops.RightShift`.
+
+    Example:
+        >>> print(Tensor([4, 5, -6]) >> 1)
+        ?
+    """
+    return jnp.right_shift(*_bits(x, y))
+
+
+@op("Select()(condition, input=x, other=y)")
+def choose(condition, x, y):
+    """x where the condition holds, y elsewhere; the shapes are broadcast.
+
+    Source: MindSpore's `ops.Select`.
+
+    Example:
+        >>> print(ops.Select()(Tensor([True, False]), Tensor([1, 2]), Tensor([3, 4])))
+        ?
+    """
+    return jnp.where(condition.astype(np.bool_), *promoted(x, y))
+
+
+@composite(
+    "ops.where(condition, input=x, other=y)",
+    "ops.select(condition, input=x, other=y)",
+    "mint.where(condition, input=x, other=y)",
+)
+def where(condition, x, y):
+    """x where the condition holds, y elsewhere; numbers take the type of the Tensor beside them.
+
+    Source: MindSpore's `ops.where`, `ops.select`.
+
+    Example:
+        >>> print(ops.where(Tensor([True, False]), Tensor([1.0, 2.0]), 0))
+        ?
+    """
+    if not isinstance(x, Tensor):
+        # A number goes by the operand it may replace, not by the condition.
+        if not isinstance(y, Tensor):
+            x, y = _two_numbers(x, y)
+        else:
+            x = _beside(x, y)
+    elif not isinstance(y, Tensor):
+        y = _beside(y, x)
+    return choose(condition, x, y)
+
+
+def _beside(number, tensor: Tensor) -> Tensor:
+    """The Tensor of a number that stands beside another."""
+    return new_tensor(number_value(number, resolve(tensor)))
+
+
+def _two_numbers(x, y):
+    as_float = isinstance(x, float) or isinstance(y, float)
+    kind = float if as_float else int if not isinstance(x, bool) or not isinstance(y, bool) else bool
+    return tuple(new_tensor(number_value(kind(n), None)) for n in (x, y))
+
+
+@composite("Tensor.where(x, condition, y)")
+def where_method(x, condition, y):
+    """x where the condition holds, y elsewhere.
+
+    Source: MindSpore's `Tensor.where`.
+
+    Example:
+        >>> print(Tensor([1, 2]).where(Tensor([True, False]), 0))
+        ?
+    """
+    return where(condition, x, y)
+
+
+@op(
+    "ops.isclose(input=x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
+    "Tensor.isclose(x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
+    "mint.isclose(input=x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
+)
+def isclose(x, y, *, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether |x - y| is at most atol + rtol · |y|, element by element.
+
+    Source: MindSpore's `ops.isclose`.
+
+    Example:
+        >>> print(ops.isclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])))
+        ?
+    """
+    return jnp.isclose(*promoted(x, y), rtol, atol, equal_nan)
+
+
+@composite(
+    "Tensor.allclose(x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
+    "mint.allclose(input=x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
+)
+def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether all elements are close, as one Python bool.
+
+    Source: MindSpore's `mint.allclose`.
+
+    Example:
+        >>> mint.allclose(Tensor([1.0]), Tensor([1.0 + 1e-7]))
+        ?
+    """
+    close = isclose(x, y, rtol, atol, equal_nan)
+    return bool(all_equal(close, True))
+
+
+@op(
+    "ops.approximate_equal(x, y, tolerance=tolerance)",
+    "ApproximateEqual(tolerance=tolerance)(x, y)",
+    "Tensor.approximate_equal(x, other=y, tolerance=tolerance)",
+)
+def approximate_equal(x, y, *, tolerance=1e-05):
+    """Whether x and y lie less than `tolerance` apart, element by element.
+
+    Source: MindSpore's `ops.approximate_equal`.
+
+    Example:
+        >>> print(ops.approximate_equal(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])))
+        ?
+    """
+    x, y = promoted(x, y)
+    return jnp.abs(x - y) < tolerance
