@@ -39,9 +39,15 @@ from mycel.nn import cell as _cell  # noqa: E402
 _api.given["remember"] = _cell.given["remember"] = _Remembered
 
 from mycel import debug, nn, ops  # noqa: E402
+from mycel.base.errors import BudgetError  # noqa: E402
 from mycel.base.version import __version__  # noqa: E402
 from mycel.differentiate.api import get_grad, grad, value_and_grad  # noqa: E402
-from mycel.record.generator import Generator, get_seed, set_seed  # noqa: E402
+from mycel.record.generator import (  # noqa: E402
+    Generator,
+    default_generator,
+    get_seed,
+    set_seed,
+)  # noqa: E402
 from mycel.record.parameter import Parameter, ParameterTuple  # noqa: E402
 from mycel.record.tensor import Tensor  # noqa: E402
 from mycel.record.stream import flush  # noqa: E402
@@ -49,3 +55,12 @@ from mycel.execute.effects import every_call  # noqa: E402
 from mycel.execute.graph import jit  # noqa: E402
 
 ms_function = jit
+
+# MindSpore's module paths below both names, and errors that name the nearest thing there is.
+from mycel.compat import alias as _alias  # noqa: E402
+from mycel.compat.alias import install_as_mindspore  # noqa: E402
+
+_alias.install_older_paths()
+_alias.explain(_alias.sys.modules[__name__], nn, ops)
+# MindSpore's `context` is a module of functions; the settings themselves stay in base.context.
+context = _alias.find(__name__, "context")

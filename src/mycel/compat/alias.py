@@ -180,10 +180,11 @@ def _internal(name: str, value) -> bool:
 
 
 def _own(module: ModuleType) -> Iterable[str]:
-    whole = module.__name__.partition(".")[0] != OURS
+    """What a module without `__all__` offers: a package all of ours, a file what it defines."""
+    ours = OURS if hasattr(module, "__path__") else module.__name__
     for name, value in vars(module).items():
-        made = getattr(value, "__module__", None) or OURS
-        if not _internal(name, value) and (whole or made.startswith(OURS)):
+        made = getattr(value, "__module__", None)
+        if not _internal(name, value) and (made is None or made.startswith(ours)):
             yield name
 
 
@@ -199,7 +200,10 @@ def _absent(fullname: str) -> str:
         for space in ("", "ops", "nn")
         if name in public_names(f"{OURS}.{space}".rstrip("."))
     ]
-    return absent.absent_name(path, name, public_names(path), elsewhere)
+    below = inner.rpartition(".")[0]
+    children = [m.rpartition(".") for m in _available(fullname)]
+    names = [*public_names(path), *(n for parent, _, n in children if parent == below)]
+    return absent.absent_name(path, name, names, elsewhere)
 
 
 def _available(but: str) -> Iterator[str]:

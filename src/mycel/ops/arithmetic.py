@@ -142,7 +142,7 @@ def _floor_divide_reverse(x, y, output, cotangent):
     "RealDiv()(x, y)",
     "TruncateDiv()(x, y)",
 )
-def truncate_divide(x, y):
+def real_div(x, y):
     """x / y; between integers without what lies behind the point.
 
     Source: MindSpore's `ops.RealDiv`, `ops.TruncateDiv`.
@@ -180,14 +180,14 @@ def divide(x, y, rounding_mode=None):
     if rounding_mode == "floor":
         return floor_divide(x, y)
     if rounding_mode == "trunc":
-        return _truncated_quotient(x, y)
+        return truncated_div(x, y)
     raise ValueError(
         f"rounding_mode must be None, 'floor' or 'trunc', but {rounding_mode!r} was given."
     )
 
 
 @op()
-def _truncated_quotient(x, y):
+def truncated_div(x, y):
     x, y = promoted(x, y)
     if x.dtype.kind in "iu":
         return lax.div(*jnp.broadcast_arrays(x, y))
@@ -279,7 +279,7 @@ def sub_multiple(x, y, alpha=1):
     "mint.neg(input=x)",
     "mint.negative(input=x)",
 )
-def negative(x):
+def neg(x):
     """-x, element by element; unsigned integers wrap round.
 
     Source: MindSpore's `ops.neg`, `ops.Neg`.
@@ -313,7 +313,7 @@ def positive(x):
     "Tensor.__abs__(x)",
     "mint.abs(input=x)",
 )
-def absolute(x):
+def abs(x):
     """The distance of x from zero, element by element.
 
     Source: MindSpore's `ops.abs`, `ops.Abs`.
@@ -325,8 +325,8 @@ def absolute(x):
     return x if x.dtype == np.bool_ else jnp.abs(x)
 
 
-@absolute.reverse
-def _absolute_reverse(x, output, cotangent):
+@abs.reverse
+def _abs_reverse(x, output, cotangent):
     return cotangent * jnp.sign(x)
 
 

@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel.ops.common import promoted
-from mycel.record.dispatch import number_value
-from mycel.record.tensor import Tensor, new_tensor, resolve
+from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
 
@@ -386,66 +385,26 @@ def bitwise_right_shift(x, y):
     return jnp.right_shift(*_bits(x, y))
 
 
-@op("Select()(condition, input=x, other=y)")
-def choose(condition, x, y):
-    """x where the condition holds, y elsewhere; the shapes are broadcast.
-
-    Source: MindSpore's `ops.Select`.
-
-    Example:
-        >>> print(ops.Select()(Tensor([True, False]), Tensor([1, 2]), Tensor([3, 4])))
-        ?
-    """
-    return jnp.where(condition.astype(np.bool_), *promoted(x, y))
-
-
-@composite(
+@op(
     "ops.where(condition, input=x, other=y)",
     "ops.select(condition, input=x, other=y)",
+    "Select()(condition, input=x, other=y)",
+    "Tensor.where(x, condition, y)",
     "mint.where(condition, input=x, other=y)",
 )
-def where(condition, x, y):
-    """x where the condition holds, y elsewhere; numbers take the type of the Tensor beside them.
+def where(x, y, condition):
+    """x where the condition holds, y elsewhere; the shapes are broadcast.
 
-    Source: MindSpore's `ops.where`, `ops.select`.
+    A number takes the type of the Tensor it stands beside.
+
+    Source: MindSpore's `ops.where`, `ops.select`, `ops.Select`.
 
     Example:
         >>> print(ops.where(Tensor([True, False]), Tensor([1.0, 2.0]), 0))
         ?
     """
-    if not isinstance(x, Tensor):
-        # A number goes by the operand it may replace, not by the condition.
-        if not isinstance(y, Tensor):
-            x, y = _two_numbers(x, y)
-        else:
-            x = _beside(x, y)
-    elif not isinstance(y, Tensor):
-        y = _beside(y, x)
-    return choose(condition, x, y)
-
-
-def _beside(number, tensor: Tensor) -> Tensor:
-    """The Tensor of a number that stands beside another."""
-    return new_tensor(number_value(number, resolve(tensor)))
-
-
-def _two_numbers(x, y):
-    as_float = isinstance(x, float) or isinstance(y, float)
-    kind = float if as_float else int if not isinstance(x, bool) or not isinstance(y, bool) else bool
-    return tuple(new_tensor(number_value(kind(n), None)) for n in (x, y))
-
-
-@composite("Tensor.where(x, condition, y)")
-def where_method(x, condition, y):
-    """x where the condition holds, y elsewhere.
-
-    Source: MindSpore's `Tensor.where`.
-
-    Example:
-        >>> print(Tensor([1, 2]).where(Tensor([True, False]), 0))
-        ?
-    """
-    return where(condition, x, y)
+    # The condition comes last, so that a number goes by the operand it may replace.
+    return jnp.where(condition.astype(np.bool_), *promoted(x, y))
 
 
 @op(

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of what layers and optimisers are made with: each raises one clear sentence."""
+
+from __future__ import annotations
+
+from mycel.base import errors
+from mycel.base.places import user_place
+
+
+def wrong(kind: type[Exception], what: str, expected: str, actual) -> Exception:
+    """The error of this kind that says what was wrong, and where in the user's code.
+
+    Example:
+        >>> from mycel.nn.checks import wrong
+        >>> str(wrong(ValueError, "p", "below 1", 2)).startswith("p must be below 1, but 2 was")
+        True
+    """
+    return kind(
+        errors.WRONG_VALUE.format(what=what, expected=expected, actual=actual, place=user_place(2))
+    )
+
+
+def is_number(value) -> bool:
+    """Whether it is a Python int or float; True and False are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def is_integer(value) -> bool:
+    """Whether it is a Python int; True and False are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def positive_integer(value, what: str) -> int:
+    """The value, if it is an integer above 0.
+
+    Raises:
+        TypeError: no integer.
+        ValueError: not above 0.
+    """
+    if not is_integer(value):
+        raise wrong(TypeError, what, "a positive integer", f"{type(value).__name__} {value!r}")
+    if value < 1:
+        raise wrong(ValueError, what, "a positive integer", value)
+    return value
+
+
+def boolean(value, what: str) -> bool:
+    """The value, if it is True or False.
+
+    Raises:
+        TypeError: something else.
+    """
+    if not isinstance(value, bool):
+        raise wrong(TypeError, what, "True or False", f"{type(value).__name__} {value!r}")
+    return value
+
+
+def number(value, what: str, expected: str, fits) -> float:
+    """The value, if it is a number that `fits`; `expected` says in words what fits.
+
+    Raises:
+        TypeError: no number.
+        ValueError: a number that does not fit.
+    """
+    if not is_number(value):
+        raise wrong(TypeError, what, f"a number {expected}", f"{type(value).__name__} {value!r}")
+    if not fits(value):
+        raise wrong(ValueError, what, f"a number {expected}", value)
+    return value
+
+
+def pair(value, what: str) -> tuple[int, int]:
+    """Two positive integers: as given, or one for both.
+
+    Raises:
+        TypeError: neither an integer nor two of them.
+        ValueError: not above 0.
+    """
+    if is_integer(value):
+        value = (value, value)
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise wrong(TypeError, what, "a positive integer or two of them", repr(value))
+    return positive_integer(value[0], what), positive_integer(value[1], what)
+
+
+def one_of(value, what: str, known: tuple[str, ...]) -> str:
+    """The value, if it is one of the words.
+
+    Raises:
+        ValueError: another one.
+    """
+    if value not in known:
+        raise wrong(ValueError, what, f"one of {', '.join(map(repr, known))}", repr(value))
+    return value

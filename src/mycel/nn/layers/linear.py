@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fully connected layers, and the two that only pass values on."""
+
+from __future__ import annotations
+
+import math
+
+from mycel import ops
+from mycel.base.dtypes import float32
+from mycel.init import HeUniform, Uniform, initializer
+from mycel.nn.cell import Cell
+from mycel.nn.checks import boolean, positive_integer, wrong
+from mycel.nn.layers.activation import get_activation
+from mycel.record.parameter import Parameter
+from mycel.spell import Primitive
+
+
+def weight_and_bias(shape, fan: int, weight_init, bias_init, has_bias: bool, dtype):
+    """The Parameters `weight` and `bias` of a layer that `fan` inputs feed; bias may be None.
+
+    Without initialisers both are spread evenly within ±1/√fan.
+    """
+    if weight_init is None:
+        weight_init = HeUniform(math.sqrt(5))
+    weight = Parameter(initializer(weight_init, shape, dtype), name="weight")
+    if not has_bias:
+        return weight, None
+    if bias_init is None:
+        bias_init = Uniform(1 / math.sqrt(fan))
+    return weight, Parameter(initializer(bias_init, (shape[0],), dtype), name="bias")
+
+
+class Dense(Cell):
+    """y = activation(x · weightᵀ + bias): inputs (…, in_channels) to outputs (…, out_channels).
+
+    Weight and bias start evenly spread within ±1/√in_channels unless initialisers are given.
+
+    Args:
+        in_channels, out_channels: the last lengths of input and output.
+        weight_init, bias_init: initialisers, their names, numbers or Tensors.
+        has_bias: whether a bias is added.
+        activation: a Cell, Primitive or name ('relu') applied to the result.
+        dtype: the element type of the Parameters.
+
+    Raises:
+        TypeError: a size is no integer, has_bias no bool, or activation of another type.
+        ValueError: a size is not positive, or a given Tensor has another shape.
+
+    Source: MindSpore's `mindspore.nn.Dense`.
+
+    Example:
+        >>> layer = nn.Dense(3, 2, weight_init="ones", bias_init="zeros")
+        >>> print(layer(Tensor([[1.0, 2.0, 3.0]])))
+        [[6. 6.]]
+    """
+
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        weight_init=None,
+        bias_init=None,
+        has_bias=True,
+        activation=None,
+        dtype=float32,
+    ):
+        super().__init__()
+        self.in_channels = positive_integer(in_channels, "Dense.in_channels")
+        self.out_channels = positive_integer(out_channels, "Dense.out_channels")
+        self.has_bias = boolean(has_bias, "Dense.has_bias")
+        self.weight, self.bias = weight_and_bias(
+            (out_channels, in_channels), in_channels, weight_init, bias_init, has_bias, dtype
+        )
+        self.activation = activation_of(activation, "Dense.activation")
+        self.activation_flag = self.activation is not None
+
+    def construct(self, x):
+        """The outputs for inputs x."""
+        x = ops.dense(x, self.weight, self.bias)
+        return x if self.activation is None else self.activation(x)
+
+    def extend_repr(self) -> str:
+        """The sizes, has_bias and activation."""
+        shown = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
+        if self.has_bias:
+            shown += f", has_bias={self.has_bias}"
+        if self.activation is not None:
+            shown += f", activation={self.activation}"
+        return shown
+
+
+def activation_of(activation, what: str):
+    """The Cell or Primitive that a name means; Cells, Primitives and None as they are.
+
+    Raises:
+        TypeError: something else.
+        KeyError: an unknown name.
+    """
+    if isinstance(activation, str):
+        return get_activation(activation)
+    if activation is not None and not isinstance(activation, (Cell, Primitive)):
+        expected = "a name, a Cell or a Primitive"
+        raise wrong(TypeError, what, expected, f"{type(activation).__name__} {activation!r}")
+    return activation
+
+
+class Identity(Cell):
+    """Its input, unchanged; arguments of the constructor are ignored.
+
+    Source: MindSpore's `mindspore.nn.Identity`.
+
+    Example:
+        >>> print(nn.Identity()(Tensor([1, 2])))
+        [1 2]
+    """
+
+    def __init__(self, *args, **kwargs):
+        del args, kwargs
+        super().__init__()
+
+    def construct(self, x):
+        """x."""
+        return x
+
+
+class Flatten(Cell):
+    """The dimensions from `start_dim` to `end_dim` as one: (N, C, H, W) to (N, C·H·W).
+
+    Raises:
+        ValueError: a dimension that the input does not have, when called.
+
+    Source: MindSpore's `mindspore.nn.Flatten`.
+
+    Example:
+        >>> nn.Flatten()(ops.ones((2, 3, 4))).shape
+        (2, 12)
+    """
+
+    def __init__(self, start_dim=1, end_dim=-1):
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def construct(self, x):
+        """x with fewer dimensions."""
+        return ops.flatten(x, start_dim=self.start_dim, end_dim=self.end_dim)

@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Losses as Cells: how far predictions lie from labels, as one number or one for each entry."""
+
+from __future__ import annotations
+
+from mycel import ops
+from mycel.nn.cell import Cell
+from mycel.nn.checks import boolean, is_integer, number, one_of, wrong
+from mycel.record.tensor import Tensor
+
+REDUCTIONS = ("mean", "sum", "none")
+
+
+def tensors(owner: Cell, **given) -> None:
+    """Raise unless every argument is a Tensor.
+
+    Raises:
+        TypeError: names the loss and the argument.
+    """
+    for name, value in given.items():
+        if not isinstance(value, Tensor):
+            what = f"{type(owner).__name__}: {name}"
+            raise wrong(TypeError, what, "a Tensor", f"{type(value).__name__} {value!r:.40}")
+
+
+class LossBase(Cell):
+    """The base of losses: your own computes one number for each entry and hands it to `get_loss`.
+
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
+
+    Raises:
+        ValueError: another reduction.
+
+    Source: MindSpore's `mindspore.nn.LossBase`.
+
+    Example:
+        >>> class Distance(nn.LossBase):
+        ...     def construct(self, logits, labels):
+        ...         return self.get_loss(ops.abs(logits - labels))
+        >>> print(Distance("sum")(Tensor([1.0, 2.0]), Tensor([3.0, 3.0])))
+        3.0
+    """
+
+    def __init__(self, reduction="mean"):
+        super().__init__()
+        self.reduction = one_of(reduction, f"{type(self).__name__}.reduction", REDUCTIONS)
+
+    def get_axis(self, x) -> tuple[int, ...]:
+        """All dimensions of x."""
+        return tuple(range(x.ndim))
+
+    def get_loss(self, x, weights=1.0):
+        """x, weighted and reduced.
+
+        Example:
+            >>> print(nn.LossBase("mean").get_loss(Tensor([1.0, 3.0]), 2.0))
+            4.0
+        """
+        if not (isinstance(weights, float) and weights == 1.0):
+            x = x * weights
+        if self.reduction == "mean":
+            return x.mean()
+        return x.sum() if self.reduction == "sum" else x
+
+    def construct(self, logits, labels):
+        """The loss; every subclass writes its own.
+
+        Raises:
+            NotImplementedError: in the base.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no construct(self, logits, labels).")
+
+
+class L1Loss(LossBase):
+    """|logits - labels|.
+
+    Source: MindSpore's `mindspore.nn.L1Loss`.
+
+    Example:
+        >>> print(nn.L1Loss()(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
+        1.0
+    """
+
+    def construct(self, logits, labels):
+        """The distances, reduced."""
+        tensors(self, logits=logits, labels=labels)
+        return ops.l1_loss(logits, labels, self.reduction)
+
+
+class MAELoss(LossBase):
+    """|logits - labels|, under the other name of L1Loss.
+
+    Source: MindSpore's `mindspore.nn.MAELoss`.
+
+    Example:
+        >>> print(nn.MAELoss("sum")(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
+        2.0
+    """
+
+    def construct(self, logits, label):
+        """The distances, reduced."""
+        tensors(self, logits=logits, label=label)
+        return self.get_loss(ops.abs(logits - label))
+
+
+class MSELoss(LossBase):
+    """(logits - labels)².
+
+    Source: MindSpore's `mindspore.nn.MSELoss`.
+
+    Example:
+        >>> print(nn.MSELoss()(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
+        2.0
+    """
+
+    def construct(self, logits, labels):
+        """The squared distances, reduced."""
+        tensors(self, logits=logits, labels=labels)
+        return ops.mse_loss(logits, labels, self.reduction)
+
+
+class RMSELoss(LossBase):
+    """√ of the mean of (logits - labels)².
+
+    Source: MindSpore's `mindspore.nn.RMSELoss`.
+
+    Example:
+        >>> print(nn.RMSELoss()(Tensor([1.0, 2.0]), Tensor([4.0, 5.0])))
+        3.0
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.MSELoss = MSELoss()
+
+    def construct(self, logits, label):
+        """The root of the mean square."""
+        return ops.sqrt(self.MSELoss(logits, label))
+
+
+class HuberLoss(LossBase):
+    """½·d² for distances d up to delta, delta·(d - ½·delta) beyond.
+
+    Source: MindSpore's `mindspore.nn.HuberLoss`.
+
+    Example:
+        >>> print(nn.HuberLoss()(Tensor([1.0]), Tensor([4.0])))
+        2.5
+    """
+
+    def __init__(self, reduction="mean", delta=1.0):
+        super().__init__(reduction)
+        self.delta = delta
+
+    def construct(self, logits, labels):
+        """The distances, squared where they are small, reduced."""
+        tensors(self, logits=logits, labels=labels)
+        return ops.huber_loss(logits, labels, self.reduction, self.delta)
+
+
+class SmoothL1Loss(LossBase):
+    """½·d²/beta for distances d below beta, d - ½·beta beyond.
+
+    Source: MindSpore's `mindspore.nn.SmoothL1Loss`.
+
+    Example:
+        >>> print(nn.SmoothL1Loss()(Tensor([1.0, 2.0]), Tensor([4.0, 3.0])))
+        [2.5 0.5]
+    """
+
+    def __init__(self, beta=1.0, reduction="none"):
+        super().__init__(reduction)
+        self.beta = beta
+
+    def construct(self, logits, labels):
+        """The distances, squared where they are small, reduced."""
+        tensors(self, logits=logits, labels=labels)
+        return ops.smooth_l1_loss(logits, labels, self.beta, self.reduction)
+
+
+class SoftmaxCrossEntropyWithLogits(LossBase):
+    """-log of the share that softmax gives the right class: logits (N, C).
+
+    Args:
+        sparse: labels are class numbers (N,); otherwise probabilities (N, C).
+        reduction: 'none' gives one number for each of N.
+
+    Raises:
+        TypeError: `sparse` is no bool, or sparse labels are no integers.
+        ValueError: another reduction, or shapes that do not fit.
+
+    Source: MindSpore's `mindspore.nn.SoftmaxCrossEntropyWithLogits`.
+
+    Example:
+        >>> loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        >>> print(loss(Tensor([[0.0, 100.0]]), Tensor([0], mycel.int32)))
+        100.0
+    """
+
+    def __init__(self, sparse=False, reduction="none"):
+        super().__init__(reduction)
+        self.sparse = boolean(sparse, "SoftmaxCrossEntropyWithLogits.sparse")
+
+    def construct(self, logits, labels):
+        """The cross entropies, reduced."""
+        tensors(self, logits=logits, labels=labels)
+        self._check(logits, labels)
+        return ops.cross_entropy(logits, labels, reduction=self.reduction)
+
+    def _check(self, logits, labels):
+        what = "SoftmaxCrossEntropyWithLogits: labels"
+        wanted = logits.shape[:-1] if self.sparse else logits.shape
+        if logits.ndim != 2 or labels.shape != wanted:
+            expected = f"of shape {wanted} beside logits of shape {logits.shape}"
+            if logits.ndim != 2:
+                expected = "beside logits of two dimensions, (N, C)"
+            raise wrong(ValueError, what, expected, f"shape {labels.shape}")
+        if labels.dtype.is_inexact is self.sparse:
+            expected = "class numbers of type Int32 or Int64" if self.sparse else "probabilities"
+            raise wrong(TypeError, what, expected, f"{labels.dtype}")
+
+
+class CrossEntropyLoss(LossBase):
+    """-log of the share that softmax gives the right class: logits (C,), (N, C) or (N, C, …).
+
+    Args:
+        weight: a factor for each class, (C,).
+        ignore_index: labels of this number count nothing.
+        label_smoothing: the part of each label that is spread over all classes, 0 to 1.
+
+    Raises:
+        ValueError: label_smoothing out of range, or another reduction.
+
+    Source: MindSpore's `mindspore.nn.CrossEntropyLoss`.
+
+    Example:
+        >>> print(nn.CrossEntropyLoss()(Tensor([[0.0, 100.0]]), Tensor([0], mycel.int32)))
+        100.0
+    """
+
+    def __init__(self, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+        super().__init__(reduction)
+        name = "CrossEntropyLoss.label_smoothing"
+        self.weight = weight
+        self.ignore_index = _class_number(ignore_index, "CrossEntropyLoss.ignore_index")
+        self.label_smoothing = number(label_smoothing, name, "from 0 to 1", lambda n: 0 <= n <= 1)
+
+    def construct(self, logits, labels):
+        """The cross entropies, weighted and reduced."""
+        tensors(self, logits=logits, labels=labels)
+        return ops.cross_entropy(
+            logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing
+        )
+
+
+class NLLLoss(LossBase):
+    """-logits of the right class, for logits that are log-probabilities (N, C) or (N, C, …).
+
+    Args:
+        weight: a factor for each class, (C,).
+        ignore_index: labels of this number count nothing.
+
+    Source: MindSpore's `mindspore.nn.NLLLoss`.
+
+    Example:
+        >>> print(nn.NLLLoss()(Tensor([[-3.0, -0.5]]), Tensor([0], mycel.int32)))
+        3.0
+    """
+
+    def __init__(self, weight=None, ignore_index=-100, reduction="mean"):
+        super().__init__(reduction)
+        self.weight = weight
+        self.ignore_index = _class_number(ignore_index, "NLLLoss.ignore_index")
+
+    def construct(self, logits, labels):
+        """The negative log-probabilities, weighted and reduced."""
+        tensors(self, logits=logits, labels=labels)
+        return ops.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
+
+
+class BCELoss(LossBase):
+    """Cross entropy of probabilities, each with a label from 0 to 1.
+
+    Args:
+        weight: a factor for each entry, of a shape that broadcasts.
+
+    Source: MindSpore's `mindspore.nn.BCELoss`.
+
+    Example:
+        >>> print(nn.BCELoss()(Tensor([1.0]), Tensor([1.0])))
+        0.0
+    """
+
+    def __init__(self, weight=None, reduction="mean"):
+        super().__init__(reduction)
+        self.weight = weight
+
+    def construct(self, logits, labels):
+        """The cross entropies, weighted and reduced."""
+        tensors(self, logits=logits, labels=labels)
+        return ops.binary_cross_entropy(logits, labels, self.weight, self.reduction)
+
+
+class BCEWithLogitsLoss(LossBase):
+    """Cross entropy of sigmoid(logits), each with a label from 0 to 1.
+
+    Args:
+        weight: a factor for each entry, of a shape that broadcasts.
+        pos_weight: a factor for what a label near 1 contributes.
+
+    Source: MindSpore's `mindspore.nn.BCEWithLogitsLoss`.
+
+    Example:
+        >>> print(nn.BCEWithLogitsLoss()(Tensor([-50.0]), Tensor([1.0])))
+        50.0
+    """
+
+    def __init__(self, reduction="mean", weight=None, pos_weight=None):
+        super().__init__(reduction)
+        self.weight = weight
+        self.pos_weight = pos_weight
+
+    def construct(self, logits, labels):
+        """The cross entropies, weighted and reduced."""
+        tensors(self, logits=logits, labels=labels)
+        return ops.binary_cross_entropy_with_logits(
+            logits, labels, self.weight, self.pos_weight, self.reduction
+        )
+
+
+class KLDivLoss(LossBase):
+    """labels · (log(labels) - logits), for logits that are log-probabilities.
+
+    Args:
+        reduction: 'mean', 'batchmean' (sum over the first dimension's length), 'sum' or 'none'.
+
+    Source: MindSpore's `mindspore.nn.KLDivLoss`.
+
+    Example:
+        >>> print(nn.KLDivLoss("sum")(Tensor([0.0]), Tensor([1.0])))
+        0.0
+    """
+
+    def __init__(self, reduction="mean"):
+        super().__init__("none")
+        known = (*REDUCTIONS, "batchmean")
+        self.reduction = one_of(reduction, "KLDivLoss.reduction", known)
+
+    def construct(self, logits, labels):
+        """The divergences, reduced."""
+        tensors(self, logits=logits, labels=labels)
+        return ops.kl_div(logits, labels, self.reduction)
+
+
+class MarginRankingLoss(LossBase):
+    """max(0, -target · (input1 - input2) + margin): the first should be larger where target is 1.
+
+    Source: MindSpore's `mindspore.nn.MarginRankingLoss`.
+
+    Example:
+        >>> print(nn.MarginRankingLoss()(Tensor([1.0]), Tensor([3.0]), Tensor([1.0])))
+        2.0
+    """
+
+    def __init__(self, margin=0.0, reduction="mean"):
+        super().__init__(reduction)
+        self.margin = margin
+
+    def construct(self, input1, input2, target):
+        """What is missing to the right order, reduced."""
+        tensors(self, input1=input1, input2=input2, target=target)
+        return ops.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
+
+
+class CosineEmbeddingLoss(LossBase):
+    """1 - cos of the angle where target is 1, max(0, cos - margin) where it is -1.
+
+    Source: MindSpore's `mindspore.nn.CosineEmbeddingLoss`.
+
+    Example:
+        >>> x = Tensor([[1.0, 0.0]])
+        >>> print(nn.CosineEmbeddingLoss()(x, x * 2, Tensor([1], mycel.int32)))
+        0.0
+    """
+
+    def __init__(self, margin=0.0, reduction="mean"):
+        super().__init__(reduction)
+        self.margin = number(margin, "CosineEmbeddingLoss.margin", "from -1 to 1", _unit)
+
+    def construct(self, logits_x1, logits_x2, labels):
+        """The distances of directions, reduced."""
+        tensors(self, logits_x1=logits_x1, logits_x2=logits_x2, labels=labels)
+        return ops.cosine_embedding_loss(
+            logits_x1, logits_x2, labels, self.margin, self.reduction
+        )
+
+
+def _unit(value) -> bool:
+    return -1 <= value <= 1
+
+
+def _class_number(value, what: str) -> int:
+    if not is_integer(value):
+        raise wrong(TypeError, what, "an integer", f"{type(value).__name__} {value!r}")
+    return value

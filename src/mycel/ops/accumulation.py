@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums and products up to each element of an axis."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.base.dtypes import numpy_dtype
+from mycel.ops.axes import axis_in
+from mycel.ops.common import as_float
+from mycel.ops.reduction import first_given
+from mycel.spell import composite, op
+
+
+def _accumulated(x, axis, accumulate, exclusive, reverse):
+    """A running total; an exclusive one leaves the element itself out."""
+    axis = axis_in(axis, x.ndim)
+    made = accumulate(x, axis, reverse)
+    if not exclusive:
+        return made
+    neutral = 0 if accumulate is lax.cumsum else 1
+    kept = lax.slice_in_dim(made, *((1, None) if reverse else (0, -1)), axis=axis)
+    edge = [(0, 0, 0)] * x.ndim
+    edge[axis] = (0, 1, 0) if reverse else (1, 0, 0)
+    return lax.pad(kept, jnp.array(neutral, x.dtype), edge)
+
+
+@op(
+    "ops.cumsum(x, axis=axis, dtype=dtype)",
+    "CumSum(exclusive=exclusive, reverse=reverse)(input=x, axis=axis)",
+    "mint.cumsum(input=x, dim=axis, dtype=dtype)",
+)
+def cumsum(x, *, axis, dtype=None, exclusive=False, reverse=False):
+    """The sums of all elements up to each one along an axis, in the type of x.
+
+    Raises:
+        ValueError: there is no such axis.
+
+    Source: MindSpore's `ops.cumsum`, `ops.CumSum`.
+
+    Example:
+        >>> print(ops.cumsum(Tensor([[1, 2, 3]]), 1))
+        ?
+    """
+    if dtype is not None:
+        x = x.astype(numpy_dtype(dtype))
+    elif x.dtype == np.bool_:
+        x = x.astype(np.int64)
+    return _accumulated(x, axis, lax.cumsum, exclusive, reverse)
+
+
+@composite("Tensor.cumsum(x, axis, dtype=dtype, dim=dim)")
+def cumsum_method(x, axis=None, dtype=None, dim=None):
+    """The sums of all elements up to each one along `axis` (also called `dim`), or of x laid flat.
+
+    Source: MindSpore's `Tensor.cumsum`.
+
+    Example:
+        >>> print(Tensor([[1, 2], [3, 4]]).cumsum())
+        ?
+    """
+    chosen = first_given(axis, dim)
+    return cumsum(x.reshape(-1), 0, dtype) if chosen is None else cumsum(x, chosen, dtype)
+
+
+@op(
+    "ops.cumprod(input=x, dim=axis, dtype=dtype)",
+    "Tensor.cumprod(x, dim=axis, dtype=dtype)",
+    "mint.cumprod(input=x, dim=axis, dtype=dtype)",
+)
+def cumprod(x, *, axis, dtype=None):
+    """The products of all elements up to each one along an axis; integers multiply as Int64.
+
+    Raises:
+        ValueError: there is no such axis.
+
+    Source: MindSpore's `ops.cumprod`.
+
+    Example:
+        >>> print(ops.cumprod(Tensor([1, 2, 3]), 0))
+        ?
+    """
+    natural = np.dtype(np.int64) if x.dtype.kind in "biu" else x.dtype
+    wanted = natural if dtype is None else numpy_dtype(dtype)
+    return _accumulated(x.astype(wanted), axis, lax.cumprod, False, False)
+
+
+@op("CumProd(exclusive=exclusive, reverse=reverse)(x, axis)")
+def running_product(x, *, axis, exclusive=False, reverse=False):
+    """The products of all elements up to each one along an axis, in the type of x.
+
+    Source: MindSpore's `ops.CumProd`.
+
+    Example:
+        >>> print(ops.CumProd(exclusive=True)(Tensor([2, 3, 4]), 0))
+        ?
+    """
+    return _accumulated(x, axis, lax.cumprod, exclusive, reverse)
+
+
+@op("ops.logcumsumexp(input=x, axis=axis)", "Tensor.logcumsumexp(x, axis)")
+def logcumsumexp(x, *, axis):
+    """The logarithms of the sums of exponentials up to each element, without overflow.
+
+    Source: MindSpore's `ops.logcumsumexp`.
+
+    Example:
+        >>> print(ops.logcumsumexp(Tensor([0.0, 0.0]), 0))
+        ?
+    """
+    return lax.cumlogsumexp(as_float(x), axis_in(axis, x.ndim))
+
+
+@op("ops.diff(x, n=n, axis=axis)", "Tensor.diff(x, n=n, axis=axis)", "mint.diff(input=x, n=n, dim=axis)")
+def diff(x, *, n=1, axis=-1):
+    """The differences of neighbours along an axis, taken n times.
+
+    Source: MindSpore's `ops.diff`.
+
+    Example:
+        >>> print(ops.diff(Tensor([1, 4, 9])))
+        ?
+    """
+    return jnp.diff(x, n, axis)

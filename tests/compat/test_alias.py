@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`import mindspore` means mycel. Oracle: the object of mycel itself; classes are never copied."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mycel as ms
+from mycel import nn, ops
+from mycel.cli import demo, digits, main
+from mycel.compat import absent, alias
+
+
+@pytest.fixture(autouse=True)
+def mindspore():
+    """The alias for the length of a test; nothing of it stays behind."""
+    before = list(sys.meta_path)
+    ms.install_as_mindspore()
+    yield importlib.import_module("mindspore")
+    sys.meta_path[:] = before
+    for name in [n for n in sys.modules if n.partition(".")[0] == "mindspore"]:
+        del sys.modules[name]
+
+
+# Every import statement of the reference documents, and the older paths beside them: what each
+# name must be.
+IMPORTS = [
+    ("from mindspore import nn", "nn.Cell", nn.Cell),
+    ("import mindspore.nn as nn", "nn.Cell", nn.Cell),
+    ("from mindspore import ops", "ops.add", ops.add),
+    ("import mindspore.ops as ops", "ops.GradOperation", ops.GradOperation),
+    ("from mindspore import Tensor, Parameter", "Tensor, Parameter", (ms.Tensor, ms.Parameter)),
+    ("from mindspore import ParameterTuple", "ParameterTuple", ms.ParameterTuple),
+    ("from mindspore import ms_function, jit", "ms_function, jit", (ms.jit, ms.jit)),
+    ("from mindspore import context", "context.set_context", ms.set_context),
+    ("from mindspore import context", "context.PYNATIVE_MODE", ms.PYNATIVE_MODE),
+    ("import mindspore.context as context", "context.GRAPH_MODE", ms.GRAPH_MODE),
+    ("from mindspore import dtype as mstype", "mstype.int32", ms.int32),
+    ("import mindspore.common.dtype as mstype", "mstype.float32", ms.float32),
+    ("from mindspore.common import dtype as mstype", "mstype.bool_", ms.bool_),
+    ("from mindspore.ops import GradOperation", "GradOperation", ops.GradOperation),
+    ("from mindspore.ops import operations as P", "P.Add", ops.Add),
+    ("import mindspore.ops.operations as P", "P.Add", ops.Add),
+    ("import mindspore.ops.functional as F", "F.add, F.grad", (ops.add, ms.grad)),
+    ("from mindspore.ops import functional as F", "F.add", ops.add),
+    ("from mindspore.ops import composite as C", "C.GradOperation", ops.GradOperation),
+    ("from mindspore.common.tensor import Tensor", "Tensor", ms.Tensor),
+    ("from mindspore.common.parameter import Parameter", "Parameter", ms.Parameter),
+    ("from mindspore.common import set_seed, ms_function", "ms_function", ms.jit),
+    ("from mindspore.nn.cell import Cell", "Cell", nn.Cell),
+    ("from mindspore.nn import *", "Cell", nn.Cell),
+    ("from mindspore import *", "Tensor, set_context", (ms.Tensor, ms.set_context)),
+    ("import mindspore.nn.layer.conv as conv", "conv.Conv2d", lambda: nn.Conv2d),
+    ("from mindspore.nn import Dense, Momentum", "Dense", lambda: nn.Dense),
+    ("from mindspore.nn import WithLossCell", "WithLossCell", lambda: nn.WithLossCell),
+    ("from mindspore.nn.optim import Momentum", "Momentum", lambda: nn.Momentum),
+    (
+        "from mindspore.common.initializer import initializer, TruncatedNormal",
+        "TruncatedNormal",
+        lambda: importlib.import_module("mycel.init").TruncatedNormal,
+    ),
+    ("import mindspore", "mindspore.context.set_context", ms.set_context),
+    ("import mindspore", "mindspore.common.dtype.float16", ms.float16),
+    ("import mindspore", "mindspore.ops.operations.Add", ops.Add),
+    ("import mindspore", "mindspore.__version__", "2.10.0"),
+    ("import mycel as ms", "ms.context.set_context", ms.set_context),
+    ("import mycel as ms", "ms.dtype.float32, ms.common.dtype.int8", (ms.float32, ms.int8)),
+    (
+        "from mycel import context, dtype as mstype",
+        "context.GRAPH_MODE, mstype.int64",
+        (0, ms.int64),
+    ),
+    ("import mycel.ops.operations as P", "P.Add", ops.Add),
+    ("from mycel.common.initializer import initializer", "callable(initializer)", True),
+]
+
+
+@pytest.mark.parametrize(("statement", "name", "expected"), IMPORTS)
+def test_import(statement, name, expected):
+    space: dict = {}
+    exec(statement, space)
+    if getattr(expected, "__name__", "") == "<lambda>":
+        expected = expected()
+    assert eval(name, space) == expected
+
+
+def test_a_path_is_one_module(mindspore):
+    operations = importlib.import_module("mindspore.ops.operations")
+    assert operations is mindspore.ops.operations
+    assert importlib.import_module("mindspore.context") is mindspore.context
+
+
+def test_settings_are_shared(mindspore):
+    mindspore.context.set_context(mode=mindspore.context.GRAPH_MODE)
+    assert ms.get_context("mode") == ms.GRAPH_MODE
+    assert mindspore.get_context("mode") == ms.GRAPH_MODE
+
+
+def test_star_import_brings_names_and_no_modules():
+    space: dict = {}
+    exec("from mindspore.context import *", space)
+    assert {"set_context", "get_context", "GRAPH_MODE"} <= space.keys()
+    assert not {"os", "backend", "user_place", "Callable", "annotations"} & space.keys()
+
+
+def test_a_changed_name_stays_changed(mindspore):
+    mindspore.ops.replaced = 5
+    assert mindspore.ops.replaced == 5
+    assert not hasattr(ops, "replaced")
+
+
+ABSENT = [
+    ("mindspore.nn.Cel", "mindspore.nn has no 'Cel' in mycel {}; nearest: mindspore.nn.Cell"),
+    ("mindspore.Cell", "mindspore has no 'Cell' in mycel {}; nearest: mycel.nn.Cell"),
+    ("mindspore.nn.Tensor", "mindspore.nn has no 'Tensor' in mycel {}; nearest: mycel.Tensor"),
+    ("mindspore.qqqq", "mindspore has no 'qqqq' in mycel {}"),
+    ("ms.nn.Cel", "mycel.nn has no 'Cel' in mycel {}; nearest: mycel.nn.Cell"),
+    ("ms.tensr", "mycel has no 'tensr' in mycel {}; nearest: mycel.Tensor"),
+]
+
+
+@pytest.mark.parametrize(("expression", "text"), ABSENT)
+def test_an_absent_name_names_the_nearest(expression, text, mindspore):
+    with pytest.raises(AttributeError) as caught:
+        eval(expression, {"mindspore": mindspore, "ms": ms})
+    assert str(caught.value) == text.format(ms.__version__)
+    assert not hasattr(mindspore.nn, "Cel")
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        ("from mindspore.nn import Cel", ABSENT[0][1]),
+        ("from mycel.nn import Cel", ABSENT[4][1]),
+        ("import mindspore.op", "mindspore has no 'op' in mycel {}; nearest: mindspore.ops"),
+        ("import mindspore.nn.cells", "mindspore.nn has no 'cells' in mycel {}"),
+        ("import mindspore.a.b", "mindspore has no 'a' in mycel {}"),
+    ],
+)
+def test_an_absent_import_names_the_nearest(statement, text):
+    with pytest.raises(ImportError) as caught:
+        exec(statement)
+    assert str(caught.value).startswith(text.format(ms.__version__))
+
+
+def test_the_table_names_no_path_twice_and_no_stranger():
+    """Every path is served by modules of ours (or `logging`), and every renamed object exists."""
+    for path, served in alias.table()["modules"].items():
+        assert all(s.startswith("mycel") or s == "logging" for s in served.split()), path
+        assert not path or path.rpartition(".")[0] in alias.table()["modules"], path
+    for path, target in alias.table()["names"].items():
+        module, _, name = target.rpartition(".")
+        assert hasattr(importlib.import_module(module), name), path
+
+
+def test_a_mindspore_that_was_imported_before_is_an_error(tmp_path):
+    (tmp_path / "mindspore.py").write_text("")
+    program = "import mindspore, mycel; mycel.install_as_mindspore()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "mindspore is already imported from" in done.stderr
+
+
+def test_installing_twice_adds_one_finder():
+    ms.install_as_mindspore()
+    roots = [f.root for f in sys.meta_path if isinstance(f, alias.Finder)]
+    assert sorted(roots) == ["mindspore", "mycel"]
+
+
+@pytest.mark.parametrize("module", [absent, alias, demo, digits, main], ids=lambda m: m.__name__)
+def test_examples(module):
+    names = {"np": np, "nn": nn, "ops": ops, "ms": ms, "mycel": ms, "Tensor": ms.Tensor}
+    outcome = doctest.testmod(module, extraglobs=names, optionflags=doctest.ELLIPSIS)
+    assert outcome.attempted
+    assert not outcome.failed

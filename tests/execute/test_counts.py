@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compilations, segments and replays, counted. XLA's own count of compilations is the oracle."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+import mycel as ms
+from mycel import Tensor, nn
+
+COMPILED = "/jax/core/compile/backend_compile_duration"
+
+
+class Counter:
+    """Counts what XLA compiles."""
+
+    def __init__(self):
+        self.count = 0
+
+    def __call__(self, event, duration, **_):
+        self.count += event == COMPILED
+
+
+@pytest.fixture
+def xla():
+    counter = Counter()
+    jax.monitoring.register_event_duration_secs_listener(counter)
+    yield counter
+    jax.monitoring.unregister_event_duration_listener(counter)
+
+
+class LeNet(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid")
+        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid")
+        self.fc1, self.fc2, self.fc3 = nn.Dense(400, 120), nn.Dense(120, 84), nn.Dense(84, 10)
+        self.relu, self.pool = nn.ReLU(), nn.MaxPool2d(2, 2)
+        self.flatten = nn.Flatten()
+
+    def construct(self, x):
+        x = self.pool(self.relu(self.conv1(x)))
+        x = self.flatten(self.pool(self.relu(self.conv2(x))))
+        return self.fc3(self.relu(self.fc2(self.relu(self.fc1(x)))))
+
+
+def make_training(rate=0.05):
+    ms.set_seed(3)
+    net = LeNet()
+    net.set_train()
+    optimizer = nn.Momentum(net.trainable_params(), rate, 0.9)
+    criterion = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    derivative = ms.value_and_grad(
+        lambda x, y: criterion(net(x), y), None, net.trainable_params()
+    )
+
+    def step(x, y):
+        loss, gradients = derivative(x, y)
+        optimizer(gradients)
+        return loss
+
+    return step, optimizer
+
+
+def batch(index, size=8):
+    draw = np.random.RandomState(index)
+    x = draw.rand(size, 1, 32, 32).astype(np.float32)
+    return Tensor(x), Tensor(draw.randint(0, 10, size).astype(np.int32))
+
+
+@pytest.mark.parametrize("read_every", [1, 10, None])
+def test_pynative_loop_settles_by_step_three(read_every, xla):
+    step, _ = make_training()
+    segments, compiled = [], []
+    ledger = ms.debug.ledger()
+    loss = None
+    for index in range(24):
+        before = ledger.counts.segments, xla.count
+        loss = step(*batch(index))
+        if read_every and index % read_every == 0:
+            assert np.isfinite(float(loss))
+        segments.append(ledger.counts.segments - before[0])
+        compiled.append(xla.count - before[1])
+    assert set(segments[3:]) == {1}, segments
+    assert sum(compiled[3:]) == 0, compiled
+
+
+def test_a_changing_learning_rate_recompiles_nothing(xla):
+    step, optimizer = make_training()
+    for index in range(4):
+        float(step(*batch(index)))
+    before = xla.count
+    for index in range(10):
+        optimizer.learning_rate.set_data(Tensor(0.05 / (index + 1), ms.float32))
+        float(step(*batch(index)))
+    assert xla.count == before
+
+
+@pytest.mark.parametrize("mode", ["fused", "jit"])
+def test_a_learning_rate_of_python_recompiles_nothing(mode, xla):
+    w = ms.Parameter(np.ones(4, np.float32), name="w")
+    derivative = ms.value_and_grad(lambda x: (x * w * w).sum(), None, w)
+
+    def step(x, rate):
+        loss, gradient = derivative(x)
+        w.set_data(w - gradient * rate)
+        return loss
+
+    run = ms.jit(step) if mode == "jit" else step
+    x = Tensor(np.ones(4, np.float32))
+    for index in range(12):
+        if index == 4:
+            before = xla.count
+        float(run(x, 0.1 / (index + 1)))
+    assert xla.count == before
+
+
+def test_graph_compiles_once_for_a_hundred_calls(xla):
+    step, _ = make_training()
+    compiled = ms.jit(step)
+    compiled(*batch(0))
+    ledger = ms.debug.ledger()
+    before = xla.count
+    assert ledger.counts.compilations == 1
+    for index in range(1, 100):
+        compiled(*batch(index))
+    assert xla.count == before
+    assert ledger.counts.compilations == 1
+    assert ledger.counts.replays == 98
+
+
+def test_a_new_batch_size_compiles_exactly_one_more(xla):
+    step, _ = make_training()
+    compiled = ms.jit(step)
+    for index in range(4):
+        compiled(*batch(index))
+    ledger = ms.debug.ledger()
+    before = ledger.counts.compilations
+    for index in range(4):
+        compiled(*batch(index, size=5))
+    assert ledger.counts.compilations == before + 1
+    before = xla.count
+    for index in range(4):
+        compiled(*batch(index))
+        compiled(*batch(index, size=5))
+    assert xla.count == before
+
+
+def test_graph_mode_compiles_the_outermost_call_once(xla):
+    ms.set_seed(3)
+    net = LeNet()
+    optimizer = nn.Momentum(net.trainable_params(), 0.05, 0.9)
+    criterion = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    train = nn.TrainOneStepCell(nn.WithLossCell(net, criterion), optimizer)
+    train.set_train()
+    ms.set_context(mode=ms.GRAPH_MODE)
+    ledger = ms.debug.ledger()
+    train(*batch(0))
+    before = xla.count
+    for index in range(1, 20):
+        train(*batch(index))
+    assert ledger.counts.compilations == 1
+    assert ledger.counts.replays == 18
+    assert xla.count == before
+
+
+def test_shapes_that_keep_changing_do_not_compile_whole_segments_for_ever():
+    ledger = ms.debug.ledger()
+    w = Tensor(np.float32(2.0))
+    for size in range(2, 30):
+        x = Tensor(np.ones(size, np.float32))
+        for _ in range(size):  # another structure each time, of the same operators
+            w = w * 0.5 + 1
+        (x * w).asnumpy()
+    whole = ledger.counts.compilations
+    assert whole <= 2 * 28  # every new shape is a family of its own
+    before = whole
+    for count in range(2, 30):
+        value = Tensor(np.float32(1.0))
+        for _ in range(count):
+            value = value * 0.5 + 1
+        value.asnumpy()
+    assert ledger.counts.compilations <= before + 2

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads record side by side: streams of their own, values that cross over."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import mycel as ms
+from mycel import Parameter, Tensor, ops
+
+
+def train(seed: int, compiled: bool) -> list[np.ndarray]:
+    """Twenty steps of a small net with dropout; the weights at the end."""
+    draw = np.random.RandomState(seed)
+    w1 = Parameter(draw.randn(8, 16).astype(np.float32) * 0.3, name="w1")
+    w2 = Parameter(draw.randn(16, 1).astype(np.float32) * 0.3, name="w2")
+    ms.set_seed(seed)
+
+    def loss(x, y):
+        hidden = ops.dropout(ops.tanh(ops.matmul(x, w1)), p=0.2, training=True)
+        error = ops.matmul(hidden, w2) - y
+        return (error * error).mean()
+
+    derivative = ms.value_and_grad(loss, None, [w1, w2])
+
+    def step(x, y):
+        value, gradients = derivative(x, y)
+        for weight, gradient in zip((w1, w2), gradients, strict=True):
+            weight.set_data(weight - gradient * 0.1)
+        return value
+
+    run = ms.jit(step) if compiled else step
+    for index in range(20):
+        x = np.random.RandomState(1000 * seed + index).randn(4, 8).astype(np.float32)
+        value = run(Tensor(x), Tensor(x.sum(1, keepdims=True)))
+        if index % 7 == 0:
+            float(value)
+    return [w1.asnumpy(), w2.asnumpy()]
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["pynative", "jit"])
+def test_four_threads_give_the_single_thread_results(compiled):
+    expected = [train(seed, compiled) for seed in range(4)]
+    results: dict[int, object] = {}
+
+    def work(seed):
+        try:
+            results[seed] = train(seed, compiled)
+        except BaseException as error:
+            results[seed] = error
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for seed in range(4):
+        result = results[seed]
+        assert not isinstance(result, BaseException), result
+        for mine, theirs in zip(result, expected[seed], strict=True):
+            np.testing.assert_allclose(mine, theirs, 2e-5, 1e-6)
+
+
+def test_another_thread_reads_a_pending_value():
+    x = Tensor(np.arange(4, dtype=np.float32))
+    pending = x * 2 + 1
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append((pending * 3).asnumpy()))
+    thread.start()
+    thread.join()
+    np.testing.assert_array_equal(seen[0], (np.arange(4) * 2 + 1) * 3)
+    np.testing.assert_array_equal(pending.asnumpy(), np.arange(4) * 2 + 1)
+
+
+def test_values_are_read_while_their_thread_goes_on_recording():
+    produced: list = []
+    stop = threading.Event()
+    problems: list = []
+
+    def produce():
+        x = Tensor(np.float32(0.0))
+        for index in range(3000):
+            x = x + 1
+            produced.append((index + 1, x))
+        stop.set()
+
+    def consume():
+        position = 0
+        while not stop.is_set() or position < len(produced):
+            if position < len(produced):
+                expected, value = produced[position]
+                if float(value) != expected:
+                    problems.append((expected, float(value)))
+                position += 97
+
+    threads = [threading.Thread(target=produce), threading.Thread(target=consume)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not problems
