@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -160,12 +159,14 @@ def _present(served: str, asked: str) -> bool:
 
 
 def _exists(name: str) -> bool:
+    """Whether there is a real module of this name; our own finders are not asked."""
     if name in sys.modules:
-        return True
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
+        return not isinstance(sys.modules[name], Namespace)
+    parent = name.rpartition(".")[0]
+    if not parent:
+        return PathFinder.find_spec(name) is not None
+    places = getattr(importlib.import_module(parent), "__path__", ()) if _exists(parent) else ()
+    return bool(places) and PathFinder.find_spec(name, places) is not None
 
 
 def _serving(inner: str) -> Iterator[ModuleType]:
@@ -201,8 +202,8 @@ def _absent(fullname: str) -> str:
         if name in public_names(f"{OURS}.{space}".rstrip("."))
     ]
     below = inner.rpartition(".")[0]
-    children = [m.rpartition(".") for m in _available(fullname)]
-    names = [*public_names(path), *(n for parent, _, n in children if parent == below)]
+    paths = [m.rpartition(".") for m in _available(fullname)]
+    names = [*public_names(path), *(last for parent, _, last in paths if parent == below)]
     return absent.absent_name(path, name, names, elsewhere)
 
 

@@ -26,6 +26,11 @@ given: dict[str, Callable] = {}
 _PLAIN = (bool, int, float, str, type(None))
 
 
+def _unchanged(before, value) -> bool:
+    kind = value.__class__
+    return before is value or (kind in _PLAIN and before.__class__ is kind and before == value)
+
+
 class Cell(Members):
     """The base of every network: build it in `__init__`, compute in `construct`, call the object.
 
@@ -110,10 +115,7 @@ class Cell(Members):
                 f"{type(self).__name__}.{name} was set before super().__init__() was called "
                 f"(at {user_place(2)}); call super().__init__() first in __init__."
             )
-        before = fields.get(name)
-        if before is value and name in fields:
-            return
-        if value.__class__ in _PLAIN and before.__class__ is value.__class__ and before == value:
+        if name in fields and _unchanged(fields[name], value):
             return
         if isinstance(value, Parameter):
             self._set_parameter(name, value)

@@ -3,14 +3,24 @@
 
 from mycel.differentiate.api import GradOperation, stop_gradient
 from mycel.ops import (
+    accumulation,
+    activation,
     arithmetic,
     casting,
     comparison,
+    convolution,
     creation,
+    elementwise,
     extremes,
+    indexing,
+    joining,
     linear,
+    pooling,
     powers,
     reduction,
+    shape,
+    statistics,
+    trigonometry,
 )
 from mycel.record.parameter import assign
 from mycel.spell import Primitive, namespaces

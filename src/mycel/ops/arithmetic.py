@@ -133,11 +133,6 @@ def floor_divide(x, y):
     return jnp.floor(jnp.divide(x, y))
 
 
-@floor_divide.reverse
-def _floor_divide_reverse(x, y, output, cotangent):
-    return jnp.zeros_like(x), jnp.zeros_like(y)
-
-
 @op(
     "RealDiv()(x, y)",
     "TruncateDiv()(x, y)",
@@ -213,7 +208,8 @@ def remainder(x, y):
         >>> print(Tensor([7, -7]) % 3)
         ?
     """
-    return jnp.remainder(*promoted(x, y))
+    x, y = promoted(x, y)
+    return _left_over(x, y) if x.dtype == np.bool_ else jnp.remainder(x, y)
 
 
 @op(
@@ -232,7 +228,13 @@ def fmod(x, y):
         >>> print(ops.fmod(Tensor([7, -7]), 3))
         ?
     """
-    return jnp.fmod(*(promoted(x, y) if y.ndim else _promoted_weakly(x, y)))
+    x, y = promoted(x, y) if y.ndim else _promoted_weakly(x, y)
+    return _left_over(x, y) if x.dtype == np.bool_ else jnp.fmod(x, y)
+
+
+def _left_over(x, y):
+    """The remainder between booleans: all of x where y is 0."""
+    return jnp.logical_and(x, jnp.logical_not(y))
 
 
 @composite(
@@ -327,6 +329,7 @@ def abs(x):
 
 @abs.reverse
 def _abs_reverse(x, output, cotangent):
+    # 0 at 0, where JAX's own has 1.
     return cotangent * jnp.sign(x)
 
 

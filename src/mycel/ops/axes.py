@@ -14,7 +14,9 @@ def axis_in(axis: int, ndim: int) -> int:
     if isinstance(axis, bool) or not isinstance(axis, int):
         raise TypeError(f"A dimension must be an integer, but {axis!r} was given.")
     if not -ndim <= axis < max(ndim, 1):
-        raise ValueError(f"There is no axis {axis} in {ndim} dimensions; use {-ndim} to {ndim - 1}.")
+        raise ValueError(
+            f"There is no axis {axis} in {ndim} dimensions; use {-ndim} to {ndim - 1}."
+        )
     return axis + ndim if axis < 0 else axis
 
 

@@ -333,8 +333,13 @@ def _bits(x, y):
     return promoted(x, y)
 
 
-@op("ops.invert(x)", "Invert()(x)", "Tensor.invert(x)", "Tensor.bitwise_not(x)",
-    "mint.bitwise_not(input=x)")
+@op(
+    "ops.invert(x)",
+    "Invert()(x)",
+    "Tensor.invert(x)",
+    "Tensor.bitwise_not(x)",
+    "mint.bitwise_not(input=x)",
+)
 def bitwise_not(x):
     """All bits of x turned over, element by element.
 

@@ -92,9 +92,7 @@ def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
         if mode == "valid":
             return tuple((0, 0) for _ in lengths)
         spans = zip(lengths, kernel, stride, dilation, strict=True)
-        missing = [
-            max(0, (-(-n // s) - 1) * s + (k - 1) * d + 1 - n) for n, k, s, d in spans
-        ]
+        missing = [max(0, (-(-n // s) - 1) * s + (k - 1) * d + 1 - n) for n, k, s, d in spans]
         return tuple((m // 2, m - m // 2) for m in missing)
     given = one_or_more(padding)
     space = len(lengths)

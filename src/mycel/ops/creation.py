@@ -51,8 +51,9 @@ def _element(dtype, otherwise: DType) -> str:
     return (otherwise if dtype is None else as_dtype(dtype)).name
 
 
-@composite("ops.zeros(size, dtype=dtype)", "Zeros()(size, dtype=dtype)",
-           "mint.zeros(size, dtype=dtype)")
+@composite(
+    "ops.zeros(size, dtype=dtype)", "Zeros()(size, dtype=dtype)", "mint.zeros(size, dtype=dtype)"
+)
 def zeros(size, dtype=None):
     """Zeros in a shape; Float32 unless another `dtype` is given.
 
@@ -72,8 +73,11 @@ def zeros(size, dtype=None):
     return constant(as_size(size), _element(dtype, float32), 0)
 
 
-@composite("ops.ones(shape, dtype=dtype)", "Ones()(shape, dtype=dtype)",
-           "mint.ones(size=shape, dtype=dtype)")
+@composite(
+    "ops.ones(shape, dtype=dtype)",
+    "Ones()(shape, dtype=dtype)",
+    "mint.ones(size=shape, dtype=dtype)",
+)
 def ones(shape, dtype=None):
     """Ones in a shape; Float32 unless another `dtype` is given.
 
@@ -146,8 +150,7 @@ def full_of(size, fill_value, dtype=None):
     return fill(dtype or _number_kind(fill_value), size, fill_value)
 
 
-@composite("ops.fill(type=dtype, shape=shape, value=value)",
-           "Fill()(dtype, dims=shape, x=value)")
+@composite("ops.fill(type=dtype, shape=shape, value=value)", "Fill()(dtype, dims=shape, x=value)")
 def fill(dtype, shape, value):
     """One value in a shape and an element type; None takes that of the value.
 
@@ -448,8 +451,10 @@ def logspace(start, end, steps, base=10, dtype=float32):
     return pow(full_of((), base, dtype), linspace(start, end, steps, dtype))
 
 
-@composite("ops.scalar_to_tensor(input_x=number, dtype=dtype)",
-           "ScalarToTensor()(input_x=number, dtype=dtype)")
+@composite(
+    "ops.scalar_to_tensor(input_x=number, dtype=dtype)",
+    "ScalarToTensor()(input_x=number, dtype=dtype)",
+)
 def scalar_to_tensor(number, dtype=float32):
     """A Tensor without dimensions; Float32 unless another `dtype` is given.
 

@@ -53,7 +53,9 @@ def _compared(x, operator, initial, mask):
     """x with what the extremes are compared with mixed in."""
     if mask is not None and mask is not True:
         if initial is None:
-            raise ValueError("`where` leaves elements out, so `initial` must say what they count as.")
+            raise ValueError(
+                "`where` leaves elements out, so `initial` must say what they count as."
+            )
         return where_op(operator(x, initial), initial, mask)
     return x if initial is None else operator(x, initial)
 
@@ -169,7 +171,6 @@ def argmax_with_value_method(x, axis=0, keepdims=False):
     return max_with_index(x, axis, keepdims)
 
 
-
 @composite(
     "ops.min(input=x, axis=axis, keepdims=keepdims, initial=initial, where=where)",
 )
@@ -281,7 +282,6 @@ def argmin_with_value_method(x, axis=0, keepdims=False):
     return min_with_index(x, axis, keepdims)
 
 
-
 @op(
     "ops.argmax(input=x, dim=axis, keepdim=keepdims)",
     "mint.argmax(input=x, dim=axis, keepdim=keepdims)",
@@ -348,8 +348,10 @@ def argmin_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     return argmin(x, first_given(axis, dim), bool(first_given(keepdim, keepdims)))
 
 
-@op("ops.aminmax(input=x, axis=axis, keepdims=keepdims)",
-    "Tensor.aminmax(x, axis=axis, keepdims=keepdims)")
+@op(
+    "ops.aminmax(input=x, axis=axis, keepdims=keepdims)",
+    "Tensor.aminmax(x, axis=axis, keepdims=keepdims)",
+)
 def aminmax(x, *, axis=0, keepdims=False):
     """The smallest and the largest elements along `axis`.
 
@@ -370,8 +372,12 @@ def _running(x, axis, accumulate, dtype):
     return best, lax.cummax(jnp.where(x == best, position, 0), axis)
 
 
-@op("ops.cummax(input=x, axis=axis)", "Cummax(axis=axis)(input=x)", "Tensor.cummax(x, axis)",
-    "mint.cummax(input=x, dim=axis)")
+@op(
+    "ops.cummax(input=x, axis=axis)",
+    "Cummax(axis=axis)(input=x)",
+    "Tensor.cummax(x, axis)",
+    "mint.cummax(input=x, dim=axis)",
+)
 def cummax(x, *, axis):
     """The largest element so far along an axis, and its Int64 index; the last of equal ones.
 
@@ -384,8 +390,12 @@ def cummax(x, *, axis):
     return _running(x, axis, lax.cummax, np.int64)
 
 
-@op("ops.cummin(input=x, axis=axis)", "Cummin(axis=axis)(input=x)", "Tensor.cummin(x, axis)",
-    "mint.cummin(input=x, dim=axis)")
+@op(
+    "ops.cummin(input=x, axis=axis)",
+    "Cummin(axis=axis)(input=x)",
+    "Tensor.cummin(x, axis)",
+    "mint.cummin(input=x, dim=axis)",
+)
 def cummin(x, *, axis):
     """The smallest element so far along an axis, and its Int32 index; the last of equal ones.
 
@@ -416,8 +426,10 @@ def median(x, *, axis=-1, keepdims=False):
     return (value, index) if keepdims else (value.squeeze(axis), index.squeeze(axis))
 
 
-@composite("Tensor.median(x, axis=axis, keepdims=keepdims, dim=dim, keepdim=keepdim)",
-           "mint.median(input=x, dim=(dim, None), keepdim=keepdim)")
+@composite(
+    "Tensor.median(x, axis=axis, keepdims=keepdims, dim=dim, keepdim=keepdim)",
+    "mint.median(input=x, dim=(dim, None), keepdim=keepdim)",
+)
 def median_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     """The middle element along `axis` (also called `dim`) with its index, or that of all alone.
 

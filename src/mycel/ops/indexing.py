@@ -348,7 +348,9 @@ def _assigned(self, value) -> Value:
     if isinstance(value, (bool, int, float, complex)):
         return number_value(value, self._value)
     if isinstance(value, (list, tuple, np.ndarray, np.generic)):
-        return data_value(value, None if isinstance(value, (np.ndarray, np.generic)) else self.dtype)
+        return data_value(
+            value, None if isinstance(value, (np.ndarray, np.generic)) else self.dtype
+        )
     raise TypeError(
         "A number, a list of numbers, a NumPy array or a Tensor can be written into a Tensor, "
         f"not {value!r:.60}."
@@ -363,7 +365,9 @@ def _behind_mask(items, shape, given) -> int | None:
     """
     masks = [i for i, item in enumerate(items) if _is_mask(item)]
     others = [item for i, item in enumerate(items) if i not in masks]
-    if len(masks) != 1 or any(item.__class__ is not slice or item != slice(None) for item in others):
+    if len(masks) != 1 or any(
+        item.__class__ is not slice or item != slice(None) for item in others
+    ):
         return None
     mask = items[masks[0]]
     before = masks[0]

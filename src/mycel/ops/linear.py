@@ -102,7 +102,9 @@ def batch_mat_mul(x, y, *, transpose_a=False, transpose_b=False):
     """
     _same_dtype(x, y)
     if x.ndim < 2 or y.ndim < 2:
-        raise ValueError(f"Both operands need 2 dimensions or more, but have {x.ndim} and {y.ndim}.")
+        raise ValueError(
+            f"Both operands need 2 dimensions or more, but have {x.ndim} and {y.ndim}."
+        )
     left = jnp.swapaxes(x, -1, -2) if transpose_a else x
     return jnp.matmul(left, jnp.swapaxes(y, -1, -2) if transpose_b else y)
 
@@ -148,7 +150,9 @@ def dot(x, y):
     """
     _same_dtype(x, y)
     if x.ndim < 2 or y.ndim < 2:
-        raise ValueError(f"Both operands need 2 dimensions or more, but have {x.ndim} and {y.ndim}.")
+        raise ValueError(
+            f"Both operands need 2 dimensions or more, but have {x.ndim} and {y.ndim}."
+        )
     return jnp.dot(x, y)
 
 
@@ -200,7 +204,9 @@ def outer(x, y):
         ?
     """
     if x.ndim != 1 or y.ndim != 1:
-        raise ValueError(f"Both operands must be vectors, but have {x.ndim} and {y.ndim} dimensions.")
+        raise ValueError(
+            f"Both operands must be vectors, but have {x.ndim} and {y.ndim} dimensions."
+        )
     x, y = promoted(x, y)
     return x[:, None] * y[None, :]
 
@@ -358,8 +364,11 @@ def kron(x, y):
     return jnp.kron(*promoted(x, y))
 
 
-@op("ops.cross(input=x, other=y, dim=dim)", "Tensor.cross(x, other=y, dim=dim)",
-    "mint.cross(input=x, other=y, dim=dim)")
+@op(
+    "ops.cross(input=x, other=y, dim=dim)",
+    "Tensor.cross(x, other=y, dim=dim)",
+    "mint.cross(input=x, other=y, dim=dim)",
+)
 def cross(x, y, *, dim=None):
     """The cross product along an axis of length 3: the first such axis if `dim` is None.
 

@@ -7,8 +7,12 @@ the compiler knows best. Everything here takes NCHW and OIHW, MindSpore's layout
 
 from __future__ import annotations
 
+import functools
+import math
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 # Up to this many input channels a convolution on CPU is quicker as patches and one product.
@@ -82,3 +86,129 @@ def _patches_product(x, weight, stride, pads, dilation):
 def _every(x, starts, sizes, stride):
     ends = [a + (n - 1) * s + 1 for a, n, s in zip(starts, sizes, stride, strict=True)]
     return x[:, :, starts[0] : ends[0] : stride[0], starts[1] : ends[1] : stride[1]]
+
+
+# Windows with more elements than this are left to XLA: the code would grow with them.
+MOST_ELEMENTS = 36
+
+
+def maximum_of_windows(x, kernel, stride, pads, dilation):
+    """The maximum of every window over the last dimensions of x.
+
+    Args:
+        kernel, stride, dilation: one number for each of these dimensions; `pads`: pairs.
+    """
+    filler = lowest(x.dtype)
+    if on_cpu() and math.prod(kernel) <= MOST_ELEMENTS:
+        padded = _padded(x, pads, filler)
+        return functools.reduce(jnp.maximum, _elements(padded, kernel, stride, dilation))
+    return _reduced(x, filler, lax.max, kernel, stride, pads, dilation)
+
+
+def maximum_of_windows_reverse(x, output, cotangent, kernel, stride, pads, dilation):
+    """The gradient of `maximum_of_windows`: it goes to the first maximum of each window.
+
+    XLA's own derivative is slow on CPU (measured 3 to 11 times), and splits nothing either.
+    """
+    if not on_cpu() or math.prod(kernel) > MOST_ELEMENTS:
+        filler = lowest(x.dtype)
+        _, pull = jax.vjp(lambda x: _reduced(x, filler, lax.max, kernel, stride, pads, dilation), x)
+        return pull(cotangent)[0]
+    padded = _padded(x, pads, lowest(x.dtype))
+    nothing = jnp.zeros((), cotangent.dtype)
+    taken = jnp.zeros(output.shape, bool)
+    parts = []
+    for element in _elements(padded, kernel, stride, dilation):
+        hit = (element == output) & ~taken
+        parts.append(jnp.where(hit, cotangent, nothing))
+        taken |= hit
+    if _tiles(x.shape, kernel, stride, pads, dilation):
+        return _interleaved(parts, kernel)
+    _, pull = jax.vjp(
+        lambda x: _elements(_padded(x, pads, 0), kernel, stride, dilation), jnp.zeros_like(x)
+    )
+    return pull(parts)[0]
+
+
+def elements_of_windows(x, kernel, stride, pads, dilation, filler):
+    """For each element of the kernel, what it meets in every window."""
+    return _elements(_padded(x, pads, filler), kernel, stride, dilation)
+
+
+def sum_of_windows(x, kernel, stride, pads, dilation):
+    """The sum of every window over the last dimensions of x; padding adds nothing."""
+    if _tiles(x.shape, kernel, stride, pads, dilation):
+        # A plain reduction, whose derivative is a broadcast.
+        front = x.ndim - len(kernel)
+        cut = [(n // k, k) for n, k in zip(x.shape[front:], kernel, strict=True)]
+        inner = tuple(front + 2 * i + 1 for i in range(len(kernel)))
+        return x.reshape(*x.shape[:front], *[n for pair in cut for n in pair]).sum(inner, x.dtype)
+    return _reduced(x, np.zeros((), x.dtype), lax.add, kernel, stride, pads, dilation)
+
+
+def _tiles(shape, kernel, stride, pads, dilation) -> bool:
+    """Whether the windows cover x exactly once."""
+    lengths = shape[len(shape) - len(kernel) :]
+    return (
+        kernel == stride
+        and not any(map(any, pads))
+        and all(d == 1 for d in dilation)
+        and all(n % k == 0 for n, k in zip(lengths, kernel, strict=True))
+    )
+
+
+def lowest(dtype):
+    """The number below all others of an element type."""
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return np.array(-np.inf, dtype)
+    return np.array(jnp.iinfo(dtype).min, dtype)
+
+
+def _padded(x, pads, filler):
+    if not any(map(any, pads)):
+        return x
+    front = x.ndim - len(pads)
+    widths = [(0, 0, 0)] * front + [(low, high, 0) for low, high in pads]
+    return lax.pad(x, jnp.array(filler, x.dtype), widths)
+
+
+def _elements(x, kernel, stride, dilation):
+    """For each element of the kernel, where it meets x: every window's share, as a Tensor."""
+    front = x.ndim - len(kernel)
+    spans = zip(x.shape[front:], kernel, stride, dilation, strict=True)
+    sizes = [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in spans]
+    found = []
+    for offset in np.ndindex(*kernel):
+        starts = [o * d for o, d in zip(offset, dilation, strict=True)]
+        ends = [a + (n - 1) * s + 1 for a, n, s in zip(starts, sizes, stride, strict=True)]
+        begin, end = (0,) * front + tuple(starts), (*x.shape[:front], *ends)
+        found.append(lax.slice(x, begin, end, (1,) * front + tuple(stride)))
+    return found
+
+
+def _interleaved(parts, kernel):
+    """Elements of windows that tile the space, put side by side again."""
+    axis = parts[0].ndim
+    for k in reversed(kernel):
+        axis -= 1
+        parts = [
+            jnp.stack(parts[i : i + k], axis + 1).reshape(
+                *parts[i].shape[:axis], parts[i].shape[axis] * k, *parts[i].shape[axis + 1 :]
+            )
+            for i in range(0, len(parts), k)
+        ]
+    return parts[0]
+
+
+def _reduced(x, start, reduce, kernel, stride, pads, dilation):
+    front = x.ndim - len(kernel)
+    ones = (1,) * front
+    return lax.reduce_window(
+        x,
+        start,
+        reduce,
+        ones + kernel,
+        ones + stride,
+        ((0, 0),) * front + tuple(pads),
+        window_dilation=ones + dilation,
+    )

@@ -240,8 +240,11 @@ def log1p(x):
     return jnp.log1p(as_float(x))
 
 
-@op("ops.logaddexp(input=x, other=y)", "Tensor.logaddexp(x, other=y)",
-    "mint.logaddexp(input=x, other=y)")
+@op(
+    "ops.logaddexp(input=x, other=y)",
+    "Tensor.logaddexp(x, other=y)",
+    "mint.logaddexp(input=x, other=y)",
+)
 def logaddexp(x, y):
     """log(exp(x) + exp(y)) without overflow, element by element.
 
@@ -255,8 +258,11 @@ def logaddexp(x, y):
     return jnp.logaddexp(as_float(x), as_float(y))
 
 
-@op("ops.logaddexp2(input=x, other=y)", "Tensor.logaddexp2(x, other=y)",
-    "mint.logaddexp2(input=x, other=y)")
+@op(
+    "ops.logaddexp2(input=x, other=y)",
+    "Tensor.logaddexp2(x, other=y)",
+    "mint.logaddexp2(input=x, other=y)",
+)
 def logaddexp2(x, y):
     """log2(2**x + 2**y) without overflow, element by element.
 
@@ -270,8 +276,12 @@ def logaddexp2(x, y):
     return jnp.logaddexp2(as_float(x), as_float(y))
 
 
-@op("ops.xlogy(input=x, other=y)", "Xlogy()(input=x, other=y)", "Tensor.xlogy(x, other=y)",
-    "mint.xlogy(input=x, other=y)")
+@op(
+    "ops.xlogy(input=x, other=y)",
+    "Xlogy()(input=x, other=y)",
+    "Tensor.xlogy(x, other=y)",
+    "mint.xlogy(input=x, other=y)",
+)
 def xlogy(x, y):
     """x · log(y), and 0 where x is 0, element by element.
 

@@ -144,9 +144,7 @@ def prod(x, *, axis=None, keepdims=False, dtype=None):
     return jnp.prod(x, axes_in(axis, x.ndim), _summed_dtype(x, dtype), keepdims=keepdims)
 
 
-@composite(
-    "Tensor.prod(x, axis, keep_dims=keep_dims, dtype=dtype, dim=dim, keepdim=keepdim)"
-)
+@composite("Tensor.prod(x, axis, keep_dims=keep_dims, dtype=dtype, dim=dim, keepdim=keepdim)")
 def prod_method(x, axis=None, keep_dims=False, dtype=None, dim=None, keepdim=None):
     """The product over `axis` (also called `dim`).
 

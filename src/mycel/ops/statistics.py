@@ -124,8 +124,10 @@ def std_method(
     return std(x, axis, ddof, keepdims)
 
 
-@op("ops.norm(A=x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)",
-    "Tensor.norm(x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)")
+@op(
+    "ops.norm(A=x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)",
+    "Tensor.norm(x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)",
+)
 def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
     """The size of vectors (one axis) or matrices (two axes); of all elements if neither is given.
 

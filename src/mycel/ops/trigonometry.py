@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Angles and hyperbolas: sine, cosine, tangent, their inverses and their hyperbolic kin."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from mycel.ops.common import as_float, promoted
+from mycel.spell import op
+
+
+@op("ops.sin(input=x)", "Sin()(input=x)", "Tensor.sin(x)", "mint.sin(input=x)")
+def sin(x):
+    """The sine of an angle in radians, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.sin`, `ops.Sin`.
+
+    Example:
+        >>> print(ops.sin(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.sin(as_float(x))
+
+
+@op("ops.cos(input=x)", "Cos()(input=x)", "Tensor.cos(x)", "mint.cos(input=x)")
+def cos(x):
+    """The cosine of an angle in radians, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.cos`, `ops.Cos`.
+
+    Example:
+        >>> print(ops.cos(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.cos(as_float(x))
+
+
+@op("ops.tan(input=x)", "Tan()(input=x)", "Tensor.tan(x)", "mint.tan(input=x)")
+def tan(x):
+    """The tangent of an angle in radians, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.tan`, `ops.Tan`.
+
+    Example:
+        >>> print(ops.tan(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.tan(as_float(x))
+
+
+@op(
+    "ops.asin(input=x)",
+    "ops.arcsin(input=x)",
+    "Asin()(input=x)",
+    "Tensor.asin(x)",
+    "Tensor.arcsin(x)",
+    "mint.asin(input=x)",
+    "mint.arcsin(input=x)",
+)
+def asin(x):
+    """The angle between -pi/2 and pi/2 whose sine is x, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.asin`, `ops.Asin`.
+
+    Example:
+        >>> print(ops.asin(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.arcsin(as_float(x))
+
+
+@op(
+    "ops.acos(input=x)",
+    "ops.arccos(input=x)",
+    "ACos()(input=x)",
+    "Tensor.acos(x)",
+    "Tensor.arccos(x)",
+    "mint.acos(input=x)",
+    "mint.arccos(input=x)",
+)
+def acos(x):
+    """The angle between 0 and pi whose cosine is x, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.acos`, `ops.ACos`.
+
+    Example:
+        >>> print(ops.acos(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.arccos(as_float(x))
+
+
+@op(
+    "ops.atan(input=x)",
+    "ops.arctan(input=x)",
+    "Atan()(input=x)",
+    "Tensor.atan(x)",
+    "Tensor.arctan(x)",
+    "mint.atan(input=x)",
+    "mint.arctan(input=x)",
+)
+def atan(x):
+    """The angle between -pi/2 and pi/2 whose tangent is x, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.atan`, `ops.Atan`.
+
+    Example:
+        >>> print(ops.atan(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.arctan(as_float(x))
+
+
+@op("ops.sinh(input=x)", "Sinh()(input=x)", "Tensor.sinh(x)", "mint.sinh(input=x)")
+def sinh(x):
+    """The hyperbolic sine, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.sinh`, `ops.Sinh`.
+
+    Example:
+        >>> print(ops.sinh(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.sinh(as_float(x))
+
+
+@op("ops.cosh(input=x)", "Cosh()(input=x)", "Tensor.cosh(x)", "mint.cosh(input=x)")
+def cosh(x):
+    """The hyperbolic cosine, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.cosh`, `ops.Cosh`.
+
+    Example:
+        >>> print(ops.cosh(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.cosh(as_float(x))
+
+
+@op(
+    "ops.asinh(input=x)",
+    "ops.arcsinh(input=x)",
+    "Asinh()(input=x)",
+    "Tensor.asinh(x)",
+    "Tensor.arcsinh(x)",
+    "mint.asinh(input=x)",
+    "mint.arcsinh(input=x)",
+)
+def asinh(x):
+    """The number whose hyperbolic sine is x, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.asinh`, `ops.Asinh`.
+
+    Example:
+        >>> print(ops.asinh(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.arcsinh(as_float(x))
+
+
+@op(
+    "ops.acosh(input=x)",
+    "ops.arccosh(input=x)",
+    "Acosh()(input=x)",
+    "Tensor.acosh(x)",
+    "Tensor.arccosh(x)",
+    "mint.acosh(input=x)",
+    "mint.arccosh(input=x)",
+)
+def acosh(x):
+    """The positive number whose hyperbolic cosine is x, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.acosh`, `ops.Acosh`.
+
+    Example:
+        >>> print(ops.acosh(Tensor([1.0, 2.0])))
+        ?
+    """
+    return jnp.arccosh(as_float(x))
+
+
+@op(
+    "ops.atanh(input=x)",
+    "ops.arctanh(input=x)",
+    "Atanh()(input=x)",
+    "Tensor.atanh(x)",
+    "Tensor.arctanh(x)",
+    "mint.atanh(input=x)",
+    "mint.arctanh(input=x)",
+)
+def atanh(x):
+    """The number whose hyperbolic tangent is x, element by element; integers give Float32.
+
+    Source: MindSpore's `ops.atanh`, `ops.Atanh`.
+
+    Example:
+        >>> print(ops.atanh(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.arctanh(as_float(x))
+
+
+@op(
+    "ops.atan2(input=x, other=y)",
+    "ops.arctan2(input=x, other=y)",
+    "Atan2()(input=x, other=y)",
+    "Tensor.atan2(x, other=y)",
+    "Tensor.arctan2(x, other=y)",
+    "mint.atan2(input=x, other=y)",
+    "mint.arctan2(input=x, other=y)",
+)
+def atan2(x, y):
+    """The angle of the point (y, x) seen from the origin, element by element.
+
+    Source: MindSpore's `ops.atan2`, `ops.Atan2`.
+
+    Example:
+        >>> print(ops.atan2(Tensor([1.0, 2.0]), Tensor([2.0, 1.0])))
+        ?
+    """
+    x, y = promoted(x, y)
+    return jnp.arctan2(as_float(x), as_float(y))
+
+
+@op("ops.deg2rad(x)", "Tensor.deg2rad(x)")
+def deg2rad(x):
+    """Degrees as radians, element by element.
+
+    Source: MindSpore's `ops.deg2rad`.
+
+    Example:
+        >>> print(ops.deg2rad(Tensor([0.0, 90.0])))
+        ?
+    """
+    return jnp.deg2rad(as_float(x))
+
+
+@op("ops.rad2deg(x)", "Tensor.rad2deg(x)")
+def rad2deg(x):
+    """Radians as degrees, element by element.
+
+    Source: MindSpore's `ops.rad2deg`.
+
+    Example:
+        >>> print(ops.rad2deg(Tensor([0.0, 1.0])))
+        ?
+    """
+    return jnp.rad2deg(as_float(x))
+
+
+@op("ops.sinc(input=x)", "Tensor.sinc(x)", "mint.sinc(input=x)")
+def sinc(x):
+    """sin(pi x) / (pi x), and 1 at 0, element by element.
+
+    Source: MindSpore's `ops.sinc`.
+
+    Example:
+        >>> print(ops.sinc(Tensor([0.0, 0.5])))
+        ?
+    """
+    return jnp.sinc(as_float(x))

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adam and its relative with the weight decay beside the gradient."""
+
+from __future__ import annotations
+
+from mycel.base.dtypes import float32
+from mycel.nn.checks import boolean, wrong
+from mycel.optim import rules
+from mycel.optim.optimizer import Optimizer, floating, unit_interval, update
+from mycel.record.parameter import Parameter
+from mycel.record.tensor import Tensor
+
+
+class Adam(Optimizer):
+    """Steps by the mean gradient over the root of its mean square, both corrected for the start.
+
+    Args:
+        params: Parameters or groups of them; see Optimizer.
+        learning_rate, weight_decay, loss_scale: see Optimizer.
+        beta1, beta2: how slowly the mean and the mean square follow the gradients.
+        eps: added to the root.
+        use_nesterov: look one step ahead with the mean.
+        use_amsgrad: divide by the largest mean square so far.
+        use_locking, use_lazy, use_offload: accepted; they ask for nothing that is needed here.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: a number out of range.
+
+    Source: MindSpore's `mindspore.nn.Adam`.
+
+    Example:
+        >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
+        >>> optimizer = nn.Adam([w], learning_rate=0.5)
+        >>> print(optimizer((Tensor([1.0, 1.0]),)), w.asnumpy().round(3))
+        True [0.5 1.5]
+    """
+
+    def __init__(
+        self,
+        params,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        eps=1e-08,
+        use_locking=False,
+        use_nesterov=False,
+        weight_decay=0.0,
+        loss_scale=1.0,
+        use_amsgrad=False,
+        **kwargs,
+    ):
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        _set_betas(self, beta1, beta2, eps)
+        boolean(use_locking, "Adam: use_locking")
+        self.use_nesterov = boolean(use_nesterov, "Adam: use_nesterov")
+        self.use_amsgrad = boolean(use_amsgrad, "Adam: use_amsgrad")
+        for name, value in kwargs.items():
+            if name not in ("use_lazy", "use_offload"):
+                raise TypeError(f"Adam has no argument {name!r}.")
+            if boolean(value, f"Adam: {name}") and use_amsgrad:
+                raise wrong(ValueError, f"Adam: {name}", "False with use_amsgrad", value)
+        self.beta1_power = Parameter(Tensor(1.0, float32), name="beta1_power")
+        self.beta2_power = Parameter(Tensor(1.0, float32), name="beta2_power")
+        self.params = self.parameters
+        self.moment1 = self.states("moment1")
+        self.moment2 = self.states("moment2")
+        if use_amsgrad:
+            self.vhat = self.states("vhat")
+
+    def construct(self, gradients):
+        """Take one step; True."""
+        settings = self._advance_powers()
+        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
+            handles = [parameter, self.moment1[n], self.moment2[n]]
+            largest = self.vhat[n] if self.use_amsgrad else None
+            made = rules.adam(
+                *handles,
+                gradient,
+                rate,
+                *settings,
+                largest,
+                decay,
+                scale,
+                self.use_nesterov,
+                self._centralized[n],
+            )
+            if largest is not None:
+                handles.append(largest)
+            for handle, value in zip(handles, made, strict=True):
+                update(handle, value)
+        return self._done
+
+    def _advance_powers(self):
+        update(self.beta1_power, self.beta1_power * self.beta1)
+        update(self.beta2_power, self.beta2_power * self.beta2)
+        return self.beta1_power, self.beta2_power, self.beta1, self.beta2, self.eps
+
+
+class AdamWeightDecay(Optimizer):
+    """Adam without correction for the start, the weight decay added to the step itself.
+
+    Args:
+        params: Parameters or groups of them; see Optimizer.
+        learning_rate, weight_decay: see Optimizer.
+        beta1, beta2: how slowly the mean and the mean square follow the gradients.
+        eps: added to the root.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: a number out of range.
+
+    Source: MindSpore's `mindspore.nn.AdamWeightDecay`.
+
+    Example:
+        >>> w = Parameter(Tensor([1.0]), name="w")
+        >>> optimizer = nn.AdamWeightDecay([w], learning_rate=0.5, weight_decay=1.0)
+        >>> print(optimizer((Tensor([0.0]),)), w.asnumpy())
+        True [0.5]
+    """
+
+    def __init__(
+        self, params, learning_rate=0.001, beta1=0.9, beta2=0.999, eps=1e-06, weight_decay=0.0
+    ):
+        super().__init__(learning_rate, params, weight_decay)
+        _set_betas(self, beta1, beta2, eps)
+        self.moments1 = self.states("adam_m")
+        self.moments2 = self.states("adam_v")
+
+    def construct(self, gradients):
+        """Take one step; True."""
+        for n, parameter, gradient, rate, decay, _ in self._begin(gradients):
+            handles = (parameter, self.moments1[n], self.moments2[n])
+            if self._centralized[n] and gradient.ndim > 1:
+                gradient = rules.centered(gradient)
+            betas = self.beta1, self.beta2, self.eps
+            made = rules.adam_weight_decay(*handles, gradient, rate, *betas, decay)
+            for handle, value in zip(handles, made, strict=True):
+                update(handle, value)
+        return self._done
+
+
+def _set_betas(optimizer: Optimizer, beta1, beta2, eps) -> None:
+    """Keep the settings as Tensors: inputs of the step, so that changing them compiles nothing."""
+    name = type(optimizer).__name__
+    unit_interval(beta1, f"{name}: beta1")
+    unit_interval(beta2, f"{name}: beta2")
+    floating(eps, f"{name}: eps", "above 0", lambda n: n > 0)
+    optimizer.beta1 = Tensor(beta1, float32)
+    optimizer.beta2 = Tensor(beta2, float32)
+    optimizer.eps = Tensor(eps, float32)
