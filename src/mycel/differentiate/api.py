@@ -72,6 +72,8 @@ class Derivative:
         stream.boundary()
         sensitivity = None
         if self.sensitivity:
+            if len(args) < 2:
+                raise TypeError("sens_param=True needs the gradient of the output as last input.")
             *args, sensitivity = args
         # A site keeps a tape of its own, which goes on.
         owner = stream.tape is None
@@ -154,7 +156,7 @@ def _indices(task: Derivative, args) -> list[int]:
     wanted = task.positions if isinstance(task.positions, tuple) else (task.positions,)
     for index in wanted:
         if not 0 <= index < len(args):
-            raise IndexError(
+            raise ValueError(
                 errors.WRONG_VALUE.format(
                     what="grad_position",
                     expected=f"the number of one of the {len(args)} inputs, from 0",
@@ -191,8 +193,9 @@ def _first(output):
 
 
 def _seeds(result, sensitivity) -> list[tuple[Value, Value]]:
-    outputs = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
-    if not outputs:
+    leaves = tree_leaves(result)
+    outputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    if not outputs and not all(isinstance(leaf, (bool, int, float)) for leaf in leaves):
         raise TypeError(
             f"Only Tensors can be differentiated; the function returned {type(result).__name__}."
         )
@@ -252,13 +255,15 @@ def _gradients(task: Derivative, output, by_input, by_weight):
         by_input = list(zip(numbers, by_input, strict=False))
         named = _weights(task.weights)
         by_weight = [(w.name, g) for w, g in zip(named, by_weight, strict=True)]
-    inputs = tuple(by_input) if isinstance(task.positions, tuple) else (by_input or [None])[0]
-    weights = tuple(by_weight)
-    if isinstance(task.weights, Parameter):
-        weights = by_weight[0]
+    inputs = tuple(by_input) if len(by_input) > 1 else (by_input or [None])[0]
+    weights = _by_weight(task, by_weight)
     if task.weights is None:
         return inputs
     return weights if task.positions is None else (inputs, weights)
+
+
+def _by_weight(task, by_weight):
+    return by_weight[0] if isinstance(task.weights, Parameter) else tuple(by_weight)
 
 
 def _with_aux(task, output, by_input, by_weight):
@@ -271,8 +276,11 @@ _SHAPES = {
     "value and gradients": lambda *made: (made[1], _gradients(*made)),
     "first": lambda task, output, by_input, by_weight: by_input[0],
     "inputs": lambda task, output, by_input, by_weight: tuple(by_input),
-    "weights": lambda task, output, by_input, by_weight: tuple(by_weight),
-    "both": lambda task, output, by_input, by_weight: (tuple(by_input), tuple(by_weight)),
+    "weights": lambda task, output, by_input, by_weight: _by_weight(task, by_weight),
+    "both": lambda task, output, by_input, by_weight: (
+        tuple(by_input),
+        _by_weight(task, by_weight),
+    ),
 }
 
 
@@ -287,7 +295,8 @@ def grad(fn, grad_position=0, weights=None, has_aux: bool = False, return_ids: b
         return_ids: pair each gradient with its position or its Parameter's name.
 
     Raises:
-        ValueError: neither inputs nor weights are asked for.
+        ValueError: neither inputs nor weights are asked for, or no such input.
+        TypeError: `grad_position` is no number, tuple or None; `fn` cannot be called.
 
     Example:
         >>> import mycel as ms
@@ -296,7 +305,7 @@ def grad(fn, grad_position=0, weights=None, has_aux: bool = False, return_ids: b
     """
     _check(grad_position, weights)
 
-    return Derivative(fn, _tupled(grad_position), weights, "gradients", has_aux, return_ids)
+    return Derivative(fn, grad_position, weights, "gradients", has_aux, return_ids)
 
 
 def value_and_grad(
@@ -314,18 +323,23 @@ def value_and_grad(
     """
     _check(grad_position, weights)
 
-    positions = _tupled(grad_position)
-    return Derivative(fn, positions, weights, "value and gradients", has_aux, return_ids)
-
-
-def _tupled(positions):
-    return tuple(positions) if isinstance(positions, list) else positions
+    return Derivative(fn, grad_position, weights, "value and gradients", has_aux, return_ids)
 
 
 def _check(grad_position, weights):
     if grad_position is None and weights is None:
         raise ValueError(
             f"Nothing to differentiate by (at {user_place(2)}): give grad_position or weights."
+        )
+    wanted = grad_position if isinstance(grad_position, tuple) else (grad_position or 0,)
+    if not all(isinstance(index, int) and not isinstance(index, bool) for index in wanted):
+        raise TypeError(
+            errors.WRONG_VALUE.format(
+                what="grad_position",
+                expected="a number, a tuple of numbers or None",
+                actual=repr(grad_position),
+                place=user_place(2),
+            )
         )
 
 
@@ -386,6 +400,8 @@ class GradOperation:
 
     def __call__(self, fn, weights=None):
         if self.get_by_list and weights is None:
+            if not hasattr(fn, "trainable_params"):
+                raise TypeError("get_by_list=True needs the Parameters: give them beside fn.")
             weights = fn.trainable_params()
         if not self.get_by_list:
             weights = None

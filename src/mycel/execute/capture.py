@@ -177,7 +177,7 @@ class Capture:
     def describe(self, value: Value):
         """What a Value is to an emission: an inner number, or the input it came from."""
         number = self.number_of(value)
-        return number if number >= 0 else self.inputs[-1 - number]
+        return ("slot", number) if number >= 0 else self.inputs[-1 - number]
 
     def is_outside(self, handle: Tensor) -> bool:
         """Whether a handle lives longer than the call."""

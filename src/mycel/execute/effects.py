@@ -85,16 +85,18 @@ def emission(capture, given, nodes, journal, result) -> Emission:
 class Watch:
     """Stands where a capture stands while a site runs on replay: tells outside from inside."""
 
-    def __init__(self, stream: Stream):
+    def __init__(self, stream: Stream, bound: dict[int, object]):
         self.stream = stream
-        self.made: dict[int, tuple[Value, object]] = {}
+        # What handles assigned earlier in the call hold: an inner number, or an input.
+        self.bound = bound
+        self.made: dict[int, tuple] = {}
         self.outside: set[int] = set()
 
     def lift(self, handle: Tensor, value: Value) -> Value:
         """A handle from outside is met."""
         fresh = Value(demand(value), value.aval)
         fresh.capture = self
-        self.made[id(fresh)] = (fresh, Held(handle))
+        self.made[id(fresh)] = (fresh, self.bound.get(id(handle)) or Held(handle), handle)
         self.outside.add(id(handle))
         handle._value = fresh
         return fresh
@@ -102,7 +104,7 @@ class Watch:
     def constant(self, value: Value) -> None:
         """Data is made inside."""
         value.capture = self
-        self.made[id(value)] = (value, Constant(value.array))
+        self.made[id(value)] = (value, Constant(value.array), None)
 
     def write(self, handle: Tensor) -> None:
         """A handle is assigned."""
@@ -165,9 +167,9 @@ class Emitted:
             found = now.get(id(value))
             if found is None:
                 known = self.watch.made.get(id(value))
-                origin = known[1] if known is not None else None
-                if isinstance(origin, Held):
-                    found = resolve(origin.handle)
+                handle = known[2] if known is not None else None
+                if handle is not None:
+                    found = resolve(handle)
                 else:
                     found = Value(demand(value), value.aval)
                 now[id(value)] = found
@@ -186,9 +188,12 @@ class Emitted:
         )
 
 
-def run_site(stream: Stream, site: Site, args, kwargs) -> tuple[Emitted, bool]:
-    """Run a site on replay: what it emitted, and whether that is what is remembered."""
-    watch = Watch(stream)
+def run_site(stream: Stream, site: Site, args, kwargs, bound) -> tuple[Emitted, bool]:
+    """Run a site on replay: what it emitted, and whether that is what is remembered.
+
+    `bound` says what the handles hold that were assigned earlier in the call, by their ids.
+    """
+    watch = Watch(stream, bound)
     for leaf, noted in zip(tree_leaves((args, kwargs)), tree_leaves(site.template), strict=True):
         if isinstance(leaf, Tensor):
             leaf._value.capture = watch  # type: ignore[assignment]

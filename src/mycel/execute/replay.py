@@ -276,6 +276,14 @@ class _Results:
             return self.tensors[leaf.index]
         return leaf
 
+    def bound(self, bindings) -> dict[int, object]:
+        """What assigned handles hold, as emissions name it: a number, or the input it came from."""
+        inputs = self.memory.inputs
+        return {
+            id(self.leaf(target)): ("slot", number) if number >= 0 else inputs[-1 - number]
+            for target, number in bindings
+        }
+
     def bind(self, bindings, before: dict) -> None:
         """Let handles show these values, remembering what they showed before the call."""
         for target, number in bindings:
@@ -291,7 +299,7 @@ def _finish(stream, memory: Memory, tensors, holders, results) -> Outcome:
     for index, site in enumerate(memory.sites):
         made.bind(site.bindings, before)
         args, kwargs = tree_map(made.leaf, site.template)
-        emitted, agrees = run_site(stream, site, args, kwargs)
+        emitted, agrees = run_site(stream, site, args, kwargs, made.bound(site.bindings))
         again[index] = emitted
         for handle, value in emitted.before:
             before.setdefault(id(handle), (handle, value))

@@ -1,6 +1,81 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks: Cell, containers, layers and losses."""
+"""Networks: Cell, containers, layers and losses. Optimisers are added by the package root."""
 
 from mycel.nn.cell import Cell
+from mycel.nn.containers import CellDict, CellList, SequentialCell
+from mycel.nn.layers.activation import (
+    CELU,
+    ELU,
+    GELU,
+    GLU,
+    FastGelu,
+    Hardtanh,
+    HShrink,
+    HSigmoid,
+    HSwish,
+    LeakyReLU,
+    LogSigmoid,
+    LogSoftmax,
+    Mish,
+    PReLU,
+    ReLU,
+    ReLU6,
+    RReLU,
+    SeLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softmax2d,
+    Softmin,
+    SoftShrink,
+    Softsign,
+    Tanh,
+    Tanhshrink,
+    Threshold,
+    get_activation,
+)
+from mycel.nn.layers.basic import Dropout, Dropout2d, Embedding, OneHot, Pad, Unflatten
+from mycel.nn.layers.convolution import Conv1d, Conv2d
+from mycel.nn.layers.linear import Dense, Flatten, Identity
+from mycel.nn.layers.normalization import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    GroupNorm,
+    LayerNorm,
+)
+from mycel.nn.layers.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveMaxPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    MaxPool1d,
+    MaxPool2d,
+)
+from mycel.nn.loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CosineEmbeddingLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    LossBase,
+    MAELoss,
+    MarginRankingLoss,
+    MSELoss,
+    NLLLoss,
+    RMSELoss,
+    SmoothL1Loss,
+    SoftmaxCrossEntropyWithLogits,
+)
+from mycel.nn.wrap import (
+    ForwardValueAndGrad,
+    TrainOneStepCell,
+    WithEvalCell,
+    WithGradCell,
+    WithLossCell,
+)
 
-__all__ = ["Cell"]
+__all__ = [name for name in dir() if name[0].isupper() or name == "get_activation"]

@@ -391,9 +391,7 @@ class CosineEmbeddingLoss(LossBase):
     def construct(self, logits_x1, logits_x2, labels):
         """The distances of directions, reduced."""
         tensors(self, logits_x1=logits_x1, logits_x2=logits_x2, labels=labels)
-        return ops.cosine_embedding_loss(
-            logits_x1, logits_x2, labels, self.margin, self.reduction
-        )
+        return ops.cosine_embedding_loss(logits_x1, logits_x2, labels, self.margin, self.reduction)
 
 
 def _unit(value) -> bool:

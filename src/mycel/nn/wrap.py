@@ -24,7 +24,7 @@ def _cell(value, what: str) -> Cell:
 
 
 class WithLossCell(Cell):
-    """A network and its loss as one Cell: (data, label) to the loss of what the network makes of data.
+    """A network and its loss as one Cell: (data, label) to the loss of its outputs.
 
     Parameters keep the names they have in the network.
 
@@ -64,7 +64,8 @@ class WithEvalCell(Cell):
 
     Example:
         >>> net = nn.Dense(2, 1, "ones", "zeros")
-        >>> loss, outputs, _ = nn.WithEvalCell(net, nn.MSELoss())(ops.ones((1, 2)), ops.ones((1, 1)))
+        >>> evaluate = nn.WithEvalCell(net, nn.MSELoss())
+        >>> loss, outputs, _ = evaluate(ops.ones((1, 2)), ops.ones((1, 1)))
         >>> print(loss, outputs)
         1.0 [[2.]]
     """
@@ -164,7 +165,7 @@ class ForwardValueAndGrad(Cell):
 
 
 class TrainOneStepCell(Cell):
-    """One step of training: inputs of `network` to its loss, after the optimiser changed the weights.
+    """One step of training: inputs of `network` to its loss; the optimiser changes the weights.
 
     Args:
         network: a Cell that returns a loss, such as a WithLossCell.

@@ -42,7 +42,7 @@ def cumsum(x, *, axis, dtype=None, exclusive=False, reverse=False):
 
     Example:
         >>> print(ops.cumsum(Tensor([[1, 2, 3]]), 1))
-        ?
+        [[1 3 6]]
     """
     if dtype is not None:
         x = x.astype(numpy_dtype(dtype))
@@ -59,7 +59,7 @@ def cumsum_method(x, axis=None, dtype=None, dim=None):
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).cumsum())
-        ?
+        [ 1  3  6 10]
     """
     chosen = first_given(axis, dim)
     return cumsum(x.reshape(-1), 0, dtype) if chosen is None else cumsum(x, chosen, dtype)
@@ -80,7 +80,7 @@ def cumprod(x, *, axis, dtype=None):
 
     Example:
         >>> print(ops.cumprod(Tensor([1, 2, 3]), 0))
-        ?
+        [1 2 6]
     """
     natural = np.dtype(np.int64) if x.dtype.kind in "biu" else x.dtype
     wanted = natural if dtype is None else numpy_dtype(dtype)
@@ -95,7 +95,7 @@ def running_product(x, *, axis, exclusive=False, reverse=False):
 
     Example:
         >>> print(ops.CumProd(exclusive=True)(Tensor([2, 3, 4]), 0))
-        ?
+        [1 2 6]
     """
     return _accumulated(x, axis, lax.cumprod, exclusive, reverse)
 
@@ -108,7 +108,7 @@ def logcumsumexp(x, *, axis):
 
     Example:
         >>> print(ops.logcumsumexp(Tensor([0.0, 0.0]), 0))
-        ?
+        [0.        0.6931472]
     """
     return lax.cumlogsumexp(as_float(x), axis_in(axis, x.ndim))
 
@@ -125,6 +125,6 @@ def diff(x, *, n=1, axis=-1):
 
     Example:
         >>> print(ops.diff(Tensor([1, 4, 9])))
-        ?
+        [3 5]
     """
     return jnp.diff(x, n, axis)

@@ -34,7 +34,7 @@ def add(x, y):
 
     Example:
         >>> print(ops.add(Tensor([1, 2]), 3))
-        ?
+        [4 5]
     """
     return jnp.add(*promoted(x, y))
 
@@ -53,7 +53,7 @@ def sub(x, y):
 
     Example:
         >>> print(ops.sub(Tensor([1, 2]), 3))
-        ?
+        [-2 -1]
     """
     x, y = promoted(x, y)
     return jnp.logical_xor(x, y) if x.dtype == np.bool_ else jnp.subtract(x, y)
@@ -79,7 +79,7 @@ def mul(x, y):
 
     Example:
         >>> print(ops.mul(Tensor([1, 2]), 3))
-        ?
+        [3 6]
     """
     return jnp.multiply(*_promoted_weakly(x, y))
 
@@ -99,7 +99,7 @@ def true_divide(x, y):
 
     Example:
         >>> print(ops.true_divide(Tensor([1, 2]), 4))
-        ?
+        [0.25 0.5 ]
     """
     x, y = _promoted_weakly(x, y)
     return jnp.divide(as_float(x), as_float(y))
@@ -122,7 +122,7 @@ def floor_divide(x, y):
 
     Example:
         >>> print(Tensor([7, -7]) // 2)
-        ?
+        [ 3 -4]
     """
     x, y = promoted(x, y)
     if x.dtype == np.bool_:
@@ -144,7 +144,7 @@ def real_div(x, y):
 
     Example:
         >>> print(ops.RealDiv()(Tensor([7, -7]), Tensor([2, 2])))
-        ?
+        [ 3 -3]
     """
     x, y = promoted(x, y)
     return lax.div(*jnp.broadcast_arrays(x, y)) if x.dtype.kind in "iu" else jnp.divide(x, y)
@@ -168,7 +168,7 @@ def divide(x, y, rounding_mode=None):
 
     Example:
         >>> print(ops.div(Tensor([7, -7]), 2, rounding_mode="trunc"))
-        ?
+        [ 3 -3]
     """
     if rounding_mode is None:
         return true_divide(x, y)
@@ -206,7 +206,7 @@ def remainder(x, y):
 
     Example:
         >>> print(Tensor([7, -7]) % 3)
-        ?
+        [1 2]
     """
     x, y = promoted(x, y)
     return _left_over(x, y) if x.dtype == np.bool_ else jnp.remainder(x, y)
@@ -226,7 +226,7 @@ def fmod(x, y):
 
     Example:
         >>> print(ops.fmod(Tensor([7, -7]), 3))
-        ?
+        [ 1 -1]
     """
     x, y = promoted(x, y) if y.ndim else _promoted_weakly(x, y)
     return _left_over(x, y) if x.dtype == np.bool_ else jnp.fmod(x, y)
@@ -248,7 +248,7 @@ def add_multiple(x, y, alpha=1):
 
     Example:
         >>> print(Tensor([1, 2]).add(3, alpha=10))
-        ?
+        [31 32]
     """
     return add(x, y) if alpha == 1 else add(x, mul(y, alpha))
 
@@ -266,7 +266,7 @@ def sub_multiple(x, y, alpha=1):
 
     Example:
         >>> print(ops.subtract(Tensor([1, 2]), 3, alpha=10))
-        ?
+        [-29 -28]
     """
     return sub(x, y) if alpha == 1 else sub(x, mul(y, alpha))
 
@@ -288,7 +288,7 @@ def neg(x):
 
     Example:
         >>> print(-Tensor([1, -2]))
-        ?
+        [-1  2]
     """
     return jnp.negative(x)
 
@@ -301,7 +301,7 @@ def positive(x):
 
     Example:
         >>> print(+Tensor([1, -2]))
-        ?
+        [ 1 -2]
     """
     return x
 
@@ -322,7 +322,7 @@ def abs(x):
 
     Example:
         >>> print(abs(Tensor([1, -2])))
-        ?
+        [1 2]
     """
     return x if x.dtype == np.bool_ else jnp.abs(x)
 
@@ -348,7 +348,7 @@ def sign(x):
 
     Example:
         >>> print(ops.sign(Tensor([-3.0, 0.0, 5.0])))
-        ?
+        [-1.  0.  1.]
     """
     return x if x.dtype == np.bool_ else jnp.sign(x)
 
@@ -366,7 +366,7 @@ def maximum(x, y):
 
     Example:
         >>> print(ops.maximum(Tensor([1, 5]), 3))
-        ?
+        [3 5]
     """
     return jnp.maximum(*promoted(x, y))
 
@@ -384,6 +384,6 @@ def minimum(x, y):
 
     Example:
         >>> print(ops.minimum(Tensor([1, 5]), 3))
-        ?
+        [1 3]
     """
     return jnp.minimum(*promoted(x, y))

@@ -44,7 +44,7 @@ def cast(x, dtype):
 
     Example:
         >>> ops.cast(Tensor([1.5, -1.5]), mycel.int32)
-        ?
+        Tensor(shape=[2], dtype=Int32, value= [ 1, -1])
     """
     wanted = as_dtype(dtype)
     if not isinstance(x, Tensor):
@@ -67,7 +67,7 @@ def astype(x, dtype, copy=True):
 
     Example:
         >>> Tensor([1.5, -1.5]).astype("int32")
-        ?
+        Tensor(shape=[2], dtype=Int32, value= [ 1, -1])
     """
     made = cast(x, types.float64 if dtype is float else dtype)
     return new_tensor(resolve(made)) if made is x and copy else made
@@ -84,7 +84,7 @@ def to(x, dtype=None, non_blocking=False, copy=False):
 
     Example:
         >>> Tensor([1.5]).to(mycel.float16).dtype
-        ?
+        mindspore.float16
     """
     del non_blocking  # Every operator is.
     wanted = dtype.dtype if isinstance(dtype, Tensor) else dtype
@@ -99,7 +99,7 @@ def to_type(x, dtype=None):
 
     Example:
         >>> Tensor([1.5]).type()
-        ?
+        'Float32'
     """
     return str(x.dtype) if dtype is None else astype(x, dtype)
 
@@ -112,7 +112,7 @@ def type_as(x, other):
 
     Example:
         >>> Tensor([1.5]).type_as(Tensor([1]))
-        ?
+        Tensor(shape=[1], dtype=Int64, value= [1])
     """
     return cast(x, other.dtype)
 
@@ -125,7 +125,7 @@ def to_bool(x):
 
     Example:
         >>> Tensor([1.5, 0.0]).bool()
-        ?
+        Tensor(shape=[2], dtype=Bool, value= [ True, False])
     """
     return astype(x, types.bool_)
 
@@ -138,7 +138,7 @@ def to_uint8(x):
 
     Example:
         >>> Tensor([1.5, 0.0]).byte()
-        ?
+        Tensor(shape=[2], dtype=UInt8, value= [1, 0])
     """
     return astype(x, types.uint8)
 
@@ -151,7 +151,7 @@ def to_int16(x):
 
     Example:
         >>> Tensor([1.5, 0.0]).short()
-        ?
+        Tensor(shape=[2], dtype=Int16, value= [1, 0])
     """
     return astype(x, types.int16)
 
@@ -164,7 +164,7 @@ def to_int32(x):
 
     Example:
         >>> Tensor([1.5, 0.0]).int()
-        ?
+        Tensor(shape=[2], dtype=Int32, value= [1, 0])
     """
     return astype(x, types.int32)
 
@@ -177,7 +177,7 @@ def to_int64(x):
 
     Example:
         >>> Tensor([1.5, 0.0]).long()
-        ?
+        Tensor(shape=[2], dtype=Int64, value= [1, 0])
     """
     return astype(x, types.int64)
 
@@ -190,7 +190,7 @@ def to_float16(x):
 
     Example:
         >>> Tensor([1.5, 0.0]).half()
-        ?
+        Tensor(shape=[2], dtype=Float16, value= [ 1.5000e+00,  0.0000e+00])
     """
     return astype(x, types.float16)
 
@@ -203,7 +203,7 @@ def to_bfloat16(x):
 
     Example:
         >>> Tensor([1.5, 0.0]).bfloat16()
-        ?
+        Tensor(shape=[2], dtype=BFloat16, value= [1.5,   0])
     """
     return astype(x, types.bfloat16)
 
@@ -216,7 +216,7 @@ def to_float32(x):
 
     Example:
         >>> Tensor([1.5, 0.0]).float()
-        ?
+        Tensor(shape=[2], dtype=Float32, value= [ 1.50000000e+00,  0.00000000e+00])
     """
     return astype(x, types.float32)
 
@@ -229,7 +229,7 @@ def to_float64(x):
 
     Example:
         >>> Tensor([1.5, 0.0]).double()
-        ?
+        Tensor(shape=[2], dtype=Float64, value= [ 1.50000000e+00,  0.00000000e+00])
     """
     return astype(x, types.float64)
 
@@ -242,7 +242,7 @@ def is_floating_point(x):
 
     Example:
         >>> ops.is_floating_point(Tensor([1.0]))
-        ?
+        True
     """
     return x.dtype.is_floating
 
@@ -255,7 +255,7 @@ def is_complex(x):
 
     Example:
         >>> ops.is_complex(Tensor([1.0]))
-        ?
+        False
     """
     return x.dtype.is_inexact and not x.dtype.is_floating
 
@@ -268,6 +268,6 @@ def is_signed(x):
 
     Example:
         >>> Tensor([1], mycel.uint8).is_signed()
-        ?
+        False
     """
     return x.dtype.numpy.kind not in "bu"

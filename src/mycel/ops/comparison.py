@@ -26,7 +26,7 @@ def equal(x, y):
 
     Example:
         >>> print(ops.equal(Tensor([1, 2, 3]), 2))
-        ?
+        [False  True False]
     """
     return jnp.equal(*promoted(x, y))
 
@@ -47,7 +47,7 @@ def not_equal(x, y):
 
     Example:
         >>> print(ops.not_equal(Tensor([1, 2, 3]), 2))
-        ?
+        [ True False  True]
     """
     return jnp.not_equal(*promoted(x, y))
 
@@ -69,7 +69,7 @@ def less(x, y):
 
     Example:
         >>> print(ops.less(Tensor([1, 2, 3]), 2))
-        ?
+        [ True False False]
     """
     return jnp.less(*promoted(x, y))
 
@@ -91,7 +91,7 @@ def less_equal(x, y):
 
     Example:
         >>> print(ops.less_equal(Tensor([1, 2, 3]), 2))
-        ?
+        [ True  True False]
     """
     return jnp.less_equal(*promoted(x, y))
 
@@ -113,7 +113,7 @@ def greater(x, y):
 
     Example:
         >>> print(ops.greater(Tensor([1, 2, 3]), 2))
-        ?
+        [False False  True]
     """
     return jnp.greater(*promoted(x, y))
 
@@ -135,7 +135,7 @@ def greater_equal(x, y):
 
     Example:
         >>> print(ops.greater_equal(Tensor([1, 2, 3]), 2))
-        ?
+        [False  True  True]
     """
     return jnp.greater_equal(*promoted(x, y))
 
@@ -149,7 +149,7 @@ def equals(x, y):
 
     Example:
         >>> print(Tensor([1, 2]) == 2, Tensor([1, 2]) == None)
-        ?
+        [False  True] False
     """
     return equal(x, y) if isinstance(y, _COMPARABLE) else False
 
@@ -160,7 +160,7 @@ def differs(x, y):
 
     Example:
         >>> print(Tensor([1, 2]) != 2, Tensor([1, 2]) != None)
-        ?
+        [ True False] True
     """
     return not_equal(x, y) if isinstance(y, _COMPARABLE) else True
 
@@ -179,7 +179,7 @@ def same(x, y):
 
     Example:
         >>> mint.equal(Tensor([1, 2]), Tensor([1, 2]))
-        ?
+        True
     """
     return bool(all_equal(x, y))
 
@@ -197,7 +197,7 @@ def logical_and(x, y):
 
     Example:
         >>> print(ops.logical_and(Tensor([True, True, False]), Tensor([True, False, False])))
-        ?
+        [ True False False]
     """
     return jnp.logical_and(x, y)
 
@@ -215,7 +215,7 @@ def logical_or(x, y):
 
     Example:
         >>> print(ops.logical_or(Tensor([True, True, False]), Tensor([True, False, False])))
-        ?
+        [ True  True False]
     """
     return jnp.logical_or(x, y)
 
@@ -233,7 +233,7 @@ def logical_xor(x, y):
 
     Example:
         >>> print(ops.logical_xor(Tensor([True, True, False]), Tensor([True, False, False])))
-        ?
+        [False  True False]
     """
     return jnp.logical_xor(x, y)
 
@@ -252,7 +252,7 @@ def logical_not(x):
 
     Example:
         >>> print(~Tensor([True, False]))
-        ?
+        [False  True]
     """
     return jnp.logical_not(x)
 
@@ -275,7 +275,7 @@ def bitwise_and(x, y):
 
     Example:
         >>> print(Tensor([1, 2, 3]) & 2)
-        ?
+        [0 2 2]
     """
     return jnp.bitwise_and(*_bits(x, y))
 
@@ -298,7 +298,7 @@ def bitwise_or(x, y):
 
     Example:
         >>> print(Tensor([1, 2, 3]) | 2)
-        ?
+        [3 2 3]
     """
     return jnp.bitwise_or(*_bits(x, y))
 
@@ -321,7 +321,7 @@ def bitwise_xor(x, y):
 
     Example:
         >>> print(Tensor([1, 2, 3]) ^ 2)
-        ?
+        [3 0 1]
     """
     return jnp.bitwise_xor(*_bits(x, y))
 
@@ -347,7 +347,7 @@ def bitwise_not(x):
 
     Example:
         >>> print(ops.invert(Tensor([0, 1, -2])))
-        ?
+        [-1 -2  1]
     """
     return jnp.bitwise_not(x)
 
@@ -366,7 +366,7 @@ def bitwise_left_shift(x, y):
 
     Example:
         >>> print(Tensor([1, 2, 3]) << 2)
-        ?
+        [ 4  8 12]
     """
     return jnp.left_shift(*_bits(x, y))
 
@@ -385,7 +385,7 @@ def bitwise_right_shift(x, y):
 
     Example:
         >>> print(Tensor([4, 5, -6]) >> 1)
-        ?
+        [ 2  2 -3]
     """
     return jnp.right_shift(*_bits(x, y))
 
@@ -406,7 +406,7 @@ def where(x, y, condition):
 
     Example:
         >>> print(ops.where(Tensor([True, False]), Tensor([1.0, 2.0]), 0))
-        ?
+        [1. 0.]
     """
     # The condition comes last, so that a number goes by the operand it may replace.
     return jnp.where(condition.astype(np.bool_), *promoted(x, y))
@@ -424,7 +424,7 @@ def isclose(x, y, *, rtol=1e-05, atol=1e-08, equal_nan=False):
 
     Example:
         >>> print(ops.isclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])))
-        ?
+        [ True False]
     """
     return jnp.isclose(*promoted(x, y), rtol, atol, equal_nan)
 
@@ -440,10 +440,15 @@ def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False):
 
     Example:
         >>> mint.allclose(Tensor([1.0]), Tensor([1.0 + 1e-7]))
-        ?
+        True
     """
-    close = isclose(x, y, rtol, atol, equal_nan)
-    return bool(all_equal(close, True))
+    return bool(all_close(x, y, rtol, atol, equal_nan))
+
+
+@op()
+def all_close(x, y, *, rtol, atol, equal_nan):
+    """One Bool: all elements are close."""
+    return jnp.all(jnp.isclose(*promoted(x, y), rtol, atol, equal_nan))
 
 
 @op(
@@ -458,7 +463,7 @@ def approximate_equal(x, y, *, tolerance=1e-05):
 
     Example:
         >>> print(ops.approximate_equal(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])))
-        ?
+        [ True False]
     """
     x, y = promoted(x, y)
     return jnp.abs(x - y) < tolerance

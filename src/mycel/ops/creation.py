@@ -68,7 +68,7 @@ def zeros(size, dtype=None):
 
     Example:
         >>> ops.zeros((2, 3), mycel.int32).shape
-        ?
+        (2, 3)
     """
     return constant(as_size(size), _element(dtype, float32), 0)
 
@@ -89,7 +89,7 @@ def ones(shape, dtype=None):
 
     Example:
         >>> print(ops.ones(2))
-        ?
+        [1. 1.]
     """
     return constant(as_size(shape), _element(dtype, float32), 1)
 
@@ -102,7 +102,7 @@ def empty(size, dtype=None, device=None, pin_memory=False):
 
     Example:
         >>> mint.empty(2, 3).shape
-        ?
+        (2, 3)
     """
     del device, pin_memory  # XLA places arrays itself.
     return zeros(size, dtype)
@@ -130,7 +130,7 @@ def full(size, fill_value, dtype=None):
 
     Example:
         >>> print(ops.full((2,), 3, dtype=mycel.float32))
-        ?
+        [3. 3.]
     """
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"The size must be a tuple or list of integers, but {size!r} was given.")
@@ -145,7 +145,7 @@ def full_of(size, fill_value, dtype=None):
 
     Example:
         >>> print(mint.full((2,), 1.5))
-        ?
+        [1.5 1.5]
     """
     return fill(dtype or _number_kind(fill_value), size, fill_value)
 
@@ -161,7 +161,7 @@ def fill(dtype, shape, value):
 
     Example:
         >>> print(ops.fill(mycel.int32, (2,), 1.7))
-        ?
+        [1 1]
     """
     if not isinstance(value, (bool, int, float, complex, Tensor, np.generic)):
         raise TypeError(f"The value must be a number, but {value!r} was given.")
@@ -176,7 +176,7 @@ def fill_like_value(shape, value):
 
     Example:
         >>> print(ops.FillV2()((2,), Tensor(1.5)))
-        ?
+        [1.5 1.5]
     """
     return fill(None, shape, value)
 
@@ -193,7 +193,7 @@ def zeros_like(x, dtype=None):
 
     Example:
         >>> print(ops.zeros_like(Tensor([1, 2])))
-        ?
+        [0 0]
     """
     return constant(x.shape, _element(dtype, x.dtype), 0)
 
@@ -210,7 +210,7 @@ def ones_like(x, dtype=None):
 
     Example:
         >>> print(ops.ones_like(Tensor([1, 2])))
-        ?
+        [1 1]
     """
     return constant(x.shape, _element(dtype, x.dtype), 1)
 
@@ -226,7 +226,7 @@ def full_like(x, value, dtype=None):
 
     Example:
         >>> print(ops.full_like(Tensor([1, 2]), 7))
-        ?
+        [7 7]
     """
     return fill(dtype or x.dtype, x.shape, value)
 
@@ -239,7 +239,7 @@ def empty_like(x, dtype=None, device=None, pin_memory=False):
 
     Example:
         >>> mint.empty_like(Tensor([1, 2])).shape
-        ?
+        (2,)
     """
     del device, pin_memory  # XLA places arrays itself.
     return zeros_like(x, dtype)
@@ -253,7 +253,7 @@ def fill_method(x, value):
 
     Example:
         >>> print(Tensor([1, 2]).fill(7))
-        ?
+        [7 7]
     """
     return full_like(x, value)
 
@@ -266,7 +266,7 @@ def new_zeros(x, size, dtype=None):
 
     Example:
         >>> print(Tensor([1, 2]).new_zeros(3))
-        ?
+        [0 0 0]
     """
     return zeros(size, dtype or x.dtype)
 
@@ -279,7 +279,7 @@ def new_ones(x, size, dtype=None):
 
     Example:
         >>> print(Tensor([1, 2]).new_ones(3))
-        ?
+        [1 1 1]
     """
     return ones(size, dtype or x.dtype)
 
@@ -292,7 +292,7 @@ def new_full(x, size, fill_value, dtype=None):
 
     Example:
         >>> print(Tensor([1, 2]).new_full((3,), 7))
-        ?
+        [7 7 7]
     """
     return fill(dtype or x.dtype, size, fill_value)
 
@@ -305,7 +305,7 @@ def new_empty(x, size, dtype=None, device=None):
 
     Example:
         >>> Tensor([1, 2]).new_empty((3,)).shape
-        ?
+        (3,)
     """
     del device  # XLA places arrays itself.
     return zeros(size, dtype or x.dtype)
@@ -328,7 +328,8 @@ def eye(n, m=None, dtype=None):
 
     Example:
         >>> print(ops.eye(2, 3))
-        ?
+        [[1. 0. 0.]
+         [0. 1. 0.]]
     """
     rows, columns = as_size((n, n if m is None else m))
     return diagonal_ones(rows, columns, _element(dtype, float32))
@@ -372,7 +373,7 @@ def arange(start=0, end=None, step=1, dtype=None):
 
     Example:
         >>> print(ops.arange(1, 6, 2))
-        ?
+        [1 3 5]
     """
     if end is None:
         start, end = 0, start
@@ -395,7 +396,7 @@ def range_of(start, end, step, maxlen=1000000):
 
     Example:
         >>> print(ops.range(0, 6, 2))
-        ?
+        [0 2 4]
     """
     made = arange(start, end, step)
     if made.size > maxlen:
@@ -426,7 +427,7 @@ def linspace(start, end, steps, dtype=None):
 
     Example:
         >>> print(ops.linspace(0, 1, 5))
-        ?
+        [0.   0.25 0.5  0.75 1.  ]
     """
     count = _plain(steps)
     if count < 1:
@@ -446,7 +447,7 @@ def logspace(start, end, steps, base=10, dtype=float32):
 
     Example:
         >>> print(ops.logspace(0, 2, 3))
-        ?
+        [  1.  10. 100.]
     """
     return pow(full_of((), base, dtype), linspace(start, end, steps, dtype))
 
@@ -462,7 +463,7 @@ def scalar_to_tensor(number, dtype=float32):
 
     Example:
         >>> ops.scalar_to_tensor(3)
-        ?
+        Tensor(shape=[], dtype=Float32, value= 3)
     """
     return Tensor(number, dtype)
 
@@ -482,7 +483,8 @@ def tril_indices(row, col, offset=0, dtype=int64):
 
     Example:
         >>> print(ops.tril_indices(2, 2))
-        ?
+        [[0 1 1]
+         [0 0 1]]
     """
     return triangle_indices(row, col, offset, False, _element(dtype, int64))
 
@@ -495,6 +497,7 @@ def triu_indices(row, col, offset=0, dtype=int64):
 
     Example:
         >>> print(ops.triu_indices(2, 2))
-        ?
+        [[0 0 1]
+         [0 1 1]]
     """
     return triangle_indices(row, col, offset, True, _element(dtype, int64))

@@ -133,7 +133,7 @@ def _with_mask(x, keep_prob, alike):
 
 
 @composite("Dropout(keep_prob=0.5, Seed0=0, Seed1=0)(x)")
-def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0):  # noqa: N803 - MindSpore's names
+def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0):
     """Dropout by the probability of keeping an element, with the mask in the type of x.
 
     Source: MindSpore's `ops.Dropout`.

@@ -76,8 +76,8 @@ def max_pair(x, axis=None, keepdims=False, initial=None, where=None):
     Source: MindSpore's `ops.max`.
 
     Example:
-        >>> ops.max(Tensor([[1, 5], [4, 3]]), 1)
-        ?
+        >>> print(*ops.max(Tensor([[1, 5], [4, 3]]), 1))
+        [5 4] [1 0]
     """
     x = _compared(x, maximum, initial, where)
     if axis is None:
@@ -96,7 +96,7 @@ def amax(x, axis=None, keepdims=False, initial=None, where=None):
 
     Example:
         >>> print(ops.amax(Tensor([[1, 5], [4, 3]]), 1))
-        ?
+        [5 4]
     """
     return reduce_max(_compared(x, maximum, initial, where), axis, keepdims)
 
@@ -115,7 +115,7 @@ def max_method(
 
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).max(axis=1))
-        ?
+        [5 4]
     """
     pair = dim is not None and keepdims is None and initial is None and where is None
     chosen = first_given(axis, dim)
@@ -133,7 +133,7 @@ def max_of(x, dim=None, keepdim=False):
 
     Example:
         >>> print(mint.max(Tensor([1, 5])))
-        ?
+        5
     """
     if dim is None:
         return reduce_max(x)
@@ -151,8 +151,8 @@ def argmax_with_value(x, axis=0, keepdims=False):
     Source: MindSpore's `ops.ArgMaxWithValue`.
 
     Example:
-        >>> ops.ArgMaxWithValue(1)(Tensor([[1, 5], [4, 3]]))
-        ?
+        >>> print(*ops.ArgMaxWithValue(1)(Tensor([[1, 5], [4, 3]])))
+        [1 0] [5 4]
     """
     value, index = max_with_index(x, axis, keepdims)
     return index, value
@@ -165,8 +165,8 @@ def argmax_with_value_method(x, axis=0, keepdims=False):
     Source: MindSpore's `Tensor.argmax_with_value`.
 
     Example:
-        >>> Tensor([[1, 5], [4, 3]]).argmax_with_value(1)
-        ?
+        >>> print(*Tensor([[1, 5], [4, 3]]).argmax_with_value(1))
+        [5 4] [1 0]
     """
     return max_with_index(x, axis, keepdims)
 
@@ -187,8 +187,8 @@ def min_pair(x, axis=None, keepdims=False, initial=None, where=None):
     Source: MindSpore's `ops.min`.
 
     Example:
-        >>> ops.min(Tensor([[1, 5], [4, 3]]), 1)
-        ?
+        >>> print(*ops.min(Tensor([[1, 5], [4, 3]]), 1))
+        [1 3] [0 1]
     """
     x = _compared(x, minimum, initial, where)
     if axis is None:
@@ -207,7 +207,7 @@ def amin(x, axis=None, keepdims=False, initial=None, where=None):
 
     Example:
         >>> print(ops.amin(Tensor([[1, 5], [4, 3]]), 1))
-        ?
+        [1 3]
     """
     return reduce_min(_compared(x, minimum, initial, where), axis, keepdims)
 
@@ -226,7 +226,7 @@ def min_method(
 
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).min(axis=1))
-        ?
+        [1 3]
     """
     pair = dim is not None and keepdims is None and initial is None and where is None
     chosen = first_given(axis, dim)
@@ -244,7 +244,7 @@ def min_of(x, dim=None, keepdim=False):
 
     Example:
         >>> print(mint.min(Tensor([1, 5])))
-        ?
+        1
     """
     if dim is None:
         return reduce_min(x)
@@ -262,8 +262,8 @@ def argmin_with_value(x, axis=0, keepdims=False):
     Source: MindSpore's `ops.ArgMinWithValue`.
 
     Example:
-        >>> ops.ArgMinWithValue(1)(Tensor([[1, 5], [4, 3]]))
-        ?
+        >>> print(*ops.ArgMinWithValue(1)(Tensor([[1, 5], [4, 3]])))
+        [0 1] [1 3]
     """
     value, index = min_with_index(x, axis, keepdims)
     return index, value
@@ -276,8 +276,8 @@ def argmin_with_value_method(x, axis=0, keepdims=False):
     Source: MindSpore's `Tensor.argmin_with_value`.
 
     Example:
-        >>> Tensor([[1, 5], [4, 3]]).argmin_with_value(1)
-        ?
+        >>> print(*Tensor([[1, 5], [4, 3]]).argmin_with_value(1))
+        [1 3] [0 1]
     """
     return min_with_index(x, axis, keepdims)
 
@@ -294,7 +294,7 @@ def argmax(x, *, axis=None, keepdims=False, dtype="int64"):
 
     Example:
         >>> print(ops.argmax(Tensor([[1, 5], [4, 3]]), 1))
-        ?
+        [1 0]
     """
     if axis is not None:
         axis = axis_in(axis, x.ndim)
@@ -310,7 +310,7 @@ def argmax_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
 
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).argmax())
-        ?
+        1
     """
     return argmax(x, first_given(axis, dim), bool(first_given(keepdim, keepdims)))
 
@@ -327,7 +327,7 @@ def argmin(x, *, axis=None, keepdims=False, dtype="int32"):
 
     Example:
         >>> print(ops.argmin(Tensor([[1, 5], [4, 3]]), 1))
-        ?
+        [0 1]
     """
     if axis is not None:
         axis = axis_in(axis, x.ndim)
@@ -343,7 +343,7 @@ def argmin_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
 
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).argmin())
-        ?
+        0
     """
     return argmin(x, first_given(axis, dim), bool(first_given(keepdim, keepdims)))
 
@@ -358,8 +358,8 @@ def aminmax(x, *, axis=0, keepdims=False):
     Source: MindSpore's `ops.aminmax`.
 
     Example:
-        >>> ops.aminmax(Tensor([[1, 5], [4, 3]]))
-        ?
+        >>> print(*ops.aminmax(Tensor([[1, 5], [4, 3]])))
+        [1 3] [4 5]
     """
     axis = None if axis is None else axis_in(axis, x.ndim)
     return jnp.min(x, axis, keepdims=keepdims), jnp.max(x, axis, keepdims=keepdims)
@@ -384,8 +384,8 @@ def cummax(x, *, axis):
     Source: MindSpore's `ops.cummax`, `ops.Cummax`.
 
     Example:
-        >>> ops.cummax(Tensor([1, 5, 4]), 0)
-        ?
+        >>> print(*ops.cummax(Tensor([1, 5, 4]), 0))
+        [1 5 5] [0 1 1]
     """
     return _running(x, axis, lax.cummax, np.int64)
 
@@ -402,8 +402,8 @@ def cummin(x, *, axis):
     Source: MindSpore's `ops.cummin`, `ops.Cummin`.
 
     Example:
-        >>> ops.cummin(Tensor([5, 1, 4]), 0)
-        ?
+        >>> print(*ops.cummin(Tensor([5, 1, 4]), 0))
+        [5 1 1] [0 1 1]
     """
     return _running(x, axis, lax.cummin, np.int32)
 
@@ -415,8 +415,8 @@ def median(x, *, axis=-1, keepdims=False):
     Source: MindSpore's `ops.median`.
 
     Example:
-        >>> ops.median(Tensor([[3, 1, 2]]))
-        ?
+        >>> print(*ops.median(Tensor([[3, 1, 2]])))
+        [2] [2]
     """
     axis = axis_in(axis, x.ndim)
     order = jnp.argsort(x, axis)
@@ -437,7 +437,7 @@ def median_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
 
     Example:
         >>> print(mint.median(Tensor([3, 1, 2])))
-        ?
+        2
     """
     chosen = first_given(axis, dim)
     if chosen is None:

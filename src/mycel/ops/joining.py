@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 import jax.numpy as jnp
 from jax import lax
@@ -189,7 +190,7 @@ def split_at(x, *, bounds, axis):
         >>> [piece.shape for piece in split_at(Tensor([1, 2, 3]), (0, 1, 3), 0)]
         [(1,), (2,)]
     """
-    pairs = zip(bounds[:-1], bounds[1:], strict=True)
+    pairs = itertools.pairwise(bounds)
     return tuple(lax.slice_in_dim(x, start, max(start, end), axis=axis) for start, end in pairs)
 
 

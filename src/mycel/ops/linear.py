@@ -17,7 +17,7 @@ def _fit(x, y, x_axis=-1, y_axis=-2):
     left, right = x.shape[x_axis], y.shape[y_axis if y.ndim > 1 else 0]
     if left != right:
         raise ValueError(
-            f"The lengths that are summed over differ: {left} in {x.shape} and {right} in {y.shape}."
+            f"The lengths summed over differ: {left} in {x.shape} and {right} in {y.shape}."
         )
 
 
@@ -50,7 +50,7 @@ def matmul(x, y):
 
     Example:
         >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]) @ Tensor([1.0, 10.0]))
-        ?
+        [21. 43.]
     """
     _same_dtype(x, y)
     if not x.ndim or not y.ndim:
@@ -71,7 +71,7 @@ def mat_mul(x, y, *, transpose_a=False, transpose_b=False):
 
     Example:
         >>> print(ops.MatMul(transpose_b=True)(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
-        ?
+        [[11.]]
     """
     _same_dtype(x, y)
     if x.ndim != 2 or y.ndim != 2:
@@ -98,7 +98,7 @@ def batch_mat_mul(x, y, *, transpose_a=False, transpose_b=False):
 
     Example:
         >>> ops.BatchMatMul()(ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
-        ?
+        (5, 2, 4)
     """
     _same_dtype(x, y)
     if x.ndim < 2 or y.ndim < 2:
@@ -117,7 +117,7 @@ def mm(x, y):
 
     Example:
         >>> print(ops.mm(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
-        ?
+        [[11.]]
     """
     return mat_mul.definition.function(x, y)
 
@@ -130,7 +130,7 @@ def mv(x, y):
 
     Example:
         >>> print(ops.mv(Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
-        ?
+        [11.]
     """
     return matmul.definition.function(x, y)
 
@@ -146,7 +146,7 @@ def dot(x, y):
 
     Example:
         >>> ops.dot(ops.ones((2, 3)), ops.ones((5, 3, 4))).shape
-        ?
+        (2, 5, 4)
     """
     _same_dtype(x, y)
     if x.ndim < 2 or y.ndim < 2:
@@ -164,7 +164,7 @@ def vector_dot(x, y):
 
     Example:
         >>> print(mint.dot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
-        ?
+        11.0
     """
     _same_dtype(x, y)
     return jnp.dot(x, y)
@@ -178,7 +178,7 @@ def inner(x, y):
 
     Example:
         >>> print(ops.inner(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
-        ?
+        [[11.]]
     """
     return jnp.inner(*promoted(x, y))
 
@@ -201,7 +201,8 @@ def outer(x, y):
 
     Example:
         >>> print(ops.outer(Tensor([1, 2]), Tensor([3, 4])))
-        ?
+        [[3 4]
+         [6 8]]
     """
     if x.ndim != 1 or y.ndim != 1:
         raise ValueError(
@@ -225,7 +226,7 @@ def tensor_dot(x, y, *, axes):
 
     Example:
         >>> print(ops.tensor_dot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), 1))
-        ?
+        11.0
     """
     x, y = promoted(x, y)
     return jnp.tensordot(x, y, axes)
@@ -239,7 +240,7 @@ def einsum_of(*operands, equation):
 
     Example:
         >>> print(ops.Einsum("i,i->")((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))))
-        ?
+        11.0
     """
     return jnp.einsum(equation, *operands)
 
@@ -255,7 +256,7 @@ def einsum(equation, operands):
 
     Example:
         >>> print(ops.einsum("ij,jk->ik", Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
-        ?
+        [[11.]]
     """
     given = operands if isinstance(operands, (tuple, list)) else (operands,)
     return einsum_of(tuple(given), equation)
@@ -279,7 +280,7 @@ def addmm(x, a, b, beta=1, alpha=1):
 
     Example:
         >>> print(ops.addmm(Tensor([[1.0]]), Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), beta=2))
-        ?
+        [[13.]]
     """
     return _scaled_sum(x, mm(a, b), beta, alpha)
 
@@ -296,7 +297,7 @@ def addmv(x, a, b, beta=1, alpha=1):
 
     Example:
         >>> print(ops.addmv(Tensor([1.0]), Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
-        ?
+        [12.]
     """
     return _scaled_sum(x, mv(a, b), beta, alpha)
 
@@ -313,7 +314,7 @@ def baddbmm(x, a, b, beta=1, alpha=1):
 
     Example:
         >>> ops.baddbmm(ops.ones((5, 2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
-        ?
+        (5, 2, 4)
     """
     return _scaled_sum(x, batch_mat_mul(a, b), beta, alpha)
 
@@ -330,7 +331,7 @@ def addbmm(x, a, b, beta=1, alpha=1):
 
     Example:
         >>> ops.addbmm(ops.ones((2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
-        ?
+        (2, 4)
     """
     return _scaled_sum(x, reduce_sum(batch_mat_mul(a, b), 0), beta, alpha)
 
@@ -346,7 +347,7 @@ def addr(x, a, b, beta=1, alpha=1):
 
     Example:
         >>> print(ops.addr(Tensor([[1.0]]), Tensor([2.0]), Tensor([3.0])))
-        ?
+        [[7.]]
     """
     return _scaled_sum(x, outer(a, b), beta, alpha)
 
@@ -359,7 +360,7 @@ def kron(x, y):
 
     Example:
         >>> print(ops.kron(Tensor([[1, 2]]), Tensor([[1, 10]])))
-        ?
+        [[ 1 10  2 20]]
     """
     return jnp.kron(*promoted(x, y))
 
@@ -379,7 +380,7 @@ def cross(x, y, *, dim=None):
 
     Example:
         >>> print(ops.cross(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0])))
-        ?
+        [0. 0. 1.]
     """
     x, y = promoted(x, y)
     axis = dim if dim is not None else (*x.shape, 3).index(3)
@@ -396,7 +397,8 @@ def matrix_power(x, *, n):
 
     Example:
         >>> print(ops.matrix_power(Tensor([[1.0, 1.0], [0.0, 1.0]]), 3))
-        ?
+        [[1. 3.]
+         [0. 1.]]
     """
     return jnp.linalg.matrix_power(x, n)
 
@@ -409,7 +411,7 @@ def det(x):
 
     Example:
         >>> print(ops.det(Tensor([[2.0, 0.0], [0.0, 3.0]])))
-        ?
+        6.0
     """
     return jnp.linalg.det(x)
 
@@ -422,6 +424,7 @@ def inverse(x):
 
     Example:
         >>> print(ops.inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
-        ?
+        [[0.5  0.  ]
+         [0.   0.25]]
     """
     return jnp.linalg.inv(x)

@@ -258,8 +258,10 @@ def softmax_cross_entropy_with_logits(x, labels):
     return -jnp.sum(labels * logs, 1, dtype=x.dtype), jnp.exp(logs) - labels
 
 
-@op("SparseSoftmaxCrossEntropyWithLogits(is_grad=False)(logits=x, labels=labels)",
-    "ops.sparse_softmax_cross_entropy_with_logits(logits=x, labels=labels, is_grad=False)")  # fmt: skip
+@op(
+    "SparseSoftmaxCrossEntropyWithLogits(is_grad=False)(logits=x, labels=labels)",
+    "ops.sparse_softmax_cross_entropy_with_logits(logits=x, labels=labels, is_grad=False)",
+)
 def sparse_softmax_cross_entropy_with_logits(x, labels, *, is_grad=False):
     """The mean cross entropy of rows and class numbers; or, if `is_grad`, its gradient.
 

@@ -66,7 +66,7 @@ def _patches_product(x, weight, stride, pads, dilation):
     One product for each image of the batch leaves the result in NCHW: measured faster than one
     product for all of them, which has to move the channels to the end and back.
     """
-    outputs, channels, *kernel = weight.shape
+    outputs, _, *kernel = weight.shape
     x = jnp.pad(x, ((0, 0), (0, 0), *pads))
     sizes = [
         (n - (k - 1) * d - 1) // s + 1

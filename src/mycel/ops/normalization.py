@@ -59,7 +59,7 @@ def batch_norm_training(x, weight, bias, *, epsilon=1e-5):
 @batch_norm_training.reverse
 def _(x, weight, bias, outputs, cotangents, *, epsilon):
     del bias
-    output, mean, variance = outputs
+    _, mean, variance = outputs
     given, given_mean, given_variance = cotangents
     axes = (0, *range(2, x.ndim))
     wide = x.astype(mean.dtype)
@@ -256,7 +256,8 @@ def _folded(gradient, like):
 
 
 @composite(
-    "ops.layer_norm(input=x, normalized_shape=shape, weight=weight, bias=bias, eps=(epsilon, 1e-5))",
+    "ops.layer_norm(input=x, normalized_shape=shape, weight=weight, bias=bias,"
+    " eps=(epsilon, 1e-5))",
     "mint.nn.functional.layer_norm(input=x, normalized_shape=shape, weight=weight, bias=bias,"
     " eps=(epsilon, 1e-5))",
 )
@@ -339,23 +340,6 @@ def group_norm(x, groups, weight=None, bias=None, epsilon=1e-5):
     bias = None if bias is None else reshape(bias, shape)
     axes = tuple(range(2, grouped.ndim))
     return reshape(normalized(grouped, weight, bias, axes, epsilon)[0], x.shape)
-
-
-@op(
-    "L2Normalize(axis=0, epsilon=0.0001)(x)",
-    "ops.l2_normalize(x, axis=0, epsilon=0.0001)",
-)
-def l2_normalize(x, *, axis=0, epsilon=1e-4):
-    """x divided by the root of its sum of squares along `axis`, of at least epsilon.
-
-    Source: MindSpore's `ops.L2Normalize`.
-
-    Example:
-        >>> print(ops.L2Normalize()(Tensor([3.0, 4.0])))
-        [0.6 0.8]
-    """
-    total = jnp.sum(x * x, axes_in(axis, x.ndim), keepdims=True, dtype=x.dtype)
-    return x * lax.rsqrt(jnp.maximum(total, jnp.array(epsilon, x.dtype)))
 
 
 @op("ops.rms_norm(x, gamma=weight, epsilon=1e-6)")

@@ -26,7 +26,7 @@ def pow(x, y):
 
     Example:
         >>> print(ops.Pow()(Tensor([1.0, 2.0]), Tensor([3.0, 0.5])))
-        ?
+        [1.        1.4142135]
     """
     x, y = promoted(x, y)
     if x.dtype.kind == "i":
@@ -67,7 +67,7 @@ def raised(x, y):
 
     Example:
         >>> print(ops.pow(Tensor([1.0, 2.0]), 3), 2 ** Tensor([3, 4]))
-        ?
+        [1. 8.] [ 8 16]
     """
     if y.__class__ is int and -_WRITTEN <= y <= _WRITTEN and isinstance(x, Tensor):
         return integer_pow(x, y)
@@ -86,7 +86,7 @@ def float_power(x, y):
 
     Example:
         >>> ops.float_power(Tensor([2]), 3)
-        ?
+        Tensor(shape=[1], dtype=Float64, value= [ 8.00000000e+00])
     """
     wide = [cast(n, float64) if isinstance(n, Tensor) else n for n in (x, y)]
     return raised(*wide)
@@ -100,7 +100,7 @@ def square(x):
 
     Example:
         >>> print(ops.square(Tensor([1.0, 4.0])))
-        ?
+        [ 1. 16.]
     """
     return jnp.square(x)
 
@@ -113,7 +113,7 @@ def sqrt(x):
 
     Example:
         >>> print(ops.sqrt(Tensor([1.0, 4.0])))
-        ?
+        [1. 2.]
     """
     return jnp.sqrt(as_float(x))
 
@@ -126,7 +126,7 @@ def rsqrt(x):
 
     Example:
         >>> print(ops.rsqrt(Tensor([1.0, 4.0])))
-        ?
+        [1.  0.5]
     """
     return lax.rsqrt(as_float(x))
 
@@ -144,7 +144,7 @@ def reciprocal(x):
 
     Example:
         >>> print(ops.reciprocal(Tensor([1.0, 4.0])))
-        ?
+        [1.   0.25]
     """
     return jnp.reciprocal(as_float(x))
 
@@ -157,7 +157,7 @@ def exp(x):
 
     Example:
         >>> print(ops.exp(Tensor([0.0, 1.0])))
-        ?
+        [1.        2.7182817]
     """
     return jnp.exp(as_float(x))
 
@@ -170,7 +170,7 @@ def exp2(x):
 
     Example:
         >>> print(ops.exp2(Tensor([0.0, 3.0])))
-        ?
+        [1. 8.]
     """
     return jnp.exp2(as_float(x))
 
@@ -183,7 +183,7 @@ def expm1(x):
 
     Example:
         >>> print(ops.expm1(Tensor([0.0, 1.0])))
-        ?
+        [0.        1.7182817]
     """
     return jnp.expm1(as_float(x))
 
@@ -196,7 +196,7 @@ def log(x):
 
     Example:
         >>> print(ops.log(Tensor([1.0, 4.0])))
-        ?
+        [0.        1.3862944]
     """
     return jnp.log(as_float(x))
 
@@ -209,7 +209,7 @@ def log2(x):
 
     Example:
         >>> print(ops.log2(Tensor([1.0, 4.0])))
-        ?
+        [0. 2.]
     """
     return jnp.log2(as_float(x))
 
@@ -222,7 +222,7 @@ def log10(x):
 
     Example:
         >>> print(ops.log10(Tensor([1.0, 100.0])))
-        ?
+        [0. 2.]
     """
     return jnp.log10(as_float(x))
 
@@ -235,7 +235,7 @@ def log1p(x):
 
     Example:
         >>> print(ops.log1p(Tensor([0.0, 1.0])))
-        ?
+        [0.        0.6931472]
     """
     return jnp.log1p(as_float(x))
 
@@ -252,7 +252,7 @@ def logaddexp(x, y):
 
     Example:
         >>> print(ops.logaddexp(Tensor([0.0, 100.0]), Tensor([0.0, 100.0])))
-        ?
+        [  0.6931472 100.693146 ]
     """
     x, y = promoted(x, y)
     return jnp.logaddexp(as_float(x), as_float(y))
@@ -270,7 +270,7 @@ def logaddexp2(x, y):
 
     Example:
         >>> print(ops.logaddexp2(Tensor([0.0, 100.0]), Tensor([0.0, 100.0])))
-        ?
+        [  1. 101.]
     """
     x, y = promoted(x, y)
     return jnp.logaddexp2(as_float(x), as_float(y))
@@ -289,7 +289,7 @@ def xlogy(x, y):
 
     Example:
         >>> print(ops.xlogy(Tensor([0.0, 2.0]), Tensor([0.0, 1.0])))
-        ?
+        [0. 0.]
     """
     x, y = promoted(x, y)
     return jax.scipy.special.xlogy(as_float(x), as_float(y))
@@ -303,7 +303,7 @@ def xdivy(x, y):
 
     Example:
         >>> print(ops.xdivy(Tensor([0.0, 2.0]), Tensor([0.0, 4.0])))
-        ?
+        [0.  0.5]
     """
     x, y = (as_float(n) for n in promoted(x, y))
     return jnp.where(x == 0, 0, x / jnp.where(x == 0, 1, y))
@@ -317,7 +317,7 @@ def hypot(x, y):
 
     Example:
         >>> print(ops.hypot(Tensor([3.0]), Tensor([4.0])))
-        ?
+        [5.]
     """
     x, y = promoted(x, y)
     return jnp.hypot(as_float(x), as_float(y))
@@ -331,7 +331,7 @@ def ldexp(x, y):
 
     Example:
         >>> print(ops.ldexp(Tensor([1.5]), Tensor([3])))
-        ?
+        [12.]
     """
     x = as_float(x)
     return x * jnp.exp2(y.astype(x.dtype))

@@ -44,7 +44,7 @@ def sum(x, *, axis=None, keepdims=False, dtype=None):
 
     Example:
         >>> print(ops.sum(Tensor([[1, 2], [3, 4]]), 0))
-        ?
+        [4 6]
     """
     return jnp.sum(x, axes_in(axis, x.ndim), _summed_dtype(x, dtype), keepdims=keepdims)
 
@@ -60,7 +60,8 @@ def sum_method(x, axis=None, keepdim=False, dtype=None, keepdims=None, initial=N
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).sum(axis=1, keepdims=True))
-        ?
+        [[3]
+         [7]]
     """
     made = sum(x, first_given(axis, dim), bool(first_given(keepdims, keepdim)), dtype)
     return made if initial is None else add(made, initial)
@@ -77,7 +78,8 @@ def reduce_sum(x, *, axis=(), keepdims=False, skip_mode=False):
 
     Example:
         >>> print(ops.ReduceSum(keep_dims=True)(Tensor([[1, 2], [3, 4]]), 1))
-        ?
+        [[3]
+         [7]]
     """
     if skip_mode and axis == ():
         return x
@@ -103,7 +105,7 @@ def mean(x, *, axis=None, keepdims=False, dtype=None):
 
     Example:
         >>> print(ops.mean(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
-        ?
+        [2. 3.]
     """
     if dtype is not None:
         x = x.astype(numpy_dtype(dtype))
@@ -123,7 +125,7 @@ def mean_method(x, axis=None, keep_dims=False, dim=None, keepdim=None, dtype=Non
 
     Example:
         >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).mean(axis=1))
-        ?
+        [1.5 3.5]
     """
     return mean(x, first_given(axis, dim), bool(first_given(keepdim, keep_dims)), dtype)
 
@@ -139,7 +141,7 @@ def prod(x, *, axis=None, keepdims=False, dtype=None):
 
     Example:
         >>> print(ops.prod(Tensor([[1, 2], [3, 4]]), 0))
-        ?
+        [3 8]
     """
     return jnp.prod(x, axes_in(axis, x.ndim), _summed_dtype(x, dtype), keepdims=keepdims)
 
@@ -152,7 +154,7 @@ def prod_method(x, axis=None, keep_dims=False, dtype=None, dim=None, keepdim=Non
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).prod(1))
-        ?
+        [ 2 12]
     """
     return prod(x, first_given(axis, dim), bool(first_given(keepdim, keep_dims)), dtype)
 
@@ -165,7 +167,7 @@ def reduce_prod(x, *, axis=(), keepdims=False):
 
     Example:
         >>> print(ops.ReduceProd()(Tensor([[1, 2], [3, 4]]), 1))
-        ?
+        [ 2 12]
     """
     return jnp.prod(x, axes_in(axis, x.ndim), x.dtype, keepdims=keepdims)
 
@@ -182,7 +184,7 @@ def all(x, *, axis=None, keepdims=False):
 
     Example:
         >>> print(ops.all(Tensor([[True, False], [True, True]]), 0))
-        ?
+        [ True False]
     """
     return jnp.all(x, axes_in(axis, x.ndim), keepdims=keepdims)
 
@@ -195,7 +197,7 @@ def all_method(x, axis=None, keep_dims=False, dim=None, keepdim=None):
 
     Example:
         >>> print(Tensor([True, False]).all())
-        ?
+        False
     """
     return all(x, first_given(axis, dim), bool(first_given(keepdim, keep_dims)))
 
@@ -212,7 +214,7 @@ def any(x, *, axis=None, keepdims=False):
 
     Example:
         >>> print(ops.any(Tensor([[True, False], [False, False]]), 1))
-        ?
+        [ True False]
     """
     return jnp.any(x, axes_in(axis, x.ndim), keepdims=keepdims)
 
@@ -225,7 +227,7 @@ def any_method(x, axis=None, keep_dims=False, dim=None, keepdim=None):
 
     Example:
         >>> print(Tensor([True, False]).any())
-        ?
+        True
     """
     return any(x, first_given(axis, dim), bool(first_given(keepdim, keep_dims)))
 
@@ -242,7 +244,7 @@ def reduce_max(x, *, axis=(), keepdims=False):
 
     Example:
         >>> print(ops.ReduceMax()(Tensor([[1, 2], [3, 4]]), 1))
-        ?
+        [2 4]
     """
     return jnp.max(x, axes_in(axis, x.ndim), keepdims=keepdims)
 
@@ -259,7 +261,7 @@ def reduce_min(x, *, axis=(), keepdims=False):
 
     Example:
         >>> print(ops.ReduceMin()(Tensor([[1, 2], [3, 4]]), 1))
-        ?
+        [1 3]
     """
     return jnp.min(x, axes_in(axis, x.ndim), keepdims=keepdims)
 
@@ -276,7 +278,7 @@ def logsumexp(x, *, axis, keepdims=False):
 
     Example:
         >>> print(ops.logsumexp(Tensor([[0.0, 0.0], [1000.0, 1000.0]]), 1))
-        ?
+        [6.9314718e-01 1.0006932e+03]
     """
     axes = axes_in(axis, x.ndim)
     return jax.scipy.special.logsumexp(as_float(x), axes, keepdims=keepdims)
@@ -294,7 +296,7 @@ def count_nonzero(x, *, axis=(), keepdims=False, dtype="int32"):
 
     Example:
         >>> print(ops.count_nonzero(Tensor([[0, 2], [3, 4]]), axis=0))
-        ?
+        [1 2]
     """
     wanted = numpy_dtype(dtype or "int32")
     return jnp.sum(x != 0, axes_in(axis, x.ndim), wanted, keepdims=keepdims)
@@ -308,7 +310,7 @@ def count_nonzero_method(x, axis=(), keep_dims=False, dtype=None, dim=None):
 
     Example:
         >>> print(Tensor([0, 2, 3]).count_nonzero())
-        ?
+        2
     """
     return count_nonzero(x, first_given(dim, axis), keep_dims, dtype)
 
@@ -325,7 +327,7 @@ def nansum(x, *, axis=None, keepdims=False, dtype=None):
 
     Example:
         >>> print(ops.nansum(Tensor([1.0, float("nan"), 3.0])))
-        ?
+        4.0
     """
     numbers = jnp.where(jnp.isnan(x), jnp.zeros((), x.dtype), x)
     return jnp.sum(numbers, axes_in(axis, x.ndim), _summed_dtype(x, dtype), keepdims=keepdims)
@@ -342,7 +344,7 @@ def nanmean(x, *, axis=None, keepdims=False, dtype=None):
 
     Example:
         >>> print(ops.nanmean(Tensor([1.0, float("nan"), 3.0])))
-        ?
+        2.0
     """
     axes = axes_in(axis, x.ndim)
     made = jnp.nanmean(as_float(x), axes, keepdims=keepdims)

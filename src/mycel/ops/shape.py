@@ -124,7 +124,7 @@ def swapaxes(x, *, first, second):
     "Tensor.moveaxis(x, source, destination)",
 )
 def movedim(x, *, source, destination):
-    """x with the dimensions `source` moved to the places `destination`; the others keep their order.
+    """x with the dimensions `source` moved to `destination`; the others keep their order.
 
     Source: MindSpore's `ops.movedim`.
 

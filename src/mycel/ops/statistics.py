@@ -28,7 +28,7 @@ def var(x, *, axis=None, ddof=0, keepdims=False):
 
     Example:
         >>> print(ops.var(Tensor([1.0, 3.0])))
-        ?
+        1.0
     """
     return _variance(x, axis, ddof, keepdims)
 
@@ -44,7 +44,7 @@ def std(x, *, axis=None, ddof=0, keepdims=False):
 
     Example:
         >>> print(ops.std(Tensor([1.0, 3.0])))
-        ?
+        1.0
     """
     return jnp.sqrt(_variance(x, axis, ddof, keepdims))
 
@@ -60,7 +60,7 @@ def var_mean(x, *, axis=None, ddof=0, keepdims=False):
 
     Example:
         >>> ops.var_mean(Tensor([1.0, 3.0]))
-        ?
+        (Tensor(shape=[], dtype=Float32, value= 1), Tensor(shape=[], dtype=Float32, value= 2))
     """
     mean = jnp.mean(as_float(x), axes_in(axis, x.ndim), keepdims=keepdims)
     return _variance(x, axis, ddof, keepdims), mean
@@ -78,7 +78,7 @@ def std_mean(x, *, axis=None, ddof=0, keepdims=False):
 
     Example:
         >>> ops.std_mean(Tensor([1.0, 3.0]))
-        ?
+        (Tensor(shape=[], dtype=Float32, value= 1), Tensor(shape=[], dtype=Float32, value= 2))
     """
     mean = jnp.mean(as_float(x), axes_in(axis, x.ndim), keepdims=keepdims)
     return jnp.sqrt(_variance(x, axis, ddof, keepdims)), mean
@@ -91,13 +91,13 @@ def std_mean(x, *, axis=None, ddof=0, keepdims=False):
 def var_method(
     x, axis=None, ddof=0, keepdims=False, dim=None, correction=None, keepdim=None
 ):  # fmt: skip
-    """The variance over `axis`; over `dim` the divisor is count - `correction`, 1 by default.
+    """The variance over `axis`; over `dim` the divisor is count - `correction` (1).
 
     Source: MindSpore's `Tensor.var`.
 
     Example:
         >>> print(Tensor([1.0, 3.0]).var())
-        ?
+        1.0
     """
     if dim is not None or correction is not None or keepdim is not None:
         return var(x, first_given(dim, axis), first_given(correction, 1), bool(keepdim))
@@ -111,13 +111,13 @@ def var_method(
 def std_method(
     x, axis=None, ddof=0, keepdims=False, dim=None, correction=None, keepdim=None
 ):  # fmt: skip
-    """The standard deviation over `axis`; over `dim` the divisor is count - `correction`, 1 by default.
+    """The standard deviation over `axis`; over `dim` the divisor is count - `correction` (1).
 
     Source: MindSpore's `Tensor.std`.
 
     Example:
         >>> print(Tensor([1.0, 3.0]).std())
-        ?
+        1.0
     """
     if dim is not None or correction is not None or keepdim is not None:
         return std(x, first_given(dim, axis), first_given(correction, 1), bool(keepdim))
@@ -141,7 +141,7 @@ def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
 
     Example:
         >>> print(ops.norm(Tensor([3.0, 4.0])))
-        ?
+        5.0
     """
     x = as_float(x) if dtype is None else x.astype(numpy_dtype(dtype))
     return jnp.linalg.norm(x, order, axis, keepdims)
@@ -166,7 +166,7 @@ def norm_of(x, *, order="fro", axis=None, keepdims=False, dtype=None):
 
     Example:
         >>> print(mint.norm(Tensor([3.0, -4.0]), 1))
-        ?
+        7.0
     """
     x = as_float(x) if dtype is None else x.astype(numpy_dtype(dtype))
     return _length(x, axes_in(axis, x.ndim), 2 if order == "fro" else order, keepdims)
@@ -180,7 +180,7 @@ def lp_norm(x, *, axis, order=2, keepdims=False, epsilon=1e-12):
 
     Example:
         >>> print(ops.LpNorm(axis=0, p=1)(Tensor([3.0, -4.0])))
-        ?
+        7.0
     """
     made = _length(as_float(x), axes_in(axis, x.ndim), order, keepdims)
     return jnp.maximum(made, jnp.array(epsilon, made.dtype))
@@ -194,7 +194,7 @@ def euclidean_norm(x, *, axes, keepdims=False):
 
     Example:
         >>> print(ops.EuclideanNorm()(Tensor([3.0, 4.0]), (0,)))
-        ?
+        5.0
     """
     return _length(as_float(x), axes_in(axes, x.ndim), 2, keepdims)
 
@@ -207,7 +207,7 @@ def l2_normalize(x, *, axis=0, epsilon=1e-4):
 
     Example:
         >>> print(ops.L2Normalize()(Tensor([3.0, 4.0])))
-        ?
+        [0.6 0.8]
     """
     squares = jnp.sum(jnp.square(x), axes_in(axis, x.ndim), keepdims=True)
     return x / jnp.sqrt(jnp.maximum(squares, jnp.array(epsilon, x.dtype)))

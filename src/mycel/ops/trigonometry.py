@@ -17,7 +17,7 @@ def sin(x):
 
     Example:
         >>> print(ops.sin(Tensor([0.0, 0.5])))
-        ?
+        [0.         0.47942555]
     """
     return jnp.sin(as_float(x))
 
@@ -30,7 +30,7 @@ def cos(x):
 
     Example:
         >>> print(ops.cos(Tensor([0.0, 0.5])))
-        ?
+        [1.         0.87758255]
     """
     return jnp.cos(as_float(x))
 
@@ -43,7 +43,7 @@ def tan(x):
 
     Example:
         >>> print(ops.tan(Tensor([0.0, 0.5])))
-        ?
+        [0.        0.5463025]
     """
     return jnp.tan(as_float(x))
 
@@ -64,7 +64,7 @@ def asin(x):
 
     Example:
         >>> print(ops.asin(Tensor([0.0, 0.5])))
-        ?
+        [0.        0.5235988]
     """
     return jnp.arcsin(as_float(x))
 
@@ -85,7 +85,7 @@ def acos(x):
 
     Example:
         >>> print(ops.acos(Tensor([0.0, 0.5])))
-        ?
+        [1.5707964 1.0471976]
     """
     return jnp.arccos(as_float(x))
 
@@ -100,13 +100,13 @@ def acos(x):
     "mint.arctan(input=x)",
 )
 def atan(x):
-    """The angle between -pi/2 and pi/2 whose tangent is x, element by element; integers give Float32.
+    """The angle between -pi/2 and pi/2 whose tangent is x, element by element.
 
     Source: MindSpore's `ops.atan`, `ops.Atan`.
 
     Example:
         >>> print(ops.atan(Tensor([0.0, 0.5])))
-        ?
+        [0.         0.46364754]
     """
     return jnp.arctan(as_float(x))
 
@@ -119,7 +119,7 @@ def sinh(x):
 
     Example:
         >>> print(ops.sinh(Tensor([0.0, 0.5])))
-        ?
+        [0.         0.52109534]
     """
     return jnp.sinh(as_float(x))
 
@@ -132,7 +132,7 @@ def cosh(x):
 
     Example:
         >>> print(ops.cosh(Tensor([0.0, 0.5])))
-        ?
+        [1.       1.127626]
     """
     return jnp.cosh(as_float(x))
 
@@ -153,7 +153,7 @@ def asinh(x):
 
     Example:
         >>> print(ops.asinh(Tensor([0.0, 0.5])))
-        ?
+        [0.         0.48121184]
     """
     return jnp.arcsinh(as_float(x))
 
@@ -174,7 +174,7 @@ def acosh(x):
 
     Example:
         >>> print(ops.acosh(Tensor([1.0, 2.0])))
-        ?
+        [0.       1.316958]
     """
     return jnp.arccosh(as_float(x))
 
@@ -195,7 +195,7 @@ def atanh(x):
 
     Example:
         >>> print(ops.atanh(Tensor([0.0, 0.5])))
-        ?
+        [0.         0.54930615]
     """
     return jnp.arctanh(as_float(x))
 
@@ -216,7 +216,7 @@ def atan2(x, y):
 
     Example:
         >>> print(ops.atan2(Tensor([1.0, 2.0]), Tensor([2.0, 1.0])))
-        ?
+        [0.4636476 1.1071488]
     """
     x, y = promoted(x, y)
     return jnp.arctan2(as_float(x), as_float(y))
@@ -230,7 +230,7 @@ def deg2rad(x):
 
     Example:
         >>> print(ops.deg2rad(Tensor([0.0, 90.0])))
-        ?
+        [0.        1.5707964]
     """
     return jnp.deg2rad(as_float(x))
 
@@ -243,7 +243,7 @@ def rad2deg(x):
 
     Example:
         >>> print(ops.rad2deg(Tensor([0.0, 1.0])))
-        ?
+        [ 0.      57.29578]
     """
     return jnp.rad2deg(as_float(x))
 
@@ -256,6 +256,6 @@ def sinc(x):
 
     Example:
         >>> print(ops.sinc(Tensor([0.0, 0.5])))
-        ?
+        [1.         0.63661975]
     """
     return jnp.sinc(as_float(x))

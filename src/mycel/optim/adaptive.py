@@ -66,9 +66,7 @@ class RMSProp(Optimizer):
             handles = [parameter, self.ms[n], self.moment[n]]
             mean = self.mg[n] if self.centered else None
             settings = self.decay, self.momentum, self.epsilon, mean, decay, scale
-            made = rules.root_mean_square(
-                *handles, gradient, rate, *settings, self._centralized[n]
-            )
+            made = rules.root_mean_square(*handles, gradient, rate, *settings, self._centralized[n])
             if mean is not None:
                 handles.append(mean)
             for handle, value in zip(handles, made, strict=True):

@@ -61,15 +61,15 @@ def update(handle: Tensor, value: Tensor) -> None:
 
 
 class Optimizer(Cell):
-    """The base of optimisers: called with one gradient for each Parameter, it changes them in place.
+    """The base of optimisers: called with a gradient for each Parameter, it changes them in place.
 
     Args:
         learning_rate: a float, int or Tensor without dimensions; a list or Tensor of one for each
             step; or a LearningRateSchedule.
         parameters: Parameters, or groups of them: dictionaries with 'params' and perhaps 'lr',
             'weight_decay', 'grad_centralization'; one with 'order_params' alone gives the order.
-        weight_decay: this part of each Parameter is added to its gradient; a number or a Cell of the
-            step. Parameters whose names have 'beta' or 'gamma' are spared, unless in groups.
+        weight_decay: this part of each Parameter is added to its gradient; a number, or a Cell of
+            the step. Parameters whose names have 'beta' or 'gamma' are spared, unless in groups.
         loss_scale: gradients are divided by it.
 
     Raises:

@@ -103,7 +103,7 @@ def stochastic(
     nesterov=False,
     centralize=False,
 ):
-    """SGD with momentum: (parameter, accumulated, first); `first` is positive before the first step.
+    """SGD with momentum: (parameter, accumulated, first); `first` is 1 until the first step.
 
     Example:
         >>> from mycel.optim import rules
@@ -188,9 +188,7 @@ def adam(
 
 
 @op()
-def adam_weight_decay(
-    parameter, first, second, gradient, rate, beta1, beta2, epsilon, decay=None
-):
+def adam_weight_decay(parameter, first, second, gradient, rate, beta1, beta2, epsilon, decay=None):
     """Adam without correction of the start, the decay beside the gradient: (parameter, moments).
 
     Example:

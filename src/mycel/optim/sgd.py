@@ -65,9 +65,7 @@ class SGD(Optimizer):
                 continue
             handles = (parameter, self.accum[n], self.stat[n])
             formula = self.dampening, self.nesterov, centralize
-            made = rules.stochastic(
-                *handles, gradient, rate, self.momentum, decay, scale, *formula
-            )
+            made = rules.stochastic(*handles, gradient, rate, self.momentum, decay, scale, *formula)
             for handle, value in zip(handles, made, strict=True):
                 update(handle, value)
         return self._done

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 
+from jax import lax
+
 from mycel import ops
 from mycel.base.dtypes import float32
 from mycel.init import HeUniform, Uniform, initializer
@@ -12,7 +14,33 @@ from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, positive_integer, wrong
 from mycel.nn.layers.activation import get_activation
 from mycel.record.parameter import Parameter
-from mycel.spell import Primitive
+from mycel.spell import Primitive, op
+
+
+@op()
+def affine(x, weight, bias=None):
+    """x · weightᵀ + bias: (…, in) and (out, in) give (…, out); one node of the record.
+
+    Raises:
+        TypeError: the element types differ.
+        ValueError: the last length of x is not `in`.
+
+    Example:
+        >>> from mycel.nn.layers.linear import affine
+        >>> print(affine(Tensor([1.0, 2.0]), Tensor([[1.0, 1.0]])))
+        [3.]
+    """
+    if x.dtype != weight.dtype:
+        raise TypeError(
+            f"inputs and weight must have one element type, but {x.dtype} and {weight.dtype} "
+            "were given; convert the inputs with `.astype(...)`."
+        )
+    if not x.ndim or x.shape[-1] != weight.shape[1]:
+        raise ValueError(
+            f"the last length of the inputs {x.shape} must be in_channels={weight.shape[1]}."
+        )
+    product = lax.dot_general(x, weight, (((x.ndim - 1,), (1,)), ((), ())))
+    return product if bias is None else product + bias
 
 
 def weight_and_bias(shape, fan: int, weight_init, bias_init, has_bias: bool, dtype):
@@ -76,7 +104,7 @@ class Dense(Cell):
 
     def construct(self, x):
         """The outputs for inputs x."""
-        x = ops.dense(x, self.weight, self.bias)
+        x = affine(x, self.weight, self.bias)
         return x if self.activation is None else self.activation(x)
 
     def extend_repr(self) -> str:

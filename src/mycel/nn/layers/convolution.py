@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolution layers."""
+
+from __future__ import annotations
+
+import math
+
+from mycel import ops
+from mycel.base.dtypes import float32
+from mycel.nn.cell import Cell
+from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer, wrong
+from mycel.nn.layers.linear import weight_and_bias
+
+PAD_MODES = ("same", "valid", "pad")
+
+
+def _padding(value, pad_mode: str, owner: str, count: int):
+    """An integer or `count` of them, 0 unless pad_mode is 'pad'.
+
+    Raises:
+        TypeError: neither.
+        ValueError: negative, or not 0 with another pad_mode.
+    """
+    numbers = (value,) if is_integer(value) else value
+    what, expected = f"{owner}.padding", f"an integer or {count} of them"
+    if not isinstance(numbers, tuple) or not all(map(is_integer, numbers)):
+        raise wrong(TypeError, what, expected, f"{type(value).__name__} {value!r}")
+    if min(numbers, default=-1) < 0 or len(numbers) not in (1, count):
+        raise wrong(ValueError, what, f"{expected}, not negative", value)
+    if pad_mode != "pad" and any(numbers):
+        raise wrong(ValueError, what, f"0 with pad_mode={pad_mode!r}", value)
+    return value
+
+
+class _Conv(Cell):
+    """What the convolutions share: checks, Parameters and their description."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel, stride, pad_mode, padding, dilation, group,
+        has_bias, weight_init, bias_init, data_format, dtype,
+    ):  # fmt: skip
+        super().__init__()
+        owner = type(self).__name__
+        self.in_channels = positive_integer(in_channels, f"{owner}.in_channels")
+        self.out_channels = positive_integer(out_channels, f"{owner}.out_channels")
+        self.kernel_size = kernel
+        self.stride = stride
+        self.pad_mode = one_of(pad_mode, f"{owner}.pad_mode", PAD_MODES)
+        self.data_format = data_format
+        self.padding = padding
+        self.dilation = dilation
+        self.group = positive_integer(group, f"{owner}.group")
+        if in_channels % group or out_channels % group:
+            expected = f"a divisor of in_channels={in_channels} and out_channels={out_channels}"
+            raise wrong(ValueError, f"{owner}.group", expected, group)
+        self.has_bias = boolean(has_bias, f"{owner}.has_bias")
+        self.weight_init = weight_init
+        self.bias_init = bias_init
+        shape = (out_channels, in_channels // group, *kernel)
+        if data_format == "NHWC":
+            shape = (out_channels, *kernel, in_channels // group)
+        fan = in_channels // group * math.prod(kernel)
+        self.weight, self.bias = weight_and_bias(
+            shape, fan, weight_init, bias_init, has_bias, dtype
+        )
+
+    def extend_repr(self) -> str:
+        """What the layer was made with."""
+        return (
+            f"input_channels={self.in_channels}, output_channels={self.out_channels}, "
+            f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}, "
+            f"padding={self.padding}, dilation={self.dilation}, group={self.group}, "
+            f"has_bias={self.has_bias}, weight_init={self.weight_init}, "
+            f"bias_init={self.bias_init}, format={self.data_format}"
+        )
+
+
+class Conv2d(_Conv):
+    """Slide kernels over images: (N, in_channels, H, W) to (N, out_channels, H', W').
+
+    Weight and bias start evenly spread within ±1/√(inputs of one output) unless given.
+
+    Args:
+        in_channels, out_channels: the channels of input and output.
+        kernel_size, stride, dilation: an integer, or two for H and W.
+        pad_mode: 'same' (as many outputs as inputs / stride), 'valid' (none), or 'pad'.
+        padding: zeros with 'pad': an integer, or four: top, bottom, left, right.
+        group: channels fall into as many groups that do not mix.
+        has_bias: whether a bias is added.
+        weight_init, bias_init: initialisers, their names, numbers or Tensors.
+        data_format: 'NCHW', or 'NHWC' for channels last (then the weight has them last too).
+        dtype: the element type of the Parameters.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: a size that is not positive, an unknown mode, padding without 'pad', or
+            channels that the groups do not divide.
+
+    Source: MindSpore's `mindspore.nn.Conv2d`.
+
+    Example:
+        >>> layer = nn.Conv2d(1, 2, 3, pad_mode="valid", weight_init="ones")
+        >>> print(layer(ops.ones((1, 1, 3, 3), mycel.float32)).asnumpy().ravel())
+        [9. 9.]
+    """
+
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        pad_mode="same",
+        padding=0,
+        dilation=1,
+        group=1,
+        has_bias=False,
+        weight_init=None,
+        bias_init=None,
+        data_format="NCHW",
+        dtype=float32,
+    ):
+        one_of(data_format, "Conv2d.data_format", ("NCHW", "NHWC"))
+        super().__init__(
+            in_channels,
+            out_channels,
+            pair(kernel_size, "Conv2d.kernel_size"),
+            pair(stride, "Conv2d.stride"),
+            pad_mode,
+            _padding(padding, pad_mode, "Conv2d", 4),
+            pair(dilation, "Conv2d.dilation"),
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            data_format,
+            dtype,
+        )
+
+    def construct(self, x):
+        """The outputs for images x."""
+        if self.data_format == "NCHW":
+            return self._convolved(x, self.weight)
+        made = self._convolved(x.transpose(0, 3, 1, 2), self.weight.transpose(0, 3, 1, 2))
+        return made.transpose(0, 2, 3, 1)
+
+    def _convolved(self, x, weight):
+        return ops.conv2d(
+            x,
+            weight,
+            self.bias,
+            self.stride,
+            self.pad_mode,
+            self.padding,
+            self.dilation,
+            self.group,
+        )
+
+
+class Conv1d(_Conv):
+    """Slide kernels over sequences: (N, in_channels, L) to (N, out_channels, L').
+
+    The weight has shape (out_channels, in_channels / group, 1, kernel_size), as in MindSpore.
+
+    Args:
+        kernel_size, stride, dilation: an integer.
+        padding: zeros on both sides with 'pad': an integer, or two: left, right.
+        others: as for Conv2d.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: as for Conv2d, or an input that has not three dimensions.
+
+    Source: MindSpore's `mindspore.nn.Conv1d`.
+
+    Example:
+        >>> layer = nn.Conv1d(1, 1, 2, pad_mode="valid", weight_init="ones")
+        >>> print(layer(Tensor([[[1.0, 2.0, 3.0]]])))
+        [[[3. 5.]]]
+    """
+
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        pad_mode="same",
+        padding=0,
+        dilation=1,
+        group=1,
+        has_bias=False,
+        weight_init=None,
+        bias_init=None,
+        dtype=float32,
+    ):
+        padding = _padding(padding, pad_mode, "Conv1d", 2)
+        sides = padding if isinstance(padding, tuple) else (padding,)
+        super().__init__(
+            in_channels,
+            out_channels,
+            (1, positive_integer(kernel_size, "Conv1d.kernel_size")),
+            (1, positive_integer(stride, "Conv1d.stride")),
+            pad_mode,
+            (0, 0, sides[0], sides[-1]),
+            (1, positive_integer(dilation, "Conv1d.dilation")),
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            "NCHW",
+            dtype,
+        )
+
+    def construct(self, x):
+        """The outputs for sequences x."""
+        if x.ndim != 3:
+            raise wrong(ValueError, "The input of Conv1d", "(N, C, L)", f"shape {x.shape}")
+        made = ops.conv2d(
+            x.expand_dims(2),
+            self.weight,
+            self.bias,
+            self.stride,
+            self.pad_mode,
+            self.padding,
+            self.dilation,
+            self.group,
+        )
+        return made.squeeze(2)

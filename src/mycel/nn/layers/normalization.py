@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Normalisation layers."""
+
+from __future__ import annotations
+
+from mycel import ops
+from mycel.base.dtypes import float32
+from mycel.init import initializer
+from mycel.nn.cell import Cell
+from mycel.nn.checks import boolean, number, one_of, positive_integer, wrong
+from mycel.ops.normalization import batch_norm_inference, batch_norm_training
+from mycel.record.parameter import Parameter
+from mycel.record.tensor import rebind, resolve
+from mycel.spell import op
+
+
+@op()
+def moved(moving, batch, *, share, correction=1.0):
+    """The moving statistic, `share` of the way towards that of the batch.
+
+    Example:
+        >>> from mycel.nn.layers.normalization import moved
+        >>> print(moved(Tensor([0.0]), Tensor([2.0]), 0.25))
+        [0.5]
+    """
+    made = moving * (1 - share) + batch * (share * correction)
+    return made.astype(moving.dtype)
+
+
+class _BatchNorm(Cell):
+    """What the batch normalisations share."""
+
+    # How many dimensions the inputs may have.
+    ranks: tuple[int, ...] = ()
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-05,
+        momentum=0.9,
+        affine=True,
+        gamma_init="ones",
+        beta_init="zeros",
+        moving_mean_init="zeros",
+        moving_var_init="ones",
+        use_batch_statistics=None,
+        data_format="NCHW",
+        dtype=float32,
+    ):
+        super().__init__()
+        owner = type(self).__name__
+        positive_integer(num_features, f"{owner}.num_features")
+        number(momentum, f"{owner}.momentum", "from 0 to 1", lambda n: 0 <= n <= 1)
+        if use_batch_statistics is not None:
+            boolean(use_batch_statistics, f"{owner}.use_batch_statistics")
+        self.format = one_of(data_format, f"{owner}.data_format", ("NCHW", "NHWC"))
+        self.use_batch_statistics = use_batch_statistics
+        self.num_features = num_features
+        self.eps = eps
+        self.beta_init = beta_init
+        self.gamma_init = gamma_init
+        self.moving_mean_init = moving_mean_init
+        self.moving_var_init = moving_var_init
+        # How far one batch moves the statistics: momentum is what stays of them.
+        self.momentum = 1.0 - momentum
+
+        def made(init, name, trained):
+            values = initializer(init, (num_features,), dtype)
+            return Parameter(values, name=name, requires_grad=trained)
+
+        self.moving_mean = made(moving_mean_init, "mean", False)
+        self.moving_variance = made(moving_var_init, "variance", False)
+        self.gamma = made(gamma_init, "gamma", bool(affine))
+        self.beta = made(beta_init, "beta", bool(affine))
+
+    def construct(self, x):
+        """x, normalised."""
+        if x.ndim not in self.ranks:
+            expected = f"of {' or '.join(map(str, self.ranks))} dimensions"
+            raise wrong(
+                ValueError, f"The input of {type(self).__name__}", expected, f"shape {x.shape}"
+            )
+        if self.format == "NHWC" and x.ndim == 4:
+            return self._normalised(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)
+        return self._normalised(x)
+
+    def _normalised(self, x):
+        by_batch = self.use_batch_statistics
+        if not (self.training if by_batch is None else by_batch):
+            moments = self.moving_mean, self.moving_variance
+            return batch_norm_inference(x, *moments, self.gamma, self.beta, self.eps)
+        made, mean, variance = batch_norm_training(x, self.gamma, self.beta, self.eps)
+        count = x.size // x.shape[1]
+        self._move(self.moving_mean, mean, 1.0)
+        # The variance over all data is estimated larger than that within the batch.
+        self._move(self.moving_variance, variance, count / max(1, count - 1))
+        return made
+
+    def _move(self, moving, batch, correction):
+        rebind(moving, resolve(moved(moving, batch, self.momentum, correction)))
+
+    def extend_repr(self) -> str:
+        """What the layer was made with, and its Parameters."""
+        return (
+            f"num_features={self.num_features}, eps={self.eps}, momentum={1.0 - self.momentum}, "
+            f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
+            f"moving_variance={self.moving_variance}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Normalise each of C features over the batch: (N, C) or (N, C, L).
+
+    In training the batch's own mean and variance are used, and the moving ones follow them; in
+    prediction the moving ones are used and left alone.
+
+    Args:
+        num_features: C.
+        eps: added to the variance.
+        momentum: how much of the moving statistics stays at each batch.
+        affine: whether gamma and beta are trained.
+        gamma_init, beta_init, moving_mean_init, moving_var_init: initialisers, their names,
+            numbers or Tensors.
+        use_batch_statistics: True for the batch's own always, False for the moving ones always,
+            None to follow the training state.
+        dtype: the element type of the Parameters.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: a size that is not positive, momentum out of range, or another input shape.
+
+    Source: MindSpore's `mindspore.nn.BatchNorm1d`.
+
+    Example:
+        >>> layer = nn.BatchNorm1d(1).set_train()
+        >>> print(layer(Tensor([[1.0], [3.0]])).asnumpy().round(3).ravel())
+        [-1.  1.]
+        >>> print(layer.moving_mean.asnumpy())
+        [0.2]
+    """
+
+    ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Normalise each of C channels over batch, H and W: (N, C, H, W); see BatchNorm1d.
+
+    Source: MindSpore's `mindspore.nn.BatchNorm2d`.
+
+    Example:
+        >>> layer = nn.BatchNorm2d(1).set_train()
+        >>> print(layer(Tensor([[[[1.0, 3.0]]]])).asnumpy().round(3).ravel())
+        [-1.  1.]
+    """
+
+    ranks = (4,)
+
+
+class BatchNorm3d(Cell):
+    """Normalise each of C channels over batch, D, H and W: (N, C, D, H, W); see BatchNorm1d.
+
+    Source: MindSpore's `mindspore.nn.BatchNorm3d`.
+
+    Example:
+        >>> layer = nn.BatchNorm3d(1).set_train()
+        >>> print(layer(Tensor([[[[[1.0, 3.0]]]]])).asnumpy().round(3).ravel())
+        [-1.  1.]
+    """
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-05,
+        momentum=0.9,
+        affine=True,
+        gamma_init="ones",
+        beta_init="zeros",
+        moving_mean_init="zeros",
+        moving_var_init="ones",
+        use_batch_statistics=None,
+        dtype=float32,
+    ):
+        super().__init__()
+        self.bn2d = BatchNorm2d(
+            num_features,
+            eps,
+            momentum,
+            affine,
+            gamma_init,
+            beta_init,
+            moving_mean_init,
+            moving_var_init,
+            use_batch_statistics,
+            "NCHW",
+            dtype,
+        )
+
+    def construct(self, input_x):
+        """The input, normalised."""
+        shape = input_x.shape
+        if len(shape) != 5:
+            raise wrong(ValueError, "The input of BatchNorm3d", "(N, C, D, H, W)", shape)
+        flat = input_x.reshape((*shape[:3], shape[3] * shape[4]))
+        return self.bn2d(flat).reshape(shape)
+
+
+class LayerNorm(Cell):
+    """Normalise each entry over its last dimensions, then scale by gamma and shift by beta.
+
+    Args:
+        normalized_shape: the shape of gamma and beta.
+        begin_norm_axis, begin_params_axis: the first dimension to normalise over, and the first
+            that gamma and beta have.
+        gamma_init, beta_init: initialisers, their names, numbers or Tensors.
+        epsilon: added to the variance.
+        dtype: the element type of the Parameters.
+
+    Raises:
+        TypeError: `normalized_shape` is no tuple or list.
+
+    Source: MindSpore's `mindspore.nn.LayerNorm`.
+
+    Example:
+        >>> print(nn.LayerNorm((2,))(Tensor([[1.0, 3.0]])).asnumpy().round(3))
+        [[-1.  1.]]
+    """
+
+    def __init__(
+        self,
+        normalized_shape,
+        begin_norm_axis=-1,
+        begin_params_axis=-1,
+        gamma_init="ones",
+        beta_init="zeros",
+        epsilon=1e-07,
+        dtype=float32,
+    ):
+        super().__init__()
+        if not isinstance(normalized_shape, (tuple, list)):
+            actual = f"{type(normalized_shape).__name__} {normalized_shape!r}"
+            raise wrong(TypeError, "LayerNorm.normalized_shape", "a tuple or a list", actual)
+        self.normalized_shape = normalized_shape
+        self.begin_norm_axis = begin_norm_axis
+        self.begin_params_axis = begin_params_axis
+        self.epsilon = epsilon
+        gamma = initializer(gamma_init, normalized_shape, dtype)
+        beta = initializer(beta_init, normalized_shape, dtype)
+        self.gamma = Parameter(gamma, name="gamma")
+        self.beta = Parameter(beta, name="beta")
+        self.layer_norm = ops.LayerNorm(begin_norm_axis, begin_params_axis, epsilon)
+
+    def construct(self, input_x):
+        """The input, normalised."""
+        made, _, _ = self.layer_norm(input_x, self.gamma, self.beta)
+        return made
+
+    def extend_repr(self) -> str:
+        """What the layer was made with, and its Parameters, as MindSpore writes them."""
+        return (
+            f"normalized_shape={self.normalized_shape}, begin_norm_axis={self.begin_norm_axis}, "
+            f"begin_params_axis={self.begin_params_axis}, gamma{self.gamma}, beta={self.beta}"
+        )
+
+
+class GroupNorm(Cell):
+    """Normalise groups of channels of each entry: (N, C, H, W).
+
+    Args:
+        num_groups, num_channels: channels fall into groups of equal size.
+        eps: added to the variance.
+        affine: whether gamma and beta are trained.
+        gamma_init, beta_init: initialisers, their names, numbers or Tensors.
+        dtype: the element type of the Parameters.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: `num_groups` does not divide `num_channels`.
+
+    Source: MindSpore's `mindspore.nn.GroupNorm`.
+
+    Example:
+        >>> print(nn.GroupNorm(1, 2)(Tensor([[[[1.0]], [[3.0]]]])).asnumpy().round(3).ravel())
+        [-1.  1.]
+    """
+
+    def __init__(
+        self,
+        num_groups,
+        num_channels,
+        eps=1e-05,
+        affine=True,
+        gamma_init="ones",
+        beta_init="zeros",
+        dtype=float32,
+    ):
+        super().__init__()
+        self.num_groups = positive_integer(num_groups, "GroupNorm.num_groups")
+        self.num_channels = positive_integer(num_channels, "GroupNorm.num_channels")
+        if num_channels % num_groups:
+            expected = f"a multiple of num_groups={num_groups}"
+            raise wrong(ValueError, "GroupNorm.num_channels", expected, num_channels)
+        self.eps = eps
+        self.affine = boolean(affine, "GroupNorm.affine")
+        gamma = initializer(gamma_init, (num_channels,), dtype)
+        beta = initializer(beta_init, (num_channels,), dtype)
+        self.gamma = Parameter(gamma, name="gamma", requires_grad=affine)
+        self.beta = Parameter(beta, name="beta", requires_grad=affine)
+
+    def construct(self, x):
+        """x, normalised."""
+        return ops.group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
+
+    def extend_repr(self) -> str:
+        """The numbers of groups and channels."""
+        return f"num_groups={self.num_groups}, num_channels={self.num_channels}"

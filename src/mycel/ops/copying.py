@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same values under another handle, and what is known of a Tensor without its values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mycel.differentiate.api import stop_gradient
+from mycel.record.tensor import Tensor
+from mycel.spell import composite, op
+
+
+@op(
+    "ops.identity(x)",
+    "Identity()(input_x=x)",
+    "Tensor.copy(x)",
+    "Tensor.clone(x)",
+    "mint.clone(input=x)",
+)
+def identity(x):
+    """The same values in a Tensor of their own: assigning to it leaves x alone.
+
+    Source: MindSpore's `ops.identity`, `ops.Identity`, `Tensor.copy`.
+
+    Example:
+        >>> print(ops.identity(Tensor([1, 2])))
+        [1 2]
+    """
+    return x
+
+
+@composite("Tensor.contiguous(x)")
+def contiguous(x):
+    """The Tensor itself: there are no other layouts here.
+
+    Source: MindSpore's `Tensor.contiguous`.
+
+    Example:
+        >>> print(Tensor([1, 2]).contiguous())
+        [1 2]
+    """
+    return x
+
+
+@composite("Tensor.is_contiguous(x)")
+def is_contiguous(x):
+    """True: there are no other layouts here.
+
+    Example:
+        >>> Tensor([1, 2]).is_contiguous()
+        True
+    """
+    del x
+    return True
+
+
+@composite("Tensor.detach(x)")
+def detach(x):
+    """The same values, through which no gradient flows.
+
+    Source: MindSpore's `Tensor.detach`.
+
+    Example:
+        >>> print(Tensor([1, 2]).detach())
+        [1 2]
+    """
+    return stop_gradient(x)
+
+
+@composite("ops.shape(input_x=x)", "Shape()(x)")
+def shape(x):
+    """The length of each dimension, as a tuple of Python numbers.
+
+    Source: MindSpore's `ops.shape`, `ops.Shape`.
+
+    Example:
+        >>> ops.shape(Tensor([[1, 2]]))
+        (1, 2)
+    """
+    return x.shape
+
+
+@composite("ops.dyn_shape(input_x=x)", "TensorShape()(input_x=x)")
+def shape_tensor(x):
+    """The length of each dimension, as a Tensor, Int64.
+
+    Source: MindSpore's `ops.TensorShape`.
+
+    Example:
+        >>> print(ops.TensorShape()(Tensor([[1, 2]])))
+        [1 2]
+    """
+    return Tensor(np.array(x.shape, np.int64))
+
+
+@composite("ops.size(input_x=x)", "Size()(input_x=x)")
+def size(x):
+    """The number of elements, as a Python number.
+
+    Source: MindSpore's `ops.size`, `ops.Size`.
+
+    Example:
+        >>> ops.size(Tensor([[1, 2]]))
+        2
+    """
+    return x.size
+
+
+@composite("ops.rank(input_x=x)", "Rank()(x)")
+def rank(x):
+    """The number of dimensions, as a Python number.
+
+    Source: MindSpore's `ops.rank`, `ops.Rank`.
+
+    Example:
+        >>> ops.rank(Tensor([[1, 2]]))
+        2
+    """
+    return x.ndim

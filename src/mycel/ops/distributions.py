@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rarer distributions: Laplace, gamma, Poisson."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.base.dtypes import as_dtype, float32
+from mycel.ops.common import as_float
+from mycel.ops.creation import as_size
+from mycel.ops.random import as_key, as_tensor, draw_key
+from mycel.spell import composite, op
+
+
+@op()
+def scaled_laplace(mean, scale, key, *, shape):
+    """Numbers of a Laplace distribution; mean and scale may vary from element to element."""
+    full = np.broadcast_shapes(shape, mean.shape, scale.shape)
+    return mean + scale * jax.random.laplace(as_key(key), full, mean.dtype)
+
+
+@composite("ops.laplace(shape, mean, lambda_param=scale, seed=seed)")
+def laplace(shape, mean, scale, seed=None):
+    """Numbers of a Laplace distribution around `mean`.
+
+    Source: MindSpore's `ops.laplace`.
+
+    Example:
+        >>> ops.laplace((2, 3), Tensor(0.0), Tensor(1.0)).shape
+        (2, 3)
+    """
+    given = [as_tensor(n, float32) for n in (mean, scale)]
+    return scaled_laplace(*given, draw_key(seed), as_size(shape))
+
+
+@composite(
+    "ops.standard_laplace(shape, seed=seed)",
+    "StandardLaplace(seed=(seed, 0), seed2=(seed2, 0))(shape)",
+)
+def standard_laplace(shape, seed=None, seed2=0):
+    """Numbers of a Laplace distribution of mean 0 and scale 1.
+
+    Source: MindSpore's `ops.standard_laplace`, `ops.StandardLaplace`.
+
+    Example:
+        >>> ops.standard_laplace((2, 3)).shape
+        (2, 3)
+    """
+    return laplace(shape, 0.0, 1.0, seed or seed2)
+
+
+@op()
+def scaled_gamma(alpha, beta, key, *, shape):
+    """Numbers of a gamma distribution for each pair of parameters."""
+    full = (*shape, *np.broadcast_shapes(alpha.shape, beta.shape))
+    return jax.random.gamma(as_key(key), alpha, full, alpha.dtype) / beta
+
+
+@composite(
+    "ops.gamma(shape, alpha, beta, seed=seed)",
+    "Gamma(seed=(seed, 0), seed2=(seed2, 0))(shape, alpha, beta)",
+)
+def gamma(shape, alpha, beta, seed=None, seed2=0):
+    """Numbers of a gamma distribution: `shape` of them for each pair of parameters.
+
+    Source: MindSpore's `ops.gamma`, `ops.Gamma`.
+
+    Example:
+        >>> ops.gamma((2,), Tensor([1.0, 2.0]), Tensor([1.0])).shape
+        (2, 2)
+    """
+    given = [as_tensor(n, float32) for n in (alpha, beta)]
+    return scaled_gamma(*given, draw_key(seed or seed2), as_size(shape))
+
+
+@op()
+def draw_poisson(rate, key, *, shape, dtype):
+    """Counts of a Poisson distribution for each rate."""
+    drawn = jax.random.poisson(as_key(key), as_float(rate), (*shape, *rate.shape), np.int32)
+    return drawn.astype(np.dtype(jnp.dtype(dtype)))
+
+
+@composite("ops.random_poisson(shape, rate, seed=seed, dtype=dtype)")
+def random_poisson(shape, rate, seed=None, dtype=float32):
+    """Counts of a Poisson distribution: `shape` of them for each rate.
+
+    Source: MindSpore's `ops.random_poisson`.
+
+    Example:
+        >>> ops.random_poisson((2,), Tensor([1.0, 2.0])).shape
+        (2, 2)
+    """
+    key = draw_key(seed)
+    return draw_poisson(as_tensor(rate, float32), key, as_size(shape), as_dtype(dtype).name)
+
+
+@composite("Poisson(seed=(seed, 0), seed2=(seed2, 0))(shape, mean=rate)")
+def poisson(shape, rate, seed=0, seed2=0):
+    """Int32 counts of a Poisson distribution: `shape` of them for each mean.
+
+    Source: MindSpore's `ops.Poisson`.
+
+    Example:
+        >>> ops.Poisson()((2,), Tensor([1.0, 2.0])).dtype
+        mindspore.int32
+    """
+    return random_poisson(shape, rate, seed or seed2, "int32")
