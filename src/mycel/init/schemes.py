@@ -15,6 +15,9 @@ from numpy.random import Generator
 # Below this chance of acceptance, drawing again until a normal number fits takes too long.
 _LIKELY = 0.2
 
+# The standard deviation of a normal distribution cut off at two of its own.
+CUT_AT_TWO = 0.87962566103423978
+
 
 def fans(shape: tuple[int, ...]) -> tuple[int, int]:
     """How many numbers feed one output, and how many outputs one input feeds.

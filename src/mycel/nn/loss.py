@@ -10,6 +10,9 @@ from mycel.record.tensor import Tensor
 
 REDUCTIONS = ("mean", "sum", "none")
 
+# Keeps the cosine of a vector without length finite.
+_TINY = 1e-12
+
 
 def tensors(owner: Cell, **given) -> None:
     """Raise unless every argument is a Tensor.
@@ -288,8 +291,8 @@ class BCELoss(LossBase):
     Source: MindSpore's `mindspore.nn.BCELoss`.
 
     Example:
-        >>> print(nn.BCELoss()(Tensor([1.0]), Tensor([1.0])))
-        0.0
+        >>> print(nn.BCELoss()(Tensor([0.5]), Tensor([1.0])))
+        0.6931472
     """
 
     def __init__(self, weight=None, reduction="mean"):
@@ -370,7 +373,7 @@ class MarginRankingLoss(LossBase):
     def construct(self, input1, input2, target):
         """What is missing to the right order, reduced."""
         tensors(self, input1=input1, input2=input2, target=target)
-        return ops.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
+        return self.get_loss(ops.relu(self.margin - target * (input1 - input2)))
 
 
 class CosineEmbeddingLoss(LossBase):
@@ -391,7 +394,13 @@ class CosineEmbeddingLoss(LossBase):
     def construct(self, logits_x1, logits_x2, labels):
         """The distances of directions, reduced."""
         tensors(self, logits_x1=logits_x1, logits_x2=logits_x2, labels=labels)
-        return ops.cosine_embedding_loss(logits_x1, logits_x2, labels, self.margin, self.reduction)
+        square1, square2 = (logits_x1 * logits_x1).sum(1), (logits_x2 * logits_x2).sum(1)
+        length = ops.sqrt((square1 + _TINY) * (square2 + _TINY))
+        cosine = (logits_x1 * logits_x2).sum(1) / length
+        apart = ops.relu(cosine - self.margin)
+        nothing = ops.zeros_like(cosine)
+        distances = ops.select(labels == 1, 1 - cosine, nothing)
+        return self.get_loss(ops.select(labels == -1, apart, distances))
 
 
 def _unit(value) -> bool:

@@ -9,7 +9,9 @@ from mycel.ops import (
     casting,
     comparison,
     convolution,
+    copying,
     creation,
+    diagonals,
     distributions,
     dropout,
     elementwise,
@@ -18,19 +20,32 @@ from mycel.ops import (
     joining,
     linear,
     loss,
+    masking,
     normalization,
+    ordering,
+    padding,
     pooling,
     powers,
     random,
     reduction,
+    scatter,
     selection,
     shape,
     statistics,
     trigonometry,
 )
+from mycel.ops.diagonals import block_diag, meshgrid
 from mycel.record.parameter import assign
 from mycel.spell import Primitive, namespaces
 
 globals().update(namespaces["ops"])
 
-__all__ = ["GradOperation", "Primitive", "assign", "stop_gradient", *namespaces["ops"]]
+__all__ = [
+    "GradOperation",
+    "Primitive",
+    "assign",
+    "block_diag",
+    "meshgrid",
+    "stop_gradient",
+    *namespaces["ops"],
+]

@@ -63,6 +63,7 @@ def stack(*tensors, axis=0):
 
     Raises:
         ValueError: no Tensor, or different shapes.
+        TypeError: different element types.
 
     Source: MindSpore's `ops.stack`, `ops.Stack`.
 
@@ -71,6 +72,8 @@ def stack(*tensors, axis=0):
         (2, 2)
     """
     arrays = _alike(tensors, "stack")
+    if len({x.dtype for x in tensors}) > 1:
+        raise TypeError(f"stack needs one type, not {', '.join(str(x.dtype) for x in tensors)}.")
     if len({x.shape for x in arrays}) > 1:
         raise ValueError(
             f"stack needs equal shapes, not {', '.join(str(x.shape) for x in arrays)}."

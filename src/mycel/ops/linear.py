@@ -428,3 +428,51 @@ def inverse(x):
          [0.   0.25]]
     """
     return jnp.linalg.inv(x)
+
+
+@op(
+    "ops.dense(input=x, weight=weight, bias=bias)",
+    "mint.nn.functional.linear(input=x, weight=weight, bias=bias)",
+)
+def dense(x, weight, bias=None):
+    """x @ weight.T + bias: (..., in) by (out, in) gives (..., out); the bias may be left out.
+
+    Raises:
+        TypeError: the element types differ.
+        ValueError: the last length of x and that of the weight differ.
+
+    Source: MindSpore's `ops.dense`, `mint.nn.functional.linear`.
+
+    Example:
+        >>> print(ops.dense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]), Tensor([10.0])))
+        [[21.]]
+    """
+    _same_dtype(x, weight)
+    _fit(x, weight, -1, -1)
+    made = lax.dot_general(x, weight, (((x.ndim - 1,), (weight.ndim - 1,)), ((), ())))
+    return made if bias is None else made + bias.astype(made.dtype)
+
+
+@op("ops.cdist(x1=x, x2=y, p=order)")
+def cdist(x, y, *, order=2.0):
+    """The distances of all rows of x from all rows of y: (..., n, k) and (..., m, k) to (..., n, m).
+
+    Raises:
+        ValueError: the lengths of the rows differ.
+
+    Source: MindSpore's `ops.cdist`.
+
+    Example:
+        >>> print(ops.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]])))
+        [[5.]]
+    """
+    _fit(x, y, -1, -1)
+    apart = jnp.abs(x[..., :, None, :] - y[..., None, :, :])
+    if order == float("inf"):
+        return jnp.max(apart, -1)
+    if order == 0:
+        return jnp.sum(apart != 0, -1, x.dtype)
+    powers = jnp.sum(apart if order == 1 else apart**order, -1)
+    # The root has no derivative at 0; there the distance has none to give either.
+    same = powers == 0
+    return jnp.where(same, 0, jnp.where(same, 1, powers) ** (1 / order)).astype(x.dtype)

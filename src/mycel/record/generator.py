@@ -89,10 +89,10 @@ def set_seed(seed: int) -> None:
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
         raise TypeError(f"A seed must be an integer, but {seed!r} was given.")
-    _seed.number = int(seed)
-    _state_of(_seed.number)
-    np.random.seed(_seed.number % (1 << 32))
-    default_generator().manual_seed(_seed.number)
+    seed = int(seed)
+    default_generator().manual_seed(seed)
+    np.random.seed(seed % (1 << 32))
+    _seed.number = seed
 
 
 def get_seed() -> int | None:
