@@ -40,9 +40,7 @@ def lenet(variant: str):
     net.set_train()
     optimizer = nn.Momentum(net.trainable_params(), work.RATE, work.MOMENTUM)
     criterion = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    derivative = ms.value_and_grad(
-        lambda x, y: criterion(net(x), y), None, net.trainable_params()
-    )
+    derivative = ms.value_and_grad(lambda x, y: criterion(net(x), y), None, net.trainable_params())
     x, y = map(Tensor, work.lenet_batch())
 
     def step(x, y):

@@ -17,9 +17,7 @@ def lenet(variant: str):
         name: torch.tensor(array, requires_grad=True)
         for name, array in work.lenet_weights().items()
     }
-    optimizer = torch.optim.SGD(
-        list(weights.values()), work.RATE, work.MOMENTUM, foreach=True
-    )
+    optimizer = torch.optim.SGD(list(weights.values()), work.RATE, work.MOMENTUM, foreach=True)
     images, labels = work.lenet_batch()
     x, y = torch.tensor(images), torch.tensor(labels, dtype=torch.int64)
     w = weights

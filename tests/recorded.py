@@ -1,89 +1,97 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing a recorded program of MindSpore with ours, in every execution."""
+"""Recorded cases as tests: each is evaluated in every execution and compared with MindSpore."""
 
 from __future__ import annotations
 
-import re
+import builtins
 
 import numpy as np
-from fixtures.case import ADDRESS, Array, Case, differentiate, dtype_name, evaluate, is_tensor
-from fixtures.load import Recorded, pairs
-from harness import EXECUTIONS, TOLERANCE, execution
+import pytest
 
 import mycel as ms
+from fixtures import load
+from fixtures.case import Array, dtype_name, evaluate, namespace
+from harness import EXECUTIONS, as_tensors, assert_close, execution, run_everywhere
 
 
-def named(family: str, *patterns: str, without: tuple[str, ...] = ()) -> list:
-    """The recorded cases of a family whose names match a pattern, except those listed."""
-    wanted = re.compile("|".join(patterns) if patterns else "")
-    return [
-        pair
-        for pair in pairs(family)
-        if wanted.match(pair[0].name) and pair[0].name not in without
-    ]
+def cases(*families: str, without=()):
+    """Parameters for a test: every case of the families with its recorded answer.
+
+    Cases of layers (`nn.…`) are tested with the layers.
+    """
+    for family in families:
+        for case, recorded in load.pairs(family):
+            source = case.expression + case.program
+            if case.name not in without and "nn." not in source:
+                yield pytest.param(case, recorded, id=f"{family}:{case.name}")
 
 
-def case_name(value) -> str:
-    """What pytest calls a case."""
-    return value.name if isinstance(value, Case) else ""
+def function_of(case):
+    """The expression as a function of its Tensors."""
+    arguments = ", ".join(f"x{i}" for i in range(len(case.inputs)))
+    names = namespace(case, ms)
+    return eval(compile(f"lambda {arguments}: {case.expression}", f"<{case.name}>", "eval"), names)
 
 
-def same(actual, expected, what: str) -> None:
-    """Equal structure, element types and shapes, and values within the tolerance of the type."""
+def with_gradient(case):
+    """The function, and its gradients for a cotangent of ones."""
+    function = function_of(case)
+    positions = case.gradient[0] if len(case.gradient) == 1 else case.gradient
+    gradient = ms.grad(function, positions)
+
+    def both(*inputs):
+        found = gradient(*inputs)
+        return function(*inputs), found if isinstance(found, tuple) else (found,)
+
+    return both
+
+
+def compare(actual, expected, what, tolerance=None):
+    """Equal structure, element types and values; `expected` is decoded from a fixture."""
     if isinstance(expected, Array):
-        assert is_tensor(actual), f"{what}: {actual!r} is no Tensor"
-        assert dtype_name(actual.dtype) == expected.dtype, f"{what}: {actual.dtype}"
-        close(actual.asnumpy(), expected.values, expected.dtype, what)
-    elif isinstance(expected, np.ndarray):
-        close(np.asarray(actual), expected, expected.dtype.name, what)
-    elif isinstance(expected, dict):
-        assert list(map(str, actual)) == list(expected), f"{what}: {list(actual)}"
-        for key, value in actual.items():
-            same(value, expected[str(key)], f"{what}[{key!r}]")
+        assert dtype_name(actual.dtype) == expected.dtype, what
+        actual = actual.asnumpy() if isinstance(actual, ms.Tensor) else actual
+        assert_close(actual, expected.values, what, tolerance)
     elif isinstance(expected, (tuple, list)):
-        assert type(actual) is type(expected), f"{what}: {type(actual).__name__}"
-        assert len(actual) == len(expected), f"{what}: {len(actual)} for {len(expected)} results"
-        for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
-            same(one, other, f"{what}[{index}]")
-    elif isinstance(expected, float) and not isinstance(actual, bool):
-        assert abs(actual - expected) <= 1e-12 * max(1, abs(expected)), f"{what}: {actual}"
+        assert len(actual) == len(expected), what
+        for index, (a, e) in enumerate(zip(actual, expected, strict=True)):
+            compare(a, e, f"{what}[{index}]", tolerance)
+    elif isinstance(expected, np.ndarray):
+        assert_close(actual, expected, what, tolerance)
     else:
-        text = ADDRESS.sub(r"<\1>", str(actual)) if isinstance(expected, str) else actual
-        assert text == expected, f"{what}: {text!r} for {expected!r}"
+        assert actual == expected, what
 
 
-def close(actual, expected, dtype: str, what: str) -> None:
-    """Equal shapes, and values within the tolerance of the type."""
-    assert actual.shape == expected.shape, f"{what}: shape {actual.shape} for {expected.shape}"
-    relative, absolute = TOLERANCE.get(dtype, (0, 0))
-    np.testing.assert_allclose(
-        actual.astype(np.float64),
-        expected.astype(np.float64),
-        relative,
-        absolute,
-        err_msg=what,
-    )
-
-
-def check(case: Case, answer: Recorded, modes: tuple[str, ...] = EXECUTIONS) -> None:
-    """Our value (or error) and gradients of a recorded case are MindSpore's, in each execution."""
-    for mode in modes:
-        with execution(mode):
-            if answer.error:
-                check_error(case, answer.error)
-                continue
-            same(evaluate(case, ms), answer.output, f"{case.name}, {mode}")
-            if answer.gradient is not None:
-                gradients = differentiate(case, ms)
-                same(gradients, answer.gradient, f"gradient of {case.name}, {mode}")
-
-
-def check_error(case: Case, kind: str) -> None:
-    """The case raises an error of the recorded kind, or one of its kinds."""
-    try:
-        value = evaluate(case, ms)
-    except Exception as error:
-        kinds = [parent.__name__ for parent in type(error).__mro__]
-        assert kind in kinds, f"{case.name} raised {type(error).__name__}: {error}"
+def agrees(case, recorded, other_error=None, gradient=True, replayed=True, tolerance=None):
+    """Assert that every execution of a case gives what MindSpore recorded."""
+    if recorded.error:
+        with pytest.raises(other_error or getattr(builtins, recorded.error)):
+            evaluate(case, ms)
         return
-    raise AssertionError(f"{case.name} gave {value!r} and raised no {kind}")
+    if case.program:
+        for name in EXECUTIONS:
+            with execution(name):
+                compare(evaluate(case, ms), recorded.output, f"{case.name} in {name}", tolerance)
+        return
+    expected, function = recorded.output, function_of(case)
+    if gradient and recorded.gradient is not None:
+        expected, function = (recorded.output, recorded.gradient), with_gradient(case)
+    inputs = [np.asarray(array) for array in case.inputs]
+    for name, actual in run_everywhere(function, *inputs, replayed=replayed).items():
+        compare(actual, expected, f"{case.expression} in {name}", tolerance)
+
+
+def gradients_by_differences(function, inputs, step=1e-5):
+    """Central differences of sum(function) in Float64, one array for each input."""
+    found = []
+    for position, array in enumerate(inputs):
+        slope = np.zeros(array.shape)
+        for place in np.ndindex(*array.shape):
+            ends = []
+            for sign in (1, -1):
+                moved = [a.copy() for a in inputs]
+                moved[position][place] += sign * step
+                ends.append(float(function(*as_tensors(moved)).sum().asnumpy()))
+            slope[place] = (ends[0] - ends[1]) / (2 * step)
+        found.append(slope)
+    return found

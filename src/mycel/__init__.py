@@ -21,7 +21,7 @@ from mycel.base.context import (  # noqa: E402
     get_context,
     set_context,
 )
-from mycel.base.dtypes import *  # noqa: E402, F403
+from mycel.base.dtypes import *  # noqa: E402
 from mycel.execute import direct as _direct  # noqa: E402
 from mycel.execute import fused as _fused  # noqa: E402
 from mycel.record import stream as _stream  # noqa: E402
@@ -42,17 +42,17 @@ from mycel import debug, nn, ops  # noqa: E402
 from mycel.base.errors import BudgetError  # noqa: E402
 from mycel.base.version import __version__  # noqa: E402
 from mycel.differentiate.api import get_grad, grad, value_and_grad  # noqa: E402
+from mycel.execute.effects import every_call  # noqa: E402
+from mycel.execute.graph import jit  # noqa: E402
 from mycel.record.generator import (  # noqa: E402
     Generator,
     default_generator,
     get_seed,
     set_seed,
-)  # noqa: E402
+)
 from mycel.record.parameter import Parameter, ParameterTuple  # noqa: E402
-from mycel.record.tensor import Tensor  # noqa: E402
 from mycel.record.stream import flush  # noqa: E402
-from mycel.execute.effects import every_call  # noqa: E402
-from mycel.execute.graph import jit  # noqa: E402
+from mycel.record.tensor import Tensor  # noqa: E402
 
 ms_function = jit
 

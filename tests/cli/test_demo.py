@@ -56,7 +56,9 @@ def test_one_epoch_in_both_modes(tmp_path):
     assert difference
     assert float(difference[1]) < 1e-4
     for mode in ("PyNative", "Graph"):
-        row = re.search(rf"{mode} +│ +([\d.]+)% │ +[\d.]+ s │ +[\d.]+ ms │ +[\d,]+ │", done.stdout)
+        row = re.search(
+            rf"{mode} +│ +([\d.]+)% │ +\d+ │ +[\d.]+ s │ +[\d.]+ ms │ +[\d,]+ │", done.stdout
+        )
         assert row, done.stdout
         assert float(row[1]) > 50
 

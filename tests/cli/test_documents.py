@@ -35,7 +35,7 @@ def blocks(text: str):
 def is_program(code: str) -> bool:
     """Some fences of programs hold printed text."""
     try:
-        return bool(ast.parse(code).body)
+        return bool(ast.parse(code).body) and "Tensor(shape=" not in code
     except SyntaxError:
         return False
 
@@ -90,9 +90,11 @@ if PROGRAMS:
     @pytest.mark.parametrize(("code", "expected"), PROGRAMS)
     def test_program_of_a_document(code, expected, tmp_path):
         pynative, graph = (parts(run(tmp_path, code, mode, 0)) for mode in MODES)
-        other_seed = parts(run(tmp_path, code, MODES[0], 1))
         shape, numbers = parts(expected)
         assert pynative[0] == graph[0] == shape
         assert pynative[1] == pytest.approx(graph[1], rel=2e-5, abs=1e-6)
-        rows = zip(pynative[1], other_seed[1], numbers, strict=True)
-        assert all(ours == documented for ours, other, documented in rows if ours == other)
+        if pynative[1] != numbers:
+            # What another seed leaves as it is was not random, and must be the document's.
+            other = parts(run(tmp_path, code, MODES[0], 1))[1]
+            rows = zip(pynative[1], other, numbers, strict=True)
+            assert all(ours == documented for ours, others, documented in rows if ours == others)

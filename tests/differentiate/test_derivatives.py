@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+import mycel as ms
 from fixtures.case import Array, decode, encode, evaluate, structure
 from fixtures.load import pairs
 from harness import EXECUTIONS, assert_close, execution, matches, run_everywhere
-
-import mycel as ms
 from mycel import Parameter, Tensor, ops
 
 # Recorded cases that belong to later work, or where we knowingly do more than MindSpore.

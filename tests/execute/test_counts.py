@@ -54,9 +54,7 @@ def make_training(rate=0.05):
     net.set_train()
     optimizer = nn.Momentum(net.trainable_params(), rate, 0.9)
     criterion = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    derivative = ms.value_and_grad(
-        lambda x, y: criterion(net(x), y), None, net.trainable_params()
-    )
+    derivative = ms.value_and_grad(lambda x, y: criterion(net(x), y), None, net.trainable_params())
 
     def step(x, y):
         loss, gradients = derivative(x, y)

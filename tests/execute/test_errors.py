@@ -9,9 +9,9 @@ import re
 import jax
 import numpy as np
 import pytest
-from harness import execution
 
 import mycel as ms
+from harness import execution
 from mycel import Parameter, Tensor, nn, ops
 from mycel.spell import op
 

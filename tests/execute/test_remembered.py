@@ -8,11 +8,11 @@ import io
 import warnings
 
 import numpy as np
-import programs
 import pytest
-from harness import as_numpy, execution
 
 import mycel as ms
+import programs
+from harness import as_numpy, execution
 
 
 def play(build, mode: str):
@@ -34,7 +34,9 @@ def play(build, mode: str):
                     result = as_numpy(function(*arguments))
             except (KeyError, ValueError) as error:
                 result = f"{type(error).__name__}: {error}"
-            rows.append((result, as_numpy(task.state), as_numpy(list(task.log)), printed.getvalue()))
+            rows.append(
+                (result, as_numpy(task.state), as_numpy(list(task.log)), printed.getvalue())
+            )
             task.between(index)
     return rows
 
@@ -133,3 +135,112 @@ def test_a_function_that_keeps_missing_warns_once_with_its_line():
             counting(ms.Tensor(1.0))
     assert len(caught) == 1
     assert "test_remembered.py:" in str(caught[0].message)
+
+
+def test_no_callback_is_compiled():
+    """Sites see real values that come out of the executable; nothing calls back from inside."""
+    task = programs.PROGRAMS["state_seen_by_sites"]()
+    compiled = ms.jit(task.function)
+    for arguments in task.calls:
+        compiled(*arguments)
+    (memory,) = compiled.memories.values()
+    assert memory.ready
+    assert len(memory.sites) == 3
+    holders = [task.calls[0][0] if holder is None else holder for holder in memory.holders]
+    text = memory.executable.lower([holder._value.array for holder in holders]).as_text()
+    assert "callback" not in text
+    assert "stablehlo" in text
+
+
+def test_a_method_and_a_construct():
+    class Net(ms.nn.Cell):
+        def __init__(self, factor):
+            super().__init__()
+            self.w = ms.Parameter(np.float32([factor]), name="w")
+
+        @ms.jit
+        def construct(self, x):
+            return x * self.w
+
+        @ms.jit
+        def other(self, x, *, scale=1.0):
+            return x * self.w * scale
+
+    first, second = Net(2.0), Net(3.0)
+    for _ in range(4):
+        assert float(first(ms.Tensor([1.0]))) == 2.0
+        assert float(second(ms.Tensor([1.0]))) == 3.0
+        assert float(first.other(ms.Tensor([1.0]), scale=5.0)) == 10.0
+        assert float(second.other(ms.Tensor([1.0]))) == 3.0
+    assert ms.debug.ledger().counts.replays == 8
+    # A new value is seen, whoever set it.
+    first.w.set_data(ms.Tensor([7.0]))
+    assert float(first(ms.Tensor([1.0]))) == 7.0
+
+
+def test_graph_mode_remembers_cells_derivatives_and_optimisers():
+    net = ms.nn.Dense(3, 1)
+    optimizer = ms.nn.SGD(net.trainable_params(), 0.1)
+    x = ms.Tensor(np.ones((2, 3), np.float32))
+    ms.set_context(mode=ms.GRAPH_MODE)
+    counts = ms.debug.ledger().counts
+    for index in range(6):
+        before = counts.replays
+        net(x)
+        # A derivative written anew in each turn is remembered as well.
+        gradients = ms.grad(net, None, net.trainable_params())(x)
+        optimizer(gradients)
+        assert counts.replays - before == (0 if index < 2 else 3)
+
+
+def test_switching_modes_and_structure_is_seen():
+    class Net(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.dropout = ms.nn.Dropout(p=0.5)
+            self.factor = 2.0
+
+        def construct(self, x):
+            return self.dropout(x) * self.factor
+
+    net = Net()
+    x = ms.Tensor(np.ones(64, np.float32))
+    ms.set_context(mode=ms.GRAPH_MODE)
+    for _ in range(4):
+        assert (net(x).asnumpy() == 2.0).all()
+    net.factor = 3.0
+    for _ in range(4):
+        assert (net(x).asnumpy() == 3.0).all()
+    net.set_train()
+    results = [net(x).asnumpy() for _ in range(4)]
+    assert all(set(np.unique(result)) == {0.0, 6.0} for result in results)
+    assert not (results[2] == results[3]).all()
+    net.set_train(False)
+    assert (net(x).asnumpy() == 3.0).all()
+
+
+def test_parameter_flags_are_seen():
+    w = ms.Parameter(np.float32([2.0]), name="w")
+    v = ms.Parameter(np.float32([3.0]), name="v")
+
+    @ms.jit
+    def f(x):
+        chosen = [p for p in (w, v) if p.requires_grad]
+        return len(chosen), ms.grad(lambda x: x * w * v, None, chosen)(x)
+
+    x = ms.Tensor([1.0])
+    for _ in range(4):
+        assert f(x)[0] == 2
+    v.requires_grad = False
+    for _ in range(4):
+        assert f(x)[0] == 1
+
+
+def test_many_keys_are_bounded():
+    @ms.jit
+    def f(x, number):
+        return x * number
+
+    for number in range(200):
+        f(ms.Tensor([1.0]), float(number))
+    assert len(f.memories) <= 64

@@ -11,12 +11,11 @@ import builtins
 
 import numpy as np
 import pytest
+
+import mycel as ms
 from fixtures import load
 from fixtures.case import Array, dtype_name, namespace
 from harness import as_tensors, assert_close, run_everywhere
-
-import mycel as ms
-from mycel import Tensor, ops
 
 FAMILIES = ("elementwise", "reductions", "linear", "creation")
 

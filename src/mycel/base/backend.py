@@ -20,7 +20,7 @@ def configure() -> None:
     # int64 and float64 are MindSpore's defaults, and the per-call switch loses precision silently.
     jax.config.update("jax_enable_x64", True)
     folder = cache_folder()
-    if folder is not None and jax.config.jax_compilation_cache_dir is None:
+    if folder is not None and getattr(jax.config, "jax_compilation_cache_dir", None) is None:
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -18,17 +18,18 @@ _log = logging.getLogger("mycel")
 
 # Settings of MindSpore that mean nothing on XLA: accepted, and noted once in the log.
 WITHOUT_EFFECT = frozenset(
-    """aoe_config aoe_tune_mode ascend_config auto_tune_mode check_bprop compile_cache_path
+    """
+    aoe_config aoe_tune_mode ascend_config auto_tune_mode check_bprop compile_cache_path
     debug_level deterministic disable_format_transform enable_auto_mixed_precision
-    enable_compile_cache enable_debug_runtime enable_dump enable_graph_kernel
-    enable_mem_reuse enable_profiling enable_reduce_precision enable_sparse
-    env_config_path exec_order gpu_config graph_kernel_flags grad_for_scalar
-    graph_memory_max_size host_scheduling_max_threshold inter_op_parallel_num
-    jit_level jit_config jit_syntax_level load_compile_cache max_call_depth
-    max_device_memory memory_offload memory_optimize_level mempool_block_size op_timeout
-    precompile_only print_file_path profiling_options recompute reserve_class_name_in_scope
-    runtime_num_threads save_dump_path save_graphs save_graphs_path support_binary
-    variable_memory_max_size jit_enable_inplace_ops""".split()
+    enable_compile_cache enable_debug_runtime enable_dump enable_graph_kernel enable_mem_reuse
+    enable_profiling enable_reduce_precision enable_sparse env_config_path exec_order gpu_config
+    grad_for_scalar graph_kernel_flags graph_memory_max_size host_scheduling_max_threshold
+    inter_op_parallel_num jit_config jit_enable_inplace_ops jit_level jit_syntax_level
+    load_compile_cache max_call_depth max_device_memory memory_offload memory_optimize_level
+    mempool_block_size op_timeout precompile_only print_file_path profiling_options recompute
+    reserve_class_name_in_scope runtime_num_threads save_dump_path save_graphs save_graphs_path
+    support_binary variable_memory_max_size
+    """.split()  # noqa: SIM905 - a list of words reads better as words
 )
 
 

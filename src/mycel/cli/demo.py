@@ -73,6 +73,8 @@ class Result:
     reads: list[tuple[int, float]] = field(default_factory=list)
     predictions: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
     accuracy: float = 0.0
+    # How many programs were compiled. Graph mode after PyNative finds them compiled already.
+    compilations: int = 0
 
     @property
     def first_step(self) -> float:
@@ -139,6 +141,7 @@ def execute(options: argparse.Namespace) -> int:
 def train(mode: str, digits: Digits, options, progress: Progress) -> tuple[LeNet5, Result]:
     """Train a new LeNet-5 in one mode, and test it; the program is the same in both modes."""
     name, number = MODES[mode]
+    compiled_before = ms.debug.ledger().counts.compilations
     ms.set_context(mode=number)
     ms.set_seed(options.seed)
     net = LeNet5()
@@ -163,6 +166,7 @@ def train(mode: str, digits: Digits, options, progress: Progress) -> tuple[LeNet
             progress.update(bar, completed=count, loss=shown, speed=speed)
     net.set_train(False)
     result.predictions = net(ms.Tensor(digits.test_images)).asnumpy().argmax(1)
+    result.compilations = ms.debug.ledger().counts.compilations - compiled_before
     result.accuracy = float((result.predictions == digits.test_labels).mean())
     return net, result
 
@@ -191,7 +195,8 @@ def _progress(console: Console) -> Progress:
 
 
 def _table(results: list[Result], batch: int) -> Table:
-    table = Table("Mode", "Test accuracy", "First step", "Then per step", "Images per second")
+    titles = ("Test accuracy", "Compiled", "First step", "Later steps", "Images/s")
+    table = Table("Mode", *titles)
     for column in table.columns[1:]:
         column.justify = "right"
     for result in results:
@@ -199,6 +204,7 @@ def _table(results: list[Result], batch: int) -> Table:
         table.add_row(
             result.mode,
             f"{result.accuracy:.2%}",
+            f"{result.compilations}",
             f"{result.first_step:.2f} s",
             f"{1000 * seconds:.2f} ms",
             f"{batch / seconds:,.0f}",

@@ -30,7 +30,7 @@ class Signature:
         self.arity = len(inputs)
         self.outputs = outputs
         self.single = single
-        self.aval = outputs[0] if outputs else None
+        self.aval = outputs[0]
         self.id = len(signatures)
 
 
@@ -44,7 +44,17 @@ class Op:
         one, two, many: signatures by the avals of one, two or any inputs.
     """
 
-    __slots__ = ("_reverses", "fallible", "function", "jitted", "many", "name", "one", "rule", "two")
+    __slots__ = (
+        "_reverses",
+        "fallible",
+        "function",
+        "jitted",
+        "many",
+        "name",
+        "one",
+        "rule",
+        "two",
+    )
 
     def __init__(self, name: str, function: Callable, rule: Callable | None = None, fallible=False):
         self.name = name
@@ -66,7 +76,7 @@ class Op:
         return f"<Op {self.name}>"
 
     def signature(self, avals: tuple[Aval, ...]) -> Signature:
-        """The signature for these inputs; infers shapes and dtypes once and raises if they clash."""
+        """The signature for these inputs: shapes and dtypes are inferred once, and may clash."""
         known = self.many.get(avals)
         if known is not None:
             return known

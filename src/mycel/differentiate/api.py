@@ -115,14 +115,12 @@ def _differentiate(task: Derivative, stream: Stream, args, kwargs, sensitivity, 
         stream.tape = None
     found = reverse(stream, nodes, seeds, leaves, owner)
     gradients = [new_tensor(value) for value in found]
-    by_input, rest = [], iter(gradients)
-    for index in indices:
-        by_input.append(tree_map(lambda leaf: next(rest) if _is_leaf(leaf) else None, args[index]))
+    rest = iter(gradients)
+    by_input = [
+        tree_map(lambda leaf: next(rest) if isinstance(leaf, Tensor) else None, args[index])
+        for index in indices
+    ]
     return output, by_input, gradients[inputs:]
-
-
-def _is_leaf(leaf) -> bool:
-    return isinstance(leaf, Tensor)
 
 
 def _leaf(stream, leaves, argument):
@@ -405,7 +403,7 @@ class GradOperation:
             weights = fn.trainable_params()
         if not self.get_by_list:
             weights = None
-        elif not isinstance(weights, Parameter):
+        elif weights is not None and not isinstance(weights, Parameter):
             weights = tuple(weights)
         positions = "all" if self.get_all else None if self.get_by_list else 0
         returns = _RETURNS[self.get_all, self.get_by_list]
@@ -429,8 +427,8 @@ def stop_gradient(value):
         3.0
     """
     return tree_map(
-        lambda leaf: new_tensor(_one(record(STOP, (resolve(leaf),))))
-        if isinstance(leaf, Tensor)
-        else leaf,
+        lambda leaf: (
+            new_tensor(_one(record(STOP, (resolve(leaf),)))) if isinstance(leaf, Tensor) else leaf
+        ),
         value,
     )

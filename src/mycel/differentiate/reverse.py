@@ -111,8 +111,8 @@ def _gradients(op, inputs, outputs, given, mask, place):
     backward = op.reverse(tuple(mask), present)
     cotangents = tuple([cotangent for cotangent in given if cotangent is not None])
     made = record(backward, inputs + cotangents, place)
-    made = iter((made,) if made.__class__ is Value else made)
-    return [next(made) if wanted else None for wanted in mask]
+    gradients = iter((made,) if isinstance(made, Value) else made)
+    return [next(gradients) if wanted else None for wanted in mask]
 
 
 def _accumulate(cotangents, value, gradient):

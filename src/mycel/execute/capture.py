@@ -46,7 +46,7 @@ class Capture:
         self.cells: dict[int, object] = {}
         self._made_cells: dict[int, object] = {}
         self.again = again or {}
-        self.formatted: list[tuple] = []
+        self.formatted: list | None = []
         self._proxies: dict[int, int] = {}
         self._kept_alive: list = []
         self._outside: dict[int, tuple[Tensor, Value | None]] = {}
@@ -99,7 +99,7 @@ class Capture:
         number = self.number_of(value)
         if number < 0:
             self.read_values[number] = value
-        if text is not None:
+        if text is not None and self.formatted is not None:
             self.formatted.append((text(array), handle, text, len(self.reads)))
         self.reads.append(Read(number, kind, seen_bytes(array, kind), user_place(3)))
 
@@ -262,8 +262,8 @@ class Capture:
             while position < len(segment):
                 arity = signatures[segment[position]].arity
                 key.append(segment[position])
-                for slot in segment[position + 1 : position + 1 + arity]:
-                    key.append(slot_of(base + slot if slot >= 0 else numbers[-1 - slot]))
+                inputs = segment[position + 1 : position + 1 + arity]
+                key += [slot_of(base + s if s >= 0 else numbers[-1 - s]) for s in inputs]
                 position += 1 + arity
         return tuple(key), list(used)
 

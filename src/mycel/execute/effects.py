@@ -85,6 +85,8 @@ def emission(capture, given, nodes, journal, result) -> Emission:
 class Watch:
     """Stands where a capture stands while a site runs on replay: tells outside from inside."""
 
+    formatted: list | None = None
+
     def __init__(self, stream: Stream, bound: dict[int, object]):
         self.stream = stream
         # What handles assigned earlier in the call hold: an inner number, or an input.
@@ -196,10 +198,10 @@ def run_site(stream: Stream, site: Site, args, kwargs, bound) -> tuple[Emitted, 
     watch = Watch(stream, bound)
     for leaf, noted in zip(tree_leaves((args, kwargs)), tree_leaves(site.template), strict=True):
         if isinstance(leaf, Tensor):
-            leaf._value.capture = watch  # type: ignore[assignment]
+            leaf._value.capture = watch
             if not isinstance(noted, Slot):
                 watch.outside.add(id(leaf))
-    stream.capture = watch  # type: ignore[assignment]
+    stream.capture = watch
     stream.tape, stream.journal = [], []
     try:
         result = site.function(*args, **kwargs)
@@ -265,7 +267,7 @@ def watch_print(on: bool) -> None:
 
 def _print_site(*args, **kwargs):
     capture = local.stream.capture
-    if capture is None or not hasattr(capture, "formatted"):
+    if capture is None or capture.formatted is None:
         return _print(*args, **kwargs)
     shown = tuple([_operand(capture, argument) for argument in args])
     return capture.site(_print_shown, shown, kwargs)

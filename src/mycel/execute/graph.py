@@ -91,7 +91,7 @@ class Remembered:
                 proxies = capture.proxies(tensors)
                 proxied = [_exchange(argument, proxies) for argument in args]
                 named = {name: _exchange(kwargs[name], proxies) for name in kwargs}
-                stream.capture = capture  # type: ignore[assignment]
+                stream.capture = capture
                 watch_print(True)
                 try:
                     output = self.function(*proxied, **named)
@@ -99,12 +99,15 @@ class Remembered:
                     watch_print(False)
                     capture.copy_back()
                 del proxied, named, proxies
-                capture.formatted.clear()
+                capture.formatted = None
                 template = capture.template(output)
                 bindings = capture.bindings()
                 stream.flush()
-            finally:
+            except BaseException:
                 stream.capture = None
+                capture.forget()
+                raise
+            stream.capture = None
         ledger.counts.captures += 1
         if _is_debugged():
             capture.refuse("a debugger is attached", "remove it")
@@ -169,8 +172,6 @@ def _is_python(function) -> bool:
 
 def _is_debugged() -> bool:
     return sys.gettrace() is not None
-
-
 
 
 def _key_of(argument, tensors: list, held: list):

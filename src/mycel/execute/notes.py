@@ -57,9 +57,7 @@ class Constant:
         self.bits = seen.tobytes()
 
     def __eq__(self, other):
-        return (
-            isinstance(other, Constant) and other.kind == self.kind and other.bits == self.bits
-        )
+        return isinstance(other, Constant) and other.kind == self.kind and other.bits == self.bits
 
     def __hash__(self):
         return hash(self.bits)

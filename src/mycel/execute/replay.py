@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -129,7 +129,7 @@ class Memory:
             for read in self.reads
             if read.number < 0 and not isinstance(self.inputs[-1 - read.number], Constant)
         ]
-        self.holders = [self._holder(what) for what in self.used]
+        self.holders: list[Any] = [self._holder(what) for what in self.used]
         self.argument_places = [
             (place, what.index)
             for place, what in enumerate(self.used)
@@ -149,9 +149,7 @@ class Memory:
         )
         if self.simple:
             self.result_index = self.order[self.template.number]
-            self.commits = [
-                (target.handle, self.order[number]) for target, number in self.bindings
-            ]
+            self.commits = [(target.handle, self.order[number]) for target, number in self.bindings]
         self._executable = True
 
     @staticmethod

@@ -326,9 +326,7 @@ class Cell(Members):
     @property
     def param_prefix(self) -> str:
         """The path of attributes to this Cell, as its Parameters carry it."""
-        return next(
-            (p.name.rpartition(".")[0] for p in self._params.values() if "." in p.name), ""
-        )
+        return next((p.name.rpartition(".")[0] for p in self._params.values() if "." in p.name), "")
 
     def set_train(self, mode: bool = True) -> Cell:
         """Put this Cell and its children into training (or prediction) state."""

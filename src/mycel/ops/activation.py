@@ -9,15 +9,11 @@ import numpy as np
 
 from mycel.ops.axes import axis_in, one_or_more
 from mycel.ops.common import as_float
-from mycel.spell import op
+from mycel.record.tensor import rebind, resolve
+from mycel.spell import composite, op
 
 
-@op(
-    "ops.relu(input=x)",
-    "ReLU()(input=x)",
-    "Tensor.relu(x)",
-    "mint.nn.functional.relu(input=x)",
-)
+@op("ReLU()(input=x)", "Tensor.relu(x)")
 def relu(x):
     """max(x, 0), element by element.
 
@@ -28,7 +24,26 @@ def relu(x):
         [0. 2.]
     """
     # Its derivative reuses the comparison: four times cheaper than that of jnp.maximum.
-    return jax.nn.relu(x)
+    return x if x.dtype == np.bool_ else jax.nn.relu(x)
+
+
+@composite(
+    "ops.relu(input=x, inplace=False)",
+    "mint.nn.functional.relu(input=x, inplace=False)",
+)
+def relu_function(x, inplace=False):
+    """max(x, 0), element by element; `inplace` assigns it to x as well.
+
+    Source: MindSpore's `ops.relu`.
+
+    Example:
+        >>> print(ops.relu(Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """
+    if not inplace:
+        return relu(x)
+    rebind(x, resolve(relu(x)))
+    return x
 
 
 @op("ops.relu6(x)", "ReLU6()(x)", "mint.nn.functional.relu6(input=x)")
@@ -44,10 +59,21 @@ def relu6(x):
     return _clipped(x, 0, 6)
 
 
+def _real(x, what):
+    """x itself.
+
+    Raises:
+        TypeError: it has no real numbers.
+    """
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        raise TypeError(f"{what} needs real numbers, but its input is {x.dtype}; cast it first.")
+    return x
+
+
 def _clipped(x, low, high):
-    """x within bounds, its derivative 1 strictly between them and 0 elsewhere."""
+    """x within bounds, its derivative 1 between them and at the upper one, 0 elsewhere."""
     low, high = jnp.array(low, x.dtype), jnp.array(high, x.dtype)
-    inside = (x > low) & (x < high)
+    inside = (x > low) & (x <= high)
     return jnp.where(inside, x, jax.lax.stop_gradient(jnp.clip(x, low, high)))
 
 
@@ -76,7 +102,7 @@ def elu(x, *, alpha=1.0):
         >>> print(ops.elu(Tensor([0.0, 2.0])))
         [0. 2.]
     """
-    return jax.nn.elu(x, jnp.array(alpha, x.dtype))
+    return jax.nn.elu(_real(x, "elu"), jnp.array(alpha, x.dtype))
 
 
 @op("ops.celu(x, alpha=alpha)", "CeLU(alpha=1.0)(x)")
@@ -89,7 +115,7 @@ def celu(x, *, alpha=1.0):
         >>> print(ops.celu(Tensor([0.0, 2.0])))
         [0. 2.]
     """
-    return jax.nn.celu(x, jnp.array(alpha, x.dtype))
+    return jax.nn.celu(_real(x, "celu"), jnp.array(alpha, x.dtype))
 
 
 @op("ops.selu(input_x=x)", "SeLU()(input_x=x)", "mint.nn.functional.selu(input=x)")
@@ -102,7 +128,7 @@ def selu(x):
         >>> print(ops.selu(Tensor([0.0])))
         [0.]
     """
-    return jax.nn.selu(x)
+    return jax.nn.selu(_real(x, "selu"))
 
 
 @op(
@@ -124,7 +150,7 @@ def gelu(x, *, approximate="none"):
     """
     if approximate not in ("none", "tanh"):
         raise ValueError(f"gelu is approximated by 'none' or 'tanh', not {approximate!r}.")
-    return jax.nn.gelu(x, approximate=approximate == "tanh")
+    return jax.nn.gelu(_real(x, "gelu"), approximate=approximate == "tanh")
 
 
 @op("ops.fast_gelu(x)", "FastGeLU()(x)")
@@ -150,7 +176,7 @@ def silu(x):
         >>> print(ops.silu(Tensor([0.0])))
         [0.]
     """
-    return jax.nn.silu(x)
+    return jax.nn.silu(_real(x, "silu"))
 
 
 @op("ops.mish(x)", "Mish()(x)", "mint.nn.functional.mish(input=x)")
@@ -163,7 +189,7 @@ def mish(x):
         >>> print(ops.mish(Tensor([0.0])))
         [0.]
     """
-    return x * jnp.tanh(jax.nn.softplus(x))
+    return x * jnp.tanh(jax.nn.softplus(_real(x, "mish")))
 
 
 @op("ops.sigmoid(input=x)", "Sigmoid()(input=x)", "Tensor.sigmoid(x)", "mint.sigmoid(input=x)",
@@ -204,7 +230,7 @@ def hardswish(x):
         >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
         [-0.  0.  4.]
     """
-    return x * _hard_gate(x)
+    return x * _hard_gate(_real(x, "hardswish"))
 
 
 @op("ops.hardsigmoid(input=x)", "HSigmoid()(input=x)", "mint.nn.functional.hardsigmoid(input=x)")
@@ -217,7 +243,7 @@ def hardsigmoid(x):
         >>> print(ops.hardsigmoid(Tensor([-4.0, 0.0, 4.0])))
         [0.  0.5 1. ]
     """
-    return _hard_gate(x)
+    return _hard_gate(_real(x, "hardsigmoid"))
 
 
 def _hard_gate(x):
@@ -235,7 +261,8 @@ def hardtanh(x, *, low=-1.0, high=1.0):
         >>> print(ops.hardtanh(Tensor([-4.0, 0.5])))
         [-1.   0.5]
     """
-    return _clipped(x, low, high)
+    # Half the gradient passes at the bounds, as in MindSpore.
+    return jnp.clip(x, jnp.array(low, x.dtype), jnp.array(high, x.dtype))
 
 
 @op("ops.softplus(input=x, beta=beta, threshold=threshold)", "Softplus()(x)",
@@ -250,7 +277,7 @@ def softplus(x, *, beta=1, threshold=20):
         [30.]
     """
     beta = jnp.array(beta, x.dtype)
-    scaled = x * beta
+    scaled = _real(x, "softplus") * beta
     return jnp.where(scaled > threshold, x, jax.nn.softplus(scaled) / beta)
 
 
@@ -264,7 +291,7 @@ def softsign(x):
         >>> print(ops.softsign(Tensor([1.0])))
         [0.5]
     """
-    return jax.nn.soft_sign(x)
+    return jax.nn.soft_sign(_real(x, "softsign"))
 
 
 @op("ops.softshrink(input=x, lambd=bound)", "SoftShrink(lambd=(bound, 0.5))(input=x)",
@@ -402,7 +429,7 @@ def _one_axis(axis, x):
 
 
 def _converted(x, dtype):
-    return x if dtype is None else x.astype(np.dtype(dtype.numpy))
+    return _real(x, "softmax") if dtype is None else x.astype(np.dtype(dtype.numpy))
 
 
 @op("ops.logsigmoid(x)", "mint.nn.functional.logsigmoid(input=x)")
@@ -415,7 +442,7 @@ def logsigmoid(x):
         >>> print(ops.logsigmoid(Tensor([100.0])))
         [-0.]
     """
-    return jax.nn.log_sigmoid(x)
+    return jax.nn.log_sigmoid(_real(x, "logsigmoid"))
 
 
 @op("ops.prelu(input=x, weight=weight)", "PReLU()(input=x, weight=weight)",

@@ -242,3 +242,21 @@ def block_diag(*inputs):
         (2, 3)
     """
     return blocks(inputs)
+
+
+@op("ops.trace(input=x)", "Tensor.trace(x)", "Trace()(x)", "mint.trace(input=x)")
+def trace(x):
+    """The sum of the diagonal of a matrix.
+
+    Raises:
+        ValueError: x is no matrix.
+
+    Source: MindSpore's `ops.trace`, `ops.Trace`.
+
+    Example:
+        >>> print(ops.trace(Tensor([[1, 2], [3, 4]])))
+        5
+    """
+    if x.ndim != 2:
+        raise ValueError(f"trace needs a matrix, not {x.shape}.")
+    return jnp.sum(jnp.diagonal(x), dtype=x.dtype)

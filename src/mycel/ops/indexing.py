@@ -81,12 +81,13 @@ def write_where(x, mask, value, *, behind):
         value = value.reshape(
             value.shape[: cut - 1] + (1,) * mask.ndim + value.shape[cut:],
         )
-    mask = mask.reshape(mask.shape + (1,) * behind)
+    mask = mask.astype(bool).reshape(mask.shape + (1,) * behind)
     return jnp.where(mask, _fitted(value, x.shape), x)
 
 
 def _region(x, positions, plan):
     """The block of x to cut out, and the index inside that block."""
+    # Positions become integers again: the machine differentiates integer inputs as real numbers.
     given = iter(positions)
     starts, sizes, inner = [], [], []
     for kind, *details in plan:
@@ -100,11 +101,11 @@ def _region(x, positions, plan):
             if kind == "number":
                 start = jnp.where(start < 0, start + length, start)
         elif kind == "slice":
-            start, size = next(given), details[0]
+            start, size = next(given).astype(np.int64), details[0]
         elif kind == "step":
             inside = slice(*details)
         elif kind == "array":
-            inside = next(given)
+            inside = next(given).astype(np.int64)
         starts.append(start)
         sizes.append(size)
         inner.append(inside)

@@ -455,7 +455,7 @@ def dense(x, weight, bias=None):
 
 @op("ops.cdist(x1=x, x2=y, p=order)")
 def cdist(x, y, *, order=2.0):
-    """The distances of all rows of x from all rows of y: (..., n, k) and (..., m, k) to (..., n, m).
+    """The distances of all rows of x and y: (..., n, k) and (..., m, k) give (..., n, m).
 
     Raises:
         ValueError: the lengths of the rows differ.

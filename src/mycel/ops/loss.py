@@ -37,6 +37,11 @@ def _met(x, y, what: str):
     return as_float(x), as_float(y)
 
 
+def _absolute(x):
+    """|x| with the derivative 0 at 0, where JAX's is 1."""
+    return jnp.where(x == 0, jnp.zeros((), x.dtype), jnp.abs(x))
+
+
 # -- classes ----------------------------------------------------------------------------------
 
 
@@ -326,7 +331,7 @@ def l1_loss(x, target, *, reduction="mean"):
         1.0
     """
     x, target = _met(x, target, "l1_loss")
-    return _reduce(jnp.abs(x - target), reduction)
+    return _reduce(_absolute(x - target), reduction)
 
 
 @op(

@@ -8,8 +8,9 @@ import numpy as np
 from jax import lax
 
 from mycel.ops.axes import axis_in
-from mycel.record.dispatch import number_value
-from mycel.record.tensor import Tensor, new_tensor
+from mycel.record.dispatch import number_value, wrap
+from mycel.record.stream import record
+from mycel.record.tensor import Tensor, resolve
 from mycel.spell import composite, op
 
 
@@ -30,7 +31,8 @@ def masked_fill(x, mask, value):
         >>> print(ops.masked_fill(Tensor([1, 2]), Tensor([True, False]), 9))
         [9 2]
     """
-    if mask.dtype.kind in "iu":
+    # The machine hands a differentiated Bool in as Float64.
+    if mask.dtype not in (np.bool_, np.float64):
         raise TypeError(f"A mask must be Bool, not {mask.dtype}.")
     return jnp.where(mask.astype(bool), value.astype(x.dtype), x)
 
@@ -106,9 +108,9 @@ def compared_with_classes(index, on, off, *, depth, axis):
     return jnp.where(lax.broadcasted_iota(np.int64, shape, axis) == index, on, off.astype(on.dtype))
 
 
-def _alone(number) -> Tensor:
+def _alone(number):
     """A number in the type it has by itself, whatever the Tensors beside it."""
-    return number if isinstance(number, Tensor) else new_tensor(number_value(number, None))
+    return resolve(number) if isinstance(number, Tensor) else number_value(number, None)
 
 
 @composite(
@@ -122,6 +124,10 @@ def one_hot(index, depth, on=1, off=0, axis=-1):
         depth: the length of the new dimension; a number outside of it gives `off` only.
         on, off: their type is that of the result: Int64 for Python ints.
 
+    Raises:
+        TypeError: index has no integers.
+        ValueError: depth is negative.
+
     Source: MindSpore's `ops.one_hot`, `ops.OneHot`.
 
     Example:
@@ -129,7 +135,12 @@ def one_hot(index, depth, on=1, off=0, axis=-1):
         [[0 1]
          [1 0]]
     """
-    return compared_with_classes(index, _alone(on), _alone(off), int(depth), axis)
+    if index.dtype.is_inexact:
+        raise TypeError(f"one_hot needs integers, but its input is {index.dtype}.")
+    if int(depth) < 0:
+        raise ValueError(f"The depth of one_hot must not be negative, but {depth} was given.")
+    bound = compared_with_classes.definition.bind(int(depth), axis)
+    return wrap(record(bound, (resolve(index), _alone(on), _alone(off))))
 
 
 @composite("mint.nn.functional.one_hot(tensor=index, num_classes=classes)")

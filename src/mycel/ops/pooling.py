@@ -390,3 +390,38 @@ def adaptive_max_pool2d(x, output_size):
         return regions_maximum(x, sizes)
     kernel = tuple(n // s for n, s in zip(lengths, sizes, strict=True))
     return window_maximum(x, kernel, kernel, ((0, 0), (0, 0)), (1, 1))
+
+
+@op()
+def windows(x, *, kernel, stride, pads, dilation):
+    """Every window of [N, C, H, W] as a column: [N, C · kernel, windows]; see `unfold`.
+
+    Example:
+        >>> from mycel.ops.pooling import windows
+        >>> x = ops.ones((1, 1, 2, 2), mycel.float32)
+        >>> windows(x, (2, 2), (1, 1), ((0, 0), (0, 0)), (1, 1)).shape
+        (1, 4, 1)
+    """
+    parts = lowering.elements_of_windows(x, kernel, stride, pads, dilation, 0)
+    columns = jnp.stack(parts, 2)
+    return columns.reshape(x.shape[0], x.shape[1] * len(parts), -1)
+
+
+@composite(
+    "ops.unfold(input=x, kernel_size=kernel_size, dilation=1, padding=0, stride=1)",
+    "mint.nn.functional.unfold(input=x, kernel_size=kernel_size, dilation=1, padding=0, stride=1)",
+)
+def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
+    """Every window of [N, C, H, W] as a column: [N, C · kernel, windows].
+
+    Raises:
+        ValueError: a window that does not fit.
+
+    Source: MindSpore's `ops.unfold`.
+
+    Example:
+        >>> ops.unfold(ops.ones((1, 1, 3, 3), mycel.float32), 2).shape
+        (1, 4, 4)
+    """
+    *window, _ = _window(x, 2, kernel_size, stride, padding, dilation, False)
+    return windows(x, *window)

@@ -233,3 +233,53 @@ def slice_(x, begin, size):
             raise ValueError(f"A block at {begin} of {size} reaches out of a Tensor {x.shape}.")
         ends.append(end)
     return x[tuple(slice(a, b) for a, b in zip(begin, ends, strict=True))]
+
+
+@composite(
+    "ops.strided_slice(input_x=x, begin=begin, end=end, strides=strides, begin_mask=0, end_mask=0,"
+    " ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0)",
+    "StridedSlice(begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0)"
+    "(input_x=x, begin=begin, end=end, strides=strides)",
+)
+def strided_slice(
+    x,
+    begin,
+    end,
+    strides,
+    begin_mask=0,
+    end_mask=0,
+    ellipsis_mask=0,
+    new_axis_mask=0,
+    shrink_axis_mask=0,
+):
+    """x[begin : end : strides] in each dimension; bit i of a mask speaks for entry i.
+
+    Args:
+        begin_mask, end_mask: the slice has no begin, no end.
+        ellipsis_mask, new_axis_mask: the entry is an Ellipsis, a new dimension.
+        shrink_axis_mask: the entry is the one position `begin`.
+
+    Raises:
+        ValueError: begin, end and strides have different lengths.
+
+    Source: MindSpore's `ops.strided_slice`, `ops.StridedSlice`.
+
+    Example:
+        >>> print(ops.strided_slice(Tensor([5, 6, 7]), (0,), (3,), (2,)))
+        [5 7]
+    """
+    if not len(begin) == len(end) == len(strides):
+        raise ValueError(f"begin {begin}, end {end} and strides {strides} differ in length.")
+    entries = []
+    for i, (first, last, step) in enumerate(zip(begin, end, strides, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            entries.append(Ellipsis)
+        elif new_axis_mask & bit:
+            entries.append(None)
+        elif shrink_axis_mask & bit:
+            entries.append(first)
+        else:
+            start = None if begin_mask & bit else first
+            entries.append(slice(start, None if end_mask & bit else last, step))
+    return x[tuple(entries)]

@@ -25,6 +25,7 @@ def reshape(x, *, shape):
 
     Raises:
         ValueError: the shape holds another number of elements.
+        TypeError: the shape does not consist of integers.
 
     Source: MindSpore's `ops.reshape`, `ops.Reshape`, `Tensor.reshape`, `Tensor.view`.
 
@@ -32,7 +33,9 @@ def reshape(x, *, shape):
         >>> ops.reshape(Tensor([1, 2, 3, 4]), (2, -1)).shape
         (2, 2)
     """
-    wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+    wanted = one_or_more(shape)
+    if not all(isinstance(n, int) for n in wanted):
+        raise TypeError(f"A shape consists of integers, but {shape!r} was given.")
     known = math.prod(n for n in wanted if n != -1)
     unknown = wanted.count(-1)
     fits = x.size == known if not unknown else known and x.size % known == 0 and unknown == 1
@@ -290,6 +293,8 @@ def broadcast_to(x, *, shape):
     if new < 0 or any(n == -1 and k == -1 for n, k in zip(wanted, kept, strict=True)):
         raise ValueError(f"A Tensor of shape {x.shape} cannot be broadcast to {wanted}.")
     full = tuple(k if n == -1 else n for n, k in zip(wanted, kept, strict=True))
+    if any(k not in (-1, 1, n) for n, k in zip(full, kept, strict=True)):
+        raise ValueError(f"A Tensor of shape {x.shape} cannot be broadcast to {wanted}.")
     return jnp.broadcast_to(x, full)
 
 
@@ -313,13 +318,19 @@ def expand_as(x, other):
 def tile(x, *, repeats):
     """x laid out `repeats` times along its dimensions.
 
+    Raises:
+        ValueError: a negative number.
+
     Source: MindSpore's `ops.tile`, `ops.Tile`, `Tensor.tile`.
 
     Example:
         >>> print(ops.tile(Tensor([1, 2]), (2,)))
         [1 2 1 2]
     """
-    return jnp.tile(x, one_or_more(repeats))
+    repeats = one_or_more(repeats)
+    if any(n < 0 for n in repeats):
+        raise ValueError(f"tile cannot repeat {repeats} times.")
+    return jnp.tile(x, repeats)
 
 
 @op("Tensor.repeat_elements_static(x, repeats, axis)")
@@ -384,7 +395,8 @@ def repeat(x, repeats):
     return tile(x, repeats)
 
 
-@op("ops.flip(input=x, dims=axes)", "ReverseV2(axis=axes)(input=x)", "Tensor.flip(x, *axes)",
+@op("ops.flip(input=x, dims=axes)", "ops.reverse(x, axis=axes)", "ReverseV2(axis=axes)(input=x)",
+    "Tensor.flip(x, *axes)",
     "mint.flip(input=x, dims=axes)")  # fmt: skip
 def flip(x, *, axes):
     """x in reverse order along the dimensions `axes`.

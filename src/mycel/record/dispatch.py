@@ -160,9 +160,7 @@ def to_values(inputs) -> tuple[Value, ...]:
         if isinstance(x, Tensor):
             like = x._value
             break
-    return tuple(
-        [resolve(x) if isinstance(x, Tensor) else number_value(x, like) for x in inputs]
-    )
+    return tuple([resolve(x) if isinstance(x, Tensor) else number_value(x, like) for x in inputs])
 
 
 def number_value(x, like: Value | None) -> Value:
@@ -177,7 +175,9 @@ def number_value(x, like: Value | None) -> Value:
         try:
             return Value(found[0](x), found[1])
         except OverflowError:
-            raise OverflowError(f"{x} does not fit {found[1].dtype} (at {user_place(3)}).") from None
+            raise OverflowError(
+                f"{x} does not fit {found[1].dtype} (at {user_place(3)})."
+            ) from None
     if isinstance(x, (np.ndarray, np.generic, list, tuple)):
         return data_value(x, None)
     if hasattr(x, "__array__"):
@@ -186,5 +186,3 @@ def number_value(x, like: Value | None) -> Value:
         f"A Tensor or a number is needed, but {kind.__name__} {x!r:.60} was given "
         f"at {user_place(3)}."
     )
-
-

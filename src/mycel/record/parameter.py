@@ -11,7 +11,6 @@ from mycel.base.structure import changed_everywhere
 from mycel.record.stream import current_stream
 from mycel.record.tensor import Tensor, data_value, new_tensor, rebind, resolve
 
-
 _UNNAMED = "Parameter#"
 _numbers = count()
 
@@ -142,7 +141,8 @@ class Parameter(Tensor):
         return super().__format__(spec) if spec else repr(self)
 
     def __deepcopy__(self, memo):
-        made = new_tensor(self._value, Parameter)
+        made = Parameter.__new__(Parameter)
+        made._value = self._value
         made.__dict__.update(self.__dict__)
         made.name = self.name
         made._requires_grad = self._requires_grad

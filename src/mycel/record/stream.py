@@ -11,12 +11,13 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 from weakref import ref
 
 from mycel.base.context import context
 from mycel.base.places import NOWHERE, Place, is_ours, ours, theirs
 from mycel.define.op import Op, Signature
-from mycel.record.value import Poison, Value
+from mycel.record.value import Observer, Poison, Value
 
 # Safety nets only: programs are cut at structural boundaries, because other cuts never repeat.
 MOST_OUTPUTS = 4000
@@ -68,7 +69,7 @@ class Segment:
         return slot
 
     def clear(self) -> None:
-        """Drop everything: pending Values point here, and buffers must not wait for the collector."""
+        """Drop everything: pending Values point here, and buffers must not wait to be collected."""
         self.key, self.outputs, self.places, self.externals = [], [], [], []
         self.external_slots = {}
 
@@ -84,7 +85,7 @@ class Machine:
         self.run_directly: Callable[[Signature, tuple, Place], list] = _not_wired
 
 
-def _not_wired(*_):
+def _not_wired(*_) -> Any:
     raise RuntimeError("The machine is not wired: import the package mycel itself.")
 
 
@@ -119,11 +120,11 @@ class Stream:
         self.segment = Segment(self)
         self.tape: list | None = None
         self.depth = 0
-        self.capture = None
+        self.capture: Observer | None = None
         self.cell_depth = 0
         self.journal: list | None = None
         self.hooks: dict | None = None
-        self.generator = None
+        self.generator: Any = None
 
     def flush(self) -> None:
         """Run what was recorded."""
@@ -191,7 +192,9 @@ def find_place(depth: int) -> tuple:
     """Code and instruction of the nearest user frame, for the record (see base.places)."""
     frame = sys._getframe(depth)
     code = frame.f_code
-    while code.co_filename in ours or (code.co_filename not in theirs and is_ours(code.co_filename)):
+    while code.co_filename in ours or (
+        code.co_filename not in theirs and is_ours(code.co_filename)
+    ):
         frame = frame.f_back
         if frame is None:
             return NOWHERE

@@ -299,11 +299,7 @@ def resolve(handle: Tensor) -> Value:
     value = handle._value
     stream = local.stream
     capture = stream.capture
-    if (
-        capture is not None
-        and value.segment is not stream.segment
-        and value.capture is not capture
-    ):
+    if capture is not None and value.segment is not stream.segment and value.capture is not capture:
         value = capture.lift(handle, value)
     return value
 

@@ -3,9 +3,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Protocol
+
 from mycel.base import errors
 from mycel.base.places import Place
 from mycel.define.aval import Aval, aval_of
+
+
+class Observer(Protocol):
+    """What watches the record while a call is remembered, or while a site runs on a replay.
+
+    The record tells it what crosses the border of the call: handles from outside, data made
+    inside, assignments, and what Python reads.
+    """
+
+    # Texts of values that Python asked for, to be found again in what is printed; None: not noted.
+    formatted: list | None
+
+    def lift(self, handle, value: Value) -> Value:
+        """The Value to use for a handle from outside."""
+        ...
+
+    def constant(self, value: Value) -> None:
+        """Data was made inside."""
+
+    def write(self, handle) -> None:
+        """A handle is about to be given another Value."""
+
+    def read(self, handle, value: Value, kind: str, array, text) -> None:
+        """Python saw a value, or as much of it as `kind` says."""
+
+    def close(self, segment, held) -> None:
+        """A segment is about to run; these of its Values are still held."""
+
+    def site(self, function: Callable, args: tuple, kwargs: dict | None = None) -> Any:
+        """Call Python that runs at every call."""
+
+    def met(self, cell) -> None:
+        """A Cell is called."""
+
+    def made_cell(self, cell) -> None:
+        """A Cell is made inside."""
+
+    def changed_cell(self, cell, what: str) -> None:
+        """A Cell's attribute is set."""
+
+    def refuse(self, what: str, remedy: str) -> None:
+        """Something happened that a replay could not do."""
 
 
 class Value:
@@ -20,7 +65,10 @@ class Value:
 
     __slots__ = ("__weakref__", "array", "aval", "capture", "number", "segment", "slot")
 
+    array: Any
     aval: Aval
+    segment: Any
+    capture: Observer | None
 
     def __init__(self, array, aval: Aval):
         self.array = array

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`@op` and `@composite`: one definition gives the function, the Primitive class and the methods."""
+"""`@op` and `@composite`: one definition gives function, Primitive class and methods."""
 
 from __future__ import annotations
 

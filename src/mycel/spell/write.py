@@ -78,9 +78,7 @@ class Writer:
         statics = [self._value(name, given) for name in definition.statics]
         arrays = [self._value(name, given) for name in definition.arrays]
         if definition.optional:
-            return (
-                f"apply_optional(definition, ({_tuple(arrays)}), ({_tuple(statics)}))"
-            )
+            return f"apply_optional(definition, ({_tuple(arrays)}), ({_tuple(statics)}))"
         op = f"bind({', '.join(statics)})"
         if not statics and definition.variadic == "":
             self.globals["op"] = definition.bind()
@@ -119,9 +117,7 @@ def _tuple(parts: list[str]) -> str:
 
 def given_by(arguments: list[Argument], prefix: str = "") -> dict[str, str]:
     """Definition parameter -> expression, for the public parameters of a function."""
-    return {
-        a.inner: f"spread({a.public})" if a.spread else prefix + a.public for a in arguments
-    }
+    return {a.inner: f"spread({a.public})" if a.spread else prefix + a.public for a in arguments}
 
 
 def write_function(definition, name: str, arguments: list[Argument], composite: bool) -> Callable:
