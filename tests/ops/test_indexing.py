@@ -69,10 +69,11 @@ def indices():
             yield source
 
 
-# NumPy counts a lone True beside arrays as an array; here it is a new dimension.
+# NumPy counts a lone True beside arrays (or another) as an array; here it is a new dimension.
 def _plain(source):
     arrays = any(mark in source for mark in ("[", "array"))
-    return not ("True" in source.split(", ") and arrays)
+    lonely = source.strip(",").split(", ").count("True")
+    return lonely == 0 or (lonely == 1 and not arrays)
 
 
 def test_every_read_and_write_as_numpy():
@@ -134,9 +135,10 @@ def test_gradients_of_reads_and_writes():
     v = x[0, :2].copy() - 1
     for function, inputs in ((read, (x,)), (write, (x, v))):
         expected = gradients_by_differences(function, inputs)
-        gradient = ms.grad(function, tuple(range(len(inputs))))
+        gradient = ms.grad(function, 0 if len(inputs) == 1 else (0, 1))
         for name, actual in run_everywhere(gradient, *inputs).items():
-            assert_close(list(actual), expected, name, "float32")
+            found = list(actual) if isinstance(actual, tuple) else [actual]
+            assert_close(found, expected, name, "float32")
 
 
 def test_second_derivative_through_indexing():

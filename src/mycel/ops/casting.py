@@ -46,6 +46,8 @@ def cast(x, dtype):
         >>> ops.cast(Tensor([1.5, -1.5]), mycel.int32)
         Tensor(shape=[2], dtype=Int32, value= [ 1, -1])
     """
+    if dtype is None:
+        raise TypeError("An element type is needed, such as mycel.float32, but None was given.")
     wanted = as_dtype(dtype)
     if not isinstance(x, Tensor):
         x = Tensor(x)

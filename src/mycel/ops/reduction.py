@@ -99,6 +99,7 @@ def mean(x, *, axis=None, keepdims=False, dtype=None):
     """The mean over `axis`; of integers without what lies behind the point.
 
     Raises:
+        TypeError: x holds booleans.
         ValueError: there is no such axis.
 
     Source: MindSpore's `ops.mean`, `ops.ReduceMean`.
@@ -109,8 +110,10 @@ def mean(x, *, axis=None, keepdims=False, dtype=None):
     """
     if dtype is not None:
         x = x.astype(numpy_dtype(dtype))
+    if x.dtype == np.bool_:
+        raise TypeError("The mean of booleans is no boolean; convert with `.float()` first.")
     axes = axes_in(axis, x.ndim)
-    if x.dtype.kind not in "biu":
+    if x.dtype.kind not in "iu":
         return jnp.mean(x, axes, keepdims=keepdims)
     summed = jnp.sum(x, axes, np.int64, keepdims=keepdims)
     count = max(x.size // max(summed.size, 1), 1)

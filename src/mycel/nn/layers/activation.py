@@ -12,7 +12,14 @@ from mycel.record.parameter import Parameter
 from mycel.record.tensor import Tensor
 
 
-class ReLU(Cell):
+class _Plain(Cell):
+    """What the activations without settings share: they are made without arguments."""
+
+    def __init__(self):
+        super().__init__()
+
+
+class ReLU(_Plain):
     """max(x, 0).
 
     Source: MindSpore's `mindspore.nn.ReLU`.
@@ -27,7 +34,7 @@ class ReLU(Cell):
         return ops.relu(x)
 
 
-class ReLU6(Cell):
+class ReLU6(_Plain):
     """min(max(x, 0), 6).
 
     Source: MindSpore's `mindspore.nn.ReLU6`.
@@ -165,7 +172,7 @@ class CELU(Cell):
         return ops.celu(x, self.alpha)
 
 
-class SeLU(Cell):
+class SeLU(_Plain):
     """The exponential linear unit, scaled so that activations keep mean 0 and variance 1.
 
     Source: MindSpore's `mindspore.nn.SeLU`.
@@ -201,7 +208,7 @@ class GELU(Cell):
         return ops.gelu(x, self.approximate)
 
 
-class FastGelu(Cell):
+class FastGelu(_Plain):
     """A cheap relative of GELU.
 
     Source: MindSpore's `mindspore.nn.FastGelu`.
@@ -216,7 +223,7 @@ class FastGelu(Cell):
         return ops.fast_gelu(x)
 
 
-class SiLU(Cell):
+class SiLU(_Plain):
     """x · sigmoid(x), also called swish.
 
     Source: MindSpore's `mindspore.nn.SiLU`.
@@ -231,7 +238,7 @@ class SiLU(Cell):
         return ops.silu(x)
 
 
-class Sigmoid(Cell):
+class Sigmoid(_Plain):
     """1 / (1 + exp(-x)).
 
     Source: MindSpore's `mindspore.nn.Sigmoid`.
@@ -246,7 +253,7 @@ class Sigmoid(Cell):
         return ops.sigmoid(input_x)
 
 
-class LogSigmoid(Cell):
+class LogSigmoid(_Plain):
     """log(sigmoid(x)).
 
     Source: MindSpore's `mindspore.nn.LogSigmoid`.
@@ -261,7 +268,7 @@ class LogSigmoid(Cell):
         return ops.logsigmoid(input_x)
 
 
-class Tanh(Cell):
+class Tanh(_Plain):
     """The hyperbolic tangent.
 
     Source: MindSpore's `mindspore.nn.Tanh`.
@@ -276,7 +283,7 @@ class Tanh(Cell):
         return ops.tanh(x)
 
 
-class Tanhshrink(Cell):
+class Tanhshrink(_Plain):
     """x - tanh(x).
 
     Source: MindSpore's `mindspore.nn.Tanhshrink`.
@@ -348,7 +355,7 @@ class Softmin(Cell):
         return ops.softmin(x, axis=self.axis)
 
 
-class Softmax2d(Cell):
+class Softmax2d(_Plain):
     """Softmax over the channels of (N, C, H, W) or (C, H, W).
 
     Raises:
@@ -370,7 +377,7 @@ class Softmax2d(Cell):
         return ops.softmax(x, -3)
 
 
-class Softsign(Cell):
+class Softsign(_Plain):
     """x / (1 + |x|).
 
     Source: MindSpore's `mindspore.nn.Softsign`.
@@ -385,7 +392,7 @@ class Softsign(Cell):
         return ops.softsign(x)
 
 
-class HSwish(Cell):
+class HSwish(_Plain):
     """x · relu6(x + 3) / 6.
 
     Source: MindSpore's `mindspore.nn.HSwish`.
@@ -400,7 +407,7 @@ class HSwish(Cell):
         return ops.hardswish(input)
 
 
-class HSigmoid(Cell):
+class HSigmoid(_Plain):
     """relu6(x + 3) / 6.
 
     Source: MindSpore's `mindspore.nn.HSigmoid`.
@@ -415,7 +422,7 @@ class HSigmoid(Cell):
         return ops.hardsigmoid(input_x)
 
 
-class Mish(Cell):
+class Mish(_Plain):
     """x · tanh(log(1 + exp(x))).
 
     Source: MindSpore's `mindspore.nn.Mish`.
