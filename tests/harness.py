@@ -81,6 +81,8 @@ def assert_close(actual, expected, what: str = "", dtype: str | None = None) -> 
         return
     actual, expected = np.asarray(actual), np.asarray(expected)
     assert actual.shape == expected.shape, f"{what}: shape {actual.shape} for {expected.shape}"
+    if dtype is None and actual.dtype.kind in "biufc" and expected.dtype.kind in "biufc":
+        assert actual.dtype == expected.dtype, f"{what}: {actual.dtype} for {expected.dtype}"
     relative, absolute = TOLERANCE.get(dtype or actual.dtype.name, (0, 0))
     wide = np.complex128 if expected.dtype.kind == "c" else np.float64
     np.testing.assert_allclose(

@@ -10,57 +10,54 @@ Example:
     [2. 3.]
 """
 
+# ruff: noqa: E402 - JAX is configured before anything makes an array.
 from mycel.base import backend
 
 backend.configure()
 
-from mycel.base.context import (  # noqa: E402
-    GRAPH_MODE,
-    PYNATIVE_MODE,
-    context,
-    get_context,
-    set_context,
-)
-from mycel.base.dtypes import *  # noqa: E402
-from mycel.execute import direct as _direct  # noqa: E402
-from mycel.execute import fused as _fused  # noqa: E402
-from mycel.record import stream as _stream  # noqa: E402
+from mycel import debug, init, nn, ops, optim
+from mycel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
+from mycel.base.context import context as _context
+from mycel.base.dtypes import *
+from mycel.base.errors import BudgetError
+from mycel.base.version import __version__
+from mycel.differentiate import api as _api
+from mycel.differentiate.api import get_grad, grad, value_and_grad
+from mycel.execute import direct as _direct
+from mycel.execute import fused as _fused
+from mycel.execute.effects import every_call
+from mycel.execute.graph import Remembered as _Remembered
+from mycel.execute.graph import jit
+from mycel.init.initializer import initializer_of as _initializer_of
+from mycel.nn import cell as _cell
+from mycel.record import stream as _stream
+from mycel.record import tensor as _tensor
+from mycel.record.generator import Generator, default_generator, get_seed, set_seed
+from mycel.record.parameter import Parameter, ParameterTuple
+from mycel.record.stream import flush
+from mycel.record.tensor import Tensor
 
-# The one place where the machine is put together: lower layers are given what runs them.
+# The one place where the machine is put together: lower layers are given what they need of
+# higher ones, so that imports go one way.
 _stream.machine.run_segment = _fused.run_segment
 _stream.machine.run_for_another = _fused.run_for_another
 _stream.machine.run_directly = _direct.run_directly
-context.before_device_change = _stream.flush
-
-from mycel.differentiate import api as _api  # noqa: E402
-from mycel.execute.graph import Remembered as _Remembered  # noqa: E402
-from mycel.nn import cell as _cell  # noqa: E402
-
+_context.before_device_change = _stream.flush
 _api.given["remember"] = _cell.given["remember"] = _Remembered
+_tensor.given["initializer"] = _initializer_of
 
-from mycel import debug, nn, ops  # noqa: E402
-from mycel.base.errors import BudgetError  # noqa: E402
-from mycel.base.version import __version__  # noqa: E402
-from mycel.differentiate.api import get_grad, grad, value_and_grad  # noqa: E402
-from mycel.execute.effects import every_call  # noqa: E402
-from mycel.execute.graph import jit  # noqa: E402
-from mycel.record.generator import (  # noqa: E402
-    Generator,
-    default_generator,
-    get_seed,
-    set_seed,
-)
-from mycel.record.parameter import Parameter, ParameterTuple  # noqa: E402
-from mycel.record.stream import flush  # noqa: E402
-from mycel.record.tensor import Tensor  # noqa: E402
+# MindSpore has the optimisers in `nn`.
+vars(nn).update(optim.PUBLIC)
+nn.__all__ += [name for name in optim.PUBLIC if name not in nn.__all__]
 
+# The older name of `jit`.
 ms_function = jit
 
 # MindSpore's module paths below both names, and errors that name the nearest thing there is.
-from mycel.compat import alias as _alias  # noqa: E402
-from mycel.compat.alias import install_as_mindspore  # noqa: E402
+from mycel.compat import alias as _alias
+from mycel.compat.alias import install_as_mindspore
 
 _alias.install_older_paths()
 _alias.explain(_alias.sys.modules[__name__], nn, ops)
-# MindSpore's `context` is a module of functions; the settings themselves stay in base.context.
+# MindSpore's `context` is a module of functions; the settings themselves are in base.context.
 context = _alias.find(__name__, "context")

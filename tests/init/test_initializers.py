@@ -144,8 +144,8 @@ def test_recorded_signatures(name):
 # -- seeds ---------------------------------------------------------------------------------
 
 PROGRAM = (
-    "import mycel as ms; from mycel import nn; ms.set_seed(7); "
-    "net = nn.SequentialCell(nn.Dense(3, 2), nn.Conv2d(1, 2, 3, has_bias=True), nn.Embedding(3, 2));"
+    "import mycel as ms; from mycel import nn; ms.set_seed(7); net = nn.SequentialCell("
+    "nn.Dense(3, 2), nn.Conv2d(1, 2, 3, has_bias=True), nn.Embedding(3, 2)); "
     "print([p.asnumpy().tobytes().hex() for p in net.get_parameters()])"
 )
 

@@ -94,7 +94,7 @@ def public_objects():
             yield pytest.param(item, id=f"{namespace or 'mycel'}.{name}")
 
 
-@pytest.mark.parametrize("item", public_objects())
+@pytest.mark.parametrize("item", list(public_objects()))
 def test_public_names_are_documented(item):
     assert (item.__doc__ or "").strip(), "no docstring"
 
@@ -125,7 +125,7 @@ def _parsed(doc, name):
     return [doctest.DocTestParser().get_doctest(doc, {}, name, None, 0)]
 
 
-@pytest.mark.parametrize("test", documented())
+@pytest.mark.parametrize("test", list(documented()))
 def test_examples_do_what_they_say(test):
     test.globs.update(
         mycel=ms,

@@ -171,7 +171,7 @@ PROGRAMS = {
         "inputs and weight must have one element type, but float16 and float32 were given",
         2,
     ),
-    "ms.Parameter(1.0, name=3)": (TypeError, "The name of a Parameter must be a string", 1),
+    "ms.Parameter(1.0, name=3)": (ValueError, "The name of a Parameter must be a string", 1),
     "class Early(nn.Cell):\n    def __init__(self):\n        self.a = nn.ReLU()\nEarly()": (
         AttributeError,
         "Early.a was set before super().__init__() was called",

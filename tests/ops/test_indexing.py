@@ -69,11 +69,11 @@ def indices():
             yield source
 
 
-# NumPy counts a lone True beside arrays (or another) as an array; here it is a new dimension.
 def _plain(source):
-    arrays = any(mark in source for mark in ("[", "array"))
-    lonely = source.strip(",").split(", ").count("True")
-    return lonely == 0 or (lonely == 1 and not arrays)
+    """NumPy counts a lone True beside integers and arrays as an array; here it is a dimension."""
+    entries = source.strip(",").split(", ")
+    others = [entry for entry in entries if entry not in ("True", ":", "...")]
+    return "True" not in entries or (entries.count("True") == 1 and not others)
 
 
 def test_every_read_and_write_as_numpy():
@@ -82,7 +82,7 @@ def test_every_read_and_write_as_numpy():
     with execution("direct"):
         tensor = Tensor(CUBE)
         for number, source in enumerate(indices()):
-            if (number % 7 and source.count(",") == 2) or not _plain(source):
+            if (number % 31 and source.count(",") == 2) or not _plain(source):
                 continue
             index = eval(f"np.index_exp[{source}]")
             part = CUBE[index]
@@ -95,7 +95,7 @@ def test_every_read_and_write_as_numpy():
                 written[index] = value if isinstance(value, int) else Tensor(value)
                 np.testing.assert_array_equal(written.asnumpy(), expected, source)
             checked += 1
-    assert checked > 400
+    assert checked > 250
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_read_everywhere(source):
 def test_gradients_of_reads_and_writes():
     # Oracle: finite differences in Float64.
     def read(x):
-        return (x[::-1] * x[1] + x[:, Tensor(-1)].sum() * x[..., [0, 0, 2, 1]]) * x[x > 4].sum()
+        return (x[::-1] * x[1] + x[:, Tensor(-1)].sum() * x[..., [0, 0, 2]]) * x[x > 4].sum()
 
     def write(x, v):
         y = x * x
@@ -131,7 +131,7 @@ def test_gradients_of_reads_and_writes():
         y[0, ::2] = y[1, ::2]
         return y * y
 
-    x = CUBE.astype(np.float64) / 5 + 0.123
+    x = CUBE[:, :, :3].astype(np.float64) / 5 + 0.123
     v = x[0, :2].copy() - 1
     for function, inputs in ((read, (x,)), (write, (x, v))):
         expected = gradients_by_differences(function, inputs)

@@ -163,13 +163,16 @@ CONVOLUTIONS = [
 ]
 
 
+def two(numbers):
+    return numbers if isinstance(numbers, tuple) else (numbers, numbers)
+
+
 @pytest.mark.parametrize("row", CONVOLUTIONS)
 def test_convolution(row):
     # Oracle: the definition in NumPy; its gradients by finite differences.
     channels, outputs, kernel, stride, mode, padding, dilation, groups, size = row
     x = numbers(2, channels, *size, dtype=np.float64)
     weight = numbers(outputs, channels // groups, *kernel, seed=1, dtype=np.float64)
-    two = ops.convolution.several if False else (lambda n: n if isinstance(n, tuple) else (n, n))
     stride2, dilation2 = two(stride), two(dilation)
     if mode == "same":
         missing = [
@@ -260,12 +263,12 @@ def test_mint_convolution_and_primitive():
 
 
 CONVOLUTION_ERRORS = {
-    "x has 3 channels, but the weight of shape (4, 2, 3, 3) expects 2": dict(weight=(4, 2, 3, 3)),
-    "must have as many dimensions": dict(weight=(4, 3, 3)),
-    "needs pad_mode='pad'": dict(padding=1),
-    "pad_mode is 'valid', 'same' or 'pad'": dict(pad_mode="full"),
-    "does not fit into an x (2, 3, 6, 6)": dict(weight=(4, 3, 7, 7)),
-    "The stride must be positive": dict(stride=0),
+    "x has 3 channels, but the weight of shape (4, 2, 3, 3) expects 2": {"weight": (4, 2, 3, 3)},
+    "must have as many dimensions": {"weight": (4, 3, 3)},
+    "needs pad_mode='pad'": {"padding": 1},
+    "pad_mode is 'valid', 'same' or 'pad'": {"pad_mode": "full"},
+    "does not fit into an x (2, 3, 6, 6)": {"weight": (4, 3, 7, 7)},
+    "The stride must be positive": {"stride": 0},
 }
 
 

@@ -10,6 +10,7 @@ import mycel as ms
 import recorded_cells as recorded
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, nn
+from mycel.record.stream import current_stream
 
 # Why a recorded trajectory is not ours.
 LEFT_OUT = (
@@ -52,6 +53,10 @@ def gradients(step, *shapes, dtype=np.float32):
 
 SHAPES = ((3, 2), (4,))
 
+# The settings are Float32 Tensors, so 1 - beta2 is not quite a thousandth, here and in MindSpore.
+BETAS = np.array([0.9, 0.999], np.float32)
+BETA1, BETA2 = map(float, BETAS)
+
 # An optimiser and the same in NumPy: `state` is a dictionary for each Parameter.
 ORACLES = {}
 
@@ -80,17 +85,19 @@ def sgd(p, g, state, step):
 @oracle(lambda p: nn.Adam(p, 0.1, use_amsgrad=True, weight_decay=0.1, loss_scale=2.0))
 def adam_amsgrad(p, g, state, step):
     g = (g + 0.2 * p) / 2
-    state["m"] = 0.9 * state.get("m", 0) + 0.1 * g
-    state["v"] = 0.999 * state.get("v", 0) + 0.001 * g * g
+    state["m"] = BETA1 * state.get("m", 0) + (1 - BETA1) * g
+    state["v"] = BETA2 * state.get("v", 0) + (1 - BETA2) * g * g
     state["vhat"] = np.maximum(state.get("vhat", 0), state["v"])
-    rate = 0.1 * np.sqrt(1 - 0.999**step) / (1 - 0.9**step)
+    # The powers are kept in Float32, whose rounding shows where they are taken from 1.
+    powers = state["powers"] = state.get("powers", np.ones(2, np.float32)) * BETAS
+    rate = 0.1 * np.sqrt(1 - powers[1]) / (1 - powers[0])
     return p - rate * state["m"] / (np.sqrt(state["vhat"]) + 1e-8)
 
 
 @oracle(lambda p: nn.AdamWeightDecay(p, 0.1, weight_decay=0.1))
 def adam_weight_decay(p, g, state, step):
-    state["m"] = 0.9 * state.get("m", 0) + 0.1 * g
-    state["v"] = 0.999 * state.get("v", 0) + 0.001 * g * g
+    state["m"] = BETA1 * state.get("m", 0) + (1 - BETA1) * g
+    state["v"] = BETA2 * state.get("v", 0) + (1 - BETA2) * g * g
     return p - 0.1 * (state["m"] / (np.sqrt(state["v"]) + 1e-6) + 0.1 * p)
 
 
@@ -247,8 +254,6 @@ def test_every_parameter_is_one_node():
     taken = tuple(map(Tensor, gradients(1, *SHAPES)))
     ms.flush()
     optimizer(taken)
-    from mycel.record.stream import current_stream
-
     assert len(current_stream().segment.places) // 2 == len(handles) + 1
 
 

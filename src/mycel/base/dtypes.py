@@ -83,6 +83,8 @@ def as_dtype(spec) -> DType:
     """
     if spec.__class__ is DType:
         return spec
+    if spec is None:
+        raise TypeError("An element type is needed, but None was given.")
     if isinstance(spec, type) and spec in _BY_PYTHON:
         return _BY_PYTHON[spec]
     if isinstance(spec, str) and spec.lower() in _BY_NAME:

@@ -397,7 +397,7 @@ def initializer(init, shape=None, dtype=float32) -> Tensor:
     if isinstance(init, Tensor):
         return _given(init, shape)
     wanted = _shape_of(shape)
-    return Tensor(shape=wanted, dtype=dtype, init=_initializer_of(init))
+    return Tensor(shape=wanted, dtype=dtype, init=initializer_of(init))
 
 
 @composite("Tensor.init_data(x)")
@@ -445,7 +445,8 @@ def _shape_of(shape) -> tuple[int, ...]:
     )
 
 
-def _initializer_of(init) -> Initializer:
+def initializer_of(init) -> Initializer:
+    """The Initializer that a name or a number means."""
     if isinstance(init, Initializer):
         return init
     if isinstance(init, str):

@@ -111,6 +111,9 @@ class Cell(Members):
     def __setattr__(self, name: str, value):
         fields = self.__dict__
         if "_cells" not in fields:
+            if not isinstance(value, (Cell, Parameter)):
+                fields[name] = value
+                return
             raise AttributeError(
                 f"{type(self).__name__}.{name} was set before super().__init__() was called "
                 f"(at {user_place(2)}); call super().__init__() first in __init__."

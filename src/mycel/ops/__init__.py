@@ -35,7 +35,6 @@ from mycel.ops import (
     trigonometry,
 )
 from mycel.ops.diagonals import block_diag, meshgrid
-from mycel.record.parameter import assign
 from mycel.spell import Primitive, namespaces
 
 globals().update(namespaces["ops"])
@@ -43,7 +42,6 @@ globals().update(namespaces["ops"])
 __all__ = [
     "GradOperation",
     "Primitive",
-    "assign",
     "block_diag",
     "meshgrid",
     "stop_gradient",

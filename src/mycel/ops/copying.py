@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from mycel.differentiate.api import stop_gradient
+from mycel.record.parameter import assign as set_value
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
@@ -117,3 +118,25 @@ def rank(x):
         2
     """
     return x.ndim
+
+
+@composite("ops.assign(variable=variable, value=value)", "Assign()(variable=variable, value=value)")
+def assign(variable, value):
+    """Give a Parameter (or a Tensor) another value, converted to its element type.
+
+    Returns:
+        The Parameter itself.
+
+    Raises:
+        ValueError: a value of another shape.
+        TypeError: `variable` is neither.
+
+    Source: MindSpore's `ops.assign`, `ops.Assign`.
+
+    Example:
+        >>> p = Parameter(Tensor([1.0, 2.0]), name="p")
+        >>> print(ops.assign(p, Tensor([7, 8])).asnumpy())
+        [7. 8.]
+    """
+    set_value(variable, value)
+    return variable

@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import count
 
 from mycel.base import errors
+from mycel.base.dtypes import int32
 from mycel.base.places import user_place
 from mycel.base.structure import changed_everywhere
 from mycel.record.stream import current_stream
@@ -24,7 +25,8 @@ class Parameter(Tensor):
         requires_grad: whether `trainable_params` lists it.
 
     Raises:
-        TypeError: `name` is no string, or the data is not numeric.
+        ValueError: `name` is no string.
+        TypeError: the data is not numeric, or `requires_grad` no truth value.
 
     Source: MindSpore's `mindspore.Parameter`.
 
@@ -46,7 +48,7 @@ class Parameter(Tensor):
         storage_format: str = "",
     ):
         if name is not None and not isinstance(name, str):
-            raise TypeError(
+            raise ValueError(
                 errors.WRONG_VALUE.format(
                     what="The name of a Parameter",
                     expected="a string",
@@ -54,12 +56,15 @@ class Parameter(Tensor):
                     place=user_place(2),
                 )
             )
+        _check_flag(name, requires_grad)
         capture = current_stream().capture
         if capture is not None:
             capture.refuse("a Parameter was created inside", "create it before the call")
-        super().__init__(default_input)
+        # A bare integer is an Int32 here, though a Tensor of it is an Int64: as in MindSpore.
+        number = isinstance(default_input, int) and not isinstance(default_input, bool)
+        super().__init__(default_input, int32 if number else None)
         self.name = name or f"{_UNNAMED}{next(_numbers)}"
-        self._requires_grad = bool(requires_grad)
+        self._requires_grad = requires_grad
         self.layerwise_parallel = layerwise_parallel
         self.parallel_optimizer = parallel_optimizer
         self.storage_format = storage_format
@@ -71,15 +76,7 @@ class Parameter(Tensor):
 
     @requires_grad.setter
     def requires_grad(self, value: bool):
-        if not isinstance(value, bool):
-            raise TypeError(
-                errors.WRONG_VALUE.format(
-                    what=f"requires_grad of Parameter {self.name!r}",
-                    expected="True or False",
-                    actual=repr(value),
-                    place=user_place(2),
-                )
-            )
+        _check_flag(self.name, value)
         if value is not self._requires_grad:
             self._requires_grad = value
             changed_everywhere()
@@ -110,7 +107,7 @@ class Parameter(Tensor):
 
         Raises:
             ValueError: another shape, unless `slice_shape` is True.
-            TypeError: an element type that cannot be converted without loss of its kind.
+            TypeError: complex values for real ones.
         """
         assign(self, data, slice_shape)
         return self
@@ -153,6 +150,18 @@ class Parameter(Tensor):
         return _rebuilt, (self.asnumpy(), self.name, self._requires_grad, dict(self.__dict__))
 
 
+def _check_flag(name, value) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(
+            errors.WRONG_VALUE.format(
+                what=f"requires_grad of Parameter {name!r}",
+                expected="True or False",
+                actual=repr(value),
+                place=user_place(3),
+            )
+        )
+
+
 def _rebuilt(array, name, requires_grad, attributes):
     parameter = Parameter(array, name, requires_grad)
     parameter.__dict__.update(attributes)
@@ -166,6 +175,15 @@ def _filled(like: Tensor, number) -> Tensor:
 
 def assign(target: Tensor, data, slice_shape: bool = False) -> None:
     """Give `target` another value of its own element type (and shape)."""
+    if not isinstance(target, Tensor):
+        raise TypeError(
+            errors.WRONG_VALUE.format(
+                what="What is assigned to",
+                expected="a Parameter or a Tensor",
+                actual=type(target).__name__,
+                place=user_place(2),
+            )
+        )
     source = data if isinstance(data, Tensor) else Tensor(data)
     if source.shape != target.shape and not slice_shape:
         name = f"Parameter {target.name!r}" if isinstance(target, Parameter) else "The Tensor"
@@ -179,7 +197,7 @@ def assign(target: Tensor, data, slice_shape: bool = False) -> None:
             )
         )
     if source.dtype is not target.dtype:
-        if source.dtype.is_inexact and not target.dtype.is_inexact:
+        if source.dtype.name.startswith("complex") and not target.dtype.name.startswith("complex"):
             raise TypeError(
                 errors.ASSIGN_DTYPE.format(
                     target=f"Parameter {target.name!r}"
@@ -200,6 +218,7 @@ class ParameterTuple(tuple):
 
     Raises:
         TypeError: a member is no Parameter.
+        ValueError: two of them have the same name.
 
     Source: MindSpore's `mindspore.ParameterTuple`.
 
@@ -224,10 +243,31 @@ class ParameterTuple(tuple):
                         place=user_place(2),
                     )
                 )
+        names = [member.name for member in members]
+        for name in names:
+            if names.count(name) > 1 and len({id(m) for m in members if m.name == name}) > 1:
+                raise ValueError(
+                    errors.DUPLICATE_PARAMETER.format(
+                        owner="ParameterTuple", name=name, place=user_place(2)
+                    )
+                )
         return super().__new__(cls, members)
 
     def clone(self, prefix: str, init="same") -> ParameterTuple:
-        """New Parameters named `prefix.name`, filled by `init` (see `Parameter.clone`)."""
+        """New Parameters named `prefix.name`, filled by `init` (see `Parameter.clone`).
+
+        Raises:
+            TypeError: the prefix is no string.
+        """
+        if not isinstance(prefix, str):
+            raise TypeError(
+                errors.WRONG_VALUE.format(
+                    what="The prefix",
+                    expected="a string",
+                    actual=repr(prefix),
+                    place=user_place(2),
+                )
+            )
         cloned = []
         for parameter in self:
             made = parameter.clone(init)

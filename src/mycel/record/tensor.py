@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from mycel.base import errors
@@ -17,6 +18,10 @@ from mycel.record.stream import current_stream, demand, local
 from mycel.record.value import Value
 
 
+# Given by the package root: the initialiser that a name or a number means.
+given: dict[str, Callable] = {}
+
+
 class Tensor:
     """An array of one element type; the result of every operator.
 
@@ -27,8 +32,7 @@ class Tensor:
         shape, init: instead of data, a shape and an initialiser that fills it.
 
     Raises:
-        TypeError: the data is not numeric.
-        ValueError: neither data nor an initialiser was given.
+        TypeError: the data is not numeric, or was not given.
 
     Source: MindSpore's `mindspore.Tensor`.
 
@@ -50,10 +54,13 @@ class Tensor:
     def __init__(self, input_data=None, dtype=None, shape=None, init=None, const_arg=False):
         del const_arg  # MindSpore's hint to its compiler; every input is shared by structure here.
         wanted = None if dtype is None else as_dtype(dtype)
+        if init is None and input_data is None and shape is not None:
+            init = "zeros"
         if init is not None:
-            input_data = init.fill(_as_shape(shape), wanted or float32)
+            filled = init if hasattr(init, "fill") else given["initializer"](init)
+            input_data = filled.fill(_as_shape(shape), wanted or float32)
         elif input_data is None:
-            raise ValueError(
+            raise TypeError(
                 errors.WRONG_VALUE.format(
                     what="The data of a Tensor",
                     expected="a number, a nested list, a NumPy array or a Tensor",
@@ -166,6 +173,8 @@ class Tensor:
         return look(self, kind)
 
     def __repr__(self):
+        if not hasattr(self, "_value"):
+            return f"<{type(self).__name__} whose creation failed>"
         return tensor_repr(look(self, "text", tensor_repr), self.dtype)
 
     def __str__(self):
@@ -261,8 +270,10 @@ def to_array(data, wanted: DType | None) -> jax.Array:
                 place=user_place(3),
             )
         )
-    # device_put may share memory with NumPy; jnp.array copies.
-    return jnp.array(data, wanted.numpy if wanted is not None else data.dtype)
+    # A copy of our own, which device_put may then share: later changes of the array do not reach,
+    # and no program is compiled for each new shape, as jnp.array would.
+    copy = np.array(data, wanted.numpy if wanted is not None else data.dtype, order="C")
+    return jax.device_put(copy)
 
 
 def _numbers(data, wanted):
@@ -273,8 +284,6 @@ def _numbers(data, wanted):
         raise ValueError(f"Ragged data at {user_place(4)}: {error}") from None
     if wanted is None and array.dtype == np.float64:
         array = array.astype(float32.numpy)
-    elif wanted is None and array.dtype == np.complex128:
-        array = array.astype(np.complex64)
     elif array.dtype == np.uint64 or (wanted is None and array.dtype.kind == "i"):
         array = array.astype(int64.numpy)
     return array
