@@ -15,7 +15,7 @@ from mycel.base import backend
 
 backend.configure()
 
-from mycel import debug, init, nn, ops, optim
+from mycel import debug, init, mint, nn, ops, optim
 from mycel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from mycel.base.context import context as _context
 from mycel.base.dtypes import *

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import doctest
 import inspect
+import operator
 import pathlib
 
 import numpy as np
@@ -83,8 +84,8 @@ def test_no_import_of_ourselves_inside_a_function(path):
 
 
 def public_objects():
-    for namespace in ("", "ops", "nn", "debug"):
-        module = getattr(ms, namespace) if namespace else ms
+    for namespace in ("", "ops", "nn", "debug", "mint", "mint.nn.functional"):
+        module = operator.attrgetter(namespace)(ms) if namespace else ms
         for name in dir(module):
             item = getattr(module, name)
             if name.startswith("_") or inspect.ismodule(item) or not callable(item):
@@ -135,7 +136,7 @@ def test_examples_do_what_they_say(test):
         Tensor=ms.Tensor,
         Parameter=ms.Parameter,
         np=np,
-        mint=getattr(ms, "mint", None),
+        mint=ms.mint,
     )
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert runner.run(test).failed == 0

@@ -17,7 +17,6 @@ from mycel.record.show import tensor_repr, tensor_str
 from mycel.record.stream import current_stream, demand, local
 from mycel.record.value import Value
 
-
 # Given by the package root: the initialiser that a name or a number means.
 given: dict[str, Callable] = {}
 

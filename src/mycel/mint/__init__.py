@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MindSpore's `mint` names: the same operators, spelled as PyTorch spells them."""
+
+from mycel.mint import nn
+from mycel.spell import namespaces
+
+globals().update(namespaces["mint"])
+
+__all__ = ["nn", *namespaces["mint"]]

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MindSpore's `mint.nn.functional`: network operators, spelled as PyTorch spells them."""
+
+import mycel.ops  # noqa: F401 - defines what is spelled here
+from mycel.spell import namespaces
+
+globals().update(namespaces["mint.nn.functional"])
+
+__all__ = [*namespaces["mint.nn.functional"]]
