@@ -82,7 +82,7 @@ def test_every_read_and_write_as_numpy():
     with execution("direct"):
         tensor = Tensor(CUBE)
         for number, source in enumerate(indices()):
-            if (number % 31 and source.count(",") == 2) or not _plain(source):
+            if (number % 97 and source.count(",") == 2) or not _plain(source):
                 continue
             index = eval(f"np.index_exp[{source}]")
             part = CUBE[index]
@@ -95,7 +95,7 @@ def test_every_read_and_write_as_numpy():
                 written[index] = value if isinstance(value, int) else Tensor(value)
                 np.testing.assert_array_equal(written.asnumpy(), expected, source)
             checked += 1
-    assert checked > 250
+    assert checked > 150
 
 
 @pytest.mark.parametrize(

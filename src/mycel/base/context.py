@@ -118,13 +118,11 @@ def reset_context() -> None:
 
 def _set_mode(value) -> None:
     if value not in (GRAPH_MODE, PYNATIVE_MODE):
-        raise ValueError(
-            errors.WRONG_VALUE.format(
-                what="The mode",
-                expected="mycel.GRAPH_MODE (0) or mycel.PYNATIVE_MODE (1)",
-                actual=repr(value),
-                place=user_place(3),
-            )
+        raise errors.wrong(
+            ValueError,
+            "The mode",
+            expected="mycel.GRAPH_MODE (0) or mycel.PYNATIVE_MODE (1)",
+            actual=repr(value),
         )
     context.mode = value
 

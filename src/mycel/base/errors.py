@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from mycel.base.places import user_place
+
 OPERATOR_INPUT = "{operator}({inputs}) at {place}: {reason}"
 OPERATOR_FAILED = "The operator {operator}, recorded at {place}, failed: {reason}"
 OPERATOR_LOST = (
@@ -44,6 +46,13 @@ DUPLICATE_PARAMETER = (
 
 class BudgetError(RuntimeError):
     """A budget set with `mycel.debug.budget` was used up."""
+
+
+def wrong(kind: type, what: str, expected: str, actual) -> Exception:
+    """An error of this kind for a bad argument, with the user's line."""
+    return kind(
+        WRONG_VALUE.format(what=what, expected=expected, actual=actual, place=user_place(2))
+    )
 
 
 def describe_inputs(avals) -> str:

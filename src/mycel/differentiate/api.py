@@ -35,13 +35,11 @@ class Derivative:
         self, function, positions, weights, returns, has_aux=False, ids=False, sensitivity=False
     ):
         if not callable(function):
-            raise TypeError(
-                errors.WRONG_VALUE.format(
-                    what="What is differentiated",
-                    expected="a function or a Cell",
-                    actual=f"{type(function).__name__} {function!r:.60}",
-                    place=user_place(3),
-                )
+            raise errors.wrong(
+                TypeError,
+                "What is differentiated",
+                expected="a function or a Cell",
+                actual=f"{type(function).__name__} {function!r:.60}",
             )
         functools.update_wrapper(self, function, updated=())
         self.function = function
@@ -154,13 +152,11 @@ def _indices(task: Derivative, args) -> list[int]:
     wanted = task.positions if isinstance(task.positions, tuple) else (task.positions,)
     for index in wanted:
         if not 0 <= index < len(args):
-            raise ValueError(
-                errors.WRONG_VALUE.format(
-                    what="grad_position",
-                    expected=f"the number of one of the {len(args)} inputs, from 0",
-                    actual=index,
-                    place=user_place(2),
-                )
+            raise errors.wrong(
+                ValueError,
+                "grad_position",
+                expected=f"the number of one of the {len(args)} inputs, from 0",
+                actual=index,
             )
     return list(wanted)
 
@@ -171,13 +167,8 @@ def _weights(weights) -> list[Parameter]:
     listed = [weights] if isinstance(weights, Parameter) else list(weights)
     for weight in listed:
         if not isinstance(weight, Parameter):
-            raise TypeError(
-                errors.WRONG_VALUE.format(
-                    what="Each of weights",
-                    expected="a Parameter",
-                    actual=type(weight).__name__,
-                    place=user_place(2),
-                )
+            raise errors.wrong(
+                TypeError, "Each of weights", expected="a Parameter", actual=type(weight).__name__
             )
     return listed
 
@@ -331,13 +322,11 @@ def _check(grad_position, weights):
         )
     wanted = grad_position if isinstance(grad_position, tuple) else (grad_position or 0,)
     if not all(isinstance(index, int) and not isinstance(index, bool) for index in wanted):
-        raise TypeError(
-            errors.WRONG_VALUE.format(
-                what="grad_position",
-                expected="a number, a tuple of numbers or None",
-                actual=repr(grad_position),
-                place=user_place(2),
-            )
+        raise errors.wrong(
+            TypeError,
+            "grad_position",
+            expected="a number, a tuple of numbers or None",
+            actual=repr(grad_position),
         )
 
 
@@ -387,11 +376,7 @@ class GradOperation:
             ("sens_param", sens_param),
         ):
             if not isinstance(value, bool):
-                raise TypeError(
-                    errors.WRONG_VALUE.format(
-                        what=name, expected="True or False", actual=value, place=user_place(2)
-                    )
-                )
+                raise errors.wrong(TypeError, name, expected="True or False", actual=value)
         self.get_all = get_all
         self.get_by_list = get_by_list
         self.sens_param = sens_param

@@ -9,7 +9,6 @@ import numpy as np
 
 from mycel.base import errors
 from mycel.base.dtypes import as_dtype, float32
-from mycel.base.places import user_place
 from mycel.init import schemes
 from mycel.record.generator import default_generator
 from mycel.record.tensor import Tensor
@@ -420,13 +419,11 @@ Tensor.has_init = property(  # type: ignore[attr-defined]
 
 def _given(tensor: Tensor, shape) -> Tensor:
     if shape is not None and tensor.shape != _shape_of(shape):
-        raise ValueError(
-            errors.WRONG_VALUE.format(
-                what="The Tensor to start from",
-                expected=f"of shape {_shape_of(shape)}",
-                actual=f"shape {tensor.shape}",
-                place=user_place(),
-            )
+        raise errors.wrong(
+            ValueError,
+            "The Tensor to start from",
+            expected=f"of shape {_shape_of(shape)}",
+            actual=f"shape {tensor.shape}",
         )
     return tensor
 
@@ -435,13 +432,11 @@ def _shape_of(shape) -> tuple[int, ...]:
     lengths = shape if isinstance(shape, (tuple, list)) else (shape,)
     if all(isinstance(n, (int, np.integer)) and n > 0 for n in lengths):
         return tuple(map(int, lengths))
-    raise ValueError(
-        errors.WRONG_VALUE.format(
-            what="The shape to fill",
-            expected="a positive integer or a tuple of them",
-            actual=repr(shape),
-            place=user_place(),
-        )
+    raise errors.wrong(
+        ValueError,
+        "The shape to fill",
+        expected="a positive integer or a tuple of them",
+        actual=repr(shape),
     )
 
 
@@ -452,21 +447,17 @@ def initializer_of(init) -> Initializer:
     if isinstance(init, str):
         if init.lower() in NAMES:
             return NAMES[init.lower()]()
-        raise ValueError(
-            errors.WRONG_VALUE.format(
-                what="The name of an initialiser",
-                expected=f"one of {', '.join(sorted(NAMES))}",
-                actual=repr(init),
-                place=user_place(),
-            )
+        raise errors.wrong(
+            ValueError,
+            "The name of an initialiser",
+            expected=f"one of {', '.join(sorted(NAMES))}",
+            actual=repr(init),
         )
     if isinstance(init, (bool, int, float, np.generic)):
         return Constant(init)
-    raise TypeError(
-        errors.WRONG_VALUE.format(
-            what="init",
-            expected="an Initializer, its name, a number or a Tensor",
-            actual=f"{type(init).__name__} {init!r:.60}",
-            place=user_place(),
-        )
+    raise errors.wrong(
+        TypeError,
+        "init",
+        expected="an Initializer, its name, a number or a Tensor",
+        actual=f"{type(init).__name__} {init!r:.60}",
     )

@@ -178,13 +178,11 @@ class Cell(Members):
             self.__dict__[name] = None
             self._changed(f"the Parameter {name!r} of {type(self).__name__} was removed inside")
         else:
-            raise TypeError(
-                errors.WRONG_VALUE.format(
-                    what=f"{type(self).__name__}.{name}, a Parameter,",
-                    expected="given a Parameter, a Tensor or None",
-                    actual=f"{type(value).__name__}",
-                    place=user_place(3),
-                )
+            raise errors.wrong(
+                TypeError,
+                f"{type(self).__name__}.{name}, a Parameter,",
+                expected="given a Parameter, a Tensor or None",
+                actual=f"{type(value).__name__}",
             )
 
     def _set_cell(self, name, value):
@@ -207,13 +205,8 @@ class Cell(Members):
             TypeError: the child is no Cell.
         """
         if not isinstance(child_cell, Cell):
-            raise TypeError(
-                errors.WRONG_VALUE.format(
-                    what="A child",
-                    expected="a Cell",
-                    actual=type(child_cell).__name__,
-                    place=user_place(2),
-                )
+            raise errors.wrong(
+                TypeError, "A child", expected="a Cell", actual=type(child_cell).__name__
             )
         if not child_name or "." in child_name or child_name in self._cells:
             raise KeyError(f"The child name {child_name!r} is taken, empty or has a dot.")
@@ -229,13 +222,11 @@ class Cell(Members):
             TypeError: it is no Parameter.
         """
         if not isinstance(param, Parameter):
-            raise TypeError(
-                errors.WRONG_VALUE.format(
-                    what=f"The Parameter {param_name!r}",
-                    expected="a Parameter",
-                    actual=type(param).__name__,
-                    place=user_place(2),
-                )
+            raise errors.wrong(
+                TypeError,
+                f"The Parameter {param_name!r}",
+                expected="a Parameter",
+                actual=type(param).__name__,
             )
         if check_name_contain_dot and "." in param_name:
             raise KeyError(f"The Parameter name {param_name!r} must not have a dot.")

@@ -3,21 +3,7 @@
 
 from __future__ import annotations
 
-from mycel.base import errors
-from mycel.base.places import user_place
-
-
-def wrong(kind: type[Exception], what: str, expected: str, actual) -> Exception:
-    """The error of this kind that says what was wrong, and where in the user's code.
-
-    Example:
-        >>> from mycel.nn.checks import wrong
-        >>> str(wrong(ValueError, "p", "below 1", 2)).startswith("p must be below 1, but 2 was")
-        True
-    """
-    return kind(
-        errors.WRONG_VALUE.format(what=what, expected=expected, actual=actual, place=user_place(2))
-    )
+from mycel.base.errors import wrong
 
 
 def is_number(value) -> bool:

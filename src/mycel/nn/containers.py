@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
+from mycel.base.errors import wrong
 from mycel.nn.cell import Cell
-from mycel.nn.checks import is_integer, wrong
+from mycel.nn.checks import is_integer
 
 
 class _Container(Cell):

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from mycel import ops
+from mycel.base.errors import wrong
 from mycel.nn.cell import Cell
-from mycel.nn.checks import boolean, is_integer, number, one_of, wrong
+from mycel.nn.checks import boolean, is_integer, number, one_of
 from mycel.record.tensor import Tensor
 
 REDUCTIONS = ("mean", "sum", "none")

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from mycel.base.dtypes import float32
-from mycel.nn.checks import boolean, wrong
+from mycel.base.errors import wrong
+from mycel.nn.checks import boolean
 from mycel.optim import rules
 from mycel.optim.optimizer import Optimizer, floating, unit_interval, update
 from mycel.record.parameter import Parameter

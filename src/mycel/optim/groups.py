@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from mycel.base import errors
+from mycel.base.errors import wrong
 from mycel.base.places import user_place
-from mycel.nn.checks import wrong
 from mycel.record.parameter import Parameter
 
 KEYS = ("params", "lr", "weight_decay", "grad_centralization", "order_params")

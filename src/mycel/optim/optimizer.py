@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from mycel.base.dtypes import float32
+from mycel.base.errors import wrong
 from mycel.nn.cell import Cell
-from mycel.nn.checks import is_number, number, wrong
+from mycel.nn.checks import is_number, number
 from mycel.nn.containers import CellList
 from mycel.optim import rules
 from mycel.optim.groups import Member, members_of

@@ -8,8 +8,9 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.base.errors import wrong
 from mycel.nn.cell import Cell
-from mycel.nn.checks import boolean, is_integer, positive_integer, wrong
+from mycel.nn.checks import boolean, is_integer, positive_integer
 from mycel.spell import op
 
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from mycel.base.dtypes import float32
-from mycel.nn.checks import boolean, number, wrong
+from mycel.base.errors import wrong
+from mycel.nn.checks import boolean, number
 from mycel.optim import rules
 from mycel.optim.optimizer import Optimizer, update
 from mycel.record.parameter import Parameter

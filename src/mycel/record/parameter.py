@@ -48,13 +48,8 @@ class Parameter(Tensor):
         storage_format: str = "",
     ):
         if name is not None and not isinstance(name, str):
-            raise ValueError(
-                errors.WRONG_VALUE.format(
-                    what="The name of a Parameter",
-                    expected="a string",
-                    actual=repr(name),
-                    place=user_place(2),
-                )
+            raise errors.wrong(
+                ValueError, "The name of a Parameter", expected="a string", actual=repr(name)
             )
         _check_flag(name, requires_grad)
         capture = current_stream().capture
@@ -152,13 +147,11 @@ class Parameter(Tensor):
 
 def _check_flag(name, value) -> None:
     if not isinstance(value, bool):
-        raise TypeError(
-            errors.WRONG_VALUE.format(
-                what=f"requires_grad of Parameter {name!r}",
-                expected="True or False",
-                actual=repr(value),
-                place=user_place(3),
-            )
+        raise errors.wrong(
+            TypeError,
+            f"requires_grad of Parameter {name!r}",
+            expected="True or False",
+            actual=repr(value),
         )
 
 
@@ -176,13 +169,11 @@ def _filled(like: Tensor, number) -> Tensor:
 def assign(target: Tensor, data, slice_shape: bool = False) -> None:
     """Give `target` another value of its own element type (and shape)."""
     if not isinstance(target, Tensor):
-        raise TypeError(
-            errors.WRONG_VALUE.format(
-                what="What is assigned to",
-                expected="a Parameter or a Tensor",
-                actual=type(target).__name__,
-                place=user_place(2),
-            )
+        raise errors.wrong(
+            TypeError,
+            "What is assigned to",
+            expected="a Parameter or a Tensor",
+            actual=type(target).__name__,
         )
     source = data if isinstance(data, Tensor) else Tensor(data)
     if source.shape != target.shape and not slice_shape:
@@ -235,13 +226,11 @@ class ParameterTuple(tuple):
         members = tuple(parameters)
         for member in members:
             if not isinstance(member, Parameter):
-                raise TypeError(
-                    errors.WRONG_VALUE.format(
-                        what="A member of a ParameterTuple",
-                        expected="a Parameter",
-                        actual=type(member).__name__,
-                        place=user_place(2),
-                    )
+                raise errors.wrong(
+                    TypeError,
+                    "A member of a ParameterTuple",
+                    expected="a Parameter",
+                    actual=type(member).__name__,
                 )
         names = [member.name for member in members]
         for name in names:
@@ -260,14 +249,7 @@ class ParameterTuple(tuple):
             TypeError: the prefix is no string.
         """
         if not isinstance(prefix, str):
-            raise TypeError(
-                errors.WRONG_VALUE.format(
-                    what="The prefix",
-                    expected="a string",
-                    actual=repr(prefix),
-                    place=user_place(2),
-                )
-            )
+            raise errors.wrong(TypeError, "The prefix", expected="a string", actual=repr(prefix))
         cloned = []
         for parameter in self:
             made = parameter.clone(init)

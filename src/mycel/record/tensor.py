@@ -59,13 +59,11 @@ class Tensor:
             filled = init if hasattr(init, "fill") else given["initializer"](init)
             input_data = filled.fill(_as_shape(shape), wanted or float32)
         elif input_data is None:
-            raise TypeError(
-                errors.WRONG_VALUE.format(
-                    what="The data of a Tensor",
-                    expected="a number, a nested list, a NumPy array or a Tensor",
-                    actual="None",
-                    place=user_place(2),
-                )
+            raise errors.wrong(
+                TypeError,
+                "The data of a Tensor",
+                expected="a number, a nested list, a NumPy array or a Tensor",
+                actual="None",
             )
         if isinstance(input_data, Tensor):
             source = input_data
@@ -261,13 +259,11 @@ def to_array(data, wanted: DType | None) -> jax.Array:
     if not isinstance(data, (np.ndarray, np.generic)):
         data = _numbers(data, wanted)
     if data.dtype.kind not in "biufcV":
-        raise TypeError(
-            errors.WRONG_VALUE.format(
-                what="The data of a Tensor",
-                expected="numbers",
-                actual=f"data of type {data.dtype}",
-                place=user_place(3),
-            )
+        raise errors.wrong(
+            TypeError,
+            "The data of a Tensor",
+            expected="numbers",
+            actual=f"data of type {data.dtype}",
         )
     # A copy of our own, which device_put may then share: later changes of the array do not reach,
     # and no program is compiled for each new shape, as jnp.array would.

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from mycel import ops
 from mycel.base.dtypes import float32
+from mycel.base.errors import wrong
 from mycel.init import initializer
 from mycel.nn.cell import Cell
-from mycel.nn.checks import positive_integer, wrong
+from mycel.nn.checks import positive_integer
 from mycel.record.parameter import Parameter
 from mycel.record.tensor import Tensor
 

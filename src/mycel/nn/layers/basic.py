@@ -7,17 +7,10 @@ import numpy as np
 
 from mycel import ops
 from mycel.base.dtypes import as_dtype, float32, int32
+from mycel.base.errors import wrong
 from mycel.init import initializer
 from mycel.nn.cell import Cell
-from mycel.nn.checks import (
-    boolean,
-    is_integer,
-    is_number,
-    number,
-    one_of,
-    positive_integer,
-    wrong,
-)
+from mycel.nn.checks import boolean, is_integer, is_number, number, one_of, positive_integer
 from mycel.record.parameter import Parameter
 from mycel.record.tensor import Tensor
 

@@ -7,8 +7,9 @@ import math
 
 from mycel import ops
 from mycel.base.dtypes import float32
+from mycel.base.errors import wrong
 from mycel.nn.cell import Cell
-from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer, wrong
+from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
 from mycel.nn.layers.linear import weight_and_bias
 
 PAD_MODES = ("same", "valid", "pad")
