@@ -109,13 +109,6 @@ def get_context(name: str):
     raise ValueError(f"get_context has no setting {name!r}; it knows {', '.join(_SETTERS)}.")
 
 
-def reset_context() -> None:
-    """Back to the defaults (MindSpore's `mindspore.context.reset_auto_parallel_context` kin)."""
-    context.mode = PYNATIVE_MODE
-    context.direct = False
-    context.accepted.clear()
-
-
 def _set_mode(value) -> None:
     if value not in (GRAPH_MODE, PYNATIVE_MODE):
         raise errors.wrong(

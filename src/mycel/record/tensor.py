@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -50,7 +51,7 @@ class Tensor:
     __array_priority__ = 1000
     __array_ufunc__ = None
 
-    def __init__(self, input_data=None, dtype=None, shape=None, init=None, const_arg=False):
+    def __init__(self, input_data=None, dtype=None, shape=None, init: Any = None, const_arg=False):
         del const_arg  # MindSpore's hint to its compiler; every input is shared by structure here.
         wanted = None if dtype is None else as_dtype(dtype)
         if init is None and input_data is None and shape is not None:
