@@ -244,3 +244,27 @@ def test_many_keys_are_bounded():
     for number in range(200):
         f(ms.Tensor([1.0]), float(number))
     assert len(f.memories) <= 64
+
+
+def test_the_ledger_names_the_cell_and_the_line():
+    class Inner(ms.nn.Cell):
+        def construct(self, x):
+            return x * 2 if x.sum() > 3.0 else x * 3
+
+    class Outer(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def construct(self, x):
+            return self.inner(x) + 1
+
+    net = Outer()
+    ms.set_context(mode=ms.GRAPH_MODE)
+    for number in (1.0, 1.0, 1.0, 5.0):
+        net(ms.Tensor([number]))
+    missed = [line for line in ms.debug.ledger().lines if line.kind == "missed"]
+    assert [line.cell for line in missed] == ["Outer.inner"]
+    assert missed[0].what == "Outer: a Tensor read (bool) changed"
+    line = Inner.construct.__code__.co_firstlineno + 1
+    assert missed[0].place == f"{__file__}:{line}"

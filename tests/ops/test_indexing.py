@@ -66,36 +66,39 @@ def indices():
                 CUBE[eval(f"np.index_exp[{source}]")]
             except IndexError:
                 continue
-            yield source
+            yield entries, source
 
 
-def _plain(source):
+def _plain(entries):
     """NumPy counts a lone True beside integers and arrays as an array; here it is a dimension."""
-    entries = source.strip(",").split(", ")
     others = [entry for entry in entries if entry not in ("True", ":", "...")]
     return "True" not in entries or (entries.count("True") == 1 and not others)
 
 
-def test_every_read_and_write_as_numpy():
-    # Oracle: NumPy, for a number, a full value and the type of the whole.
+# Every combination was compared once; a part of them is, every time. A new index is a new program.
+SHARES = {1: 1, 2: 4, 3: 211}
+
+
+def test_reads_and_writes_as_numpy():
+    # Oracle: NumPy, for a number or for a full value.
     checked = 0
     with execution("direct"):
         tensor = Tensor(CUBE)
-        for number, source in enumerate(indices()):
-            if (number % 97 and source.count(",") == 2) or not _plain(source):
+        for number, (entries, source) in enumerate(indices()):
+            if number % SHARES[len(entries)] or not _plain(entries):
                 continue
             index = eval(f"np.index_exp[{source}]")
             part = CUBE[index]
-            found = tensor[index]
-            assert found.shape == part.shape, source
-            np.testing.assert_array_equal(found.asnumpy(), part, source)
-            for value in (-1, np.arange(part.size, dtype=np.float32).reshape(part.shape)):
-                expected, written = CUBE.copy(), Tensor(CUBE)
-                expected[index] = value
-                written[index] = value if isinstance(value, int) else Tensor(value)
-                np.testing.assert_array_equal(written.asnumpy(), expected, source)
+            np.testing.assert_array_equal(tensor[index].asnumpy(), part, source)
+            value = (
+                -1 if checked % 2 else np.arange(part.size, dtype=np.float32).reshape(part.shape)
+            )
+            expected, written = CUBE.copy(), Tensor(CUBE)
+            expected[index] = value
+            written[index] = value if checked % 2 else Tensor(value)
+            np.testing.assert_array_equal(written.asnumpy(), expected, source)
             checked += 1
-    assert checked > 150
+    assert checked > 80
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ class Derivative:
             context.mode == GRAPH_MODE
             and stream.capture is None
             and stream.depth == 0
-            and stream.cell_depth == 0
+            and not stream.cells
         ):
             if self._remembered is None:
                 self._remembered = _remembered_for(self)

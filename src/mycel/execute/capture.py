@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from weakref import ref
 
-from mycel.base.places import user_place
+from mycel.base.places import Place, user_place
 from mycel.base.trees import tree_map
 from mycel.define.op import signatures
 from mycel.execute.compile import seen_bytes
 from mycel.execute.effects import Site, emission
 from mycel.execute.notes import Argument, Constant, Held, Read, Slot
-from mycel.record.stream import Stream, demand
+from mycel.record.stream import Stream, cell_path, demand
 from mycel.record.tensor import Tensor, new_tensor, resolve
 from mycel.record.value import Value
 
@@ -42,7 +42,7 @@ class Capture:
         self.reads: list[Read | None] = []
         self.read_values: dict[int, Value] = {}
         self.sites: list[Site] = []
-        self.refused: tuple[str, str, object] | None = None
+        self.refused: tuple[str, str, Place, str] | None = None
         self.cells: dict[int, object] = {}
         self._made_cells: dict[int, object] = {}
         self.again = again or {}
@@ -101,7 +101,7 @@ class Capture:
             self.read_values[number] = value
         if text is not None and self.formatted is not None:
             self.formatted.append((text(array), handle, text, len(self.reads)))
-        self.reads.append(Read(number, kind, seen_bytes(array, kind), user_place(3)))
+        self.reads.append(Read(number, kind, seen_bytes(array, kind), user_place(3), cell_path()))
 
     def close(self, segment, held) -> None:
         """A segment is about to run: its record is kept, its survivors are numbered."""
@@ -129,7 +129,7 @@ class Capture:
     def refuse(self, what: str, remedy: str) -> None:
         """Something happened that a replay could not do."""
         if not self._in_site and self.refused is None:
-            self.refused = (what, remedy, user_place(2))
+            self.refused = (what, remedy, user_place(2), cell_path())
 
     # -- sites ----------------------------------------------------------------------------
 

@@ -131,18 +131,19 @@ class Remembered:
                 "return them, or keep them in a hook or a function marked @every_call",
             )
         if capture.refused:
-            what, remedy, place = capture.refused
-            ledger.note("not remembered", f"{self.name}: {what}", place, remedy)
+            what, remedy, place, cell = capture.refused
+            ledger.note("not remembered", f"{self.name}: {what}", place, cell, remedy)
             self.memories.pop(key, None)
             self._fruitless(what, place)
             return
         before = self.memories.pop(key, None)
-        if before is not None and before.agrees(made):
+        differs = None if before is None else before.difference(made)
+        if before is not None and differs is None:
             made.seen = before.seen + 1
-        elif before is not None:
-            what, place, remedy = before.difference(made)
+        elif differs is not None:
+            what, place, cell, remedy = differs
             place = place or self.place
-            ledger.note("differs", f"{self.name}: {what}", place, remedy)
+            ledger.note("differs", f"{self.name}: {what}", place, cell, remedy)
             self._fruitless(what, place)
         made.ready = made.seen >= self.agreeing
         self.memories[key] = made
@@ -154,7 +155,8 @@ class Remembered:
         memory.seen = 0
         self.agreeing = min(self.agreeing * 2, MOST_AGREEING)
         ledger.counts.misses += 1
-        ledger.note("missed", f"{self.name}: {outcome.reason}", outcome.place or self.place)
+        what, place, cell, remedy = outcome.missed
+        ledger.note("missed", f"{self.name}: {what}", place or self.place, cell, remedy)
 
     def _fruitless(self, what, place) -> None:
         self.fruitless += 1

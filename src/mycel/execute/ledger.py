@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from mycel.base import errors
 from mycel.base.errors import BudgetError
 from mycel.base.places import Place, user_place
+from mycel.record.stream import cell_path
 
 # Lines beyond this many are dropped, the oldest first; the counts stay.
 MOST_LINES = 10_000
@@ -25,13 +26,15 @@ class Line:
     kind: str
     what: str
     place: str
+    cell: str = ""
     seconds: float = 0.0
     remedy: str = ""
 
     def __str__(self):
+        cell = f" in {self.cell}" if self.cell else ""
         seconds = f" in {self.seconds:.2f} s" if self.seconds else ""
         remedy = f" -> {self.remedy}" if self.remedy else ""
-        return f"{self.kind}: {self.what}{seconds} at {self.place}{remedy}"
+        return f"{self.kind}: {self.what}{cell}{seconds} at {self.place}{remedy}"
 
 
 @dataclass
@@ -72,7 +75,8 @@ class Ledger:
         place = user_place(2)
         with self._lock:
             self.counts.compilations += 1
-        self._write(Line("compiled", f"{name}, {nodes} operators", str(place), seconds))
+        what = f"{name}, {nodes} operators"
+        self._write(Line("compiled", what, str(place), cell_path(), seconds))
         for limit in self.limits:
             limit.spend(f"the compilation of {name}", place)
 
@@ -89,9 +93,9 @@ class Ledger:
             self.counts.segments += 1
             self.counts.nodes += nodes
 
-    def note(self, kind: str, what: str, place, remedy: str = "") -> None:
-        """A call that was not replayed, and what to write instead."""
-        self._write(Line(kind, what, str(place), remedy=remedy))
+    def note(self, kind: str, what: str, place, cell: str = "", remedy: str = "") -> None:
+        """A call that was not replayed: what differed, in which Cell, what to write instead."""
+        self._write(Line(kind, what, str(place), cell, remedy=remedy))
 
     def warn_missing(self, name: str, reason: str, place: Place) -> None:
         """Say once that a function keeps missing."""

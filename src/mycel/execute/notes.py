@@ -70,6 +70,7 @@ class Read(NamedTuple):
     kind: str
     bits: bytes
     place: Place
+    cell: str
 
 
 def same(a, b) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mycel.base.places import Place
 from mycel.base.structure import structure
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.execute.capture import Capture
@@ -25,14 +26,22 @@ _REMEDIES = {
 }
 
 
+class Difference(NamedTuple):
+    """What kept a call from being replayed: where, in which Cell, what to write instead."""
+
+    what: str
+    place: Place | None = None
+    cell: str = ""
+    remedy: str = ""
+
+
 class Outcome(NamedTuple):
     """How a replay ended."""
 
     done: bool
     result: object = None
     again: dict | None = None
-    reason: str = ""
-    place: object = None
+    missed: Difference = Difference("")
 
 
 class Memory:
@@ -69,21 +78,17 @@ class Memory:
 
     # -- comparing ------------------------------------------------------------------------
 
-    def agrees(self, other: Memory) -> bool:
-        """Whether two calls recorded the same thing."""
-        return self.difference(other)[0] == ""
-
-    def difference(self, other: Memory):
+    def difference(self, other: Memory) -> Difference | None:
         """What two calls did differently, where, and what to write instead."""
         if self.reads != other.reads:
             for mine, theirs in zip(self.reads, other.reads, strict=False):
                 if mine[:3] != theirs[:3]:
                     what = f"what was read of a Tensor ({theirs.kind})"
-                    return what, theirs.place, _REMEDIES[theirs.kind]
+                    return Difference(what, theirs.place, theirs.cell, _REMEDIES[theirs.kind])
             if len(self.reads) != len(other.reads):
-                return "the number of reads of Tensors", None, ""
+                return Difference("the number of reads of Tensors")
         if self.key != other.key:
-            return "the operators", None, ""
+            return Difference("the operators")
         if self.used != other.used:
             remedy = "pass what changes as a Tensor, or keep it in a Parameter"
             constants = [
@@ -92,16 +97,16 @@ class Memory:
                 if a != b and isinstance(a, Constant)
             ]
             what = "a number or data made inside" if constants else "the Tensors used from outside"
-            return what, None, remedy
+            return Difference(what, remedy=remedy)
         if self.bindings != other.bindings or not same(self.template, other.template):
-            return "what is assigned or returned", None, ""
+            return Difference("what is assigned or returned")
         if len(self.sites) != len(other.sites):
-            return "the number of hooks, prints and other sites", None, ""
+            return Difference("the number of hooks, prints and other sites")
         for mine, theirs in zip(self.sites, other.sites, strict=True):
             if not mine.agrees(theirs):
                 name = getattr(theirs.function, "__qualname__", repr(theirs.function))
-                return f"what the site {name} was given or did", None, ""
-        return "", None, ""
+                return Difference(f"what the site {name} was given or did")
+        return None
 
     def is_current(self) -> bool:
         """Whether no Cell of this call has changed since."""
@@ -177,7 +182,7 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
         memory.prepare()
     for read, source, value in memory.input_reads:
         if not _reads_the_same(read, source, value, tensors):
-            return Outcome(False, reason=f"a Tensor read ({read.kind}) changed", place=read.place)
+            return Outcome(False, missed=_changed(read))
     holders = memory.holders
     if memory.argument_places:
         holders = holders[:]
@@ -187,13 +192,11 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
         results = memory.executable([holder._value.array for holder in holders])
     except Exception as error:
         # A value pending on another thread, or poisoned: PyNative says which.
-        return Outcome(False, reason=f"it could not run: {type(error).__name__}")
+        return Outcome(False, missed=Difference(f"it could not run: {type(error).__name__}"))
     if memory.inner_reads:
         seen = np.asarray(results.pop()).tobytes()
         if seen != memory.expected:
-            read = _first_difference(memory, seen)
-            reason = f"a Tensor read ({read.kind}) changed"
-            return Outcome(False, reason=reason, place=read.place)
+            return Outcome(False, missed=_changed(_first_difference(memory, seen)))
     if memory.simple:
         values = [_made(array, aval) for array, aval in zip(results, memory.avals, strict=True)]
         for handle, index in memory.commits:
@@ -228,6 +231,10 @@ def _reads_the_same(read, source, value, tensors) -> bool:
     if value is not None and (present is value or present.array is value.array):
         return True
     return seen_bytes(np.asarray(demand(present)), read.kind) == read.bits
+
+
+def _changed(read) -> Difference:
+    return Difference(f"a Tensor read ({read.kind}) changed", read.place, read.cell)
 
 
 def _first_difference(memory: Memory, seen: bytes):
@@ -305,7 +312,8 @@ def _finish(stream, memory: Memory, tensors, holders, results) -> Outcome:
             for handle, value in before.values():
                 handle._value = value
             name = getattr(site.function, "__qualname__", repr(site.function))
-            return Outcome(False, again=again, reason=f"the site {name} did something new")
+            missed = Difference(f"the site {name} did something new")
+            return Outcome(False, again=again, missed=missed)
     made.bind(memory.bindings, before)
     if memory.sites:
         stream.flush()

@@ -86,7 +86,7 @@ class Cell(Members):
 
     def __call__(self, *args, **kwargs):
         stream = current_stream()
-        if stream.cell_depth == 0 and stream.depth == 0 and stream.capture is None:
+        if not stream.cells and stream.depth == 0 and stream.capture is None:
             if context.mode == GRAPH_MODE and stream.tape is None:
                 remembered = self._remembered
                 if remembered is None:
@@ -100,11 +100,11 @@ class Cell(Members):
         stream = current_stream()
         if stream.capture is not None:
             stream.capture.met(self)
-        stream.cell_depth += 1
+        stream.cells.append(self)
         try:
             return self.construct(*args, **kwargs)
         finally:
-            stream.cell_depth -= 1
+            stream.cells.pop()
 
     # -- members ------------------------------------------------------------------------
 

@@ -169,14 +169,20 @@ def _items(index) -> list:
     return [index]
 
 
+# Entries that are ready for use; asked first, because nearly all are.
+_BASIC = frozenset((int, slice, type(None), type(Ellipsis), bool))
+
+
 def _plain(item):
     """An entry as None, Ellipsis, a bool, an int, a slice, an array or a Tensor.
 
     Raises:
         IndexError: the entry is nothing that can point to elements.
     """
-    if item is None or item is Ellipsis or isinstance(item, (slice, bool, np.bool_)):
-        return bool(item) if isinstance(item, np.bool_) else item
+    if item.__class__ in _BASIC:
+        return item
+    if isinstance(item, np.bool_):
+        return bool(item)
     if isinstance(item, Integral):
         return int(item)
     if isinstance(item, (list, tuple)):
@@ -196,7 +202,7 @@ def _plain(item):
 
 
 def _is_mask(item) -> bool:
-    return isinstance(item, (Tensor, np.ndarray)) and _numpy_kind(item) == "b"
+    return item.__class__ not in _BASIC and _numpy_kind(item) == "b"
 
 
 def _numpy_kind(item) -> str:
@@ -205,7 +211,10 @@ def _numpy_kind(item) -> str:
 
 def _width(item) -> int:
     """How many dimensions an entry takes."""
-    if item is None or item is True or item is False or item is Ellipsis:
+    kind = item.__class__
+    if kind is int or kind is slice:
+        return 1
+    if kind in _BASIC:
         return 0
     return item.ndim if _is_mask(item) else 1
 
@@ -312,6 +321,11 @@ def _read(self, index):
         if shape:
             position = number_value(_in_range(index, shape[0], 0), None)
             return wrap(record(_READ_ROW, (resolve(self), position)))
+    elif index.__class__ is slice and self.ndim:
+        entry, position = _of_slice(self.shape[0], index)
+        if position is not None:
+            reader = read_index.definition.bind((entry,))
+            return wrap(record(reader, (resolve(self), position)))
     if index is False:
         return _read(_read(self, None), slice(0, 0))
     plan, positions = _planned(self.shape, _entries(self.shape, index))

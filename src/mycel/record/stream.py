@@ -8,6 +8,7 @@ so that what nobody holds any more is never computed.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Callable
@@ -100,14 +101,14 @@ class Stream:
         tape: nodes `(op, inputs, outputs, place)` while a derivative is being taken, else None.
         depth: how many derivatives are open.
         capture: the call being remembered, or None.
-        cell_depth: how many Cells are being called.
+        cells: the Cells being called, the outermost first.
         journal: handles assigned while a site runs, with the Values they had; else None.
         hooks: reverse hooks by id of the Value, while a derivative is open.
     """
 
     __slots__ = (
         "capture",
-        "cell_depth",
+        "cells",
         "depth",
         "generator",
         "hooks",
@@ -121,7 +122,7 @@ class Stream:
         self.tape: list | None = None
         self.depth = 0
         self.capture: Observer | None = None
-        self.cell_depth = 0
+        self.cells: list = []
         self.journal: list | None = None
         self.hooks: dict | None = None
         self.generator: Any = None
@@ -147,6 +148,16 @@ class Stream:
             self.flush()
             met = self.segment.met
         met.add(None if cell is None else id(cell))
+
+
+def cell_path() -> str:
+    """The path of attributes to the Cell being called, as `Net.block.conv1`; empty outside one."""
+    cells = local.stream.cells
+    names = [type(cell).__name__ for cell in cells[:1]]
+    for parent, child in itertools.pairwise(cells):
+        inside = (name for name, cell in parent.name_cells().items() if cell is child)
+        names.append(next(inside, type(child).__name__))
+    return ".".join(names)
 
 
 class _Local(threading.local):
