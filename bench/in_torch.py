@@ -31,7 +31,7 @@ def lenet(variant: str):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        return float(loss)
+        return float(loss.detach())
 
     return once
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ from fixtures.case import Array, decode, encode, evaluate, structure
 from fixtures.load import pairs
 from harness import EXECUTIONS, assert_close, execution, matches, run_everywhere
 from mycel import Parameter, Tensor, ops
+from mycel.spell import op
 
 # Recorded cases that belong to later work, or where we knowingly do more than MindSpore.
 LATER = ("bprop", "jac", "hessian", "vjp", "jvp", "insert_gradient_of")
@@ -253,3 +255,16 @@ def test_hooks_on_tensors_and_parameters():
 def test_errors(call, kind, text):
     with pytest.raises(kind, match=text):
         call()
+
+
+@op()
+def pick_for_tests(x, i):
+    """x at the positions i."""
+    return jnp.take_along_axis(x, i, 0)
+
+
+def test_an_operator_that_indexes_keeps_the_gradient_of_its_real_input():
+    derivative = ms.grad(lambda x, i: (pick_for_tests(x, i) * 3.0).sum(), (0, 1))
+    for gx, gi in run_everywhere(derivative, np.float32([1, 2]), np.int32([1])).values():
+        np.testing.assert_array_equal(gx, np.float32([0, 3]))
+        np.testing.assert_array_equal(gi, np.int32([0]))

@@ -68,20 +68,20 @@ class Definition:
         """The Op with these static values, in the order of `statics`."""
         # The classes are part of the key: 1, 1.0 and True are equal, and choose different code.
         try:
-            return self._ops[values, tuple(map(type, values))]
+            return self._ops[values, _kinds(values)]
         except (KeyError, TypeError):
             return self._bind_new(values, None)
 
     def bind_present(self, present: tuple[bool, ...], *values) -> Op:
         """As `bind`, for a call that leaves some optional arrays out."""
         try:
-            return self._ops[values, tuple(map(type, values)), present]
+            return self._ops[values, _kinds(values), present]
         except (KeyError, TypeError):
             return self._bind_new(values, present)
 
     def _bind_new(self, values, present):
         values = tuple(map(static_value, values))
-        key = (values, tuple(map(type, values)))
+        key = (values, _kinds(values))
         if present is not None:
             key += (present,)
         found = self._ops.get(key)
@@ -96,6 +96,11 @@ class Definition:
         if self.reverse is not None:
             function = _with_reverse(function, functools.partial(self.reverse, **keywords))
         return function if present is None else _leave_out(function, present)
+
+
+def _kinds(values: tuple) -> tuple:
+    """The classes of static values, also of those in tuples."""
+    return tuple([v.__class__ if v.__class__ is not tuple else _kinds(v) for v in values])
 
 
 def _with_reverse(function, reverse):

@@ -134,14 +134,14 @@ def _reverse_function(function, mask, present):
 
 def _pull(varied, wanted, cotangents, present):
     """Gradients of `varied` at `wanted`; an integer input is differentiated as a real number."""
-    floats = [w if jnp.issubdtype(w.dtype, jnp.inexact) else w.astype(np.float64) for w in wanted]
+    real = [jnp.issubdtype(w.dtype, jnp.inexact) for w in wanted]
+    floats = [w if r else w.astype(np.float64) for w, r in zip(wanted, real, strict=True)]
     try:
         outputs, pull = jax.vjp(varied, *floats)
     except TypeError:
-        if all(f is w for f, w in zip(floats, wanted, strict=True)):
+        if all(real):
             raise
-        # The input chooses (an index, a length): nothing flows to it.
-        return tuple(jnp.zeros(w.shape, w.dtype) for w in wanted)
+        return _pull_real(varied, wanted, real, cotangents, present)
     single = not isinstance(outputs, (tuple, list))
     given = iter(cotangents)
     seeds = [
@@ -150,6 +150,22 @@ def _pull(varied, wanted, cotangents, present):
     ]
     pulled = pull(seeds[0] if single else type(outputs)(seeds))
     return tuple(g.astype(w.dtype) for g, w in zip(pulled, wanted, strict=True))
+
+
+def _pull_real(varied, wanted, real, cotangents, present):
+    """Gradients where an integer input chooses (an index, a length): nothing flows to it."""
+    if not any(real):
+        return tuple(jnp.zeros(w.shape, w.dtype) for w in wanted)
+
+    def varied_real(*replaced):
+        given = iter(replaced)
+        return varied(*[next(given) if r else w for w, r in zip(wanted, real, strict=True)])
+
+    chosen = [w for w, r in zip(wanted, real, strict=True) if r]
+    found = iter(_pull(varied_real, chosen, cotangents, present))
+    return tuple(
+        next(found) if r else jnp.zeros(w.shape, w.dtype) for w, r in zip(wanted, real, strict=True)
+    )
 
 
 def _seed(output, cotangent):

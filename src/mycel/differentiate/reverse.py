@@ -90,18 +90,25 @@ def reverse(
 
 def _reached(nodes, leaves) -> set[int]:
     """Ids of the Values that depend on a leaf and can carry a gradient."""
-    reached = {id(leaf): leaf for leaf in leaves}
+    reached = {id(leaf) for leaf in leaves}
     for _, inputs, outputs, _ in nodes:
-        sources = [value for value in inputs if id(value) in reached]
-        if not sources:
+        for source in inputs:
+            if id(source) in reached:
+                break
+        else:
             continue
-        # Integers carry gradients only from integer leaves: a real number that was rounded or
-        # used as an index passes nothing on.
-        integers = any(not source.aval.inexact for source in sources)
         for output in outputs:
-            if output.aval.inexact or (integers and output.aval.numpy.kind != "b"):
-                reached[id(output)] = output
-    return set(reached)
+            if output.aval.inexact or _from_integers(output, inputs, reached):
+                reached.add(id(output))
+    return reached
+
+
+def _from_integers(output, inputs, reached) -> bool:
+    """Integers carry gradients only from integers that are differentiated: a real number that was
+    rounded, or used as an index, passes nothing on."""
+    return output.aval.numpy.kind != "b" and any(
+        id(source) in reached and not source.aval.inexact for source in inputs
+    )
 
 
 def _gradients(op, inputs, outputs, given, mask, place):

@@ -102,7 +102,7 @@ def topk(x, *, k, axis=None, largest=True, sorted=True):
     return jnp.take_along_axis(x, order, axis), order
 
 
-@composite("ops.unique(input=x)", "Unique()(x)", "Tensor.unique_with_places(x)")
+@composite("ops.unique(input=x)", "Unique()(x)")
 def unique(x):
     """The different elements of a vector in the order they come, and which of them each is.
 

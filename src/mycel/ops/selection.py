@@ -62,17 +62,6 @@ def _gathered(x, index, axis, batch):
     return found.reshape(*common, *front, *given, *rest)
 
 
-@op("ops.embedding_lookup(input_params=x, input_indices=index)")
-def embedding_lookup(x, index):
-    """The rows of x at the positions of `index`.
-
-    Example:
-        >>> print(ops.embedding_lookup(Tensor([[1], [2]]), Tensor([1])))
-        [[2]]
-    """
-    return jnp.take(x, _positions(index, x.shape[0]), 0, mode="clip")
-
-
 @op(
     "ops.gather_d(x, dim=axis, index=index)",
     "ops.gather_elements(input=x, dim=axis, index=index)",

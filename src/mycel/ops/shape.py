@@ -333,7 +333,7 @@ def tile(x, *, repeats):
     return jnp.tile(x, repeats)
 
 
-@op("Tensor.repeat_elements_static(x, repeats, axis)")
+@op()
 def repeat_along(x, *, repeats, axis):
     """Every element of x `repeats` times along `axis`; see `repeat_interleave`.
 

@@ -226,27 +226,28 @@ def record(op: Op, inputs: tuple[Value, ...], place: tuple | None = None) -> Val
     if context.direct and stream.capture is None:
         made = _run_directly(signature, inputs, place)
     else:
-        made = _append(stream, signature, inputs, place)
+        segment = stream.segment
+        try:
+            slots = [
+                value.slot if value.segment is segment else segment.admit(value) for value in inputs
+            ]
+        except Elsewhere as elsewhere:
+            demand(elsewhere.args[0])
+            return record(op, inputs, place)
+        segment.key += (signature.id, *slots)
+        segment.places += place
+        if signature.single:
+            made = (_pending(signature.aval, segment),)
+        else:
+            made = tuple([_pending(aval, segment) for aval in signature.outputs])
+        if len(segment.outputs) > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+            stream.flush()
     if stream.tape is not None:
         stream.tape.append((op, inputs, made, place))
     return made[0] if signature.single else made
 
 
-def _append(stream, signature, inputs, place):
-    segment = stream.segment
-    try:
-        slots = [
-            value.slot if value.segment is segment else segment.admit(value) for value in inputs
-        ]
-    except Elsewhere as elsewhere:
-        demand(elsewhere.args[0])
-        return _append(stream, signature, inputs, place)
-    segment.key += (signature.id, *slots)
-    segment.places += place
-    made = tuple([_pending(aval, segment) for aval in signature.outputs])
-    if len(segment.outputs) >= MOST_OUTPUTS or segment.bytes > MOST_BYTES:
-        stream.flush()
-    return made
+_new_value = Value.__new__
 
 
 def _pending(aval, segment):
@@ -258,9 +259,6 @@ def _pending(aval, segment):
     value.slot = len(segment.outputs)
     segment.outputs.append(ref(value))
     return value
-
-
-_new_value = Value.__new__
 
 
 def _run_directly(signature, inputs, place):
