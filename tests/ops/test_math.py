@@ -7,15 +7,9 @@ case stands in a table below with its reason, and other tests say what mycel doe
 
 from __future__ import annotations
 
-import builtins
-
-import numpy as np
 import pytest
 
-import mycel as ms
-from fixtures import load
-from fixtures.case import Array, dtype_name, namespace
-from harness import as_tensors, assert_close, run_everywhere
+import recorded
 
 FAMILIES = ("elementwise", "reductions", "linear", "creation")
 
@@ -40,60 +34,17 @@ FAULTS = {
 ELSEWHERE = ("ms.numpy", "ops.tri(", "ops.tuple_to_array", "ms.ops.Tensor")
 
 
-def cases():
-    """Every case with its recorded answer, except those that stand in FAULTS."""
-    for family in FAMILIES:
-        for case, recorded in load.pairs(family):
-            if case.name not in FAULTS and not case.expression.startswith(ELSEWHERE):
-                yield pytest.param(case, recorded, id=f"{family}:{case.name}")
+def ours(family):
+    """Every case with its recorded answer, except those that stand in FAULTS or ELSEWHERE."""
+    for parameter in recorded.cases(family, without=FAULTS):
+        if not parameter.values[0].expression.startswith(ELSEWHERE):
+            yield parameter
 
 
-def function_of(case):
-    """The expression as a function of its Tensors."""
-    arguments = ", ".join(f"x{i}" for i in range(len(case.inputs)))
-    names = namespace(case, ms)
-    return eval(compile(f"lambda {arguments}: {case.expression}", f"<{case.name}>", "eval"), names)
-
-
-def with_gradient(case):
-    """The function, and its gradients for a cotangent of ones."""
-    function = function_of(case)
-    positions = case.gradient[0] if len(case.gradient) == 1 else case.gradient
-    gradient = ms.grad(function, positions)
-
-    def both(*inputs):
-        found = gradient(*inputs)
-        return function(*inputs), found if isinstance(found, tuple) else (found,)
-
-    return both
-
-
-def compare(actual, expected, what):
-    """Equal structure, element types and values; `expected` is decoded from a fixture."""
-    if isinstance(expected, Array):
-        assert dtype_name(actual.dtype) == expected.dtype, what
-        assert_close(actual, expected.values, what)
-    elif isinstance(expected, (tuple, list)):
-        assert len(actual) == len(expected), what
-        for index, (a, e) in enumerate(zip(actual, expected, strict=True)):
-            compare(a, e, f"{what}[{index}]")
-    else:
-        assert actual == expected, what
-
-
-@pytest.mark.parametrize(("case", "recorded"), list(cases()))
-def test_as_recorded(case, recorded):
-    if recorded.error:
-        if case.name not in ANSWERED:
-            kind = OTHER_ERROR.get(case.name) or getattr(builtins, recorded.error)
-            with pytest.raises(kind):
-                function_of(case)(*as_tensors(case.inputs))
+@pytest.mark.parametrize(("case", "answer"), [p for family in FAMILIES for p in ours(family)])
+def test_as_recorded(case, answer):
+    if case.name in ANSWERED:
+        assert answer.error, "MindSpore answers this now"
         return
-    expected = recorded.output
-    function = function_of(case)
-    if recorded.gradient is not None:
-        expected, function = (recorded.output, recorded.gradient), with_gradient(case)
-    computes = case.inputs and not isinstance(recorded.output, bool)
-    inputs = map(np.asarray, case.inputs)
-    for execution, actual in run_everywhere(function, *inputs, replayed=computes).items():
-        compare(actual, expected, f"{case.expression} in {execution}")
+    computes = bool(case.inputs) and not isinstance(answer.output, bool)
+    recorded.agrees(case, answer, OTHER_ERROR.get(case.name), replayed=computes)
