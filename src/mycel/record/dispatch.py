@@ -46,7 +46,7 @@ def apply1(op: Op, x):
     try:
         a = x._value
     except AttributeError:
-        a = data_value(x, None)
+        return wrap(record(op, (to_value(x),)))
     signature = op.one.get(a.aval)
     capture = stream.capture
     if (
