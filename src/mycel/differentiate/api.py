@@ -7,6 +7,8 @@ import functools
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
 from mycel.base.places import user_place
@@ -123,7 +125,7 @@ def _differentiate(task: Derivative, stream: Stream, args, kwargs, sensitivity, 
 
 def _leaf(stream, leaves, argument):
     """An input of the differentiated function as a leaf of its own."""
-    if isinstance(argument, (bool, int, float)):
+    if isinstance(argument, (bool, int, float, np.generic)):
         argument = Tensor(argument)
     if not isinstance(argument, Tensor):
         return argument

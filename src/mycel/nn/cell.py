@@ -10,6 +10,7 @@ from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
 from mycel.base.places import user_place
 from mycel.base.structure import structure
+from mycel.nn.custom_reverse import call_with_reverse
 from mycel.nn.members import (
     Members,
     cells_and_names,
@@ -102,6 +103,8 @@ class Cell(Members):
             stream.capture.met(self)
         stream.cells.append(self)
         try:
+            if stream.depth and hasattr(self, "bprop"):
+                return call_with_reverse(self, stream, args, kwargs)
             return self.construct(*args, **kwargs)
         finally:
             stream.cells.pop()
