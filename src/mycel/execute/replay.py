@@ -58,13 +58,13 @@ class Memory:
         self.used = [capture.inputs[-1 - number] for number in used]
         self.seen = 1
         self.ready = False
+        # Objects that the key of arguments knows by id: held, so that no id is used again.
         self._held = held
         self._cells = _with_children(capture.cells.values())
         self._changes = structure.changes
         self._flags = structure.flags
-        self._numbers = used
         self.needed = self._needed()
-        self._executable = None
+        self._prepared = False
         self._values = dict(capture.read_values)
 
     def _needed(self) -> set[int]:
@@ -155,7 +155,7 @@ class Memory:
         if self.simple:
             self.result_index = self.order[self.template.number]
             self.commits = [(target.handle, self.order[number]) for target, number in self.bindings]
-        self._executable = True
+        self._prepared = True
 
     @staticmethod
     def _holder(what) -> Tensor | None:
@@ -178,7 +178,7 @@ def _with_children(cells) -> list[tuple]:
 def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
     """Run a remembered call as one executable."""
     stream.flush()
-    if memory._executable is None:
+    if not memory._prepared:
         memory.prepare()
     for read, source, value in memory.input_reads:
         if not _reads_the_same(read, source, value, tensors):
