@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from types import CodeType
@@ -13,11 +14,33 @@ ours: set[str] = set()
 theirs: set[str] = set()
 
 
+def path_of(called: tuple | None) -> str:
+    """The path of attributes to a Cell being called, as `Net.block.conv1`; empty for none.
+
+    Args:
+        called: the Cell and those around it as links `(cell, the link around it)`.
+    """
+    cells = []
+    while called is not None:
+        cell, called = called
+        cells.append(cell)
+    cells.reverse()
+    names = [type(cell).__name__ for cell in cells[:1]]
+    for parent, child in itertools.pairwise(cells):
+        inside = (name for name, cell in parent.name_cells().items() if cell is child)
+        names.append(next(inside, type(child).__name__))
+    return ".".join(names)
+
+
 class Place(NamedTuple):
-    """A code object and an instruction in it; never a frame, which would keep locals alive."""
+    """A code object and an instruction in it; never a frame, which would keep locals alive.
+
+    `called` says which Cell was being called (see `path_of`).
+    """
 
     code: CodeType | None
     instruction: int
+    called: tuple | None = None
 
     @property
     def line(self) -> int:
@@ -34,7 +57,8 @@ class Place(NamedTuple):
     def __str__(self):
         if self.code is None:
             return "an unknown place"
-        return f"{self.code.co_filename}:{self.line}"
+        path = path_of(self.called)
+        return f"{self.code.co_filename}:{self.line}" + (f" (in {path})" if path else "")
 
 
 NOWHERE = Place(None, 0)

@@ -56,6 +56,9 @@ class Op:
         "two",
     )
 
+    # Only markers on the tape may be otherwise (see record.marker).
+    eager = pairwise = False
+
     def __init__(self, name: str, function: Callable, rule: Callable | None = None, fallible=False):
         self.name = name
         self.function = function

@@ -13,7 +13,8 @@ from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
 from mycel.base.places import user_place
 from mycel.base.trees import tree_leaves, tree_map
-from mycel.differentiate.reverse import LEAF, ONES, STOP, reverse
+from mycel.differentiate.reverse import ONES, STOP, reverse
+from mycel.record.marker import COPY
 from mycel.record.parameter import Parameter
 from mycel.record.stream import Stream, current_stream, record
 from mycel.record.tensor import Tensor, new_tensor, resolve
@@ -59,7 +60,7 @@ class Derivative:
             context.mode == GRAPH_MODE
             and stream.capture is None
             and stream.depth == 0
-            and not stream.cells
+            and stream.called is None
         ):
             if self._remembered is None:
                 self._remembered = _remembered_for(self)
@@ -124,12 +125,13 @@ def _differentiate(task: Derivative, stream: Stream, args, kwargs, sensitivity, 
 
 
 def _leaf(stream, leaves, argument):
-    """An input of the differentiated function as a leaf of its own."""
+    """An input of the differentiated function as a leaf of its own, so that nested derivatives by
+    the same Tensor do not mix."""
     if isinstance(argument, (bool, int, float, np.generic)):
         argument = Tensor(argument)
     if not isinstance(argument, Tensor):
         return argument
-    value = record(LEAF, (resolve(argument),))
+    value = record(COPY, (resolve(argument),))
     assert isinstance(value, Value)
     _take_hooks(stream, argument, value)
     leaves.append(value)
@@ -137,6 +139,8 @@ def _leaf(stream, leaves, argument):
 
 
 def _take_hooks(stream, handle, value) -> None:
+    if stream.capture is not None:
+        stream.capture.hooked(handle)
     hooks = getattr(handle, "_hooks", None)
     if hooks:
         stream.hooks[id(value)] = (value, hooks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
+from mycel.base.places import Place
 from mycel.define.op import Op
 from mycel.differentiate.fire import fire_hooks
 from mycel.record.stream import Stream, record
@@ -14,17 +15,10 @@ from mycel.record.value import Value
 Node = tuple
 
 
-def _pass_on(inputs, outputs, cotangents, mask):
-    return [cotangents[0]]
-
-
 def _nothing(inputs, outputs, cotangents, mask):
     return [None] * len(mask)
 
 
-# A leaf of its own for every input that is differentiated, so that nested derivatives with respect
-# to the same Tensor do not mix.
-LEAF = Op("leaf", lambda x: x, rule=_pass_on)
 STOP = Op("stop_gradient", lambda x: x, rule=_nothing)
 
 
@@ -56,23 +50,27 @@ def reverse(
     cotangents: dict[int, Value] = {}
     for result, seed in seeds:
         _accumulate(cotangents, result, seed)
-    hooks = stream.hooks or {}
+    hooks = {} if stream.hooks is None else stream.hooks
     position = len(nodes)
     while position:
         position -= 1
         op, inputs, outputs, place = nodes.pop() if consume else nodes[position]
         given = [cotangents.pop(id(output), None) for output in outputs]
-        if not any(given):
+        if not any(given) and not op.eager:
             continue
-        if hooks:
-            given = [
-                fire_hooks(hooks, output, cotangent)
-                for output, cotangent in zip(outputs, given, strict=True)
-            ]
-        mask = [id(value) in needed for value in inputs]
-        if True not in mask:
-            continue
-        gradients = _gradients(op, inputs, outputs, given, mask, place)
+        try:
+            if hooks:
+                given = [
+                    fire_hooks(hooks, output, cotangent)
+                    for output, cotangent in zip(outputs, given, strict=True)
+                ]
+            mask = [id(value) in needed for value in inputs]
+            if True not in mask and not op.eager:
+                continue
+            gradients = _gradients(op, inputs, outputs, given, mask, place)
+        except Exception as error:
+            _tell_where(error, op, place)
+            raise
         for value, gradient in zip(inputs, gradients, strict=True):
             if gradient is not None and id(value) in needed:
                 _accumulate(cotangents, value, gradient)
@@ -91,14 +89,17 @@ def reverse(
 def _reached(nodes, leaves) -> set[int]:
     """Ids of the Values that depend on a leaf and can carry a gradient."""
     reached = {id(leaf) for leaf in leaves}
-    for _, inputs, outputs, _ in nodes:
+    for op, inputs, outputs, _ in nodes:
         for source in inputs:
             if id(source) in reached:
                 break
         else:
             continue
-        for output in outputs:
-            if output.aval.inexact or _from_integers(output, inputs, reached):
+        for position, output in enumerate(outputs):
+            sources = inputs[position : position + 1] if op.pairwise else inputs
+            if op.pairwise and id(sources[0]) not in reached:
+                continue
+            if output.aval.inexact or _from_integers(output, sources, reached):
                 reached.add(id(output))
     return reached
 
@@ -120,6 +121,15 @@ def _gradients(op, inputs, outputs, given, mask, place):
     made = record(backward, inputs + cotangents, place)
     gradients = iter((made,) if isinstance(made, Value) else made)
     return [next(gradients) if wanted else None for wanted in mask]
+
+
+def _tell_where(error: Exception, op, place) -> None:
+    """Add to an error the operator of the forward pass whose reverse raised it, innermost only."""
+    if not any(note.startswith(_IN_REVERSE) for note in getattr(error, "__notes__", ())):
+        error.add_note(f"{_IN_REVERSE} {op.name}, called at {Place(*place)}.")
+
+
+_IN_REVERSE = "In the reverse of"
 
 
 def _accumulate(cotangents, value, gradient):

@@ -16,6 +16,8 @@ from mycel.define.op import signatures
 from mycel.execute.compile import seen_bytes
 from mycel.execute.effects import Site, emission
 from mycel.execute.notes import Argument, Constant, Held, Read, Slot
+from mycel.record.hooks import call_labelled
+from mycel.record.journal import Journal
 from mycel.record.stream import Stream, cell_path, demand
 from mycel.record.tensor import Tensor, new_tensor, resolve
 from mycel.record.value import Value
@@ -44,6 +46,7 @@ class Capture:
         self.sites: list[Site] = []
         self.refused: tuple[str, str, Place, str] | None = None
         self.cells: dict[int, object] = {}
+        self.hook_owners: dict[int, Tensor] = {}
         self._made_cells: dict[int, object] = {}
         self.again = again or {}
         self.formatted: list | None = []
@@ -117,6 +120,11 @@ class Capture:
         """A Cell is called; what is remembered depends on its structure."""
         self.cells[id(cell)] = cell
 
+    def hooked(self, handle: Tensor) -> None:
+        """The hooks of a handle are looked at; those of arguments choose the memory."""
+        if id(handle) in self._outside:
+            self.hook_owners[id(handle)] = handle
+
     def made_cell(self, cell) -> None:
         """A Cell is made inside; setting it up changes nothing that is remembered."""
         self._made_cells[id(cell)] = cell
@@ -133,11 +141,11 @@ class Capture:
 
     # -- sites ----------------------------------------------------------------------------
 
-    def site(self, function: Callable, args: tuple, kwargs: dict | None = None):
+    def site(self, function: Callable, args: tuple, kwargs: dict | None = None, label=None):
         """Run Python that runs at every call, and note what it emits."""
         kwargs = kwargs or {}
         if self._in_site:
-            return function(*args, **kwargs)
+            return call_labelled(function, args, kwargs, label)
         index = len(self.sites)
         template = self.template((args, kwargs))
         bindings = self.bindings()
@@ -145,23 +153,25 @@ class Capture:
         stream = self.stream
         self._in_site = True
         tape, stream.tape = stream.tape, []
-        journal, stream.journal = stream.journal, []
+        complete, stream.complete = stream.complete, True
+        stream.journal = Journal()
         try:
             if index in self.again:
                 result = self.again[index].emit_again(args, kwargs)
             else:
-                result = function(*args, **kwargs)
+                result = call_labelled(function, args, kwargs, label)
             nodes, written = stream.tape, stream.journal
             emitted = emission(self, (args, kwargs), nodes, written, result)
         finally:
             self._in_site = False
-            stream.tape, stream.journal = tape, journal
+            stream.tape, stream.journal, stream.complete = tape, None, complete
         if tape is not None:
             tape.extend(nodes)
         self._site_spans.append(range(start, self._next_number()))
         for leaf in _tensors(result):
             self._site_results.add(self.number_of(resolve(leaf)))
-        self.sites.append(Site(function, template, bindings, emitted))
+        differentiated = stream.depth > 0
+        self.sites.append(Site(function, template, bindings, emitted, label, differentiated))
         return result
 
     # -- numbers --------------------------------------------------------------------------
@@ -214,6 +224,9 @@ class Capture:
         for proxy, tensor in self._kept_alive:
             if id(proxy) in self.assigned:
                 tensor._value = proxy._value
+            hooks = getattr(proxy, "_hooks", None)
+            if hooks:
+                tensor._hooks = hooks
 
     def template(self, tree):
         """`tree` with every Tensor replaced by what a replay puts there."""
@@ -237,11 +250,12 @@ class Capture:
     def bindings(self) -> list[tuple]:
         """The handles assigned so far, with the numbers of their present values."""
         return [
-            (self._target(handle), self.number_of(handle._value))
+            (self.target(handle), self.number_of(handle._value))
             for handle in self.assigned.values()
         ]
 
-    def _target(self, handle):
+    def target(self, handle: Tensor):
+        """What a handle from outside is to the call: a handle, or an argument."""
         index = self._proxies.get(id(handle))
         return Held(handle) if index is None else Argument(index)
 

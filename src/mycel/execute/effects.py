@@ -16,26 +16,35 @@ from typing import NamedTuple
 
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.execute.notes import Constant, Held, Slot, same, same_function
-from mycel.record.stream import Stream, demand, local, record
-from mycel.record.tensor import Tensor, new_tensor, rebind, resolve
+from mycel.record.hooks import call_labelled
+from mycel.record.journal import Journal
+from mycel.record.marker import Inside, Marker, flattened, record_again
+from mycel.record.stream import Stream, demand, local
+from mycel.record.tensor import Tensor, rebind, resolve
 from mycel.record.value import Value
 
 
 class Emission(NamedTuple):
-    """What a site did to the record: nodes, assignments and result, in comparable form."""
+    """What a site did: nodes, assignments, other changes and result, in comparable form."""
 
     nodes: list
     assigned: list
+    changes: list
     result: object
 
 
 class Site(NamedTuple):
-    """One site of a remembered call: what to run, on what, in which state of the handles."""
+    """One site of a remembered call: what to run, on what, in which state of the handles.
+
+    `label` says what it is, for messages; `differentiated` whether a derivative was open.
+    """
 
     function: Callable
     template: object
     bindings: list
     emitted: Emission
+    label: tuple | None
+    differentiated: bool
 
     def slots(self) -> list[Slot]:
         """The inner Values the site receives."""
@@ -65,21 +74,25 @@ def emission(capture, given, nodes, journal, result) -> Emission:
     def name(value):
         return local_names.get(id(value)) or capture.describe(value)
 
+    def show(leaf):
+        if isinstance(leaf, Tensor):
+            return ("tensor", name(resolve(leaf)))
+        return ("value", name(leaf)) if isinstance(leaf, Value) else leaf
+
     listed = []
-    for op, inputs, outputs, _ in nodes:
-        listed.append((op, [name(value) for value in inputs]))
+    for op, inputs, outputs, _ in flattened(nodes):
+        what = op.described(name) if isinstance(op, Marker) else op
+        listed.append((what, [name(value) for value in inputs]))
         for value in outputs:
-            local_names[id(value)] = ("made", len(local_names))
-    written = {id(handle): handle for handle, _ in journal}
+            local_names.setdefault(id(value), ("made", len(local_names)))
+    written = {id(handle): handle for handle, _ in journal.assigned}
     assigned = [
-        (Held(handle), name(handle._value))
+        (capture.target(handle), name(handle._value))
         for handle in written.values()
         if capture.is_outside(handle)
     ]
-    shown = tree_map(
-        lambda leaf: ("tensor", name(leaf._value)) if isinstance(leaf, Tensor) else leaf, result
-    )
-    return Emission(listed, assigned, shown)
+    changes = [tree_map(show, change.what) for change in journal.changes]
+    return Emission(listed, assigned, changes, tree_map(show, result))
 
 
 class Watch:
@@ -92,14 +105,15 @@ class Watch:
         # What handles assigned earlier in the call hold: an inner number, or an input.
         self.bound = bound
         self.made: dict[int, tuple] = {}
-        self.outside: set[int] = set()
+        # Handles that live longer than the site, by id, and what each is to the call.
+        self.outside: dict[int, object] = {}
 
     def lift(self, handle: Tensor, value: Value) -> Value:
         """A handle from outside is met."""
         fresh = Value(demand(value), value.aval)
         fresh.capture = self
         self.made[id(fresh)] = (fresh, self.bound.get(id(handle)) or Held(handle), handle)
-        self.outside.add(id(handle))
+        self.outside.setdefault(id(handle), Held(handle))
         handle._value = fresh
         return fresh
 
@@ -112,7 +126,7 @@ class Watch:
         """A handle is assigned."""
         value = handle._value
         if value.segment is not self.stream.segment and value.capture is not self:
-            self.outside.add(id(handle))
+            self.outside.setdefault(id(handle), Held(handle))
 
     def close(self, segment, held) -> None:
         """A segment runs: what it makes is made inside."""
@@ -128,9 +142,13 @@ class Watch:
         """Whether a handle lives longer than the site."""
         return id(handle) in self.outside
 
-    def site(self, function, args, kwargs=None):
+    def target(self, handle: Tensor):
+        """What a handle from outside is to the call: a handle, or an argument."""
+        return self.outside[id(handle)]
+
+    def site(self, function, args, kwargs=None, label=None):
         """A site within a site is a part of it."""
-        return function(*args, **(kwargs or {}))
+        return call_labelled(function, args, kwargs or {}, label)
 
     def read(self, handle, value, kind, array, text) -> None:
         """Reads belong to the site."""
@@ -144,6 +162,9 @@ class Watch:
     def changed_cell(self, cell, what) -> None:
         """Cells belong to the site."""
 
+    def hooked(self, handle) -> None:
+        """A derivative within the site belongs to it."""
+
     def refuse(self, what, remedy) -> None:
         """Whatever a site does, it does at every call."""
 
@@ -151,22 +172,34 @@ class Watch:
 class Emitted:
     """What a site did on a replay that was broken off, to be done again on new Values."""
 
-    def __init__(self, watch: Watch, given, nodes, journal, result):
+    def __init__(self, watch: Watch, given, nodes, journal: Journal, result):
         self.watch = watch
         self.given = given
         self.nodes = nodes
-        self.assigned = list({id(h): (h, h._value) for h, _ in journal}.values())
-        self.before = list({id(h): (h, v) for h, v in reversed(journal)}.values())
+        self.journal = journal
+        self.assigned = list({id(h): (h, h._value) for h, _ in journal.assigned}.values())
         self.result = result
 
+    def before(self) -> list[tuple]:
+        """The handles assigned, with the Values they had before the site."""
+        return list({id(h): (h, v) for h, v in reversed(self.journal.assigned)}.values())
+
     def emit_again(self, args, kwargs):
-        """Record the same nodes and assignments on the Values of the call that goes on."""
+        """Record the same nodes, assignments and changes on the Values of the call that goes on.
+
+        What the site may have kept stays connected: the handles it was given get the new Values,
+        and the Values it made are recorded again as themselves.
+        """
         old = [leaf for leaf in tree_leaves(self.given) if isinstance(leaf, Tensor)]
         new = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
         now = {id(o._value): resolve(n) for o, n in zip(old, new, strict=True)}
+        handles = {id(o): n for o, n in zip(old, new, strict=True)}
+        for handle in old:
+            if id(handle) not in self.watch.outside:
+                handle._value = now[id(handle._value)]
 
-        def present(value: Value) -> Value:
-            found = now.get(id(value))
+        def present(value):
+            found = value if isinstance(value, Inside) else now.get(id(value))
             if found is None:
                 known = self.watch.made.get(id(value))
                 handle = known[2] if known is not None else None
@@ -177,17 +210,24 @@ class Emitted:
                 now[id(value)] = found
             return found
 
-        for op, inputs, outputs, place in self.nodes:
-            made = record(op, tuple([present(value) for value in inputs]), place)
-            made = (made,) if isinstance(made, Value) else made
-            for before, after in zip(outputs, made, strict=True):
-                now[id(before)] = after
-        for handle, value in self.assigned:
-            rebind(handle, present(value))
-        return tree_map(
-            lambda leaf: new_tensor(present(leaf._value)) if isinstance(leaf, Tensor) else leaf,
-            self.result,
+        def connect(tree):
+            for leaf in tree_leaves(tree):
+                if isinstance(leaf, Tensor) and not self._is_known(leaf, handles):
+                    leaf._value = present(leaf._value)
+
+        record_again(
+            self.nodes, present, lambda before, after: now.update({id(before): after}), True
         )
+        for handle, value in self.assigned:
+            rebind(handles.get(id(handle), handle), present(value))
+        connect(self.result)
+        for change in self.journal.changes:
+            connect(change.what)
+            change.redo(present)
+        return tree_map(lambda leaf: handles.get(id(leaf), leaf), self.result)
+
+    def _is_known(self, handle, handles) -> bool:
+        return id(handle) in handles or id(handle) in self.watch.outside
 
 
 def run_site(stream: Stream, site: Site, args, kwargs, bound) -> tuple[Emitted, bool]:
@@ -200,18 +240,21 @@ def run_site(stream: Stream, site: Site, args, kwargs, bound) -> tuple[Emitted, 
         if isinstance(leaf, Tensor):
             leaf._value.capture = watch
             if not isinstance(noted, Slot):
-                watch.outside.add(id(leaf))
+                watch.outside[id(leaf)] = noted
     stream.capture = watch
-    stream.tape, stream.journal = [], []
+    stream.tape, stream.complete = [], True
+    stream.journal = Journal()
+    if site.differentiated:
+        stream.depth, stream.hooks = 1, {}
     try:
-        result = site.function(*args, **kwargs)
-        nodes, journal = stream.tape, stream.journal
-        emitted = emission(watch, (args, kwargs), nodes, journal, result)
+        result = call_labelled(site.function, args, kwargs, site.label)
+        emitted = Emitted(watch, (args, kwargs), stream.tape, stream.journal, result)
+        seen = emission(watch, (args, kwargs), stream.tape, stream.journal, result)
     finally:
         stream.capture = None
-        stream.tape = stream.journal = None
-    agrees = same(tuple(emitted), tuple(site.emitted))
-    return Emitted(watch, (args, kwargs), nodes, journal, result), agrees
+        stream.tape = stream.journal = stream.hooks = None
+        stream.complete, stream.depth = False, 0
+    return emitted, same(tuple(seen), tuple(site.emitted))
 
 
 def every_call(function: Callable) -> Callable:

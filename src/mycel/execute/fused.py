@@ -53,7 +53,7 @@ def _fill(segment, held):
         # Once more, one by one: what can be computed is, the rest tells what failed and where.
         results = run_by_operator(key, live, arrays, segment.places)
     except BaseException as interruption:
-        place = Place(*segment.places[:2])
+        place = Place(*segment.places[:3])
         for _, value in held:
             value.array = Poison("the segment", place, interruption)
         raise
@@ -88,7 +88,7 @@ def run_by_operator(key, live, arrays, places) -> list:
     for index in reversed(kept):
         node = nodes[index]
         inputs = [made[s] if s >= 0 else arrays[-1 - s] for s in node.inputs]
-        place = Place(*places[2 * index : 2 * index + 2]) if places else NOWHERE
+        place = Place(*places[3 * index : 3 * index + 3]) if places else NOWHERE
         for offset, result in enumerate(_run_or_poison(node.signature, inputs, place)):
             made[node.first + offset] = result
         for slot in last_use.get(index, ()):
@@ -128,4 +128,4 @@ def run_for_another(value: Value) -> None:
         return
     arrays = [external.array for external in externals]
     live = (value.slot,)
-    value.array = run_by_operator(key[:position], live, arrays, places[: 2 * end])[0]
+    value.array = run_by_operator(key[:position], live, arrays, places[: 3 * end])[0]

@@ -11,9 +11,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from mycel.base.places import Place
+from mycel.base.structure import structure
 from mycel.execute.capture import Capture
 from mycel.execute.effects import watch_print
 from mycel.execute.ledger import ledger
+from mycel.execute.notes import hooks_of
 from mycel.execute.replay import Memory, Outcome, replay
 from mycel.record.parameter import Parameter
 from mycel.record.stream import Stream, demand, local
@@ -67,6 +69,8 @@ class Remembered:
         )
         if len(tensors) > 1:
             key += (_pattern(tensors),)
+        if structure.tensor_hooks:
+            key += tuple(map(hooks_of, tensors))
         memory = self.memories.get(key)
         again = None
         if memory is not None and memory.ready and not _is_debugged() and memory.is_current():

@@ -8,6 +8,7 @@ of Values, bytes instead of arrays, identity for handles and Cells.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -63,6 +64,28 @@ class Constant:
         return hash(self.bits)
 
 
+class Function:
+    """A function, compared as `same_function` does."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function):
+        self.function = function
+
+    def __eq__(self, other):
+        return isinstance(other, Function) and same_function(self.function, other.function)
+
+    def __hash__(self):
+        inner = getattr(self.function, "__func__", self.function)
+        return hash(getattr(inner, "__code__", None) or type(inner))
+
+
+def hooks_of(handle: Tensor) -> tuple[Function, ...]:
+    """The hooks on a handle in comparable form."""
+    hooks = getattr(handle, "_hooks", None)
+    return tuple(map(Function, hooks.values())) if hooks else ()
+
+
 class Read(NamedTuple):
     """Python saw a value: which, how much of it ('bool', 'int', 'bits'), what it was, and where."""
 
@@ -101,6 +124,11 @@ def same_function(f, g) -> bool:
     """The same function, or the same code with identical surroundings (a lambda made anew)."""
     if f is g:
         return True
+    if isinstance(f, partial) and isinstance(g, partial):
+        if f.keywords.keys() != g.keywords.keys() or not same_function(f.func, g.func):
+            return False
+        bound_f, bound_g = (*f.args, *f.keywords.values()), (*g.args, *g.keywords.values())
+        return list(map(_Enclosed, bound_f)) == list(map(_Enclosed, bound_g))
     inner_f, inner_g = getattr(f, "__func__", f), getattr(g, "__func__", g)
     code = getattr(inner_f, "__code__", None)
     if code is None or code is not getattr(inner_g, "__code__", 0):
@@ -129,6 +157,7 @@ def _surroundings(function) -> list[_Enclosed]:
     inner = getattr(function, "__func__", function)
     found = [_Enclosed(getattr(function, "__self__", None))]
     found += map(_Enclosed, inner.__defaults__ or ())
+    found += map(_Enclosed, (inner.__kwdefaults__ or {}).values())
     for cell in inner.__closure__ or ():
         try:
             found.append(_Enclosed(cell.cell_contents))

@@ -12,9 +12,9 @@ from mycel.base.structure import structure
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.execute.capture import Capture
 from mycel.execute.compile import Guard, decode, executables, seen_bytes
-from mycel.execute.effects import run_site
+from mycel.execute.effects import Emitted, run_site
 from mycel.execute.ledger import ledger
-from mycel.execute.notes import Argument, Constant, Held, Slot, same
+from mycel.execute.notes import Argument, Constant, Held, Slot, hooks_of, same
 from mycel.record.stream import Stream, demand
 from mycel.record.tensor import Tensor, new_tensor
 from mycel.record.value import Value, value_of
@@ -61,6 +61,7 @@ class Memory:
         # Objects that the key of arguments knows by id: held, so that no id is used again.
         self._held = held
         self._cells = _with_children(capture.cells.values())
+        self._hook_owners = [(h, hooks_of(h)) for h in capture.hook_owners.values()]
         self._changes = structure.changes
         self._flags = structure.flags
         self.needed = self._needed()
@@ -116,8 +117,18 @@ class Memory:
             return False
         if _with_children([cell for cell, _ in self._cells]) != self._cells:
             return False
+        if any(hooks_of(handle) != hooks for handle, hooks in self._hook_owners):
+            return False
         self._changes = structure.changes
         return True
+
+    def settle(self) -> None:
+        """Take what the sites of a replay changed, which is what is remembered, as the present."""
+        if self._changes != structure.changes:
+            self._cells = _with_children([cell for cell, _ in self._cells])
+            self._hook_owners = [(handle, hooks_of(handle)) for handle, _ in self._hook_owners]
+            self._changes = structure.changes
+            self._flags = structure.flags
 
     # -- preparing ------------------------------------------------------------------------
 
@@ -300,21 +311,25 @@ class _Results:
 def _finish(stream, memory: Memory, tensors, holders, results) -> Outcome:
     made = _Results(memory, tensors, results)
     before: dict[int, tuple] = {}
-    again: dict[int, object] = {}
+    again: dict[int, Emitted] = {}
     for index, site in enumerate(memory.sites):
         made.bind(site.bindings, before)
         args, kwargs = tree_map(made.leaf, site.template)
         emitted, agrees = run_site(stream, site, args, kwargs, made.bound(site.bindings))
         again[index] = emitted
-        for handle, value in emitted.before:
+        for handle, value in emitted.before():
             before.setdefault(id(handle), (handle, value))
         if not agrees:
             for handle, value in before.values():
                 handle._value = value
+            for done in reversed(again.values()):
+                for change in reversed(done.journal.changes):
+                    change.undo()
             name = getattr(site.function, "__qualname__", repr(site.function))
             missed = Difference(f"the site {name} did something new")
             return Outcome(False, again=again, missed=missed)
     made.bind(memory.bindings, before)
     if memory.sites:
         stream.flush()
+        memory.settle()
     return Outcome(True, tree_map(made.leaf, memory.template))

@@ -36,7 +36,7 @@ from mycel.nn.layers.activation import (
 )
 from mycel.nn.layers.basic import Dropout, Dropout2d, Embedding, OneHot, Pad, Unflatten
 from mycel.nn.layers.convolution import Conv1d, Conv2d
-from mycel.nn.layers.linear import Dense, Flatten, Identity
+from mycel.nn.layers.linear import Dense, Flatten, Identity, MatMul
 from mycel.nn.layers.normalization import (
     BatchNorm1d,
     BatchNorm2d,

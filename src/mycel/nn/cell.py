@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
@@ -10,6 +11,8 @@ from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
 from mycel.base.places import user_place
 from mycel.base.structure import structure
+from mycel.differentiate.recompute import call_recomputed
+from mycel.nn.cell_hooks import Hookable, call_with_hooks
 from mycel.nn.custom_reverse import call_with_reverse
 from mycel.nn.members import (
     Members,
@@ -17,6 +20,7 @@ from mycel.nn.members import (
     duplicate_name,
     parameters_and_names,
 )
+from mycel.record.journal import Change
 from mycel.record.parameter import Parameter, ParameterTuple
 from mycel.record.stream import current_stream
 from mycel.record.tensor import Tensor
@@ -24,6 +28,8 @@ from mycel.record.tensor import Tensor
 # Given by the package root: makes a function that is remembered in Graph mode.
 given: dict[str, Callable] = {}
 
+# Stands for an attribute that is not there.
+_ABSENT = object()
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -32,7 +38,7 @@ def _unchanged(before, value) -> bool:
     return before is value or (kind in _PLAIN and before.__class__ is kind and before == value)
 
 
-class Cell(Members):
+class Cell(Members, Hookable):
     """The base of every network: build it in `__init__`, compute in `construct`, call the object.
 
     Args:
@@ -55,8 +61,8 @@ class Cell(Members):
     # Whether the outermost call of this Cell begins a new segment when a derivative was recorded
     # before it; an optimiser continues the step instead.
     _begins_segment = True
-    # What belongs to this object and this process only: left out of copies and pickles.
-    _unshared = frozenset(("_remembered",))
+    # Accepted: a bprop can be debugged in any case.
+    bprop_debug = False
 
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None):
         fields = self.__dict__
@@ -67,13 +73,17 @@ class Cell(Members):
         fields["_flags"] = {}
         fields["_version"] = 0
         fields["_remembered"] = None
+        fields["_cell_hooks"] = None
+        fields["_recomputed"] = False
         fields["training"] = False
         fields["requires_grad"] = False
         fields["cell_type"] = None
         structure.changes += 1
-        capture = current_stream().capture
-        if capture is not None:
-            capture.made_cell(self)
+        stream = current_stream()
+        if stream.capture is not None:
+            stream.capture.made_cell(self)
+            if stream.journal is not None:
+                stream.journal.made[id(self)] = self
         if flags:
             self.add_flags(**flags)
 
@@ -87,7 +97,7 @@ class Cell(Members):
 
     def __call__(self, *args, **kwargs):
         stream = current_stream()
-        if not stream.cells and stream.depth == 0 and stream.capture is None:
+        if stream.called is None and stream.depth == 0 and stream.capture is None:
             if context.mode == GRAPH_MODE and stream.tape is None:
                 remembered = self._remembered
                 if remembered is None:
@@ -101,13 +111,23 @@ class Cell(Members):
         stream = current_stream()
         if stream.capture is not None:
             stream.capture.met(self)
-        stream.cells.append(self)
+        around = stream.called
+        stream.called = (self, around)
         try:
-            if stream.depth and hasattr(self, "bprop"):
-                return call_with_reverse(self, stream, args, kwargs)
-            return self.construct(*args, **kwargs)
+            if self._cell_hooks:
+                return call_with_hooks(self, stream, args, kwargs)
+            return self._compute(stream, args, kwargs)
         finally:
-            stream.cells.pop()
+            stream.called = around
+
+    def _compute(self, stream, args, kwargs):
+        """Call `construct` by itself, without hooks."""
+        if stream.depth and stream.tape is not None:
+            if hasattr(self, "bprop"):
+                return call_with_reverse(self, stream, args, kwargs)
+            if self._recomputed:
+                return call_recomputed(stream, self.construct, args, kwargs)
+        return self.construct(*args, **kwargs)
 
     # -- members ------------------------------------------------------------------------
 
@@ -123,6 +143,7 @@ class Cell(Members):
             )
         if name in fields and _unchanged(fields[name], value):
             return
+        self._note_change(name, value)
         if isinstance(value, Parameter):
             self._set_parameter(name, value)
         elif isinstance(value, Cell):
@@ -145,8 +166,30 @@ class Cell(Members):
             return True
         return False
 
+    def _note_change(self, name: str, value) -> None:
+        """Note what a site does to an attribute, with the way back."""
+        journal = current_stream().journal
+        if journal is None or id(self) in journal.made:
+            return
+        places = (self.__dict__, self._cells, self._params)
+        before = [place.get(name, _ABSENT) for place in places]
+
+        def undo():
+            for place, member in zip(places, before, strict=True):
+                if member is _ABSENT:
+                    place.pop(name, None)
+                else:
+                    place[name] = member
+            self._changed(f"the attribute {name!r} of {type(self).__name__} was set back inside")
+
+        def redo(present):
+            delattr(self, name) if value is _ABSENT else setattr(self, name, value)
+
+        journal.changes.append(Change(("attribute", self, name, value), undo, redo))
+
     def __delattr__(self, name: str):
         fields = self.__dict__
+        self._note_change(name, _ABSENT)
         fields["_cells"].pop(name, None)
         fields["_params"].pop(name, None)
         object.__delattr__(self, name)
@@ -321,6 +364,11 @@ class Cell(Members):
         return type(self).__name__
 
     @property
+    def cell_id(self) -> str:
+        """Name and id as older hooks were given them in place of the Cell: `Dense(1403…)`."""
+        return f"{type(self).__name__}({id(self)})"
+
+    @property
     def param_prefix(self) -> str:
         """The path of attributes to this Cell, as its Parameters carry it."""
         return next((p.name.rpartition(".")[0] for p in self._params.values() if "." in p.name), "")
@@ -376,10 +424,17 @@ class Cell(Members):
         first = [self.extend_repr()] if self.extend_repr() else []
         return "\n".join([head, *("  " + line for line in first + lines), ")"])
 
+    def __deepcopy__(self, memo):
+        made = memo[id(self)] = type(self).__new__(type(self))
+        made.__setstate__(copy.deepcopy(self.__getstate__(), memo))
+        if self._cell_hooks:
+            made.__dict__["_cell_hooks"] = self._cell_hooks.copy_to(made)
+        return made
+
     def __getstate__(self):
-        return {k: v for k, v in self.__dict__.items() if k not in self._unshared}
+        # What is remembered and the hooks belong to this object and this process.
+        return {**self.__dict__, "_remembered": None, "_cell_hooks": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        self.__dict__["_remembered"] = None
         structure.changes += 1

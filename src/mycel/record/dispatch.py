@@ -63,7 +63,7 @@ def apply1(op: Op, x):
         return applyn(op, (x,))
     frame = _getframe(2)  # the caller is a function written by spell
     code = frame.f_code
-    place = (code, frame.f_lasti) if code.co_filename in theirs else find_place(3)
+    place = (code, frame.f_lasti, stream.called) if code.co_filename in theirs else find_place(3)
     value = _new_value(Value)
     value.array = None
     value.aval = signature.aval
@@ -114,7 +114,7 @@ def apply2(op: Op, x, y):
         return applyn(op, (x, y))
     frame = _getframe(2)  # the caller is a function written by spell
     code = frame.f_code
-    place = (code, frame.f_lasti) if code.co_filename in theirs else find_place(3)
+    place = (code, frame.f_lasti, stream.called) if code.co_filename in theirs else find_place(3)
     value = _new_value(Value)
     value.array = None
     value.aval = signature.aval

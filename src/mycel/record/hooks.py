@@ -1,24 +1,138 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Handles of registered hooks."""
+"""Hooks: where they are registered, their handles, and how each is called."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from itertools import count
+
+from mycel.base.places import path_of, user_place
+from mycel.record.journal import Change
+from mycel.record.stream import local
+
+# Hooks of one code in one registry after which we say that they pile up.
+MANY = 32
 
 _numbers = count()
 
 
+class Hooks(dict):
+    """The hooks of one kind on one owner, by number in the order of registration.
+
+    Args:
+        kind: what they are called, for messages: "forward hook".
+        owner: what they belong to, in the form the emission of a site knows: a function that
+            gives the Cell or Tensor, or the Value itself.
+        changed: told what happened whenever one is added or removed.
+    """
+
+    __slots__ = ("changed", "kind", "owner")
+
+    def __init__(self, kind: str, owner, changed: Callable[[str], None] | None = None):
+        super().__init__()
+        self.kind = kind
+        self.owner = owner
+        self.changed = changed
+
+    def put(self, number: int, hook) -> None:
+        """Register a hook under its number."""
+        self[number] = hook
+        self._note("registered", hook, lambda: self.drop(number), lambda: self.put(number, hook))
+
+    def drop(self, number: int) -> None:
+        """Take a hook away, if it is there."""
+        hook = self.pop(number, None)
+        if hook is not None:
+            self._note("removed", hook, lambda: self.put(number, hook), lambda: self.drop(number))
+
+    def _note(self, done: str, hook, undo, redo) -> None:
+        journal = local.stream.journal
+        if journal is not None:
+            owner = self.owner() if callable(self.owner) else self.owner
+            what = ("hook", done, self.kind, owner, hook)
+            journal.changes.append(Change(what, undo, lambda present: redo()))
+        if self.changed is not None:
+            self.changed(f"a {self.kind} was {done} inside")
+        if done == "registered" and len(self) % MANY == 0:
+            self._warn_of_many(hook)
+
+    def _warn_of_many(self, hook) -> None:
+        code = _code(hook)
+        alike = sum(_code(other) is code for other in self.values())
+        if code is not None and alike >= MANY:
+            warnings.warn(
+                f"{alike} {self.kind}s {describe(hook)} are registered on one object (the last at "
+                f"{user_place(4)}): registering inside construct adds one at every call. Register "
+                "it once, or remove() the handle.",
+                stacklevel=5,
+            )
+
+
+def _code(hook):
+    function = hook[0] if isinstance(hook, tuple) else hook
+    return getattr(getattr(function, "__func__", function), "__code__", None)
+
+
+def describe(hook) -> str:
+    """A hook's name for messages."""
+    function = hook[0] if isinstance(hook, tuple) else hook
+    return getattr(function, "__qualname__", type(function).__name__).split("<locals>.")[-1]
+
+
 class HookHandle:
-    """What registering a hook returns; `remove()` takes that hook away, once or more."""
+    """What registering a hook returns; `remove()` takes that hook away, once or more.
+
+    Used in `with`, it removes the hook at the end of the block.
+    """
 
     __slots__ = ("_hooks", "number")
 
-    def __init__(self, hooks: dict, hook: Callable):
+    def __init__(self, hooks: Hooks, hook):
         self._hooks = hooks
         self.number = next(_numbers)
-        hooks[self.number] = hook
+        hooks.put(self.number, hook)
 
     def remove(self) -> None:
         """Take the hook away; other hooks and handles are untouched."""
-        self._hooks.pop(self.number, None)
+        self._hooks.drop(self.number)
+
+    def __enter__(self) -> HookHandle:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.remove()
+
+
+def call_hook(kind: str, hook: Callable, args: tuple, called: tuple | None = None):
+    """Call a hook: a site of the call being remembered, else at once.
+
+    Args:
+        called: the Cell it belongs to, as links (see places.path_of).
+    """
+    capture = local.stream.capture
+    label = (kind, hook, called)
+    if capture is not None:
+        return capture.site(hook, args, None, label)
+    return call_labelled(hook, args, {}, label)
+
+
+def call_labelled(function: Callable, args: tuple, kwargs: dict, label: tuple | None):
+    """Call a function; an error says in which hook of which Cell it was raised."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        if label is not None:
+            kind, hook, called = label
+            path = path_of(called)
+            error.add_note(f"In the {kind} {describe(hook)}" + (f" of {path}." if path else "."))
+        raise
+
+
+def check_hook(hook) -> None:
+    """Raise unless it can be called."""
+    if not callable(hook):
+        raise TypeError(
+            f"A hook must be callable, but {type(hook).__name__} {hook!r:.60} was given "
+            f"at {user_place(3)}."
+        )

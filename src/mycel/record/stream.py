@@ -8,7 +8,6 @@ so that what nobody holds any more is never computed.
 
 from __future__ import annotations
 
-import itertools
 import sys
 import threading
 from collections.abc import Callable
@@ -16,8 +15,9 @@ from typing import Any
 from weakref import ref
 
 from mycel.base.context import context
-from mycel.base.places import NOWHERE, Place, is_ours, ours, theirs
+from mycel.base.places import NOWHERE, Place, is_ours, ours, path_of, theirs
 from mycel.define.op import Op, Signature
+from mycel.record.journal import Journal
 from mycel.record.value import Observer, Poison, Value
 
 # Safety nets only: programs are cut at structural boundaries, because other cuts never repeat.
@@ -101,14 +101,16 @@ class Stream:
         tape: nodes `(op, inputs, outputs, place)` while a derivative is being taken, else None.
         depth: how many derivatives are open.
         capture: the call being remembered, or None.
-        cells: the Cells being called, the outermost first.
-        journal: handles assigned while a site runs, with the Values they had; else None.
+        called: the Cell being called and those around it, as links `(cell, the link around it)`.
+        journal: what a site changes of the program's state while it runs; else None.
+        complete: whether the tape must suffice to record everything again (see record.entry).
         hooks: reverse hooks by id of the Value, while a derivative is open.
     """
 
     __slots__ = (
+        "called",
         "capture",
-        "cells",
+        "complete",
         "depth",
         "generator",
         "hooks",
@@ -122,8 +124,9 @@ class Stream:
         self.tape: list | None = None
         self.depth = 0
         self.capture: Observer | None = None
-        self.cells: list = []
-        self.journal: list | None = None
+        self.called: tuple | None = None
+        self.journal: Journal | None = None
+        self.complete = False
         self.hooks: dict | None = None
         self.generator: Any = None
 
@@ -152,12 +155,7 @@ class Stream:
 
 def cell_path() -> str:
     """The path of attributes to the Cell being called, as `Net.block.conv1`; empty outside one."""
-    cells = local.stream.cells
-    names = [type(cell).__name__ for cell in cells[:1]]
-    for parent, child in itertools.pairwise(cells):
-        inside = (name for name, cell in parent.name_cells().items() if cell is child)
-        names.append(next(inside, type(child).__name__))
-    return ".".join(names)
+    return path_of(local.stream.called)
 
 
 class _Local(threading.local):
@@ -200,7 +198,7 @@ def demand(value: Value):
 
 
 def find_place(depth: int) -> tuple:
-    """Code and instruction of the nearest user frame, for the record (see base.places)."""
+    """The fields of a Place: the nearest user frame and the Cell being called."""
     frame = sys._getframe(depth)
     code = frame.f_code
     while code.co_filename in ours or (
@@ -210,13 +208,21 @@ def find_place(depth: int) -> tuple:
         if frame is None:
             return NOWHERE
         code = frame.f_code
-    return (code, frame.f_lasti)
+    return (code, frame.f_lasti, local.stream.called)
 
 
-def record(op: Op, inputs: tuple[Value, ...], place: tuple | None = None) -> Value | tuple:
+def record(
+    op: Op,
+    inputs: tuple[Value, ...],
+    place: tuple | None = None,
+    into: tuple[Value, ...] | None = None,
+) -> Value | tuple:
     """Append a node of any arity; the Value of its output, or a tuple of them.
 
     Nothing of the stream is touched before every input is resolved, so a raise leaves no trace.
+
+    Args:
+        into: Values of a call that was broken off, which become the outputs.
     """
     avals = tuple([value.aval for value in inputs])
     signature = op.many.get(avals) or op.signature(avals)
@@ -233,10 +239,12 @@ def record(op: Op, inputs: tuple[Value, ...], place: tuple | None = None) -> Val
             ]
         except Elsewhere as elsewhere:
             demand(elsewhere.args[0])
-            return record(op, inputs, place)
+            return record(op, inputs, place, into)
         segment.key += (signature.id, *slots)
         segment.places += place
-        if signature.single:
+        if into is not None:
+            made = tuple([_pending(value.aval, segment, value) for value in into])
+        elif signature.single:
             made = (_pending(signature.aval, segment),)
         else:
             made = tuple([_pending(aval, segment) for aval in signature.outputs])
@@ -250,8 +258,8 @@ def record(op: Op, inputs: tuple[Value, ...], place: tuple | None = None) -> Val
 _new_value = Value.__new__
 
 
-def _pending(aval, segment):
-    value = _new_value(Value)
+def _pending(aval, segment, value=None):
+    value = value or _new_value(Value)
     value.array = None
     value.aval = aval
     value.segment = segment

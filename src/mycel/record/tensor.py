@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 import jax
 import numpy as np
@@ -12,8 +13,9 @@ import numpy as np
 from mycel.base import errors
 from mycel.base.dtypes import DType, as_dtype, float32, int64
 from mycel.base.places import user_place
+from mycel.base.structure import structure
 from mycel.define.aval import aval_of
-from mycel.record.hooks import HookHandle
+from mycel.record.hooks import HookHandle, Hooks, check_hook
 from mycel.record.show import tensor_repr, tensor_str
 from mycel.record.stream import current_stream, demand, local
 from mycel.record.value import Value
@@ -203,14 +205,12 @@ class Tensor:
             >>> print(ms.grad(lambda x: x * x)(x))
             12.0
         """
-        if not callable(hook):
-            raise TypeError(f"A hook must be callable, not {type(hook).__name__}.")
-        hooks = local.stream.hooks
-        if hooks is not None and type(self) is Tensor:
-            value = resolve(self)
-            return HookHandle(hooks.setdefault(id(value), (value, {}))[1], hook)
+        check_hook(hook)
+        open_hooks = local.stream.hooks
+        if open_hooks is not None and type(self) is Tensor:
+            return HookHandle(hooks_of_value(resolve(self)), hook)
         if getattr(self, "_hooks", None) is None:
-            self._hooks = {}
+            self._hooks = Hooks("hook", ref(self), _hooks_changed)
         return HookHandle(self._hooks, hook)
 
     # -- copying ------------------------------------------------------------------------
@@ -315,8 +315,27 @@ def rebind(handle: Tensor, value: Value) -> None:
     if stream.capture is not None:
         stream.capture.write(handle)
     if stream.journal is not None:
-        stream.journal.append((handle, handle._value))
+        stream.journal.assigned.append((handle, handle._value))
     handle._value = value
+
+
+def hooks_of_value(value: Value) -> Hooks:
+    """The hooks on a result within the derivative that is open."""
+    open_hooks = local.stream.hooks
+    assert open_hooks is not None
+    known = open_hooks.get(id(value))
+    if known is None:
+        known = open_hooks[id(value)] = (value, Hooks("hook", value))
+    return known[1]
+
+
+def _hooks_changed(what: str) -> None:
+    """A hook was registered on a Tensor that outlives the call, or removed from it."""
+    structure.changes += 1
+    structure.tensor_hooks += 1
+    capture = local.stream.capture
+    if capture is not None:
+        capture.refuse(what, "register it before the call, and once")
 
 
 def look(handle: Tensor, kind: str, text=None) -> np.ndarray:

@@ -37,8 +37,10 @@ class Observer(Protocol):
     def close(self, segment, held) -> None:
         """A segment is about to run; these of its Values are still held."""
 
-    def site(self, function: Callable, args: tuple, kwargs: dict | None = None) -> Any:
-        """Call Python that runs at every call."""
+    def site(
+        self, function: Callable, args: tuple, kwargs: dict | None = None, label: Any = None
+    ) -> Any:
+        """Call Python that runs at every call; `label` says what it is, for messages."""
 
     def met(self, cell) -> None:
         """A Cell is called."""
@@ -48,6 +50,9 @@ class Observer(Protocol):
 
     def changed_cell(self, cell, what: str) -> None:
         """A Cell's attribute is set."""
+
+    def hooked(self, handle) -> None:
+        """The hooks of a handle are looked at."""
 
     def refuse(self, what: str, remedy: str) -> None:
         """Something happened that a replay could not do."""

@@ -118,6 +118,35 @@ class Dense(Cell):
         return shown
 
 
+class MatMul(Cell):
+    """The matrix product of two inputs as a Cell; either may be transposed in its last two axes.
+
+    Args:
+        transpose_x1, transpose_x2: whether the last two axes of the first, of the second input are
+            exchanged.
+
+    Raises:
+        TypeError: one of them is no bool.
+
+    Source: MindSpore's `mindspore.nn.MatMul`, until its version 1.10.
+
+    Example:
+        >>> print(nn.MatMul()(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
+        [[11.]]
+    """
+
+    def __init__(self, transpose_x1=False, transpose_x2=False):
+        super().__init__()
+        self.transpose_x1 = boolean(transpose_x1, "MatMul.transpose_x1")
+        self.transpose_x2 = boolean(transpose_x2, "MatMul.transpose_x2")
+
+    def construct(self, x1, x2):
+        """The product of x1 and x2, with leading axes broadcast."""
+        x1 = x1.swapaxes(-1, -2) if self.transpose_x1 else x1
+        x2 = x2.swapaxes(-1, -2) if self.transpose_x2 else x2
+        return ops.matmul(x1, x2)
+
+
 def activation_of(activation, what: str):
     """The Cell or Primitive that a name means; Cells, Primitives and None as they are.
 

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hooks of Cells: where they are kept, and how a Cell with hooks is called."""
+
+from __future__ import annotations
+
+from weakref import ref
+
+from mycel.base.trees import tree_leaves, tree_map
+from mycel.differentiate.fire import Border, Enter, Leave
+from mycel.record.hooks import HookHandle, Hooks, call_hook, check_hook
+from mycel.record.marker import mark
+from mycel.record.parameter import Parameter
+from mycel.record.stream import Stream, find_place
+from mycel.record.tensor import Tensor, new_tensor, resolve
+
+
+class CellHooks:
+    """The hooks of one Cell by kind; forward ones with whether they take keyword arguments,
+    backward ones with whether they are in PyTorch's order of arguments."""
+
+    __slots__ = ("backward", "backward_pre", "forward", "forward_pre")
+
+    def __init__(self, cell):
+        owner = ref(cell)
+
+        def changed(what: str) -> None:
+            cell = owner()
+            if cell is not None:
+                cell._changed(f"{what} {type(cell).__name__}")
+
+        self.forward_pre = Hooks("forward pre-hook", owner, changed)
+        self.forward = Hooks("forward hook", owner, changed)
+        self.backward_pre = Hooks("backward pre-hook", owner, changed)
+        self.backward = Hooks("backward hook", owner, changed)
+
+    def copy_to(self, cell) -> CellHooks:
+        """The same hooks on a copy of the Cell."""
+        made = CellHooks(cell)
+        for kind in ("forward_pre", "forward", "backward_pre", "backward"):
+            for hook in getattr(self, kind).values():
+                HookHandle(getattr(made, kind), hook)
+        return made
+
+    def __bool__(self):
+        return bool(self.forward_pre or self.forward or self.backward_pre or self.backward)
+
+
+class Hookable:
+    """Registering hooks on a Cell. Each call returns a handle of its own, whose `remove()` takes
+    that hook away. A hook sees real values at every call, also in compiled code, and may be
+    registered and removed at any time; see docs/hooks.md.
+
+    A deep copy of a Cell has the same hooks; a pickle has none.
+    """
+
+    _cell_hooks: CellHooks | None
+
+    def register_forward_pre_hook(self, hook_fn, with_kwargs: bool = False) -> HookHandle:
+        """Call `hook_fn(cell, inputs)` before `construct`; `inputs` is a tuple.
+
+        What it returns, a tuple or a single value, replaces the inputs; its operators take part in
+        the gradient, and data made anew cuts the gradient off. With `with_kwargs` it is
+        `hook_fn(cell, inputs, kwargs)`, and returns None or `(inputs, kwargs)`.
+
+        Raises:
+            TypeError: the hook cannot be called.
+
+        Source: MindSpore's `Cell.register_forward_pre_hook`.
+
+        Example:
+            >>> net = nn.ReLU()
+            >>> handle = net.register_forward_pre_hook(lambda cell, inputs: inputs[0] * 2)
+            >>> print(net(Tensor([1.0, -1.0])))
+            [2. 0.]
+            >>> handle.remove()
+            >>> print(net(Tensor([1.0, -1.0])))
+            [1. 0.]
+        """
+        return self._register("forward_pre", hook_fn, with_kwargs)
+
+    def register_forward_hook(self, hook_fn, with_kwargs: bool = False) -> HookHandle:
+        """Call `hook_fn(cell, inputs, output)` after `construct`.
+
+        `output` is what `construct` returned; what the hook returns replaces it. With `with_kwargs`
+        it is `hook_fn(cell, inputs, kwargs, output)`.
+
+        Raises:
+            TypeError: the hook cannot be called.
+
+        Source: MindSpore's `Cell.register_forward_hook`.
+
+        Example:
+            >>> seen = []
+            >>> net = nn.ReLU()
+            >>> handle = net.register_forward_hook(lambda cell, inputs, output: seen.append(output))
+            >>> result = net(Tensor([1.0, -1.0]))
+            >>> print(seen[0])
+            [1. 0.]
+        """
+        return self._register("forward", hook_fn, with_kwargs)
+
+    def register_backward_pre_hook(self, hook_fn) -> HookHandle:
+        """Call `hook_fn(cell, grad)` when the gradients of the outputs are known.
+
+        `grad` is a tuple with one entry per Tensor that `construct` returned, None for one that
+        nothing depends on. A tuple that is returned replaces it.
+
+        Raises:
+            TypeError: the hook cannot be called, or returns something else.
+
+        Source: MindSpore's `Cell.register_backward_pre_hook`.
+
+        Example:
+            >>> net = nn.ReLU()
+            >>> handle = net.register_backward_pre_hook(lambda cell, grad: (grad[0] * 10,))
+            >>> print(ms.grad(net)(Tensor([1.0, -1.0])))
+            [10.  0.]
+        """
+        return self._register("backward_pre", hook_fn, False)
+
+    def register_backward_hook(self, hook_fn) -> HookHandle:
+        """Call `hook_fn(cell, grad_input, grad_output)` when the reverse has passed the Cell.
+
+        `grad_input` has the gradients that arrived at the Tensors `construct` returned, and
+        `grad_output` those that leave towards the Tensors it was given by position, both as
+        tuples; None stands where there is no gradient. A tuple that is returned replaces the
+        gradients that leave. Only `construct` is between the two, not what forward hooks add.
+
+        Raises:
+            TypeError: the hook cannot be called, or returns something else.
+
+        Source: MindSpore's `Cell.register_backward_hook`, with the arguments as its documents
+        say; MindSpore 2.10 has exchanged them.
+
+        Example:
+            >>> net = nn.Dense(1, 1, weight_init=3.0)
+            >>> def show(cell, grad_input, grad_output):
+            ...     print(grad_input[0], grad_output[0])
+            >>> handle = net.register_backward_hook(show)
+            >>> gradient = ms.grad(net)(Tensor([[2.0]]))
+            [[1.]] [[3.]]
+        """
+        return self._register("backward", hook_fn, False)
+
+    def register_full_backward_hook(self, hook_fn) -> HookHandle:
+        """`register_backward_hook` with PyTorch's order: `hook_fn(cell, grad_wrt_inputs,
+        grad_wrt_outputs)`.
+
+        Raises:
+            TypeError: the hook cannot be called, or returns something else.
+
+        Example:
+            >>> net = nn.Dense(1, 1, weight_init=3.0)
+            >>> def show(cell, grad_wrt_inputs, grad_wrt_outputs):
+            ...     print(grad_wrt_inputs[0], grad_wrt_outputs[0])
+            >>> handle = net.register_full_backward_hook(show)
+            >>> gradient = ms.grad(net)(Tensor([[2.0]]))
+            [[3.]] [[1.]]
+        """
+        return self._register("backward", hook_fn, True)
+
+    def _register(self, kind: str, hook, flag: bool) -> HookHandle:
+        check_hook(hook)
+        if self._cell_hooks is None:
+            self.__dict__["_cell_hooks"] = CellHooks(self)
+        return HookHandle(getattr(self._cell_hooks, kind), (hook, bool(flag)))
+
+
+def call_with_hooks(cell, stream: Stream, args: tuple, kwargs: dict):
+    """Call a Cell with its hooks around it, each of them a site."""
+    hooks: CellHooks = cell._cell_hooks
+    called = stream.called
+    for hook, with_kwargs in list(hooks.forward_pre.values()):
+        args, kwargs = _before(cell, hook, with_kwargs, args, kwargs, called)
+    inner, border = args, None
+    if stream.depth and stream.tape is not None and (hooks.backward or hooks.backward_pre):
+        border = Border(cell, hooks.backward_pre, hooks.backward, called)
+        inner = _marked(stream, Enter(border), args)
+    output = cell._compute(stream, inner, kwargs)
+    if border is not None:
+        output = _marked(stream, Leave(border), output)
+    for hook, with_kwargs in list(hooks.forward.values()):
+        given = (cell, args, kwargs, output) if with_kwargs else (cell, args, output)
+        returned = call_hook(hooks.forward.kind, hook, given, called)
+        if returned is not None:
+            output = returned
+    return output
+
+
+def _before(cell, hook, with_kwargs, args, kwargs, called):
+    """The arguments after one forward pre-hook."""
+    kind = cell._cell_hooks.forward_pre.kind
+    returned = call_hook(kind, hook, (cell, args, kwargs) if with_kwargs else (cell, args), called)
+    if returned is None:
+        return args, kwargs
+    if not with_kwargs:
+        return returned if isinstance(returned, tuple) else (returned,), kwargs
+    if not (
+        isinstance(returned, tuple)
+        and len(returned) == 2
+        and isinstance(returned[0], tuple)
+        and isinstance(returned[1], dict)
+    ):
+        raise TypeError(
+            f"A {kind} of {type(cell).__name__} registered with_kwargs=True must return None or "
+            f"(inputs, keyword inputs), a tuple and a dict, but it returned {returned!r:.80}."
+        )
+    return returned
+
+
+def _marked(stream: Stream, marker, tree):
+    """The same Tensors behind a marker; Parameters, which may be assigned to, stay themselves."""
+    tensors = [leaf for leaf in tree_leaves(tree) if _is_passed(leaf)]
+    made = iter(mark(stream, marker, tuple(map(resolve, tensors)), find_place(2)))
+    return tree_map(lambda leaf: new_tensor(next(made)) if _is_passed(leaf) else leaf, tree)
+
+
+def _is_passed(leaf) -> bool:
+    return isinstance(leaf, Tensor) and not isinstance(leaf, Parameter)
