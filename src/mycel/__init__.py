@@ -36,6 +36,7 @@ from mycel.record.generator import Generator, default_generator, get_seed, set_s
 from mycel.record.parameter import Parameter, ParameterTuple
 from mycel.record.stream import flush
 from mycel.record.tensor import Tensor
+from mycel.summary import SummaryRecord
 
 # The one place where the machine is put together: lower layers are given what they need of
 # higher ones, so that imports go one way.

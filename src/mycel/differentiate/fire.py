@@ -92,7 +92,7 @@ class Border:
 
     def fire_before(self, outputs, cotangents):
         """The gradients of the outputs after the backward-pre hooks."""
-        for hook in list(self.before.values()):
+        for hook, _ in list(self.before.values()):
             args = (self.cell, _handles(cotangents))
             returned = call_hook(self.before.kind, hook, args, self.called)
             cotangents = _replaced(cotangents, returned, outputs, self._what(self.before, hook))
@@ -185,11 +185,11 @@ def _fitting(gradient, like: Value, what: str) -> Value:
             f"{what} must return Tensors or None as gradients, but it returned "
             f"{type(gradient).__name__}."
         )
-    if gradient.shape != like.aval.shape:
+    value = resolve(gradient)
+    if value.aval is not like.aval:
         raise ValueError(
-            f"{what} must return a gradient of shape {like.aval.shape}, but it returned one of "
-            f"shape {gradient.shape}."
+            f"{what} must return a gradient of shape {like.aval.shape} and type "
+            f"{like.aval.dtype}, but it returned one of shape {gradient.shape} and type "
+            f"{gradient.dtype}."
         )
-    if gradient.dtype is not like.aval.dtype:
-        gradient = gradient.astype(like.aval.dtype)  # type: ignore[attr-defined]
-    return resolve(gradient)
+    return value

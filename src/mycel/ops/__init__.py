@@ -35,13 +35,21 @@ from mycel.ops import (
     trigonometry,
 )
 from mycel.ops.diagonals import block_diag, meshgrid
+from mycel.ops.hook import HookBackward, InsertGradientOf
+from mycel.ops.summary import HistogramSummary, ImageSummary, ScalarSummary, TensorSummary
 from mycel.spell import Primitive, namespaces
 
 globals().update(namespaces["ops"])
 
 __all__ = [
     "GradOperation",
+    "HistogramSummary",
+    "HookBackward",
+    "ImageSummary",
+    "InsertGradientOf",
     "Primitive",
+    "ScalarSummary",
+    "TensorSummary",
     "block_diag",
     "meshgrid",
     "stop_gradient",
