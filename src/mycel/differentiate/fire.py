@@ -35,17 +35,18 @@ class GradientPoint(Marker):
     Args:
         function: given the gradients, it may return others.
         kind: what the function is called, for messages.
+        called: the Cell it is in, as links (see places.path_of).
         alone: whether it is given one gradient by itself instead of a tuple.
     """
 
     pairwise = True
 
-    def __init__(self, function: Callable, kind: str, alone: bool = False):
+    def __init__(self, function: Callable, kind: str, called: tuple | None, alone: bool = False):
         super().__init__()
         self.name = kind
         self._function = function
+        self._called = called
         self._alone = alone
-        self._called = current_stream().called
 
     def rule(self, inputs, outputs, cotangents, mask):
         """What the function makes of the gradients."""
@@ -57,18 +58,22 @@ class GradientPoint(Marker):
 
     def renewed(self, present):
         """It holds no Values."""
-        return GradientPoint(self._function, self.name, self._alone)
+        return GradientPoint(self._function, self.name, self._called, self._alone)
 
     def described(self, name):
         """The function alone tells one from another."""
         return (type(self), self._function)
 
 
-def watch_gradients(tensors: tuple[Tensor, ...], point: GradientPoint) -> tuple[Tensor, ...]:
-    """The same Tensors, whose gradients pass the point; as they are where none is taken."""
+def watch_gradients(
+    tensors: tuple[Tensor, ...], function: Callable, kind: str, alone: bool = False
+) -> tuple[Tensor, ...]:
+    """The same Tensors, whose gradients pass the function (see GradientPoint); as they are where
+    none is taken."""
     stream = current_stream()
     if stream.tape is None or not stream.depth:
         return tensors
+    point = GradientPoint(function, kind, stream.called, alone)
     made = mark(stream, point, tuple(map(resolve, tensors)), find_place(2))
     return tuple(map(new_tensor, made))
 

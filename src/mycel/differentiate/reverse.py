@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from mycel.base.places import Place
 from mycel.define.op import Op
 from mycel.differentiate.fire import fire_hooks
+from mycel.record.hooks import tell_where
 from mycel.record.stream import Stream, record
 from mycel.record.value import Value
 
@@ -52,6 +52,7 @@ def reverse(
         _accumulate(cotangents, result, seed)
     hooks = {} if stream.hooks is None else stream.hooks
     position = len(nodes)
+    around = stream.reversing
     while position:
         position -= 1
         op, inputs, outputs, place = nodes.pop() if consume else nodes[position]
@@ -59,6 +60,8 @@ def reverse(
         if not any(given) and not op.eager:
             continue
         try:
+            if hooks or op.rule is not None:
+                stream.reversing = (op.name, place)
             if hooks:
                 given = [
                     fire_hooks(hooks, output, cotangent)
@@ -69,8 +72,10 @@ def reverse(
                 continue
             gradients = _gradients(op, inputs, outputs, given, mask, place)
         except Exception as error:
-            _tell_where(error, op, place)
+            tell_where(error, op.name, place)
             raise
+        finally:
+            stream.reversing = around
         for value, gradient in zip(inputs, gradients, strict=True):
             if gradient is not None and id(value) in needed:
                 _accumulate(cotangents, value, gradient)
@@ -121,15 +126,6 @@ def _gradients(op, inputs, outputs, given, mask, place):
     made = record(backward, inputs + cotangents, place)
     gradients = iter((made,) if isinstance(made, Value) else made)
     return [next(gradients) if wanted else None for wanted in mask]
-
-
-def _tell_where(error: Exception, op, place) -> None:
-    """Add to an error the operator of the forward pass whose reverse raised it, innermost only."""
-    if not any(note.startswith(_IN_REVERSE) for note in getattr(error, "__notes__", ())):
-        error.add_note(f"{_IN_REVERSE} {op.name}, called at {Place(*place)}.")
-
-
-_IN_REVERSE = "In the reverse of"
 
 
 def _accumulate(cotangents, value, gradient):

@@ -34,10 +34,10 @@ class Capture:
         reads: what Python saw of values outside sites; each is a guard of the replay.
         sites: Python that runs at every call.
         refused: why the call cannot be remembered, and what to write instead.
-        again: by site, what it emitted in the replay that was broken off: it does not run twice.
+        again: what the first sites did in the replay that was broken off: they do not run twice.
     """
 
-    def __init__(self, stream: Stream, again: dict | None = None):
+    def __init__(self, stream: Stream, again: list | None = None):
         self.stream = stream
         self.inputs: list = []
         self.assigned: dict[int, Tensor] = {}
@@ -46,9 +46,11 @@ class Capture:
         self.sites: list[Site] = []
         self.refused: tuple[str, str, Place, str] | None = None
         self.cells: dict[int, object] = {}
+        # Values made in a site and looked at there: a replay has them from its executable.
+        self.site_reads: set[int] = set()
         self.hook_owners: dict[int, Tensor] = {}
         self._made_cells: dict[int, object] = {}
-        self.again = again or {}
+        self.again = again or []
         self.formatted: list | None = []
         self._proxies: dict[int, int] = {}
         self._kept_alive: list = []
@@ -58,6 +60,7 @@ class Capture:
         self._site_spans: list[range] = []
         self._site_results: set[int] = set()
         self._in_site = False
+        self._site_start = 0
         self._count = 0
 
     # -- what the record asks of a capture --------------------------------------------------
@@ -87,16 +90,23 @@ class Capture:
 
     def write(self, handle: Tensor) -> None:
         """A handle is about to be given another value."""
-        if id(handle) not in self._outside and id(handle) not in self._proxies:
-            value = handle._value
-            if value.segment is self.stream.segment or value.capture is self:
-                return  # made inside
-            self._outside[id(handle)] = (handle, None)
+        if self.owns(handle):
+            return
+        if id(handle) not in self._proxies:
+            self._outside.setdefault(id(handle), (handle, None))
         self.assigned[id(handle)] = handle
+
+    def owns(self, handle: Tensor) -> bool:
+        """Whether a handle was made inside."""
+        value = handle._value
+        inside = value.segment is self.stream.segment or value.capture is self
+        return inside and not self.is_outside(handle)
 
     def read(self, handle: Tensor, value: Value, kind: str, array, text) -> None:
         """Python saw a value."""
         if self._in_site:
+            if value.number >= self._site_start and value.capture is self:
+                self.site_reads.add(value.number)
             return
         kind = _SEEN.get(kind, "bits")
         number = self.number_of(value)
@@ -105,6 +115,9 @@ class Capture:
         if text is not None and self.formatted is not None:
             self.formatted.append((text(array), handle, text, len(self.reads)))
         self.reads.append(Read(number, kind, seen_bytes(array, kind), user_place(3), cell_path()))
+
+    def provide(self, value: Value) -> None:
+        """Values are computed as in PyNative."""
 
     def close(self, segment, held) -> None:
         """A segment is about to run: its record is kept, its survivors are numbered."""
@@ -149,14 +162,14 @@ class Capture:
         index = len(self.sites)
         template = self.template((args, kwargs))
         bindings = self.bindings()
-        start = self._next_number()
+        start = self._site_start = self._next_number()
         stream = self.stream
         self._in_site = True
         tape, stream.tape = stream.tape, []
         complete, stream.complete = stream.complete, True
         stream.journal = Journal()
         try:
-            if index in self.again:
+            if index < len(self.again):
                 result = self.again[index].emit_again(args, kwargs)
             else:
                 result = call_labelled(function, args, kwargs, label)
@@ -170,8 +183,10 @@ class Capture:
         self._site_spans.append(range(start, self._next_number()))
         for leaf in _tensors(result):
             self._site_results.add(self.number_of(resolve(leaf)))
-        differentiated = stream.depth > 0
-        self.sites.append(Site(function, template, bindings, emitted, label, differentiated))
+        where, differentiated = stream.reversing, stream.depth > 0
+        self.sites.append(
+            Site(function, template, bindings, emitted, label, where, differentiated, start)
+        )
         return result
 
     # -- numbers --------------------------------------------------------------------------
@@ -185,9 +200,9 @@ class Capture:
         return value.number
 
     def describe(self, value: Value):
-        """What a Value is to an emission: an inner number, or the input it came from."""
+        """What a Value is to the call: an inner number, or the input it came from."""
         number = self.number_of(value)
-        return ("slot", number) if number >= 0 else self.inputs[-1 - number]
+        return number if number >= 0 else self.inputs[-1 - number]
 
     def is_outside(self, handle: Tensor) -> bool:
         """Whether a handle lives longer than the call."""

@@ -59,7 +59,7 @@ class Remembered:
 
     def __call__(self, *args, **kwargs):
         stream = local.stream
-        if stream.capture is not None or stream.tape is not None:
+        if stream.capture is not None or stream.depth:
             return self.function(*args, **kwargs)  # inside another, it is just a function
         tensors: list[Tensor] = []
         held: list = []
@@ -111,6 +111,9 @@ class Remembered:
                 stream.capture = None
                 capture.forget()
                 raise
+            finally:
+                for done in again or ():
+                    done.watch.forget()
             stream.capture = None
         ledger.counts.captures += 1
         if _is_debugged():

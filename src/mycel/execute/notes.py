@@ -63,6 +63,12 @@ class Constant:
     def __hash__(self):
         return hash(self.bits)
 
+    def holds(self, array) -> bool:
+        """Whether an array has this value; quick for two numbers."""
+        quick = isinstance(array, np.generic) and array.__class__ is self.array.__class__
+        # Not for 0, which equals -0.
+        return bool(quick and array == self.array and array) or Constant(array) == self
+
 
 class Function:
     """A function, compared as `same_function` does."""

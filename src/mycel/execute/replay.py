@@ -12,9 +12,9 @@ from mycel.base.structure import structure
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.execute.capture import Capture
 from mycel.execute.compile import Guard, decode, executables, seen_bytes
-from mycel.execute.effects import Emitted, run_site
 from mycel.execute.ledger import ledger
 from mycel.execute.notes import Argument, Constant, Held, Slot, hooks_of, same
+from mycel.execute.watch import Done, Watch
 from mycel.record.stream import Stream, demand
 from mycel.record.tensor import Tensor, new_tensor
 from mycel.record.value import Value, value_of
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
 
     done: bool
     result: object = None
-    again: dict | None = None
+    again: list | None = None
     missed: Difference = Difference("")
 
 
@@ -64,6 +64,7 @@ class Memory:
         self._hook_owners = [(h, hooks_of(h)) for h in capture.hook_owners.values()]
         self._changes = structure.changes
         self._flags = structure.flags
+        self._site_reads = capture.site_reads
         self.needed = self._needed()
         self._prepared = False
         self._values = dict(capture.read_values)
@@ -72,6 +73,7 @@ class Memory:
         """The numbers that a replay must have: results, assignments, and what sites receive."""
         found = {leaf.number for leaf in tree_leaves(self.template) if isinstance(leaf, Slot)}
         found.update(number for _, number in self.bindings)
+        found |= self._site_reads
         for site in self.sites:
             found.update(slot.number for slot in site.slots())
             found.update(number for _, number in site.bindings)
@@ -154,18 +156,24 @@ class Memory:
         avals = [aval for node in decode(self.key) for aval in node.signature.outputs]
         self.order = {number: index for index, number in enumerate(live)}
         self.avals = [avals[number] for number in live]
+        self.numbers = live
+        self.needed_inputs = [(n, self.inputs[-1 - n]) for n in self.needed if n < 0]
+        self.prepared_sites = [(s, _builder(s.template, self.order)) for s in self.sites]
+        # Handles from outside that get an output, with its place; other assignments.
+        self.commits, self.other_bindings = [], []
+        for target, number in self.bindings:
+            if isinstance(target, Held) and number in self.order:
+                self.commits.append((target.handle, self.order[number]))
+            else:
+                self.other_bindings.append((target, number))
         self.simple = (
             not self.sites
             and isinstance(self.template, Slot)
             and self.template.number in self.order
-            and all(
-                isinstance(target, Held) and number in self.order
-                for target, number in self.bindings
-            )
+            and not self.other_bindings
         )
         if self.simple:
             self.result_index = self.order[self.template.number]
-            self.commits = [(target.handle, self.order[number]) for target, number in self.bindings]
         self._prepared = True
 
     @staticmethod
@@ -214,7 +222,7 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
             handle._value = values[index]
         result = new_tensor(values[memory.result_index])
     else:
-        outcome = _finish(stream, memory, tensors, holders, results)
+        outcome = _finish(stream, memory, tensors, results)
         if not outcome.done:
             return outcome
         result = outcome.result
@@ -260,15 +268,15 @@ def _first_difference(memory: Memory, seen: bytes):
 class _Results:
     """The Values of one replay by number, each made once."""
 
-    def __init__(self, memory: Memory, tensors, results):
+    def __init__(self, memory: Memory, tensors, results, watch: Watch | None):
         self.memory = memory
         self.tensors = tensors
         self.results = results
-        self.values: dict[int, Value] = {}
+        self.watch = watch
+        # By their places among the outputs.
+        self.made: list[Value | None] = [None] * len(results)
         # Values of inputs as they are before the call assigns anything.
-        for number in memory.needed:
-            if number < 0:
-                self.values[number] = self._input(memory.inputs[-1 - number])
+        self.inputs = {number: self._input(what) for number, what in memory.needed_inputs}
 
     def _input(self, what) -> Value:
         if isinstance(what, Constant):
@@ -276,12 +284,15 @@ class _Results:
         handle = what.handle if isinstance(what, Held) else self.tensors[what.index]
         return handle._value
 
-    def value(self, number: int) -> Value:
-        found = self.values.get(number)
+    def output(self, place: int) -> Value:
+        found = self.made[place]
         if found is None:
-            index = self.memory.order[number]
-            found = self.values[number] = _made(self.results[index], self.memory.avals[index])
+            found = self.made[place] = _made(self.results[place], self.memory.avals[place])
+            found.capture, found.number = self.watch, self.memory.numbers[place]
         return found
+
+    def value(self, number: int) -> Value:
+        return self.inputs[number] if number < 0 else self.output(self.memory.order[number])
 
     def leaf(self, leaf):
         if isinstance(leaf, Slot):
@@ -292,13 +303,21 @@ class _Results:
             return self.tensors[leaf.index]
         return leaf
 
-    def bound(self, bindings) -> dict[int, object]:
-        """What assigned handles hold, as emissions name it: a number, or the input it came from."""
-        inputs = self.memory.inputs
-        return {
-            id(self.leaf(target)): ("slot", number) if number >= 0 else inputs[-1 - number]
-            for target, number in bindings
-        }
+    def given(self, leaf):
+        """What stands for a leaf of what a site is given."""
+        if not isinstance(leaf, (Slot, Held, Argument)):
+            return leaf
+        watch = self.watch
+        assert watch is not None
+        if not isinstance(leaf, Slot):
+            handle = self.leaf(leaf)
+            watch.meet(handle, leaf)
+            return handle
+        value = self.value(leaf.number)
+        if leaf.number < 0:
+            value = Value(demand(value), value.aval)
+            watch.know(value, self.memory.inputs[-1 - leaf.number])
+        return new_tensor(value)
 
     def bind(self, bindings, before: dict) -> None:
         """Let handles show these values, remembering what they showed before the call."""
@@ -306,30 +325,87 @@ class _Results:
             handle = self.leaf(target)
             before.setdefault(id(handle), (handle, handle._value))
             handle._value = self.value(number)
+            if self.watch is not None:
+                bound = number if number >= 0 else self.memory.inputs[-1 - number]
+                self.watch.bound[id(handle)] = bound
 
 
-def _finish(stream, memory: Memory, tensors, holders, results) -> Outcome:
-    made = _Results(memory, tensors, results)
+def _finish(stream: Stream, memory: Memory, tensors, results) -> Outcome:
     before: dict[int, tuple] = {}
-    again: dict[int, Emitted] = {}
-    for index, site in enumerate(memory.sites):
-        made.bind(site.bindings, before)
-        args, kwargs = tree_map(made.leaf, site.template)
-        emitted, agrees = run_site(stream, site, args, kwargs, made.bound(site.bindings))
-        again[index] = emitted
-        for handle, value in emitted.before():
-            before.setdefault(id(handle), (handle, value))
-        if not agrees:
-            for handle, value in before.values():
-                handle._value = value
-            for done in reversed(again.values()):
-                for change in reversed(done.journal.changes):
-                    change.undo()
-            name = getattr(site.function, "__qualname__", repr(site.function))
-            missed = Difference(f"the site {name} did something new")
-            return Outcome(False, again=again, missed=missed)
-    made.bind(memory.bindings, before)
+    made = _Results(memory, tensors, results, None)
     if memory.sites:
-        stream.flush()
+        order = memory.order
+        watch = made.watch = Watch(
+            stream, lambda number: results[order[number]] if number in order else None
+        )
+        outcome = _run_sites(stream, memory, made, watch, before)
+        if outcome is not None:
+            return outcome
+        made.watch = None
+        watch.forget()
+    made.bind(memory.other_bindings, before)
+    for handle, place in memory.commits:
+        handle._value = made.output(place)
+    if memory.sites:
+        if stream.segment.outputs:
+            stream.flush()
         memory.settle()
     return Outcome(True, tree_map(made.leaf, memory.template))
+
+
+def _run_sites(stream, memory, made, watch, before) -> Outcome | None:
+    """Run all sites; how the replay ended, if one of them did something new."""
+    again: list[Done] = []
+    stream.capture, stream.complete = watch, True
+    try:
+        for site, build in memory.prepared_sites:
+            if site.bindings:
+                made.bind(site.bindings, before)
+            stream.depth, stream.hooks = (1, {}) if site.differentiated else (0, None)
+            args, kwargs = build(made)
+            done, agrees = watch.run(site, args, kwargs)
+            again.append(done)
+            if done.assigned:
+                for handle, value in done.before():
+                    before.setdefault(id(handle), (handle, value))
+            if not agrees:
+                break
+        else:
+            return None
+    finally:
+        stream.capture = stream.tape = stream.journal = stream.hooks = None
+        stream.complete, stream.depth = False, 0
+    for handle, value in before.values():
+        handle._value = value
+    for done in reversed(again):
+        done.undo()
+    name = getattr(site.function, "__qualname__", repr(site.function))
+    return Outcome(False, again=again, missed=Difference(f"the site {name} did something new"))
+
+
+def _builder(template, order: dict[int, int]):
+    """A function that builds what a site is given, written out once: `given` makes its leaves."""
+    leaves: list = []
+
+    def written(tree) -> str:
+        if tree.__class__ is tuple:
+            return f"({''.join(written(part) + ', ' for part in tree)})"
+        if tree.__class__ is list:
+            return f"[{', '.join(map(written, tree))}]"
+        if tree.__class__ is dict and all(isinstance(key, str) for key in tree):
+            return f"{{{', '.join(f'{key!r}: {written(tree[key])}' for key in tree)}}}"
+        leaves.append(tree)
+        which = f"l[{len(leaves) - 1}]"
+        if tree.__class__ is Slot and tree.number >= 0:
+            return f"new(output({order[tree.number]}))"
+        if isinstance(tree, (tuple, list, dict)):
+            return f"tree_map(given, {which})"
+        return f"given({which})" if isinstance(tree, (Slot, Held, Argument)) else which
+
+    source = (
+        "def build(made):\n    output, given = made.output, made.given\n"
+        f"    return {written(template)}\n"
+    )
+    names = {"l": leaves, "new": new_tensor, "tree_map": tree_map}
+    exec(compile(source, "<mycel site>", "exec"), names)
+    return names["build"]

@@ -34,6 +34,8 @@ from mycel.ops import (
     statistics,
     trigonometry,
 )
+from mycel.ops.custom import Custom, custom_op
+from mycel.ops.data_queue import GetNext, feed_queue
 from mycel.ops.diagonals import block_diag, meshgrid
 from mycel.ops.hook import HookBackward, InsertGradientOf
 from mycel.ops.summary import HistogramSummary, ImageSummary, ScalarSummary, TensorSummary
@@ -42,6 +44,8 @@ from mycel.spell import Primitive, namespaces
 globals().update(namespaces["ops"])
 
 __all__ = [
+    "Custom",
+    "GetNext",
     "GradOperation",
     "HistogramSummary",
     "HookBackward",
@@ -51,6 +55,8 @@ __all__ = [
     "ScalarSummary",
     "TensorSummary",
     "block_diag",
+    "custom_op",
+    "feed_queue",
     "meshgrid",
     "stop_gradient",
     *namespaces["ops"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mycel.differentiate.fire import GradientPoint, watch_gradients
+from mycel.differentiate.fire import watch_gradients
 from mycel.record.hooks import check_hook
 from mycel.record.tensor import Tensor
 from mycel.spell import Primitive
@@ -44,8 +44,7 @@ class HookBackward(Primitive):
     def __call__(self, *inputs):
         """The inputs: one as it is, several as a tuple."""
         _check_tensors(self.name, inputs)
-        point = GradientPoint(self.hook_fn, "HookBackward hook")
-        passed = watch_gradients(inputs, point)
+        passed = watch_gradients(inputs, self.hook_fn, "HookBackward hook")
         return passed[0] if len(passed) == 1 else passed
 
 
@@ -75,7 +74,7 @@ class InsertGradientOf(Primitive):
     def __call__(self, x):
         """x itself."""
         _check_tensors(self.name, (x,))
-        return watch_gradients((x,), GradientPoint(self.f, "InsertGradientOf hook", alone=True))[0]
+        return watch_gradients((x,), self.f, "InsertGradientOf hook", alone=True)[0]
 
 
 def _check_tensors(name: str, inputs) -> None:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from itertools import count
 
-from mycel.base.places import path_of, user_place
+from mycel.base.places import Place, path_of, user_place
 from mycel.record.journal import Change
 from mycel.record.stream import local
 
@@ -127,6 +127,15 @@ def call_labelled(function: Callable, args: tuple, kwargs: dict, label: tuple | 
             path = path_of(called)
             error.add_note(f"In the {kind} {describe(hook)}" + (f" of {path}." if path else "."))
         raise
+
+
+_IN_REVERSE = "In the reverse of"
+
+
+def tell_where(error: Exception, name: str, place: tuple) -> None:
+    """Add to an error the operator of the forward pass whose reverse raised it, innermost only."""
+    if not any(note.startswith(_IN_REVERSE) for note in getattr(error, "__notes__", ())):
+        error.add_note(f"{_IN_REVERSE} {name}, called at {Place(*place)}.")
 
 
 def check_hook(hook) -> None:

@@ -30,3 +30,6 @@ class Journal:
         self.assigned: list[tuple[Any, Any]] = []
         self.changes: list[Change] = []
         self.made: dict[int, Any] = {}
+
+    def __bool__(self):
+        return bool(self.assigned or self.changes or self.made)

@@ -104,6 +104,7 @@ class Stream:
         called: the Cell being called and those around it, as links `(cell, the link around it)`.
         journal: what a site changes of the program's state while it runs; else None.
         complete: whether the tape must suffice to record everything again (see record.entry).
+        reversing: name and place of the operator whose reverse is being recorded, where Python runs.
         hooks: reverse hooks by id of the Value, while a derivative is open.
     """
 
@@ -115,6 +116,7 @@ class Stream:
         "generator",
         "hooks",
         "journal",
+        "reversing",
         "segment",
         "tape",
     )
@@ -127,6 +129,7 @@ class Stream:
         self.called: tuple | None = None
         self.journal: Journal | None = None
         self.complete = False
+        self.reversing: tuple | None = None
         self.hooks: dict | None = None
         self.generator: Any = None
 

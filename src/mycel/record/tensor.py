@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -210,7 +211,8 @@ class Tensor:
         if open_hooks is not None and type(self) is Tensor:
             return HookHandle(hooks_of_value(resolve(self)), hook)
         if getattr(self, "_hooks", None) is None:
-            self._hooks = Hooks("hook", ref(self), _hooks_changed)
+            owner = ref(self)
+            self._hooks = Hooks("hook", owner, partial(_hooks_changed, owner))
         return HookHandle(self._hooks, hook)
 
     # -- copying ------------------------------------------------------------------------
@@ -329,20 +331,25 @@ def hooks_of_value(value: Value) -> Hooks:
     return known[1]
 
 
-def _hooks_changed(what: str) -> None:
-    """A hook was registered on a Tensor that outlives the call, or removed from it."""
+def _hooks_changed(owner: Callable, what: str) -> None:
+    """A hook was registered on a Tensor or removed from it."""
+    capture, handle = local.stream.capture, owner()
+    if capture is not None and handle is not None:
+        if capture.owns(handle):
+            return  # it ends with the call
+        capture.refuse(what, "register it before the call, and once")
     structure.changes += 1
     structure.tensor_hooks += 1
-    capture = local.stream.capture
-    if capture is not None:
-        capture.refuse(what, "register it before the call, and once")
 
 
 def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
     """The one place where Python sees values; `kind` says how much of them it saw."""
     value = resolve(handle)
-    array = np.asarray(demand(value))
     capture = current_stream().capture
-    if capture is not None:
-        capture.read(handle, value, kind, array, text)
+    if capture is None:
+        return np.asarray(demand(value))
+    if value.array is None:
+        capture.provide(value)
+    array = np.asarray(demand(value))
+    capture.read(handle, value, kind, array, text)
     return array

@@ -34,6 +34,9 @@ class Observer(Protocol):
     def read(self, handle, value: Value, kind: str, array, text) -> None:
         """Python saw a value, or as much of it as `kind` says."""
 
+    def provide(self, value: Value) -> None:
+        """Python is about to see a pending Value; its array may be known."""
+
     def close(self, segment, held) -> None:
         """A segment is about to run; these of its Values are still held."""
 
@@ -50,6 +53,10 @@ class Observer(Protocol):
 
     def changed_cell(self, cell, what: str) -> None:
         """A Cell's attribute is set."""
+
+    def owns(self, handle) -> bool:
+        """Whether a handle was made inside."""
+        ...
 
     def hooked(self, handle) -> None:
         """The hooks of a handle are looked at."""

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running sites on a replay, on the values that come out of the executable.
+
+What a site emits is compared with what is remembered; if it emits something new, the call goes on
+in PyNative, and what the sites already emitted is emitted again, so that none runs twice. A value
+that a site computes and looks at is an output of the executable too, so that looking runs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mycel.base.trees import tree_leaves, tree_map
+from mycel.execute.effects import Site, emission
+from mycel.execute.notes import Constant, Held, same
+from mycel.record.hooks import call_labelled, tell_where
+from mycel.record.journal import Journal
+from mycel.record.marker import Inside, Marker, record_again
+from mycel.record.stream import Stream, demand
+from mycel.record.tensor import Tensor, rebind, resolve
+from mycel.record.value import Value
+
+
+def _nobody() -> None:
+    """In place of the weak reference to a Value that got its array elsewhere."""
+
+
+_dead: Any = _nobody
+
+
+class Watch:
+    """Stands where a capture stands while the sites of one replay run.
+
+    Values have numbers as in the capture: from 0 upwards those made inside, from -1 downwards
+    inputs, listed here in the order they are met.
+    """
+
+    formatted: list | None = None
+
+    def __init__(self, stream: Stream, array_of):
+        self.stream = stream
+        # The array that the executable gave for a number, or None.
+        self._array_of = array_of
+        # What handles assigned earlier in the call hold, by their ids: a number, or an input.
+        self.bound: dict[int, object] = {}
+        # Handles that live longer than the call, by id, and what each is to it.
+        self.outside: dict[int, object] = {}
+        # In a call that goes on: the present Values by the ids of those of the replay.
+        self.now: dict[int, Value] = {}
+        self._inputs: list = []
+        self._lifted: dict[int, tuple[Value, Tensor]] = {}
+        self._site: Site | None = None
+        self._tape: list = []
+        self._journal = Journal()
+        self._base = 0
+        self._verified = 0
+        self._differs = False
+
+    # -- running --------------------------------------------------------------------------
+
+    def run(self, site: Site, args, kwargs) -> tuple[Done, bool]:
+        """Run a site: what it did, and whether that is what is remembered."""
+        stream = self.stream
+        self._site = site
+        self._base = site.start - len(stream.segment.outputs)
+        self._verified, self._differs = 0, False
+        if self._tape or self._journal:
+            self._tape, self._journal = [], Journal()
+        stream.tape, stream.journal = tape, journal = self._tape, self._journal
+        try:
+            result = call_labelled(site.function, args, kwargs, site.label)
+        except Exception as error:
+            if site.reversing is not None:
+                tell_where(error, *site.reversing)
+            raise
+        if result is None and not tape and not journal:
+            return Done(self, args, kwargs, (), journal, (), None), site.quiet
+        assigned = list({id(h): (h, h._value) for h, _ in journal.assigned}.values())
+        done = Done(self, args, kwargs, tape, journal, assigned, result)
+        return done, self._agrees(site, done)
+
+    def _agrees(self, site: Site, done: Done) -> bool:
+        plain = not (done.journal.assigned or done.journal.changes)
+        if not plain or any(isinstance(node[0], Marker) for node in done.nodes):
+            seen = emission(self, (done.args, done.kwargs), done.nodes, done.journal, done.result)
+            return same(tuple(seen), tuple(site.emitted))
+        expected = site.emitted
+        return (
+            self._verify(done.nodes)
+            and len(done.nodes) == len(expected.nodes)
+            and not expected.assigned
+            and not expected.changes
+            and same(tree_map(self._shown, done.result), expected.result)
+        )
+
+    def _shown(self, leaf):
+        return ("tensor", self.describe(resolve(leaf))) if isinstance(leaf, Tensor) else leaf
+
+    def _verify(self, nodes) -> bool:
+        """Whether the nodes recorded so far are those remembered."""
+        assert self._site is not None
+        expected = self._site.emitted.nodes
+        while self._verified < len(nodes) and not self._differs:
+            op, inputs, _, _ = nodes[self._verified]
+            if self._verified >= len(expected) or isinstance(op, Marker):
+                self._differs = True
+                break
+            known, names = expected[self._verified]
+            self._differs = op is not known or not all(map(self._is, inputs, names))
+            self._verified += 1
+        return not self._differs
+
+    def _is(self, value: Value, name) -> bool:
+        if value.capture is None and value.segment is None:
+            return name.__class__ is Constant and name.holds(demand(value))
+        return self.describe(value) == name
+
+    # -- what the record asks of it --------------------------------------------------------
+
+    def lift(self, handle: Tensor, value: Value) -> Value:
+        """A handle from outside is met."""
+        fresh = Value(demand(value), value.aval)
+        self.outside.setdefault(id(handle), Held(handle))
+        self._number(fresh, handle)
+        handle._value = fresh
+        return fresh
+
+    def meet(self, handle: Tensor, noted) -> None:
+        """A site is given a handle from outside, which is `noted` to the call."""
+        self.outside[id(handle)] = noted
+        if handle._value.capture is not self:
+            self._number(handle._value, handle)
+
+    def know(self, value: Value, what) -> None:
+        """A Value that is an input of the call, apart from its handle."""
+        value.capture = self
+        value.number = self._new_input(what)
+
+    def _number(self, value: Value, handle: Tensor) -> None:
+        what = self.bound.get(id(handle), self.outside[id(handle)])
+        value.capture = self
+        value.number = what if isinstance(what, int) else self._new_input(what)
+        self._lifted[id(value)] = (value, handle)
+
+    def _new_input(self, what) -> int:
+        self._inputs.append(what)
+        return -len(self._inputs)
+
+    def constant(self, value: Value) -> None:
+        """Data is made inside."""
+        value.capture = self
+        value.number = self._new_input(Constant(value.array))
+
+    def owns(self, handle: Tensor) -> bool:
+        """Whether a handle was made inside."""
+        value = handle._value
+        inside = value.segment is self.stream.segment or value.capture is self
+        return inside and not self.is_outside(handle)
+
+    def write(self, handle: Tensor) -> None:
+        """A handle is assigned."""
+        if not self.owns(handle):
+            self.outside.setdefault(id(handle), Held(handle))
+
+    def provide(self, value: Value) -> None:
+        """A Value recorded here is looked at: its array is there if the executable gave it."""
+        segment = self.stream.segment
+        if value.segment is not segment or self.stream.tape is not self._tape:
+            return
+        if not self._verify(self._tape):
+            return
+        number = self._base + value.slot
+        array = self._array_of(number)
+        if array is not None:
+            segment.outputs[value.slot] = _dead
+            value.array, value.segment = array, None
+            value.capture, value.number = self, number
+
+    def close(self, segment, held) -> None:
+        """A segment runs: what it makes is made inside."""
+        for slot, value in held:
+            value.capture = self
+            value.number = self._base + slot
+        self._base += len(segment.outputs)
+
+    def describe(self, value: Value):
+        """What a Value is to the call: a number, or the input it came from."""
+        if value.segment is self.stream.segment:
+            return self._base + value.slot
+        if value.capture is not self:
+            return Constant(demand(value))
+        return value.number if value.number >= 0 else self._inputs[-1 - value.number]
+
+    def is_outside(self, handle: Tensor) -> bool:
+        """Whether a handle lives longer than the call."""
+        return id(handle) in self.outside
+
+    def target(self, handle: Tensor):
+        """What a handle from outside is to the call: a handle, or an argument."""
+        return self.outside[id(handle)]
+
+    def handle_of(self, value: Value) -> Tensor | None:
+        """The handle from outside that a Value was met by."""
+        known = self._lifted.get(id(value))
+        return None if known is None else known[1]
+
+    def site(self, function, args, kwargs=None, label=None):
+        """A site within a site is a part of it."""
+        return call_labelled(function, args, kwargs or {}, label)
+
+    def read(self, handle, value, kind, array, text) -> None:
+        """Reads belong to the site."""
+
+    def met(self, cell) -> None:
+        """Cells belong to the site."""
+
+    def made_cell(self, cell) -> None:
+        """Cells belong to the site."""
+
+    def changed_cell(self, cell, what) -> None:
+        """Changes are in the journal."""
+
+    def hooked(self, handle) -> None:
+        """A derivative within the site belongs to it."""
+
+    def refuse(self, what, remedy) -> None:
+        """Whatever a site does, it does at every call."""
+
+    def forget(self) -> None:
+        """Drop everything: Values that live on still point here."""
+        for name in list(self.__dict__):
+            self.__dict__[name] = None
+
+
+class Done(NamedTuple):
+    """What a site did on a replay; if that is broken off, to be undone and done again.
+
+    `assigned` has the handles it assigned, with their Values at its end.
+    """
+
+    watch: Watch
+    args: tuple
+    kwargs: dict
+    nodes: Sequence[tuple]
+    journal: Journal
+    assigned: Sequence[tuple[Tensor, Value]]
+    result: object
+
+    def before(self) -> list[tuple]:
+        """The handles assigned, with the Values they had before the site."""
+        return list({id(h): (h, v) for h, v in reversed(self.journal.assigned)}.values())
+
+    def undo(self) -> None:
+        """Take back what the site changed besides handles."""
+        for change in reversed(self.journal.changes):
+            change.undo()
+
+    def emit_again(self, args, kwargs):
+        """Record the same nodes, assignments and changes on the Values of the call that goes on.
+
+        What the site may have kept stays connected: the handles it was given get the new Values,
+        and the Values it made are recorded again as themselves.
+        """
+        watch, now = self.watch, self.watch.now
+        old = [leaf for leaf in tree_leaves((self.args, self.kwargs)) if isinstance(leaf, Tensor)]
+        new = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        handles: dict[int, Tensor] = {id(o): n for o, n in zip(old, new, strict=True)}
+        for former, handle in zip(old, new, strict=True):
+            if id(former) not in watch.outside:
+                now.setdefault(id(former._value), resolve(handle))
+                former._value = resolve(handle)
+
+        def present(value) -> Any:
+            if isinstance(value, Inside):
+                return value
+            found = now.get(id(value))
+            if found is None:
+                handle = watch.handle_of(value)
+                if handle is not None:
+                    found = resolve(handles.get(id(handle), handle))
+                else:
+                    found = Value(demand(value), value.aval)
+                now[id(value)] = found
+            return found
+
+        def connect(tree):
+            for leaf in tree_leaves(tree):
+                known = id(leaf) in handles or id(leaf) in watch.outside
+                if isinstance(leaf, Tensor) and not known:
+                    leaf._value = present(leaf._value)
+
+        def keep(before, after):
+            now[id(before)] = after
+
+        record_again(self.nodes, present, keep, into=True)
+        for handle, value in self.assigned:
+            rebind(handles.get(id(handle), handle), present(value))
+        connect(self.result)
+        for change in self.journal.changes:
+            connect(change.what)
+            change.redo(present)
+        return tree_map(lambda leaf: handles.get(id(leaf), leaf), self.result)
