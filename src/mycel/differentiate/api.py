@@ -140,7 +140,7 @@ def _leaf(stream, leaves, argument):
 
 def _take_hooks(stream, handle, value) -> None:
     if stream.capture is not None:
-        stream.capture.hooked(handle)
+        handle = stream.capture.hook_owner(handle)
     hooks = getattr(handle, "_hooks", None)
     if hooks:
         stream.hooks[id(value)] = (value, hooks)

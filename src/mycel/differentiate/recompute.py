@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 from mycel.base.trees import tree_leaves
 from mycel.define.op import Op
@@ -23,9 +25,43 @@ from mycel.record.stream import Stream, find_place, local, record
 from mycel.record.tensor import Tensor, resolve
 from mycel.record.value import Value
 
+
+def _kept_apart(*arrays):
+    """The arrays, which XLA cannot tell to be what they were, and not before the last is there."""
+    source = next((a for a in reversed(arrays) if a.size and _has_bits(a)), None)
+    if source is None:
+        return jax.lax.optimization_barrier(arrays)
+    return jax.lax.platform_dependent(
+        *arrays,
+        cpu=lambda *given: _flipped(given, source),
+        default=lambda *given: jax.lax.optimization_barrier(given),
+    )
+
+
+def _flipped(arrays, source):
+    """For CPU, where XLA removes barriers before it looks for what is computed twice: the bits are
+    exchanged with a zero that it cannot see through, made of a number that comes last."""
+    bits = _bits(source[(0,) * source.ndim]).astype(np.uint32)
+    zero = (bits * (bits + 1)) & 1
+    return tuple(
+        jax.lax.bitcast_convert_type(_bits(array) ^ zero.astype(_bits(array).dtype), array.dtype)
+        if _has_bits(array)
+        else array
+        for array in arrays
+    )
+
+
+def _has_bits(array) -> bool:
+    return array.dtype.kind in "iuf" or array.dtype == jnp.bfloat16
+
+
+def _bits(array):
+    return jax.lax.bitcast_convert_type(array, np.dtype(f"uint{8 * array.dtype.itemsize}"))
+
+
 BARRIER = Op(
     "barrier",
-    lambda *arrays: jax.lax.optimization_barrier(arrays),
+    _kept_apart,
     rule=lambda inputs, outputs, given, mask: list(given),
 )
 

@@ -8,14 +8,16 @@ those made inside from 0 upwards in the order of recording, inputs from -1 downw
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from weakref import ref
 
 from mycel.base.places import Place, user_place
-from mycel.base.trees import tree_map
+from mycel.base.trees import tree_leaves, tree_map
 from mycel.define.op import signatures
 from mycel.execute.compile import seen_bytes
 from mycel.execute.effects import Site, emission
 from mycel.execute.notes import Argument, Constant, Held, Read, Slot
+from mycel.execute.printing import Shown
 from mycel.record.hooks import call_labelled
 from mycel.record.journal import Journal
 from mycel.record.stream import Stream, cell_path, demand
@@ -53,6 +55,7 @@ class Capture:
         self.again = again or []
         self.formatted: list | None = []
         self._proxies: dict[int, int] = {}
+        self._passed: list[Tensor] = []
         self._kept_alive: list = []
         self._outside: dict[int, tuple[Tensor, Value | None]] = {}
         self._segments: list[tuple] = []
@@ -112,9 +115,10 @@ class Capture:
         number = self.number_of(value)
         if number < 0:
             self.read_values[number] = value
+        place = user_place(3)
         if text is not None and self.formatted is not None:
-            self.formatted.append((text(array), handle, text, len(self.reads)))
-        self.reads.append(Read(number, kind, seen_bytes(array, kind), user_place(3), cell_path()))
+            self.formatted.append(Shown(text(array), handle, text, len(self.reads), place))
+        self.reads.append(Read(number, kind, seen_bytes(array, kind), place, cell_path()))
 
     def provide(self, value: Value) -> None:
         """Values are computed as in PyNative."""
@@ -133,10 +137,14 @@ class Capture:
         """A Cell is called; what is remembered depends on its structure."""
         self.cells[id(cell)] = cell
 
-    def hooked(self, handle: Tensor) -> None:
-        """The hooks of a handle are looked at; those of arguments choose the memory."""
+    def hook_owner(self, handle: Tensor) -> Tensor:
+        """The Tensor that has the hooks of a handle; those of arguments choose the memory."""
+        index = self._proxies.get(id(handle))
+        if index is not None:
+            return self._passed[index]
         if id(handle) in self._outside:
             self.hook_owners[id(handle)] = handle
+        return handle
 
     def made_cell(self, cell) -> None:
         """A Cell is made inside; setting it up changes nothing that is remembered."""
@@ -147,20 +155,20 @@ class Capture:
         if id(cell) not in self._made_cells:
             self.refuse(what, "set it before the call, or return the value")
 
-    def refuse(self, what: str, remedy: str) -> None:
+    def refuse(self, what: str, remedy: str, place: Place | None = None) -> None:
         """Something happened that a replay could not do."""
         if not self._in_site and self.refused is None:
-            self.refused = (what, remedy, user_place(2), cell_path())
+            self.refused = (what, remedy, place or user_place(2), cell_path())
 
     # -- sites ----------------------------------------------------------------------------
 
     def site(self, function: Callable, args: tuple, kwargs: dict | None = None, label=None):
         """Run Python that runs at every call, and note what it emits."""
-        kwargs = kwargs or {}
         if self._in_site:
-            return call_labelled(function, args, kwargs, label)
+            return call_labelled(function, args, kwargs or {}, label)
         index = len(self.sites)
-        template = self.template((args, kwargs))
+        given: Any = (args, kwargs or {})
+        template = self.template(given)
         bindings = self.bindings()
         start = self._site_start = self._next_number()
         stream = self.stream
@@ -168,14 +176,18 @@ class Capture:
         tape, stream.tape = stream.tape, []
         complete, stream.complete = stream.complete, True
         stream.journal = Journal()
+        given, lent = self._lend(given)
         try:
             if index < len(self.again):
-                result = self.again[index].emit_again(args, kwargs)
+                result = self.again[index].emit_again(*given)
             else:
-                result = call_labelled(function, args, kwargs, label)
+                result = call_labelled(function, given[0], given[1], label)
             nodes, written = stream.tape, stream.journal
-            emitted = emission(self, (args, kwargs), nodes, written, result)
+            emitted = emission(self, given, nodes, written, result)
+            result = self._take_back(lent, result)
+            lent = []
         finally:
+            self._take_back(lent)
             self._in_site = False
             stream.tape, stream.journal, stream.complete = tape, None, complete
         if tape is not None:
@@ -183,10 +195,8 @@ class Capture:
         self._site_spans.append(range(start, self._next_number()))
         for leaf in _tensors(result):
             self._site_results.add(self.number_of(resolve(leaf)))
-        where, differentiated = stream.reversing, stream.depth > 0
-        self.sites.append(
-            Site(function, template, bindings, emitted, label, where, differentiated, start)
-        )
+        where = (label, stream.reversing, stream.depth > 0, start)
+        self.sites.append(Site(function, template, bindings, emitted, *where))
         return result
 
     # -- numbers --------------------------------------------------------------------------
@@ -220,6 +230,7 @@ class Capture:
     def proxies(self, tensors: list[Tensor]) -> dict[int, Tensor]:
         """Fresh handles for the Tensor arguments, by id; the same Tensor twice is one."""
         made: dict[int, Tensor] = {}
+        self._passed = tensors
         for index, tensor in enumerate(tensors):
             if id(tensor) in made:
                 continue
@@ -227,21 +238,35 @@ class Capture:
             value.capture = self
             value.number = self._new_input(Argument(index))
             proxy = made[id(tensor)] = new_tensor(value)
-            hooks = getattr(tensor, "_hooks", None)
-            if hooks:
-                proxy._hooks = hooks
             self._proxies[id(proxy)] = index
             self._kept_alive.append((proxy, tensor))
         return made
+
+    def _lend(self, tree):
+        """`tree` with the Tensors that were passed, which a site may keep, in place of proxies."""
+        used = {id(leaf) for leaf in tree_leaves(tree) if id(leaf) in self._proxies}
+        lent = [(p, t, t._value) for p, t in self._kept_alive if id(p) in used]
+        for proxy, tensor, _ in lent:
+            tensor._value = proxy._value
+            self._proxies[id(tensor)] = self._proxies[id(proxy)]
+        passed = {id(proxy): tensor for proxy, tensor, _ in lent}
+        return tree_map(lambda leaf: passed.get(id(leaf), leaf), tree) if lent else tree, lent
+
+    def _take_back(self, lent, tree=None):
+        """The opposite of `_lend`, with what the site assigned."""
+        for proxy, tensor, before in lent:
+            proxy._value, tensor._value = tensor._value, before
+            del self._proxies[id(tensor)]
+            if self.assigned.pop(id(tensor), None) is not None:
+                self.assigned[id(proxy)] = proxy
+        proxies = {id(tensor): proxy for proxy, tensor, _ in lent}
+        return tree_map(lambda leaf: proxies.get(id(leaf), leaf), tree) if lent else tree
 
     def copy_back(self) -> None:
         """Arguments changed in place get what their proxies have."""
         for proxy, tensor in self._kept_alive:
             if id(proxy) in self.assigned:
                 tensor._value = proxy._value
-            hooks = getattr(proxy, "_hooks", None)
-            if hooks:
-                tensor._hooks = hooks
 
     def template(self, tree):
         """`tree` with every Tensor replaced by what a replay puts there."""

@@ -6,9 +6,7 @@ What a site emits is part of what is remembered; `execute.watch` runs sites on a
 
 from __future__ import annotations
 
-import builtins
 import functools
-import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -123,62 +121,3 @@ def every_call(function: Callable) -> Callable:
         return capture.site(function, args, kwargs)
 
     return called
-
-
-# -- print ------------------------------------------------------------------------------------
-
-_print = builtins.print
-_lock = threading.Lock()
-_recording = 0
-_FORMATTED = "formatted text"
-
-
-def watch_print(on: bool) -> None:
-    """Take `print` over while any thread records a call; other threads pass through."""
-    global _recording, _print
-    with _lock:
-        _recording += 1 if on else -1
-        if on and _recording == 1:
-            _print = builtins.print
-            builtins.print = _print_site
-        elif not on and _recording == 0 and builtins.print is _print_site:
-            builtins.print = _print
-
-
-def _print_site(*args, **kwargs):
-    capture = local.stream.capture
-    if capture is None or capture.formatted is None:
-        return _print(*args, **kwargs)
-    shown = tuple([_operand(capture, argument) for argument in args])
-    return capture.site(_print_shown, shown, kwargs)
-
-
-def _operand(capture, argument):
-    """What stands for an argument of print: a text that shows values keeps the values apart."""
-    if not isinstance(argument, str) or not capture.formatted:
-        return argument
-    parts: list = []
-    rest, used = argument, []
-    for text, handle, formatter, read in capture.formatted:
-        if text and text in rest:
-            before, rest = rest.split(text, 1)
-            parts += [before, (handle, formatter)]
-            used.append(read)
-    if not used:
-        return argument
-    for read in used:
-        capture.reads[read] = None
-    capture.formatted.clear()
-    return (_FORMATTED, *parts, rest)
-
-
-def _print_shown(*args, **kwargs):
-    _print(*[_text(argument) for argument in args], **kwargs)
-
-
-def _text(argument):
-    if not (argument.__class__ is tuple and argument and argument[0] is _FORMATTED):
-        return argument
-    return "".join(
-        part if isinstance(part, str) else part[1](part[0].asnumpy()) for part in argument[1:]
-    )

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from mycel.base.places import Place
 from mycel.base.structure import structure
 from mycel.execute.capture import Capture
-from mycel.execute.effects import watch_print
 from mycel.execute.ledger import ledger
 from mycel.execute.notes import hooks_of
+from mycel.execute.printing import BREAKPOINT, watch_python
 from mycel.execute.replay import Memory, Outcome, replay
 from mycel.record.parameter import Parameter
 from mycel.record.stream import Stream, demand, local
@@ -48,6 +48,7 @@ class Remembered:
         self.agreeing = AGREEING
         self.fruitless = 0
         self.collected = False
+        self.stopped = False
         code = getattr(getattr(function, "__func__", function), "__code__", None)
         if owner is not None:
             code = type(owner).construct.__code__ if _is_python(type(owner).construct) else code
@@ -95,12 +96,14 @@ class Remembered:
                 proxies = capture.proxies(tensors)
                 proxied = [_exchange(argument, proxies) for argument in args]
                 named = {name: _exchange(kwargs[name], proxies) for name in kwargs}
+                for cell in _cells_near(self.function, held):
+                    capture.met(cell)
                 stream.capture = capture
-                watch_print(True)
+                watch_python(True)
                 try:
                     output = self.function(*proxied, **named)
                 finally:
-                    watch_print(False)
+                    watch_python(False)
                     capture.copy_back()
                 del proxied, named, proxies
                 capture.formatted = None
@@ -140,6 +143,9 @@ class Remembered:
         if capture.refused:
             what, remedy, place, cell = capture.refused
             ledger.note("not remembered", f"{self.name}: {what}", place, cell, remedy)
+            if what == BREAKPOINT and not self.stopped:
+                self.stopped = True
+                ledger.warn_stopped(self.name, place)
             self.memories.pop(key, None)
             self._fruitless(what, place)
             return
@@ -169,6 +175,22 @@ class Remembered:
         self.fruitless += 1
         if self.fruitless == PATIENCE:
             ledger.warn_missing(self.name, what, place)
+
+
+def _cells_near(function, arguments):
+    """The Cells among the arguments, and those that a function knows by a name: it may read an
+    attribute of them without a call."""
+    inner = getattr(function, "__func__", function)
+    known = [getattr(function, "__self__", None), *arguments]
+    for cell in getattr(inner, "__closure__", None) or ():
+        try:
+            known.append(cell.cell_contents)
+        except ValueError:  # an empty cell: the function refers to itself
+            continue
+    code = getattr(inner, "__code__", None)
+    if code is not None:
+        known += [inner.__globals__.get(name) for name in code.co_names]
+    return [found for found in known if hasattr(type(found), "cells_and_names")]
 
 
 def _name_of(function) -> str:

@@ -49,6 +49,12 @@ class Counts:
     misses: int = 0
 
 
+def _warn(text: str, place: Place) -> None:
+    """A warning at a place of the user's code."""
+    filename = place.code.co_filename if place.code is not None else "<unknown>"
+    warnings.warn_explicit(text, UserWarning, filename, place.line)
+
+
 @dataclass
 class Ledger:
     """What the machine did, and why it did not do better."""
@@ -99,10 +105,18 @@ class Ledger:
 
     def warn_missing(self, name: str, reason: str, place: Place) -> None:
         """Say once that a function keeps missing."""
-        warnings.warn(
+        _warn(
             f"{name} is compiled but keeps running in PyNative: {reason} (at {place}). "
             "mycel.debug.ledger() lists every such call.",
-            stacklevel=2,
+            place,
+        )
+
+    def warn_stopped(self, name: str, place: Place) -> None:
+        """Say once that a breakpoint keeps a function from being compiled."""
+        _warn(
+            f"{name} has a breakpoint (at {place}): while it is there, every call runs in "
+            "PyNative, so that it is reached with real values.",
+            place,
         )
 
     def reset(self) -> None:

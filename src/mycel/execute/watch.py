@@ -221,10 +221,11 @@ class Watch:
     def changed_cell(self, cell, what) -> None:
         """Changes are in the journal."""
 
-    def hooked(self, handle) -> None:
+    def hook_owner(self, handle: Tensor) -> Tensor:
         """A derivative within the site belongs to it."""
+        return handle
 
-    def refuse(self, what, remedy) -> None:
+    def refuse(self, what, remedy, place=None) -> None:
         """Whatever a site does, it does at every call."""
 
     def forget(self) -> None:

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
@@ -14,12 +13,10 @@ from mycel.base.structure import structure
 from mycel.differentiate.recompute import call_recomputed
 from mycel.nn.cell_hooks import Hookable, call_with_hooks
 from mycel.nn.custom_reverse import call_with_reverse
-from mycel.nn.members import (
-    Members,
-    cells_and_names,
-    duplicate_name,
-    parameters_and_names,
-)
+from mycel.nn.members import Named, never_called
+from mycel.nn.precision import call_in_precision
+from mycel.nn.settings import Settings
+from mycel.nn.state import Stateful
 from mycel.record.journal import Change
 from mycel.record.parameter import Parameter, ParameterTuple
 from mycel.record.stream import current_stream
@@ -28,9 +25,13 @@ from mycel.record.tensor import Tensor
 # Given by the package root: makes a function that is remembered in Graph mode.
 given: dict[str, Callable] = {}
 
+# Attributes that no copy has.
+_OF_THIS_OBJECT = ("_state_hooks", "_cast")
 # Stands for an attribute that is not there.
 _ABSENT = object()
 _PLAIN = (bool, int, float, str, type(None))
+# What Parameters are called that came in a ParameterTuple and had no name, with a number behind.
+_NUMBERED = "Parameter$"
 
 
 def _unchanged(before, value) -> bool:
@@ -38,7 +39,7 @@ def _unchanged(before, value) -> bool:
     return before is value or (kind in _PLAIN and before.__class__ is kind and before == value)
 
 
-class Cell(Members, Hookable):
+class Cell(Settings, Stateful, Hookable):
     """The base of every network: build it in `__init__`, compute in `construct`, call the object.
 
     Args:
@@ -66,10 +67,10 @@ class Cell(Members, Hookable):
 
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None):
         fields = self.__dict__
-        fields["_cells"] = OrderedDict()
-        fields["_params"] = OrderedDict()
+        fields["_cells"] = Named(self)
+        fields["_params"] = Named(self)
+        fields["_buffers"] = Named(self)
         fields["_auto_prefix"] = auto_prefix
-        fields["_prefix"] = ""
         fields["_flags"] = {}
         fields["_version"] = 0
         fields["_remembered"] = None
@@ -89,6 +90,7 @@ class Cell(Members, Hookable):
 
     # -- calling ------------------------------------------------------------------------
 
+    @never_called
     def construct(self, *args, **kwargs):
         """What the network computes; every subclass writes its own."""
         raise NotImplementedError(
@@ -121,7 +123,13 @@ class Cell(Members, Hookable):
             stream.called = around
 
     def _compute(self, stream, args, kwargs):
-        """Call `construct` by itself, without hooks."""
+        """Call `construct` without hooks, in the element type that was chosen."""
+        if self._precision is None:
+            return self._construct(stream, args, kwargs)
+        return call_in_precision(self, self._construct, stream, args, kwargs)
+
+    def _construct(self, stream, args, kwargs):
+        """Call `construct` by itself; what it leaves on the tape may be another derivative."""
         if stream.depth and stream.tape is not None:
             if hasattr(self, "bprop"):
                 return call_with_reverse(self, stream, args, kwargs)
@@ -148,13 +156,11 @@ class Cell(Members, Hookable):
             self._set_parameter(name, value)
         elif isinstance(value, Cell):
             self._set_cell(name, value)
-        elif name in fields["_params"]:
+        elif fields["_params"].get(name, _ABSENT) is fields.get(name):
             self._reset_parameter(name, value)
             return
         else:
-            fields["_cells"].pop(name, None)
-            if isinstance(value, ParameterTuple):
-                self._insert_tuple(value)
+            self._set_other(name, value)
         if not self._set_by_descriptor(name, value):
             fields[name] = value
         self._changed(f"the attribute {name!r} of {type(self).__name__} was set inside")
@@ -171,15 +177,16 @@ class Cell(Members, Hookable):
         journal = current_stream().journal
         if journal is None or id(self) in journal.made:
             return
-        places = (self.__dict__, self._cells, self._params)
-        before = [place.get(name, _ABSENT) for place in places]
+        fields, kinds = self.__dict__, (self._cells, self._params, self._buffers)
+        before, order = fields.get(name, _ABSENT), [members.copy() for members in kinds]
 
         def undo():
-            for place, member in zip(places, before, strict=True):
-                if member is _ABSENT:
-                    place.pop(name, None)
-                else:
-                    place[name] = member
+            if before is _ABSENT:
+                fields.pop(name, None)
+            else:
+                fields[name] = before
+            for members, kept in zip(kinds, order, strict=True):
+                members.put_back(kept)
             self._changed(f"the attribute {name!r} of {type(self).__name__} was set back inside")
 
         def redo(present):
@@ -190,8 +197,8 @@ class Cell(Members, Hookable):
     def __delattr__(self, name: str):
         fields = self.__dict__
         self._note_change(name, _ABSENT)
-        fields["_cells"].pop(name, None)
-        fields["_params"].pop(name, None)
+        for members in (fields["_cells"], fields["_params"], fields["_buffers"]):
+            members.drop(name)
         object.__delattr__(self, name)
         self._changed(f"the attribute {name!r} of {type(self).__name__} was deleted inside")
 
@@ -205,22 +212,24 @@ class Cell(Members, Hookable):
 
     def _set_parameter(self, name, value):
         fields = self.__dict__
-        if name in fields["_cells"]:
+        if fields["_cells"].get(name) is not None:
             raise TypeError(
                 f"{type(self).__name__}.{name} is a Cell and cannot become a Parameter "
                 f"(at {user_place(3)})."
             )
-        fields["_params"][name] = value
+        self._check_no_buffer(name)
+        fields["_cells"].drop(name)
+        fields["_params"].put(name, value)
         if value.is_unnamed:
             value.name = name
 
     def _reset_parameter(self, name, value):
-        """Assigning a Tensor to a Parameter gives it that value; None takes it away."""
+        """Assigning a Tensor to a Parameter gives it that value; None empties its place."""
         parameter = self._params[name]
         if isinstance(value, Tensor) and parameter is not None:
             parameter.set_data(value)
         elif value is None:
-            self._params.pop(name)
+            self._params.put(name, None)
             self.__dict__[name] = None
             self._changed(f"the Parameter {name!r} of {type(self).__name__} was removed inside")
         else:
@@ -232,131 +241,60 @@ class Cell(Members, Hookable):
             )
 
     def _set_cell(self, name, value):
-        self._params.pop(name, None)
-        self._cells[name] = value
+        self._check_no_buffer(name)
+        self._params.drop(name)
+        self._cells.put(name, value)
         if self._auto_prefix:
             value.update_parameters_name(name + ".")
+
+    def _set_other(self, name, value):
+        """What is neither Parameter nor Cell: None keeps the place of a child free."""
+        cells = self._cells
+        if name in cells and value is None:
+            cells.put(name, None)
+        else:
+            cells.drop(name)
+        if name in self._buffers:
+            if value is not None and not isinstance(value, Tensor):
+                raise errors.wrong(
+                    TypeError,
+                    f"{type(self).__name__}.{name}, a buffer,",
+                    expected="given a Tensor or None",
+                    actual=f"{type(value).__name__}",
+                )
+            self._buffers.put(name, value)
+        if isinstance(value, ParameterTuple):
+            self._insert_tuple(value)
+
+    def _check_no_buffer(self, name):
+        if name in self._buffers:
+            raise KeyError(
+                f"{type(self).__name__}.{name} is a buffer; delete it before the name is used "
+                f"otherwise (at {user_place(3)})."
+            )
 
     def _insert_tuple(self, parameters):
         known = {id(p) for p in self._params.values()}
         for parameter in parameters:
             if id(parameter) not in known:
-                self._params[parameter.name] = parameter
+                if parameter.is_unnamed:
+                    made = sum(name.startswith(_NUMBERED) for name in self._params)
+                    parameter.name = f"{_NUMBERED}{made + 1}"
+                self._params.put(parameter.name, parameter)
 
-    def insert_child_to_cell(self, child_name: str, child_cell: Cell) -> None:
-        """Add a child under a name.
+    def _exchange(self, members: Named, name: str, member):
+        """A member was put into `_cells` or `_params` by the program itself."""
+        self._note_change(name, member)
+        members.put(name, member)
+        self.__dict__[name] = member
+        self._changed(f"the member {name!r} of {type(self).__name__} was set inside")
 
-        Raises:
-            KeyError: the name is taken or not valid.
-            TypeError: the child is no Cell.
-        """
-        if not isinstance(child_cell, Cell):
-            raise errors.wrong(
-                TypeError, "A child", expected="a Cell", actual=type(child_cell).__name__
-            )
-        if not child_name or "." in child_name or child_name in self._cells:
-            raise KeyError(f"The child name {child_name!r} is taken, empty or has a dot.")
-        setattr(self, child_name, child_cell)
-
-    def insert_param_to_cell(
-        self, param_name: str, param: Parameter, check_name_contain_dot: bool = True
-    ) -> None:
-        """Add a Parameter under a name.
-
-        Raises:
-            KeyError: the name is taken or has a dot.
-            TypeError: it is no Parameter.
-        """
-        if not isinstance(param, Parameter):
-            raise errors.wrong(
-                TypeError,
-                f"The Parameter {param_name!r}",
-                expected="a Parameter",
-                actual=type(param).__name__,
-            )
-        if check_name_contain_dot and "." in param_name:
-            raise KeyError(f"The Parameter name {param_name!r} must not have a dot.")
-        if hasattr(self, param_name) and param_name not in self._params:
-            raise KeyError(f"The name {param_name!r} is already an attribute.")
-        setattr(self, param_name, param)
-
-    # -- walking ------------------------------------------------------------------------
-
-    def parameters_and_names(
-        self, name_prefix: str = "", expand: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
-        """Pairs of dotted name and Parameter, each Parameter once, in the order of definition."""
-        return parameters_and_names(self, name_prefix, expand)
-
-    def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
-        """All Parameters; a generator."""
-        for _, parameter in self.parameters_and_names(expand=expand):
-            yield parameter
-
-    def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """The Parameters that require a gradient."""
-        return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
-
-    def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """The Parameters that require none."""
-        return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
-
-    def parameters_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter]:
-        """Parameters by their own names.
-
-        Raises:
-            ValueError: two Parameters have the same name.
-        """
-        found: OrderedDict[str, Parameter] = OrderedDict()
-        for parameter in self.get_parameters(expand=recurse):
-            if parameter.name in found:
-                raise duplicate_name(self, parameter.name, user_place(2))
-            found[parameter.name] = parameter
-        return found
-
-    def check_names(self) -> None:
-        """Raise if two Parameters have the same name.
-
-        Raises:
-            ValueError: names the Parameter.
-        """
-        seen = set()
-        for parameter in self.get_parameters():
-            if parameter.name in seen:
-                raise duplicate_name(self, parameter.name, user_place(2))
-            seen.add(parameter.name)
-
-    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Put `prefix` before the dotted names of all Parameters."""
-        for name, parameter in self.parameters_and_names(expand=recurse):
-            if prefix:
-                parameter.name = prefix + name
-
-    def cells(self) -> Iterator[Cell]:
-        """The direct children."""
-        return iter(self._cells.values())
-
-    def name_cells(self) -> OrderedDict[str, Cell]:
-        """The direct children by name."""
-        return OrderedDict(self._cells)
-
-    def cells_and_names(self, name_prefix: str = "") -> Iterator[tuple[str, Cell]]:
-        """Pairs of dotted name and Cell, this one first."""
-        return cells_and_names(self, name_prefix)
-
-    def apply(self, fn: Callable[[Cell], object]) -> Cell:
-        """Call `fn` on every child, deepest first, then on this Cell."""
-        for child in self.cells():
-            child.apply(fn)
-        fn(self)
-        return self
-
-    # -- state --------------------------------------------------------------------------
-
-    @property
-    def phase(self) -> str:
-        """'train' or 'predict'."""
-        return "train" if self.training else "predict"
+    def _forget(self, members: Named, name: str):
+        """A member was taken out of `_cells` or `_params` by the program itself."""
+        self._note_change(name, _ABSENT)
+        members.drop(name)
+        self.__dict__.pop(name, None)
+        self._changed(f"the member {name!r} of {type(self).__name__} was deleted inside")
 
     @property
     def cls_name(self) -> str:
@@ -368,73 +306,23 @@ class Cell(Members, Hookable):
         """Name and id as older hooks were given them in place of the Cell: `Dense(1403…)`."""
         return f"{type(self).__name__}({id(self)})"
 
-    @property
-    def param_prefix(self) -> str:
-        """The path of attributes to this Cell, as its Parameters carry it."""
-        return next((p.name.rpartition(".")[0] for p in self._params.values() if "." in p.name), "")
-
-    def set_train(self, mode: bool = True) -> Cell:
-        """Put this Cell and its children into training (or prediction) state."""
-        for _, cell in self.cells_and_names():
-            cell.training = bool(mode)
-        return self
-
-    def set_grad(self, requires_grad: bool = True) -> Cell:
-        """Note that gradients will be asked for; nothing depends on it here."""
-        self.requires_grad = requires_grad
-        return self
-
-    def add_flags(self, **flags) -> Cell:
-        """Set attributes and keep them as flags."""
-        for name, value in flags.items():
-            self._flags[name] = value
-            setattr(self, name, value)
-        return self
-
-    def add_flags_recursive(self, **flags) -> Cell:
-        """`add_flags` on this Cell and all its children."""
-        for _, cell in self.cells_and_names():
-            cell.add_flags(**flags)
-        return self
-
-    def get_flags(self) -> dict:
-        """The flags set with `add_flags`."""
-        return dict(self._flags)
-
-    def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict:
-        """Accepted and harmless: the values of Parameters are there from the start."""
-        del auto_parallel_mode
-        return {parameter: parameter for parameter in self.get_parameters()}
-
-    def compile(self, *args, **kwargs) -> None:
-        """Accepted and harmless: what repeats is compiled by itself."""
-
-    # -- showing ------------------------------------------------------------------------
-
-    def extend_repr(self) -> str:
-        """What stands between the brackets of `repr`; subclasses say it."""
-        return ""
-
-    def __repr__(self):
-        children = [f"({name}): {child!r}" for name, child in self._cells.items()]
-        head = f"{type(self).__name__}("
-        if not children:
-            return f"{head}{self.extend_repr()})"
-        lines = [line for child in children for line in child.split("\n")]
-        first = [self.extend_repr()] if self.extend_repr() else []
-        return "\n".join([head, *("  " + line for line in first + lines), ")"])
+    # -- copies -------------------------------------------------------------------------
 
     def __deepcopy__(self, memo):
         made = memo[id(self)] = type(self).__new__(type(self))
         made.__setstate__(copy.deepcopy(self.__getstate__(), memo))
-        if self._cell_hooks:
-            made.__dict__["_cell_hooks"] = self._cell_hooks.copy_to(made)
+        for hooks in ("_cell_hooks", "_state_hooks"):
+            if getattr(self, hooks):
+                made.__dict__[hooks] = getattr(self, hooks).copy_to(made)
         return made
 
     def __getstate__(self):
         # What is remembered and the hooks belong to this object and this process.
-        return {**self.__dict__, "_remembered": None, "_cell_hooks": None}
+        state = {**self.__dict__, "_remembered": None, "_cell_hooks": None}
+        return {name: value for name, value in state.items() if name not in _OF_THIS_OBJECT}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
+        for kind in ("_cells", "_params", "_buffers"):
+            self.__dict__[kind] = Named(self, self.__dict__[kind].items())
         structure.changes += 1

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from mycel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_integer
+from mycel.nn.members import Named, never_called
 
 
 class _Container(Cell):
@@ -39,14 +40,19 @@ class _Container(Cell):
         if self._auto_prefix:
             cell.update_parameters_name(f"{self._path() if path is None else path}{key}.")
         self.__dict__.pop(key, None)
-        self._cells[key] = cell
+        self._cells.put(key, cell)
         self._changed(f"a member of a {type(self).__name__} was set inside")
 
     def _drop(self, keys: Iterable[str]) -> None:
         for key in list(keys):
-            del self._cells[key]
+            self._cells.drop(key)
             self.__dict__.pop(key, None)
         self._changed(f"a member of a {type(self).__name__} was deleted inside")
+
+    def _exchange(self, members: Named, name: str, member) -> None:
+        super()._exchange(members, name, member)
+        if members is self._cells:
+            del self.__dict__[name]
 
     def _keys(self, index):
         """The key at an index, or the list of keys of a slice."""
@@ -64,7 +70,8 @@ class _Container(Cell):
     def _part(self, kind: type[_Container], keys) -> _Container:
         """Some of the children in a container of their own; nothing is renamed."""
         made = kind()
-        made._cells.update((key, self._cells[key]) for key in keys)
+        for key in keys:
+            made._cells.put(key, self._cells[key])
         made.__dict__["training"] = self.training
         return made
 
@@ -270,6 +277,7 @@ class CellList(_Container):
         """
         _insert(self, index, cell)
 
+    @never_called
     def construct(self, *inputs):
         """Nothing: a list does not say in which order its Cells are called.
 
@@ -366,6 +374,7 @@ class CellDict(_Container):
                 raise wrong(TypeError, "Each entry", "a pair of key and Cell", _shown(pair))
             self[pair[0]] = pair[1]
 
+    @never_called
     def construct(self, *inputs):
         """Nothing: a dictionary does not say in which order its Cells are called.
 

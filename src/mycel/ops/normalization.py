@@ -99,7 +99,9 @@ def batch_norm_inference(x, mean, variance, weight, bias, *, epsilon=1e-5):
     """
     _check_channels(x, mean, variance, weight, bias)
     wide = np.promote_types(np.float32, mean.dtype)
-    scale = weight.astype(wide) * lax.rsqrt(variance.astype(wide) + jnp.array(epsilon, wide))
+    # One number per channel, in Float64: the rsqrt of Float32 is not rounded correctly on CPU.
+    inverse = lax.rsqrt(variance.astype(np.float64) + epsilon).astype(wide)
+    scale = weight.astype(wide) * inverse
     shift = bias.astype(wide) - mean.astype(wide) * scale
     return (x * _along(scale, x, 1) + _along(shift, x, 1)).astype(x.dtype)
 

@@ -36,8 +36,12 @@ class Hooks(dict):
         self.changed = changed
 
     def put(self, number: int, hook) -> None:
-        """Register a hook under its number."""
+        """Register a hook under its number, which is its place in the order."""
         self[number] = hook
+        if number < max(self):
+            ordered = sorted(self.items())
+            self.clear()
+            self.update(ordered)
         self._note("registered", hook, lambda: self.drop(number), lambda: self.put(number, hook))
 
     def drop(self, number: int) -> None:

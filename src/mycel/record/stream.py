@@ -103,8 +103,8 @@ class Stream:
         capture: the call being remembered, or None.
         called: the Cell being called and those around it, as links `(cell, the link around it)`.
         journal: what a site changes of the program's state while it runs; else None.
-        complete: whether the tape must suffice to record everything again (see record.entry).
-        reversing: name and place of the operator whose reverse is being recorded, where Python runs.
+        complete: whether the tape must suffice to record everything again (see record.marker).
+        reversing: name and place of the operator whose reverse calls Python, or None.
         hooks: reverse hooks by id of the Value, while a derivative is open.
     """
 

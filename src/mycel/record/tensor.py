@@ -210,10 +210,12 @@ class Tensor:
         open_hooks = local.stream.hooks
         if open_hooks is not None and type(self) is Tensor:
             return HookHandle(hooks_of_value(resolve(self)), hook)
-        if getattr(self, "_hooks", None) is None:
-            owner = ref(self)
-            self._hooks = Hooks("hook", owner, partial(_hooks_changed, owner))
-        return HookHandle(self._hooks, hook)
+        capture = local.stream.capture
+        owner = self if capture is None else capture.hook_owner(self)
+        if getattr(owner, "_hooks", None) is None:
+            found = ref(owner)
+            owner._hooks = Hooks("hook", found, partial(_hooks_changed, found))
+        return HookHandle(owner._hooks, hook)
 
     # -- copying ------------------------------------------------------------------------
 

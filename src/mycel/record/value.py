@@ -58,11 +58,11 @@ class Observer(Protocol):
         """Whether a handle was made inside."""
         ...
 
-    def hooked(self, handle) -> None:
-        """The hooks of a handle are looked at."""
+    def hook_owner(self, handle) -> Any:
+        """The Tensor that has the hooks of a handle, which are about to be looked at or changed."""
 
-    def refuse(self, what: str, remedy: str) -> None:
-        """Something happened that a replay could not do."""
+    def refuse(self, what: str, remedy: str, place: Place | None = None) -> None:
+        """Something happened, here or at a place, that a replay could not do."""
 
 
 class Value:

@@ -33,6 +33,8 @@ class _BatchNorm(Cell):
 
     # How many dimensions the inputs may have.
     ranks: tuple[int, ...] = ()
+    # Its operators take inputs of another type, and statistics must not be rounded (to_float).
+    _keeps_precision = True
 
     def __init__(
         self,

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running a Cell in another element type: what it is given and its Parameters are cast meanwhile.
+
+While `construct` runs, the handles of its inputs and Parameters point at cast Values. The casts
+are recorded like all operators, so gradients arrive in the types of the Parameters. Afterwards
+the handles point at what they had; what was assigned inside is cast back.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+from mycel.base import errors
+from mycel.base.dtypes import DType, bfloat16, float16, float32
+from mycel.base.structure import structure
+from mycel.base.trees import tree_leaves, tree_map
+from mycel.nn.members import Members, cells_and_names, is_called
+from mycel.ops.casting import cast
+from mycel.record.stream import local
+from mycel.record.tensor import Tensor, new_tensor, rebind, resolve
+from mycel.record.value import Value
+
+FLAGS = {"fp16": float16, "fp32": float32, "bf16": bfloat16}
+
+
+class Precise(Members):
+    """Choosing the element type that a Cell computes in."""
+
+    # Whether the Parameters of this Cell keep their types in any case: because its operators take
+    # inputs of another type, and state such as moving statistics must not be rounded.
+    _keeps_precision = False
+    _begins_segment: bool
+    _precision: DType | None = None
+    # The handles to cast, and when they were found.
+    _cast: tuple[int, list[Tensor]] = (-1, [])
+    add_flags_recursive: Callable
+
+    def to_float(self, dst_type: DType):
+        """Compute in another element type: this Cell and all its children.
+
+        Whatever real numbers `construct` is given, and all Parameters and Tensors that are
+        attributes, are seen by it in that type. The Parameters themselves keep theirs, and so do
+        their gradients; what `construct` assigns to them is cast back. A child may be given
+        another type afterwards. Optimisers are left out, and the Parameters of batch
+        normalisations. While `construct` runs, other threads see the cast values too.
+
+        Args:
+            dst_type: float16, bfloat16 or float32.
+
+        Returns:
+            This Cell.
+
+        Raises:
+            ValueError: another type.
+
+        Source: MindSpore's `Cell.to_float`; where its modes differ, as in its Graph mode.
+
+        Example:
+            >>> net = nn.Dense(2, 1, "ones").to_float(mycel.float16)
+            >>> net(ops.ones((1, 2))).dtype, net.weight.dtype
+            (mindspore.float16, mindspore.float32)
+        """
+        if dst_type not in FLAGS.values():
+            expected = "mycel.float16, mycel.bfloat16 or mycel.float32"
+            raise errors.wrong(ValueError, "to_float: dst_type", expected, repr(dst_type))
+        return self.add_flags_recursive(**{name: dst_type is FLAGS[name] for name in FLAGS})
+
+    def _take_precision(self, flags: dict, recurse: bool = False) -> None:
+        """Compute in the type that flags ask for, if they do; an optimiser never does."""
+        wanted = [dtype for name, dtype in FLAGS.items() if flags.get(name)]
+        if not wanted or not self._begins_segment:
+            return
+        if self._precision is not wanted[-1]:
+            self.__dict__["_precision"] = wanted[-1]
+            self._changed(f"to_float was called on {type(self).__name__} inside")
+        for child in self.cells() if recurse else ():
+            child._take_precision(flags, True)
+
+
+class _Cast:
+    """A handle that points at a cast Value for a while.
+
+    Attributes:
+        outside: what it points at before and after.
+        inside: the cast Value.
+        source: the value in full precision; the cast one of a call around this may be less.
+    """
+
+    __slots__ = ("handle", "inside", "outside", "source")
+
+    def __init__(self, handle: Tensor, outside: Value, inside: Value, source: Value):
+        self.handle = handle
+        self.outside = outside
+        self.inside = inside
+        self.source = source
+
+    @property
+    def is_assigned(self) -> bool:
+        """Whether the handle was given another value meanwhile."""
+        return not _same(self.handle._value, self.inside)
+
+
+class _Frames(threading.local):
+    """The calls in another type that are open in this thread: casts by id of their handles."""
+
+    def __init__(self):
+        self.open: list[dict[int, _Cast]] = []
+
+
+_frames = _Frames()
+# Handles belong to all threads: only one at a time lets them point elsewhere.
+_lock = threading.RLock()
+
+
+def call_in_precision(cell, function: Callable, *given):
+    """Call `function(*given)` with all that `cell` computes with cast to its type."""
+    wanted = cell._precision
+    frame: dict[int, _Cast] = {}
+    with _lock:
+        _frames.open.append(frame)
+        try:
+            for leaf in (*tree_leaves(given), *_own_handles(cell)):
+                if isinstance(leaf, Tensor):
+                    _enter(frame, leaf, wanted)
+            return _results(function(*given), frame)
+        finally:
+            _frames.open.pop()
+            _leave(frame)
+
+
+def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
+    """Let a handle point at its value in the type that is wanted."""
+    dtype = handle._value.aval.dtype
+    if dtype is wanted or not dtype.is_floating or id(handle) in frame:
+        return
+    source = outside = resolve(handle)
+    around = _around(handle)
+    if around and _same(around[-1].inside, outside) and _is_known(around[-1].source):
+        source = around[-1].source
+    inside = _as(source, wanted)
+    handle._value = inside
+    frame[id(handle)] = _Cast(handle, outside, inside, source)
+
+
+def _leave(frame: dict[int, _Cast]) -> None:
+    """Let the handles point at what they had, or at what they were assigned."""
+    assigned = [entry for entry in frame.values() if entry.is_assigned]
+    for entry in frame.values():
+        if not entry.is_assigned:
+            entry.handle._value = entry.outside
+    for entry in assigned:
+        _keep(entry)
+
+
+def _keep(entry: _Cast) -> None:
+    """Cast back what was assigned, in full precision also for the calls around this one."""
+    handle = entry.handle
+    kept = value = _as(handle._value, entry.source.aval.dtype)
+    around = _around(handle)
+    if around and _same(around[-1].inside, entry.outside):
+        for outer in around:
+            outer.source, outer.outside = kept, value
+            outer.inside = value = _as(kept, outer.inside.aval.dtype)
+    journal = local.stream.journal
+    if journal is not None:
+        # What a site undoes: the handle never had the cast Value before it.
+        journal.assigned[:] = [
+            (changed, entry.outside if before is entry.inside else before)
+            for changed, before in journal.assigned
+        ]
+    rebind(handle, value)
+
+
+def _around(handle: Tensor) -> list[_Cast]:
+    """The casts of a handle by the calls around, the outermost first."""
+    return [frame[id(handle)] for frame in _frames.open if id(handle) in frame]
+
+
+def _results(output, frame: dict[int, _Cast]):
+    """What was returned; a handle that points elsewhere afterwards as a Tensor of its own."""
+    if not any(id(leaf) in frame for leaf in tree_leaves(output)):
+        return output
+    return tree_map(
+        lambda leaf: new_tensor(leaf._value) if id(leaf) in frame else leaf,
+        output,
+    )
+
+
+def _as(value: Value, wanted: DType) -> Value:
+    return resolve(cast(new_tensor(value), wanted))
+
+
+def _same(value: Value, other: Value) -> bool:
+    # A remembered call exchanges the Value of a handle for another one of the same array.
+    return value is other or (value.array is not None and value.array is other.array)
+
+
+def _is_known(value: Value) -> bool:
+    """Whether the call being remembered, if any, knows this Value."""
+    stream = local.stream
+    capture = stream.capture
+    return capture is None or value.capture is capture or value.segment is stream.segment
+
+
+# -- what a Cell computes with ---------------------------------------------------------------
+
+
+def _own_handles(cell) -> list[Tensor]:
+    """The Parameters and Tensors that the `construct` of a Cell uses itself."""
+    if cell._cast[0] != structure.changes:
+        cell.__dict__["_cast"] = (structure.changes, list(_found_handles(cell)))
+    return cell._cast[1]
+
+
+def _found_handles(cell) -> Iterator[Tensor]:
+    members = [member for _, member in cells_and_names(cell)]
+    if any(not member._begins_segment for member in members):
+        return  # a step of training: what the optimiser changes keeps its precision
+    owners = list(_owners(cell))
+    theirs = {
+        id(parameter)
+        for member in members
+        if not any(member is owner for owner in owners)
+        for parameter in member._params.values()
+    }
+    for owner in owners:
+        if owner._keeps_precision:
+            continue
+        for value in vars(owner).values():
+            if isinstance(value, Tensor):
+                yield value
+            elif _is_of_tensors(value) and not any(id(member) in theirs for member in value):
+                # A list of the weights of a child would serve to differentiate by them.
+                yield from value
+
+
+def _is_of_tensors(value) -> bool:
+    return isinstance(value, (tuple, list)) and bool(value) and isinstance(value[0], Tensor)
+
+
+    used = _names_used(type(cell))
+    for path, parameter in cell.parameters_and_names():
+        # As in `ops.matmul(x, self.embedding.table)`: the child is not called for it.
+        if id(parameter) in theirs and used.issuperset(_WHOLE.sub("", path).split(".")):
+            yield parameter
+
+
+def _names_used(kind: type) -> frozenset[str]:
+    """The attributes that the methods of a class of Cells name."""
+    found = _used.get(kind)
+    if found is None:
+        codes = [
+            inner.__code__
+            for part in kind.__mro__
+            if issubclass(part, Precise) and not part.__module__ == _OUR_CELL
+            for method in vars(part).values()
+            if hasattr(inner := inspect.unwrap(getattr(method, "function", method)), "__code__")
+        ]
+        found = _used[kind] = frozenset(name for code in codes for name in _names_in(code))
+    return found
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+
+
+def _owners(cell) -> Iterator:
+    """A Cell, and below it those that are never called, whose members are used by it."""
+    yield cell
+    for child in cell._cells.values():
+        if child is not None and not is_called(child):
+            yield from _owners(child)
