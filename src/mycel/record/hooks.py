@@ -10,6 +10,7 @@ from itertools import count
 from mycel.base.places import Place, path_of, user_place
 from mycel.record.journal import Change
 from mycel.record.stream import local
+from mycel.record.value import Value
 
 # Hooks of one code in one registry after which we say that they pile up.
 MANY = 32
@@ -42,24 +43,36 @@ class Hooks(dict):
             ordered = sorted(self.items())
             self.clear()
             self.update(ordered)
-        self._note("registered", hook, lambda: self.drop(number), lambda: self.put(number, hook))
+        self._note(
+            "registered", hook, lambda: self.drop(number), lambda kept: kept.put(number, hook)
+        )
 
     def drop(self, number: int) -> None:
         """Take a hook away, if it is there."""
         hook = self.pop(number, None)
         if hook is not None:
-            self._note("removed", hook, lambda: self.put(number, hook), lambda: self.drop(number))
+            self._note(
+                "removed", hook, lambda: self.put(number, hook), lambda kept: kept.drop(number)
+            )
 
     def _note(self, done: str, hook, undo, redo) -> None:
         journal = local.stream.journal
         if journal is not None:
             owner = self.owner() if callable(self.owner) else self.owner
             what = ("hook", done, self.kind, owner, hook)
-            journal.changes.append(Change(what, undo, lambda present: redo()))
+            journal.changes.append(Change(what, undo, lambda present: redo(self._now(present))))
         if self.changed is not None:
             self.changed(f"a {self.kind} was {done} inside")
         if done == "registered" and len(self) % MANY == 0:
             self._warn_of_many(hook)
+
+    def _now(self, present: Callable) -> Hooks:
+        """These hooks in a call that goes on: those on a Value move to the one in its place."""
+        open_hooks = local.stream.hooks
+        if not isinstance(self.owner, Value) or open_hooks is None:
+            return self
+        self.owner = present(self.owner)
+        return open_hooks.setdefault(id(self.owner), (self.owner, self))[1]
 
     def _warn_of_many(self, hook) -> None:
         code = _code(hook)
