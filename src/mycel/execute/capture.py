@@ -195,7 +195,7 @@ class Capture:
         self._site_spans.append(range(start, self._next_number()))
         for leaf in _tensors(result):
             self._site_results.add(self.number_of(resolve(leaf)))
-        where = (label, stream.reversing, stream.depth > 0, start)
+        where = (label, stream.reversing, stream.depth > 0, start, emitted.is_quiet())
         self.sites.append(Site(function, template, bindings, emitted, *where))
         return result
 

@@ -45,8 +45,9 @@ def decode(key) -> list[Node]:
     return nodes
 
 
-def program(key, live, guards: tuple[Guard, ...] = ()):
-    """The pure function of a record: external arrays in, live arrays (and packed guards) out."""
+def program(key, live, guards: tuple[Guard, ...] = (), packs: tuple[tuple[int, ...], ...] = ()):
+    """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
+    and the guards, as one vector each, out."""
     nodes = decode(key)
 
     def run(*externals):
@@ -62,6 +63,7 @@ def program(key, live, guards: tuple[Guard, ...] = ()):
             else:
                 made.extend(result)
         outputs = [at(slot) for slot in live]
+        outputs += [jnp.concatenate([at(slot).ravel() for slot in pack]) for pack in packs]
         if guards:
             outputs.append(jnp.concatenate([seen_bits(at(g.slot), g.kind) for g in guards]))
         return outputs
@@ -96,9 +98,9 @@ class Executable:
 
     __slots__ = ("compiled", "fallible", "function", "runs", "size")
 
-    def __init__(self, key, live, guards=()):
+    def __init__(self, key, live, guards=(), packs=()):
         # keep_unused: every caller passes all externals, whatever the program needs of them.
-        self.function = jax.jit(program(key, live, guards), keep_unused=True)
+        self.function = jax.jit(program(key, live, guards, packs), keep_unused=True)
         nodes = decode(key)
         self.fallible = any(node.signature.op.fallible for node in nodes)
         self.size = len(nodes)
@@ -130,13 +132,13 @@ class Executables:
         self._families: OrderedDict = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple, live: tuple, guards: tuple[Guard, ...] = ()) -> Executable:
+    def get(self, key: tuple, live: tuple, guards: tuple = (), packs: tuple = ()) -> Executable:
         """The executable of this structure, made (not yet compiled) if it is new."""
-        place = (key, live, guards)
+        place = (key, live, guards, packs)
         with self._lock:
             found = self._kept.get(place)
             if found is None:
-                found = self._kept[place] = Executable(key, live, guards)
+                found = self._kept[place] = Executable(*place)
                 if len(self._kept) > MOST_EXECUTABLES:
                     self._kept.popitem(last=False)
             else:

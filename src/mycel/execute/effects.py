@@ -36,7 +36,8 @@ class Site(NamedTuple):
     """One site of a remembered call: what to run, on what, in which state of the handles.
 
     `label` says what it is and `reversing` where in a reverse it is, for messages; `differentiated`
-    whether a derivative was open; `start` is the number of the first Value it made.
+    whether a derivative was open; `start` is the number of the first Value it made; `quiet` whether
+    it only looked, or kept what it was given.
     """
 
     function: Callable
@@ -47,11 +48,7 @@ class Site(NamedTuple):
     reversing: tuple | None
     differentiated: bool
     start: int
-
-    @property
-    def quiet(self) -> bool:
-        """Whether it only looked, or kept what it was given."""
-        return self.emitted.is_quiet()
+    quiet: bool
 
     def slots(self) -> list[Slot]:
         """The inner Values the site receives."""

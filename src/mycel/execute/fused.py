@@ -8,7 +8,8 @@ from mycel.define.op import signatures
 from mycel.execute.compile import Executable, decode, executables
 from mycel.execute.direct import run_operator
 from mycel.execute.ledger import ledger
-from mycel.record.stream import Segment
+from mycel.record.packed import Packed
+from mycel.record.stream import Segment, demand
 from mycel.record.value import Poison, Value
 
 # New structures of one set of operations that are compiled at once; later ones run operator by
@@ -42,7 +43,7 @@ def _fill(segment, held):
     live = tuple([slot for slot, _ in held])
     key = tuple(segment.key)
     executable = executables.get(key, live)
-    arrays = [value.array for value in segment.externals]
+    arrays = _arrays(segment)
     ledger.ran(executable.size)
     try:
         if _compile_now(executable, key):
@@ -59,6 +60,12 @@ def _fill(segment, held):
         raise
     for (_, value), array in zip(held, results, strict=True):
         value.array = array
+
+
+def _arrays(segment: Segment) -> list:
+    if segment.has_packed:
+        return [demand(value) for value in segment.externals]
+    return [value.array for value in segment.externals]
 
 
 def _compile_now(executable: Executable, key) -> bool:
@@ -109,13 +116,17 @@ def _run_or_poison(signature, inputs, place):
 
 
 def run_for_another(value: Value) -> None:
-    """Compute a Value that is pending on another thread, from a copy of that thread's record.
+    """Compute a Value that is pending elsewhere: packed with others, or on another thread, from a
+    copy of that thread's record.
 
     The record is only ever appended to, and cleared only after every Value has its array: if the
     copy does not reach the Value, its array is there.
     """
     segment = value.segment
     if segment is None:
+        return
+    if isinstance(segment, Packed):
+        value.array, value.segment = segment.take(value.slot), None
         return
     places, externals, key = segment.places[:], segment.externals[:], segment.key[:]
     end = position = first = 0
@@ -126,6 +137,6 @@ def run_for_another(value: Value) -> None:
         end += 1
     if first <= value.slot:
         return
-    arrays = [external.array for external in externals]
+    arrays = [demand(external) for external in externals]
     live = (value.slot,)
     value.array = run_by_operator(key[:position], live, arrays, places[: 3 * end])[0]

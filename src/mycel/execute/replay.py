@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -15,9 +17,15 @@ from mycel.execute.compile import Guard, decode, executables, seen_bytes
 from mycel.execute.ledger import ledger
 from mycel.execute.notes import Argument, Constant, Held, Slot, hooks_of, same
 from mycel.execute.watch import Done, Watch
+from mycel.record.packed import Packed
 from mycel.record.stream import Stream, demand
 from mycel.record.tensor import Tensor, new_tensor
 from mycel.record.value import Value, value_of
+
+# Results of sites up to this size are packed; copying larger ones costs more than an output.
+MOST_PACKED_BYTES = 16 << 10
+# Calls whose packs may be kept whole by a Value that a site kept.
+MOST_WAITING = 8
 
 _REMEDIES = {
     "bool": "a branch that changes runs in PyNative; use ops.where to compute both",
@@ -138,8 +146,11 @@ class Memory:
         """Lay out what a replay needs, once."""
         inner = [read for read in self.reads if read.number >= 0]
         guards = tuple([Guard(read.number, read.kind) for read in inner])
-        live = tuple(sorted(number for number in self.needed if number >= 0))
-        self.executable = executables.get(self.key, live, guards)
+        avals = [aval for node in decode(self.key) for aval in node.signature.outputs]
+        packs = self._packs(avals)
+        packed = [number for pack in packs for number in pack]
+        live = tuple(sorted(n for n in self.needed if n >= 0 and n not in packed))
+        self.executable = executables.get(self.key, live, guards, packs)
         self.inner_reads = inner
         self.expected = b"".join([read.bits for read in inner])
         self.input_reads = [
@@ -153,10 +164,22 @@ class Memory:
             for place, what in enumerate(self.used)
             if isinstance(what, Argument)
         ]
-        avals = [aval for node in decode(self.key) for aval in node.signature.outputs]
-        self.order = {number: index for index, number in enumerate(live)}
-        self.avals = [avals[number] for number in live]
-        self.numbers = live
+        # The place of each number: an output of its own, or, behind those, a part of a pack.
+        self.numbers = (*live, *packed)
+        self.order = {number: place for place, number in enumerate(self.numbers)}
+        self.avals = [avals[number] for number in self.numbers]
+        self.alone = len(live)
+        # Values in packs that sites of past calls kept, with an array that tells when they ran.
+        self.kept_by_sites: deque[tuple[Any, list[ref]]] = deque()
+        self.packs = []
+        for pack in packs:
+            parts, start = {}, 0
+            for number in pack:
+                aval = avals[number]
+                size = aval.nbytes // aval.numpy.itemsize
+                parts[self.order[number]] = (start, start + size, aval.shape)
+                start += size
+            self.packs.append(parts)
         self.needed_inputs = [(n, self.inputs[-1 - n]) for n in self.needed if n < 0]
         self.prepared_sites = [(s, _builder(s.template, self.order)) for s in self.sites]
         # Handles from outside that get an output, with its place; other assignments.
@@ -175,6 +198,17 @@ class Memory:
         if self.simple:
             self.result_index = self.order[self.template.number]
         self._prepared = True
+
+    def _packs(self, avals) -> tuple[tuple[int, ...], ...]:
+        """Groups of small results of one type that only sites receive or look at."""
+        others = {leaf.number for leaf in tree_leaves(self.template) if isinstance(leaf, Slot)}
+        for bindings in (self.bindings, *[site.bindings for site in self.sites]):
+            others.update(number for _, number in bindings)
+        groups: dict = {}
+        for number in sorted(self.needed - others):
+            if number >= 0 and avals[number].nbytes <= MOST_PACKED_BYTES:
+                groups.setdefault(avals[number].numpy, []).append(number)
+        return tuple([tuple(group) for group in groups.values() if len(group) > 1])
 
     @staticmethod
     def _holder(what) -> Tensor | None:
@@ -207,8 +241,15 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
         holders = holders[:]
         for place, index in memory.argument_places:
             holders[place] = tensors[index]
+    arrays = [holder._value.array for holder in holders]
     try:
-        results = memory.executable([holder._value.array for holder in holders])
+        try:
+            results = memory.executable(arrays)
+        except Exception:
+            if not any(array is None for array in arrays):
+                raise
+            # Pending elsewhere: packed, or on another thread.
+            results = memory.executable([demand(holder._value) for holder in holders])
     except Exception as error:
         # A value pending on another thread, or poisoned: PyNative says which.
         return Outcome(False, missed=Difference(f"it could not run: {type(error).__name__}"))
@@ -274,7 +315,11 @@ class _Results:
         self.results = results
         self.watch = watch
         # By their places among the outputs.
-        self.made: list[Value | None] = [None] * len(results)
+        self.made: list[Value | None] = [None] * len(memory.numbers)
+        self.homes: dict[int, Packed] = {}
+        for number, parts in enumerate(memory.packs):
+            home = Packed(results[memory.alone + number], parts)
+            self.homes.update(dict.fromkeys(parts, home))
         # Values of inputs as they are before the call assigns anything.
         self.inputs = {number: self._input(what) for number, what in memory.needed_inputs}
 
@@ -287,8 +332,14 @@ class _Results:
     def output(self, place: int) -> Value:
         found = self.made[place]
         if found is None:
-            found = self.made[place] = _made(self.results[place], self.memory.avals[place])
+            aval = self.memory.avals[place]
+            if place < self.memory.alone:
+                found = _made(self.results[place], aval)
+            else:
+                found = _made(None, aval)
+                found.segment, found.slot = self.homes[place], place
             found.capture, found.number = self.watch, self.memory.numbers[place]
+            self.made[place] = found
         return found
 
     def value(self, number: int) -> Value:
@@ -336,21 +387,43 @@ def _finish(stream: Stream, memory: Memory, tensors, results) -> Outcome:
     if memory.sites:
         order = memory.order
         watch = made.watch = Watch(
-            stream, lambda number: results[order[number]] if number in order else None
+            stream, lambda number: made.output(order[number]) if number in order else None
         )
         outcome = _run_sites(stream, memory, made, watch, before)
         if outcome is not None:
             return outcome
         made.watch = None
+        kept = watch.provided
         watch.forget()
+        if memory.packs:
+            kept += [ref(value) for value in made.made[memory.alone :] if value is not None]
+            made.made = made.made[: memory.alone]
+            kept = [survivor for survivor in kept if survivor() is not None]
+            if kept:
+                memory.kept_by_sites.append((results[memory.alone], kept))
+            _separate(memory)
     made.bind(memory.other_bindings, before)
+    present, avals = made.made, memory.avals
     for handle, place in memory.commits:
-        handle._value = made.output(place)
+        handle._value = present[place] or _made(results[place], avals[place])
     if memory.sites:
         if stream.segment.outputs:
             stream.flush()
         memory.settle()
     return Outcome(True, tree_map(made.leaf, memory.template))
+
+
+def _separate(memory: Memory) -> None:
+    """Give packed Values that sites kept arrays of their own, so that nothing else is kept.
+
+    Done when their calls have run, to wait for nothing; the calls that have not are few.
+    """
+    waiting = memory.kept_by_sites
+    while waiting and (len(waiting) > MOST_WAITING or waiting[0][0].is_ready()):
+        for survivor in waiting.popleft()[1]:
+            value = survivor()
+            if value is not None and isinstance(value.segment, Packed):
+                value.segment = value.segment.alone(value.slot)
 
 
 def _run_sites(stream, memory, made, watch, before) -> Outcome | None:

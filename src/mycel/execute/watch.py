@@ -8,8 +8,9 @@ that a site computes and looks at is an output of the executable too, so that lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from weakref import ref
 
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.execute.effects import Site, emission
@@ -27,6 +28,8 @@ def _nobody() -> None:
 
 
 _dead: Any = _nobody
+# The journal of sites that changed nothing; theirs is used again.
+_NOTHING = Journal()
 
 
 class Watch:
@@ -38,21 +41,24 @@ class Watch:
 
     formatted: list | None = None
 
-    def __init__(self, stream: Stream, array_of):
+    def __init__(self, stream: Stream, known: Callable[[int], Value | None]):
         self.stream = stream
-        # The array that the executable gave for a number, or None.
-        self._array_of = array_of
+        # What the executable gave for a number: a Value, or None.
+        self._known = known
         # What handles assigned earlier in the call hold, by their ids: a number, or an input.
         self.bound: dict[int, object] = {}
         # Handles that live longer than the call, by id, and what each is to it.
         self.outside: dict[int, object] = {}
         # In a call that goes on: the present Values by the ids of those of the replay.
         self.now: dict[int, Value] = {}
+        # Values made by sites whose results the executable gave.
+        self.provided: list[ref] = []
         self._inputs: list = []
         self._lifted: dict[int, tuple[Value, Tensor]] = {}
         self._site: Site | None = None
         self._tape: list = []
         self._journal = Journal()
+        self._used = False
         self._base = 0
         self._verified = 0
         self._differs = False
@@ -65,8 +71,8 @@ class Watch:
         self._site = site
         self._base = site.start - len(stream.segment.outputs)
         self._verified, self._differs = 0, False
-        if self._tape or self._journal:
-            self._tape, self._journal = [], Journal()
+        if self._used:
+            self._tape, self._journal, self._used = [], Journal(), False
         stream.tape, stream.journal = tape, journal = self._tape, self._journal
         try:
             result = call_labelled(site.function, args, kwargs, site.label)
@@ -75,7 +81,8 @@ class Watch:
                 tell_where(error, *site.reversing)
             raise
         if result is None and not tape and not journal:
-            return Done(self, args, kwargs, (), journal, (), None), site.quiet
+            return Done(self, args, kwargs, (), _NOTHING, (), None), site.quiet
+        self._used = True
         assigned = list({id(h): (h, h._value) for h, _ in journal.assigned}.values())
         done = Done(self, args, kwargs, tape, journal, assigned, result)
         return done, self._agrees(site, done)
@@ -171,11 +178,14 @@ class Watch:
         if not self._verify(self._tape):
             return
         number = self._base + value.slot
-        array = self._array_of(number)
-        if array is not None:
+        known = self._known(number)
+        if known is not None:
             segment.outputs[value.slot] = _dead
-            value.array, value.segment = array, None
+            value.array, value.segment = known.array, known.segment
+            if known.array is None:
+                value.slot = known.slot
             value.capture, value.number = self, number
+            self.provided.append(ref(value))
 
     def close(self, segment, held) -> None:
         """A segment runs: what it makes is made inside."""

@@ -10,16 +10,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from itertools import takewhile
+from types import CodeType
+from weakref import WeakKeyDictionary
 
 from mycel.base import errors
 from mycel.base.dtypes import DType, bfloat16, float16, float32
 from mycel.base.structure import structure
 from mycel.base.trees import tree_leaves, tree_map
+from mycel.define.op import Op
 from mycel.nn.members import Members, cells_and_names, is_called
-from mycel.ops.casting import cast
-from mycel.record.stream import local
+from mycel.record.stream import local, record
 from mycel.record.tensor import Tensor, new_tensor, rebind, resolve
 from mycel.record.value import Value
+
+# The operators that cast, by the type they cast to.
+_casts: dict[DType, Op] = {}
 
 FLAGS = {"fp16": float16, "fp32": float32, "bf16": bfloat16}
 
@@ -95,10 +101,12 @@ class _Cast:
         self.inside = inside
         self.source = source
 
-    @property
-    def is_assigned(self) -> bool:
-        """Whether the handle was given another value meanwhile."""
-        return not _same(self.handle._value, self.inside)
+    def restore(self) -> bool:
+        """Let the handle point at what it had, unless it was assigned meanwhile."""
+        unchanged = _same(self.handle._value, self.inside)
+        if unchanged:
+            self.handle._value = self.outside
+        return unchanged
 
 
 class _Frames(threading.local):
@@ -135,7 +143,7 @@ def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
     if dtype is wanted or not dtype.is_floating or id(handle) in frame:
         return
     source = outside = resolve(handle)
-    around = _around(handle)
+    around = _around(handle) if len(_frames.open) > 1 else ()
     if around and _same(around[-1].inside, outside) and _is_known(around[-1].source):
         source = around[-1].source
     inside = _as(source, wanted)
@@ -145,11 +153,7 @@ def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
 
 def _leave(frame: dict[int, _Cast]) -> None:
     """Let the handles point at what they had, or at what they were assigned."""
-    assigned = [entry for entry in frame.values() if entry.is_assigned]
-    for entry in frame.values():
-        if not entry.is_assigned:
-            entry.handle._value = entry.outside
-    for entry in assigned:
+    for entry in [entry for entry in frame.values() if not entry.restore()]:
         _keep(entry)
 
 
@@ -188,7 +192,21 @@ def _results(output, frame: dict[int, _Cast]):
 
 
 def _as(value: Value, wanted: DType) -> Value:
-    return resolve(cast(new_tensor(value), wanted))
+    """A Value in another real type; its gradient arrives in the type it has itself."""
+    if value.aval.dtype is wanted:
+        return value
+    op = _casts.get(wanted)
+    if op is None:
+        kind = wanted.numpy
+        op = Op(
+            f"to_{wanted.name}",
+            lambda array: array.astype(kind),
+            rule=lambda inputs, outputs, given, mask: [_as(given[0], inputs[0].aval.dtype)],
+        )
+        op = _casts.setdefault(wanted, op)
+    made = record(op, (value,))
+    assert isinstance(made, Value)
+    return made
 
 
 def _same(value: Value, other: Value) -> bool:
@@ -205,6 +223,9 @@ def _is_known(value: Value) -> bool:
 
 # -- what a Cell computes with ---------------------------------------------------------------
 
+# The attributes that the methods of a class name.
+_used: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
+
 
 def _own_handles(cell) -> list[Tensor]:
     """The Parameters and Tensors that the `construct` of a Cell uses itself."""
@@ -214,17 +235,13 @@ def _own_handles(cell) -> list[Tensor]:
 
 
 def _found_handles(cell) -> Iterator[Tensor]:
-    members = [member for _, member in cells_and_names(cell)]
-    if any(not member._begins_segment for member in members):
+    members = list(cells_and_names(cell))
+    if any(not member._begins_segment for _, member in members):
         return  # a step of training: what the optimiser changes keeps its precision
-    owners = list(_owners(cell))
-    theirs = {
-        id(parameter)
-        for member in members
-        if not any(member is owner for owner in owners)
-        for parameter in member._params.values()
-    }
-    for owner in owners:
+    owners = {id(owner): owner for owner in _owners(cell)}
+    children = [(path, member) for path, member in members if id(member) not in owners]
+    theirs = {id(p) for _, member in children for p in member._params.values()}
+    for owner in owners.values():
         if owner._keeps_precision:
             continue
         for value in vars(owner).values():
@@ -233,39 +250,11 @@ def _found_handles(cell) -> Iterator[Tensor]:
             elif _is_of_tensors(value) and not any(id(member) in theirs for member in value):
                 # A list of the weights of a child would serve to differentiate by them.
                 yield from value
-
-
-def _is_of_tensors(value) -> bool:
-    return isinstance(value, (tuple, list)) and bool(value) and isinstance(value[0], Tensor)
-
-
     used = _names_used(type(cell))
-    for path, parameter in cell.parameters_and_names():
-        # As in `ops.matmul(x, self.embedding.table)`: the child is not called for it.
-        if id(parameter) in theirs and used.issuperset(_WHOLE.sub("", path).split(".")):
-            yield parameter
-
-
-def _names_used(kind: type) -> frozenset[str]:
-    """The attributes that the methods of a class of Cells name."""
-    found = _used.get(kind)
-    if found is None:
-        codes = [
-            inner.__code__
-            for part in kind.__mro__
-            if issubclass(part, Precise) and not part.__module__ == _OUR_CELL
-            for method in vars(part).values()
-            if hasattr(inner := inspect.unwrap(getattr(method, "function", method)), "__code__")
-        ]
-        found = _used[kind] = frozenset(name for code in codes for name in _names_in(code))
-    return found
-
-
-def _names_in(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_in(constant)
+    for path, child in children:
+        if not child._keeps_precision and used.issuperset(_names_of(path)):
+            # As in `ops.matmul(x, self.embedding.table)`: the child is not called for it.
+            yield from (p for name, p in child._params.items() if p is not None and name in used)
 
 
 def _owners(cell) -> Iterator:
@@ -274,3 +263,35 @@ def _owners(cell) -> Iterator:
     for child in cell._cells.values():
         if child is not None and not is_called(child):
             yield from _owners(child)
+
+
+def _is_of_tensors(value) -> bool:
+    return isinstance(value, (tuple, list)) and bool(value) and isinstance(value[0], Tensor)
+
+
+def _names_of(path: str) -> list[str]:
+    """The attributes on a path; numbers are members of lists."""
+    return [name for name in path.split(".") if not name.isdecimal()]
+
+
+def _names_used(kind: type) -> frozenset[str]:
+    """The attributes that the methods of a class of Cells name."""
+    found = _used.get(kind)
+    if found is None:
+        own = takewhile(lambda part: "_compute" not in vars(part), kind.__mro__)
+        codes = [code for part in own for member in vars(part).values() for code in _codes(member)]
+        found = _used[kind] = frozenset(name for code in codes for name in code.co_names)
+    return found
+
+
+def _codes(function) -> Iterator[CodeType]:
+    """The code of a function and of those written in it."""
+    code = function
+    if not isinstance(function, CodeType):
+        function = getattr(function, "function", function)  # of a compiled one
+        code = getattr(function, "__code__", None)
+    if code is not None:
+        yield code
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                yield from _codes(constant)

@@ -81,8 +81,8 @@ class Settings(Precise):
         return self
 
     def get_flags(self) -> dict:
-        """The flags set with `add_flags`."""
-        return dict(self._flags)
+        """The flags set with `add_flags`, and the training state once it was set."""
+        return self._flags
 
     # -- memory --------------------------------------------------------------------------
 
@@ -289,7 +289,7 @@ class Settings(Precise):
             NotImplementedError: says what there is.
         """
         raise NotImplementedError(
-            f"{type(self).__name__}: what the reverse needs is not saved operator by operator here; "
+            f"{type(self).__name__}: nothing is saved operator by operator for the reverse here; "
             "recompute() keeps less of it."
         )
 

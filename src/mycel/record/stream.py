@@ -18,6 +18,7 @@ from mycel.base.context import context
 from mycel.base.places import NOWHERE, Place, is_ours, ours, path_of, theirs
 from mycel.define.op import Op, Signature
 from mycel.record.journal import Journal
+from mycel.record.packed import Packed
 from mycel.record.value import Observer, Poison, Value
 
 # Safety nets only: programs are cut at structural boundaries, because other cuts never repeat.
@@ -36,6 +37,7 @@ class Segment:
         "bytes",
         "external_slots",
         "externals",
+        "has_packed",
         "key",
         "met",
         "outputs",
@@ -52,6 +54,8 @@ class Segment:
         self.external_slots: dict[int, int] = {}
         self.places: list = []
         self.bytes = 0
+        # Whether an external is packed with others: its array is taken when the segment runs.
+        self.has_packed = False
         # The Cells called in this segment by id, and None for a derivative (see boundary).
         self.met: set[int | None] = set()
 
@@ -61,8 +65,10 @@ class Segment:
         if slot is None:
             array = value.array
             if array is None:
-                raise Elsewhere(value)
-            if array.__class__ is Poison:
+                if not isinstance(value.segment, Packed):
+                    raise Elsewhere(value)
+                self.has_packed = True
+            elif array.__class__ is Poison:
                 raise array.error()
             self.externals.append(value)
             slot = self.external_slots[id(value)] = -len(self.externals)

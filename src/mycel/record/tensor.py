@@ -17,6 +17,7 @@ from mycel.base.places import user_place
 from mycel.base.structure import structure
 from mycel.define.aval import aval_of
 from mycel.record.hooks import HookHandle, Hooks, check_hook
+from mycel.record.packed import Packed
 from mycel.record.show import tensor_repr, tensor_str
 from mycel.record.stream import current_stream, demand, local
 from mycel.record.value import Value
@@ -348,10 +349,15 @@ def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
     """The one place where Python sees values; `kind` says how much of them it saw."""
     value = resolve(handle)
     capture = current_stream().capture
-    if capture is None:
-        return np.asarray(demand(value))
     if value.array is None:
-        capture.provide(value)
-    array = np.asarray(demand(value))
-    capture.read(handle, value, kind, array, text)
+        if capture is not None:
+            capture.provide(value)
+        if isinstance(value.segment, Packed):
+            array = value.segment.view(value.slot)
+        else:
+            array = np.asarray(demand(value))
+    else:
+        array = np.asarray(demand(value))
+    if capture is not None:
+        capture.read(handle, value, kind, array, text)
     return array
