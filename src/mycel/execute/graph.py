@@ -115,8 +115,9 @@ class Remembered:
                 capture.forget()
                 raise
             finally:
-                for done in again or ():
-                    done.watch.forget()
+                # What it holds is not kept by the program.
+                while again:
+                    again.pop().watch.forget()
             stream.capture = None
         ledger.counts.captures += 1
         if _is_debugged():

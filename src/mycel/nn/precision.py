@@ -144,8 +144,9 @@ def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
         return
     source = outside = resolve(handle)
     around = _around(handle) if len(_frames.open) > 1 else ()
-    if around and _same(around[-1].inside, outside) and _is_known(around[-1].source):
+    if around and _same(around[-1].inside, outside):
         source = around[-1].source
+        _check_known(source)
     inside = _as(source, wanted)
     handle._value = inside
     frame[id(handle)] = _Cast(handle, outside, inside, source)
@@ -214,11 +215,15 @@ def _same(value: Value, other: Value) -> bool:
     return value is other or (value.array is not None and value.array is other.array)
 
 
-def _is_known(value: Value) -> bool:
-    """Whether the call being remembered, if any, knows this Value."""
+def _check_known(source: Value) -> None:
+    """The call being remembered must know where a value comes from, or it cannot be replayed."""
     stream = local.stream
     capture = stream.capture
-    return capture is None or value.capture is capture or value.segment is stream.segment
+    if capture and source.capture is not capture and source.segment is not stream.segment:
+        capture.refuse(
+            "a Parameter is cast outside it, and cast otherwise inside",
+            "compile the outermost Cell, or give its children one type",
+        )
 
 
 # -- what a Cell computes with ---------------------------------------------------------------

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled calls with hooks: no callback in the program, no compilation for a hook, values that come
+out of the executable; a second process starts from the disk cache.
+
+Oracles: the lowered program's text, XLA's own compile events, NumPy.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+import mycel as ms
+from mycel import Tensor, nn, ops
+
+SCRIPT = """
+import jax, numpy as np, mycel as ms
+from mycel import Tensor, nn, ops
+events = {"hits": 0, "misses": 0}
+def heard(event, **_):
+    if event.endswith("compilation_cache/cache_hits"):
+        events["hits"] += 1
+    if event.endswith("compilation_cache/cache_misses"):
+        events["misses"] += 1
+jax.monitoring.register_event_listener(heard)
+net = nn.SequentialCell(nn.Dense(4, 4, "ones"), nn.Tanh(), nn.Dense(4, 2, "ones"))
+seen = []
+for cell in net:
+    cell.register_forward_hook(lambda cell, inputs, output: seen.append(float(output.mean())))
+    cell.register_backward_hook(lambda cell, i, o: seen.append(float(ops.norm(i[0]))))
+step = ms.jit(ms.value_and_grad(lambda x: net(x).sum(), None, net.trainable_params()))
+for number in range(5):
+    loss, gradients = step(Tensor(np.full((3, 4), number, np.float32)))
+print(ms.debug.ledger().counts.replays, len(seen), events["hits"], events["misses"])
+"""
+
+
+def hooked_step():
+    """A step with a looking, a modifying and a keeping hook; what they saw."""
+    net = nn.SequentialCell(nn.Dense(4, 4, 0.5, 0.0), nn.ReLU(), nn.Dense(4, 2, 0.5, 0.0))
+    seen: list = []
+    first, middle, last = net
+    first.register_forward_hook(lambda cell, i, o: seen.append(float(o.max())))
+    middle.register_forward_hook(lambda cell, i, o: o * 0.5)
+    last.register_backward_hook(lambda cell, arrived, left: seen.append(left[0]))
+    step = ms.jit(ms.value_and_grad(lambda x: net(x).sum(), None, net.trainable_params()))
+    return step, seen
+
+
+def test_no_callback_and_no_compilation_for_hooks():
+    step, seen = hooked_step()
+    for _ in range(3):
+        step(Tensor(np.ones((3, 4), np.float32)))
+    (memory,) = step.memories.values()
+    arrays = [
+        Tensor(np.ones((3, 4), np.float32))._value.array if holder is None else holder._value.array
+        for holder in memory.holders
+    ]
+    text = memory.executable.lower(arrays).as_text()
+    assert "dot_general" in text
+    assert "callback" not in text
+    assert "custom_call" not in text
+    before = ms.debug.ledger().counts.compilations, ms.debug.ledger().counts.segments
+    for number in range(10):
+        seen.clear()
+        loss, _ = step(Tensor(np.full((3, 4), number, np.float32)))
+        # By hand: each of four outputs of the first layer is 4 · 0.5 · number.
+        assert seen[0] == 2.0 * number
+        np.testing.assert_array_equal(seen[1].asnumpy(), np.full((3, 4), 1.0))
+        assert float(loss) == 3 * 2 * 4 * 0.5 * (0.5 * 2.0 * number)
+    # Nothing was compiled, and no segment ran: what the hooks looked at came with the results.
+    assert (ms.debug.ledger().counts.compilations, ms.debug.ledger().counts.segments) == before
+
+
+def test_what_hooks_keep_does_not_keep_the_others():
+    """Small results come packed in one array; a kept one gets an array of its own."""
+    net = nn.SequentialCell(*[nn.Dense(8, 8) for _ in range(6)])
+    kept = []
+    for number, cell in enumerate(net):
+        if number == 3:
+            cell.register_forward_hook(lambda cell, inputs, output: kept.append(output))
+        else:
+            cell.register_forward_hook(lambda cell, inputs, output: None)
+    function = ms.jit(lambda x: net(x).sum())
+    x = np.random.RandomState(0).randn(64, 8).astype(np.float32)
+    calls = 40
+    for number in range(calls):
+        function(Tensor(x * number))
+    own = [value.segment for value in (tensor._value for tensor in kept) if value.array is None]
+    assert len(own) > calls // 2
+    sizes = [home._array.size for home in own]
+    # The last few calls may still have their packs.
+    assert sum(size == 64 * 8 for size in sizes) >= calls - 2 - 10
+    # What was kept is right, and can be used by operators.
+    *layers, _, _ = net
+    for number in (5, calls - 1):
+        expected = x * np.float32(number)
+        for layer in layers:
+            expected = expected @ layer.weight.asnumpy().T + layer.bias.asnumpy()
+        np.testing.assert_allclose(kept[number].asnumpy(), expected, 1e-4, 1e-5)
+        np.testing.assert_allclose((kept[number] * 2).asnumpy(), expected * 2, 1e-4, 1e-5)
+        np.testing.assert_allclose(ops.relu(kept[number]).asnumpy(), expected.clip(0), 1e-4, 1e-5)
+
+
+def test_a_second_process_starts_from_the_disk_cache(tmp_path):
+    script = tmp_path / "step.py"
+    script.write_text(SCRIPT, "utf-8")
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    environment.pop("JAX_COMPILATION_CACHE_DIR", None)
+    outcomes = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, str(script)], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        outcomes.append([int(word) for word in done.stdout.split()])
+    (replays, seen, _, first_misses), (again, seen_again, hits, misses) = outcomes
+    assert replays == again >= 3
+    assert seen == seen_again == 5 * 6
+    assert first_misses > 0
+    assert hits >= first_misses
+    assert misses == 0
