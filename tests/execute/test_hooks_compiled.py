@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled calls with hooks: no callback in the program, no compilation for a hook, values that come
-out of the executable; a second process starts from the disk cache.
+"""Compiled calls with hooks: no callback in the program, no compilation for a hook, values that
+come out of the executable; a second process starts from the disk cache.
 
 Oracles: the lowered program's text, XLA's own compile events, NumPy.
 """
