@@ -56,6 +56,7 @@ class Capture:
         self.formatted: list | None = []
         self._proxies: dict[int, int] = {}
         self._passed: list[Tensor] = []
+        self._lent: set[int] = set()
         self._kept_alive: list = []
         self._outside: dict[int, tuple[Tensor, Value | None]] = {}
         self._segments: list[tuple] = []
@@ -74,6 +75,8 @@ class Capture:
         The handle gets a fresh Value with the same array: two handles that share a Value stay two
         inputs, because next time they may not share it.
         """
+        if id(handle) in self._lent:
+            self._refuse_kept()
         array = demand(value)
         fresh = Value(array, value.aval)
         fresh.capture = self
@@ -255,12 +258,22 @@ class Capture:
     def _take_back(self, lent, tree=None):
         """The opposite of `_lend`, with what the site assigned."""
         for proxy, tensor, before in lent:
+            self._lent.add(id(tensor))
+            if id(tensor) in self._outside:
+                self._refuse_kept()
             proxy._value, tensor._value = tensor._value, before
             del self._proxies[id(tensor)]
             if self.assigned.pop(id(tensor), None) is not None:
                 self.assigned[id(proxy)] = proxy
         proxies = {id(tensor): proxy for proxy, tensor, _ in lent}
         return tree_map(lambda leaf: proxies.get(id(leaf), leaf), tree) if lent else tree
+
+    def _refuse_kept(self) -> None:
+        """What was passed is met by another way: which of the two is meant cannot be told."""
+        self.refuse(
+            "an argument that a hook was given was used by another way",
+            "use the argument itself, or pass it on",
+        )
 
     def copy_back(self) -> None:
         """Arguments changed in place get what their proxies have."""

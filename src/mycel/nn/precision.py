@@ -77,9 +77,7 @@ class Precise(Members):
         wanted = [dtype for name, dtype in FLAGS.items() if flags.get(name)]
         if not wanted or not self._begins_segment:
             return
-        if self._precision is not wanted[-1]:
-            self.__dict__["_precision"] = wanted[-1]
-            self._changed(f"to_float was called on {type(self).__name__} inside")
+        self.__dict__["_precision"] = wanted[-1]
         for child in self.cells() if recurse else ():
             child._take_precision(flags, True)
 
