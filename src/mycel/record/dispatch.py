@@ -87,7 +87,7 @@ def apply2(op: Op, x, y):
     """Record a two-input operator and return the handle(s) of its output."""
     stream = local.stream
     capture = stream.capture
-    if capture is not None or context.direct:
+    if context.direct and capture is None:
         return applyn(op, (x, y))
     kind = y.__class__
     if kind is Tensor:
@@ -100,6 +100,8 @@ def apply2(op: Op, x, y):
         b = number_value(y, a)
     else:
         a, b = to_values((x, y))
+    if capture is not None and (_is_new(x, a, stream) or _is_new(y, b, stream)):
+        return applyn(op, (x, y))
     try:
         signature = op.two[a.aval][b.aval]
     except KeyError:
@@ -132,6 +134,15 @@ def apply2(op: Op, x, y):
     handle = _new_handle(Tensor)
     handle._value = value
     return handle
+
+
+def _is_new(x, value: Value, stream) -> bool:
+    """Whether the call being remembered has yet to meet a handle from outside."""
+    return (
+        value.segment is not stream.segment
+        and value.capture is not stream.capture
+        and isinstance(x, Tensor)
+    )
 
 
 def applyn(op: Op, inputs):
