@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents' examples are executed as they stand."""
+"""The documents: examples are executed as they stand, links lead somewhere, and the picture of data
+is drawn again. Oracle of the drawn numbers: the slope of a sigmoid is at most 1/4.
+"""
 
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import pathlib
+import re
+from xml.etree import ElementTree
 
 import pytest
 
-DOCS = pathlib.Path(__file__).parent.parent / "docs"
-PAGES = sorted(path for path in DOCS.rglob("*.md") if ">>>" in path.read_text())
+ROOT = pathlib.Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+TEXTS = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [path for path in TEXTS[1:] if ">>>" in path.read_text()]
+LINK = re.compile(r"\]\(([^)\s#]+)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -19,3 +27,36 @@ def test_examples(page):
     )
     assert results.attempted > 0
     assert results.failed == 0
+
+
+def links(page: pathlib.Path) -> list[pathlib.Path]:
+    """What a page links to within the repository."""
+    return [page.parent / link for link in LINK.findall(page.read_text()) if "://" not in link]
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
+def test_links(page):
+    assert [str(target) for target in links(page) if not target.exists()] == []
+
+
+def test_every_picture_is_shown_and_well_formed():
+    pictures = sorted((DOCS / "pictures").glob("*.svg"))
+    shown = {target.resolve() for page in TEXTS for target in links(page)}
+    assert pictures
+    for picture in pictures:
+        assert picture.resolve() in shown
+        assert ElementTree.parse(picture).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_the_picture_of_gradient_norms_is_drawn_again(tmp_path):
+    described = importlib.util.spec_from_file_location("draw", DOCS / "pictures" / "draw.py")
+    draw = importlib.util.module_from_spec(described)
+    described.loader.exec_module(draw)
+    sigmoid = draw.gradient_norms(*draw.NETWORKS["Sigmoid, Xavier"][:2])
+    assert len(sigmoid) == draw.LAYERS
+    assert sigmoid[0] / sigmoid[-1] < 4.0 ** -(draw.LAYERS - 2)
+    relu = draw.gradient_norms(*draw.NETWORKS["ReLU, He"][:2])
+    assert max(relu) / min(relu) < 2
+    draw.draw_gradient_norms(tmp_path / "drawn.svg")
+    text = (tmp_path / "drawn.svg").read_text()
+    assert all(name in text for name in draw.NETWORKS)

@@ -153,10 +153,10 @@ class Capture:
         """A Cell is made inside; setting it up changes nothing that is remembered."""
         self._made_cells[id(cell)] = cell
 
-    def changed_cell(self, cell, what: str) -> None:
+    def changed_cell(self, cell, what: str, remedy: str) -> None:
         """A Cell is changed inside."""
         if id(cell) not in self._made_cells:
-            self.refuse(what, "set it before the call, or return the value")
+            self.refuse(what, remedy)
 
     def refuse(self, what: str, remedy: str, place: Place | None = None) -> None:
         """Something happened that a replay could not do."""

@@ -223,7 +223,7 @@ class Watch:
     def made_cell(self, cell) -> None:
         """Cells belong to the site."""
 
-    def changed_cell(self, cell, what) -> None:
+    def changed_cell(self, cell, what, remedy) -> None:
         """Changes are in the journal."""
 
     def hook_owner(self, handle: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from weakref import ref
 
 from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
@@ -13,7 +14,7 @@ from mycel.base.structure import structure
 from mycel.differentiate.recompute import call_recomputed
 from mycel.nn.cell_hooks import Hookable, call_with_hooks
 from mycel.nn.custom_reverse import call_with_reverse
-from mycel.nn.members import Named, never_called
+from mycel.nn.members import Named, named_members, never_called
 from mycel.nn.precision import call_in_precision
 from mycel.nn.settings import Settings
 from mycel.nn.state import Stateful
@@ -26,7 +27,7 @@ from mycel.record.tensor import Tensor
 given: dict[str, Callable] = {}
 
 # Attributes that no copy has.
-_OF_THIS_OBJECT = ("_state_hooks", "_cast")
+_OF_THIS_OBJECT = ("_state_hooks", "_handles_to_cast")
 # Stands for an attribute that is not there.
 _ABSENT = object()
 _PLAIN = (bool, int, float, str, type(None))
@@ -67,9 +68,10 @@ class Cell(Settings, Stateful, Hookable):
 
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None):
         fields = self.__dict__
-        fields["_cells"] = Named(self)
-        fields["_params"] = Named(self)
-        fields["_buffers"] = Named(self)
+        owner = ref(self)
+        fields["_cells"] = named_members(owner)
+        fields["_params"] = named_members(owner)
+        fields["_buffers"] = named_members(owner)
         fields["_auto_prefix"] = auto_prefix
         fields["_flags"] = {}
         fields["_version"] = 0
@@ -122,14 +124,10 @@ class Cell(Settings, Stateful, Hookable):
         finally:
             stream.called = around
 
-    def _compute(self, stream, args, kwargs):
-        """Call `construct` without hooks, in the element type that was chosen."""
-        if self._precision is None:
-            return self._construct(stream, args, kwargs)
-        return call_in_precision(self, self._construct, stream, args, kwargs)
-
-    def _construct(self, stream, args, kwargs):
-        """Call `construct` by itself; what it leaves on the tape may be another derivative."""
+    def _compute(self, stream, args, kwargs, is_cast=False):
+        """Call `construct` without hooks, on inputs in the element type that was chosen."""
+        if self._computes_in is not None and not is_cast:
+            return call_in_precision(self, self._compute, stream, args, kwargs, True)
         if stream.depth and stream.tape is not None:
             if hasattr(self, "bprop"):
                 return call_with_reverse(self, stream, args, kwargs)
@@ -159,8 +157,12 @@ class Cell(Settings, Stateful, Hookable):
         elif fields["_params"].get(name, _ABSENT) is fields.get(name):
             self._reset_parameter(name, value)
             return
-        else:
-            self._set_other(name, value)
+        elif name in fields["_cells"]:
+            self._put_in_place_of_child(name, value)
+        elif name in fields["_buffers"]:
+            self._reset_member_buffer(name, value)
+        elif isinstance(value, ParameterTuple):
+            self._insert_tuple(value)
         if not self._set_by_descriptor(name, value):
             fields[name] = value
         self._changed(f"the attribute {name!r} of {type(self).__name__} was set inside")
@@ -202,13 +204,13 @@ class Cell(Settings, Stateful, Hookable):
         object.__delattr__(self, name)
         self._changed(f"the attribute {name!r} of {type(self).__name__} was deleted inside")
 
-    def _changed(self, what: str) -> None:
+    def _changed(self, what: str, remedy: str = "set it before the call, or return it") -> None:
         """Note a change of structure, so that what was remembered of this Cell is looked at."""
         self.__dict__["_version"] += 1
         structure.changes += 1
         capture = current_stream().capture
         if capture is not None:
-            capture.changed_cell(self, what)
+            capture.changed_cell(self, what, remedy)
 
     def _set_parameter(self, name, value):
         fields = self.__dict__
@@ -247,24 +249,24 @@ class Cell(Settings, Stateful, Hookable):
         if self._auto_prefix:
             value.update_parameters_name(name + ".")
 
-    def _set_other(self, name, value):
-        """What is neither Parameter nor Cell: None keeps the place of a child free."""
-        cells = self._cells
-        if name in cells and value is None:
-            cells.put(name, None)
+    def _put_in_place_of_child(self, name, value):
+        """Something else in the place of a child; None keeps the place free."""
+        if value is None:
+            self._cells.put(name, None)
         else:
-            cells.drop(name)
-        if name in self._buffers:
-            if value is not None and not isinstance(value, Tensor):
-                raise errors.wrong(
-                    TypeError,
-                    f"{type(self).__name__}.{name}, a buffer,",
-                    expected="given a Tensor or None",
-                    actual=f"{type(value).__name__}",
-                )
-            self._buffers.put(name, value)
-        if isinstance(value, ParameterTuple):
-            self._insert_tuple(value)
+            self._cells.drop(name)
+            if isinstance(value, ParameterTuple):
+                self._insert_tuple(value)
+
+    def _reset_member_buffer(self, name, value):
+        if value is not None and not isinstance(value, Tensor):
+            raise errors.wrong(
+                TypeError,
+                f"{type(self).__name__}.{name}, a buffer,",
+                expected="given a Tensor or None",
+                actual=f"{type(value).__name__}",
+            )
+        self._buffers.put(name, value)
 
     def _check_no_buffer(self, name):
         if name in self._buffers:
@@ -282,14 +284,14 @@ class Cell(Settings, Stateful, Hookable):
                     parameter.name = f"{_NUMBERED}{made + 1}"
                 self._params.put(parameter.name, parameter)
 
-    def _exchange(self, members: Named, name: str, member):
+    def _put_member(self, members: Named, name: str, member):
         """A member was put into `_cells` or `_params` by the program itself."""
         self._note_change(name, member)
         members.put(name, member)
         self.__dict__[name] = member
         self._changed(f"the member {name!r} of {type(self).__name__} was set inside")
 
-    def _forget(self, members: Named, name: str):
+    def _drop_member(self, members: Named, name: str):
         """A member was taken out of `_cells` or `_params` by the program itself."""
         self._note_change(name, _ABSENT)
         members.drop(name)
@@ -323,6 +325,7 @@ class Cell(Settings, Stateful, Hookable):
 
     def __setstate__(self, state):
         self.__dict__.update(state)
+        owner = ref(self)
         for kind in ("_cells", "_params", "_buffers"):
-            self.__dict__[kind] = Named(self, self.__dict__[kind].items())
+            self.__dict__[kind] = named_members(owner, self.__dict__[kind].items())
         structure.changes += 1

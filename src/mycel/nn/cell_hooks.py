@@ -7,7 +7,7 @@ from weakref import ref
 
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.differentiate.fire import Border, Enter, Leave
-from mycel.record.hooks import HookHandle, Hooks, call_hook, check_hook
+from mycel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, call_hook, check_hook
 from mycel.record.marker import mark
 from mycel.record.parameter import Parameter
 from mycel.record.stream import Stream, find_place
@@ -26,7 +26,7 @@ class CellHooks:
         def changed(what: str) -> None:
             cell = owner()
             if cell is not None:
-                cell._changed(f"{what} {type(cell).__name__}")
+                cell._changed(f"{what} {type(cell).__name__}", REGISTER_ONCE)
 
         self.forward_pre = Hooks("forward pre-hook", owner, changed)
         self.forward = Hooks("forward hook", owner, changed)

@@ -15,6 +15,9 @@ from mycel.record.value import Value
 # Hooks of one code in one registry after which we say that they pile up.
 MANY = 32
 
+# The remedy for one that is registered in a call that shall be remembered.
+REGISTER_ONCE = "register it before the call, and once"
+
 _numbers = count()
 
 

@@ -16,7 +16,7 @@ from mycel.base.dtypes import DType, as_dtype, float32, int64
 from mycel.base.places import user_place
 from mycel.base.structure import structure
 from mycel.define.aval import aval_of
-from mycel.record.hooks import HookHandle, Hooks, check_hook
+from mycel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, check_hook
 from mycel.record.packed import Packed
 from mycel.record.show import tensor_repr, tensor_str
 from mycel.record.stream import current_stream, demand, local
@@ -340,7 +340,7 @@ def _hooks_changed(owner: Callable, what: str) -> None:
     if capture is not None and handle is not None:
         if capture.owns(handle):
             return  # it ends with the call
-        capture.refuse(what, "register it before the call, and once")
+        capture.refuse(what, REGISTER_ONCE)
     structure.changes += 1
     structure.tensor_hooks += 1
 

@@ -51,8 +51,8 @@ class Observer(Protocol):
     def made_cell(self, cell) -> None:
         """A Cell is made inside."""
 
-    def changed_cell(self, cell, what: str) -> None:
-        """A Cell's attribute is set."""
+    def changed_cell(self, cell, what: str, remedy: str) -> None:
+        """A Cell is changed."""
 
     def owns(self, handle) -> bool:
         """Whether a handle was made inside."""
