@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documents' own programs, where a copy of them lies beside the checkout; else nothing.
 
-Every fenced program is run unchanged, and with GRAPH_MODE. Oracle: the text the document prints. Numbers that change with the random seed are
-compared between the two modes instead.
+Every fenced program is run unchanged, and with GRAPH_MODE. Oracle: the text the document prints.
+Numbers that change with the random seed are compared between the two modes instead.
 """
 
 from __future__ import annotations

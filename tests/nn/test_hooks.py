@@ -384,7 +384,7 @@ def played(program, calls: int = 12):
             call, between = program()
             found[name] = []
             for index in range(calls):
-                found[name].append(printed(lambda index=index: call(index)))
+                found[name].append(printed(functools.partial(call, index)))
                 between(index)
     assert found["fused"] == found["direct"]
     assert found["graph"] == found["direct"]

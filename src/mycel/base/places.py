@@ -27,7 +27,8 @@ def path_of(called: tuple | None) -> str:
     cells.reverse()
     names = [type(cell).__name__ for cell in cells[:1]]
     for parent, child in itertools.pairwise(cells):
-        inside = (name for name, cell in parent.name_cells().items() if cell is child)
+        # Containers stand between the two, but are not called.
+        inside = (name for name, cell in parent.cells_and_names() if cell is child)
         names.append(next(inside, type(child).__name__))
     return ".".join(names)
 

@@ -22,10 +22,11 @@ def fire_hooks(hooks: dict, value: Value, gradient: Value | None) -> Value | Non
     """The gradient after the hooks registered for `value`, each of them a site."""
     if gradient is None or id(value) not in hooks:
         return gradient
-    for hook in list(hooks[id(value)][1].values()):
-        changed = call_hook("hook on a Tensor", hook, (new_tensor(gradient),))
+    registered = hooks[id(value)][1]
+    for hook in list(registered.values()):
+        changed = call_hook(registered.kind, hook, (new_tensor(gradient),))
         if changed is not None:
-            gradient = _fitting(changed, value, f"The hook {describe(hook)} on a Tensor")
+            gradient = _fitting(changed, value, f"The {registered.kind} {describe(hook)}")
     return gradient
 
 

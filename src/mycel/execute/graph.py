@@ -55,6 +55,10 @@ class Remembered:
         self.name = type(owner).__name__ if owner is not None else _name_of(function)
         self.place = Place(code, 0) if code is not None else Place(None, 0)
 
+    def __reduce__(self):
+        # What is remembered belongs to this process.
+        return Remembered, (self.function, self.owner)
+
     def __get__(self, instance, kind=None):
         return self if instance is None else types.MethodType(self, instance)
 
@@ -274,5 +278,5 @@ def jit(function: Callable | None = None, **options):
         raise TypeError(f"jit needs a function or a Cell, not {type(function).__name__}.")
     if hasattr(function, "construct"):
         # As in MindSpore: jit(cell) remembers the calls of that Cell.
-        return Remembered(function._run, owner=function)
+        return Remembered(function._run_cell, owner=function)
     return Remembered(function)

@@ -224,7 +224,7 @@ def _with_children(cells) -> list[tuple]:
     found: dict[int, tuple] = {}
     for cell in cells:
         for _, member in cell.cells_and_names():
-            found[id(member)] = (member, member._version)
+            found[id(member)] = (member, member._cell_version)
     return list(found.values())
 
 

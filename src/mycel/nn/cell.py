@@ -74,8 +74,8 @@ class Cell(Settings, Stateful, Hookable):
         fields["_buffers"] = named_members(owner)
         fields["_auto_prefix"] = auto_prefix
         fields["_flags"] = {}
-        fields["_version"] = 0
-        fields["_remembered"] = None
+        fields["_cell_version"] = 0
+        fields["_remembered_cell"] = None
         fields["_cell_hooks"] = None
         fields["_recomputed"] = False
         fields["training"] = False
@@ -103,15 +103,15 @@ class Cell(Settings, Stateful, Hookable):
         stream = current_stream()
         if stream.called is None and stream.depth == 0 and stream.capture is None:
             if context.mode == GRAPH_MODE and stream.tape is None:
-                remembered = self._remembered
+                remembered = self._remembered_cell
                 if remembered is None:
-                    remembered = given["remember"](self._run, owner=self)
-                    self.__dict__["_remembered"] = remembered
+                    remembered = given["remember"](self._run_cell, owner=self)
+                    self.__dict__["_remembered_cell"] = remembered
                 return remembered(*args, **kwargs)
             stream.boundary(self)
-        return self._run(*args, **kwargs)
+        return self._run_cell(*args, **kwargs)
 
-    def _run(self, *args, **kwargs):
+    def _run_cell(self, *args, **kwargs):
         stream = current_stream()
         if stream.capture is not None:
             stream.capture.met(self)
@@ -120,14 +120,14 @@ class Cell(Settings, Stateful, Hookable):
         try:
             if self._cell_hooks:
                 return call_with_hooks(self, stream, args, kwargs)
-            return self._compute(stream, args, kwargs)
+            return self._compute_cell(stream, args, kwargs)
         finally:
             stream.called = around
 
-    def _compute(self, stream, args, kwargs, is_cast=False):
+    def _compute_cell(self, stream, args, kwargs, is_cast=False):
         """Call `construct` without hooks, on inputs in the element type that was chosen."""
         if self._computes_in is not None and not is_cast:
-            return call_in_precision(self, self._compute, stream, args, kwargs, True)
+            return call_in_precision(self, self._compute_cell, stream, args, kwargs, True)
         if stream.depth and stream.tape is not None:
             if hasattr(self, "bprop"):
                 return call_with_reverse(self, stream, args, kwargs)
@@ -165,7 +165,7 @@ class Cell(Settings, Stateful, Hookable):
             self._insert_tuple(value)
         if not self._set_by_descriptor(name, value):
             fields[name] = value
-        self._changed(f"the attribute {name!r} of {type(self).__name__} was set inside")
+        self._cell_changed(f"the attribute {name!r} of {type(self).__name__} was set inside")
 
     def _set_by_descriptor(self, name, value) -> bool:
         described = getattr(type(self), name, None)
@@ -189,7 +189,9 @@ class Cell(Settings, Stateful, Hookable):
                 fields[name] = before
             for members, kept in zip(kinds, order, strict=True):
                 members.put_back(kept)
-            self._changed(f"the attribute {name!r} of {type(self).__name__} was set back inside")
+            self._cell_changed(
+                f"the attribute {name!r} of {type(self).__name__} was set back inside"
+            )
 
         def redo(present):
             delattr(self, name) if value is _ABSENT else setattr(self, name, value)
@@ -202,11 +204,13 @@ class Cell(Settings, Stateful, Hookable):
         for members in (fields["_cells"], fields["_params"], fields["_buffers"]):
             members.drop(name)
         object.__delattr__(self, name)
-        self._changed(f"the attribute {name!r} of {type(self).__name__} was deleted inside")
+        self._cell_changed(f"the attribute {name!r} of {type(self).__name__} was deleted inside")
 
-    def _changed(self, what: str, remedy: str = "set it before the call, or return it") -> None:
+    def _cell_changed(
+        self, what: str, remedy: str = "set it before the call, or return it"
+    ) -> None:
         """Note a change of structure, so that what was remembered of this Cell is looked at."""
-        self.__dict__["_version"] += 1
+        self.__dict__["_cell_version"] += 1
         structure.changes += 1
         capture = current_stream().capture
         if capture is not None:
@@ -233,7 +237,9 @@ class Cell(Settings, Stateful, Hookable):
         elif value is None:
             self._params.put(name, None)
             self.__dict__[name] = None
-            self._changed(f"the Parameter {name!r} of {type(self).__name__} was removed inside")
+            self._cell_changed(
+                f"the Parameter {name!r} of {type(self).__name__} was removed inside"
+            )
         else:
             raise errors.wrong(
                 TypeError,
@@ -289,14 +295,14 @@ class Cell(Settings, Stateful, Hookable):
         self._note_change(name, member)
         members.put(name, member)
         self.__dict__[name] = member
-        self._changed(f"the member {name!r} of {type(self).__name__} was set inside")
+        self._cell_changed(f"the member {name!r} of {type(self).__name__} was set inside")
 
     def _drop_member(self, members: Named, name: str):
         """A member was taken out of `_cells` or `_params` by the program itself."""
         self._note_change(name, _ABSENT)
         members.drop(name)
         self.__dict__.pop(name, None)
-        self._changed(f"the member {name!r} of {type(self).__name__} was deleted inside")
+        self._cell_changed(f"the member {name!r} of {type(self).__name__} was deleted inside")
 
     @property
     def cls_name(self) -> str:
@@ -320,7 +326,7 @@ class Cell(Settings, Stateful, Hookable):
 
     def __getstate__(self):
         # What is remembered and the hooks belong to this object and this process.
-        state = {**self.__dict__, "_remembered": None, "_cell_hooks": None}
+        state = {**self.__dict__, "_remembered_cell": None, "_cell_hooks": None}
         return {name: value for name, value in state.items() if name not in _OF_THIS_OBJECT}
 
     def __setstate__(self, state):

@@ -26,7 +26,7 @@ class CellHooks:
         def changed(what: str) -> None:
             cell = owner()
             if cell is not None:
-                cell._changed(f"{what} {type(cell).__name__}", REGISTER_ONCE)
+                cell._cell_changed(f"{what} {type(cell).__name__}", REGISTER_ONCE)
 
         self.forward_pre = Hooks("forward pre-hook", owner, changed)
         self.forward = Hooks("forward hook", owner, changed)
@@ -76,7 +76,7 @@ class Hookable:
             >>> print(net(Tensor([1.0, -1.0])))
             [1. 0.]
         """
-        return self._register("forward_pre", hook_fn, with_kwargs)
+        return self._register_hook("forward_pre", hook_fn, with_kwargs)
 
     def register_forward_hook(self, hook_fn, with_kwargs: bool = False) -> HookHandle:
         """Call `hook_fn(cell, inputs, output)` after `construct`.
@@ -97,7 +97,7 @@ class Hookable:
             >>> print(seen[0])
             [1. 0.]
         """
-        return self._register("forward", hook_fn, with_kwargs)
+        return self._register_hook("forward", hook_fn, with_kwargs)
 
     def register_backward_pre_hook(self, hook_fn) -> HookHandle:
         """Call `hook_fn(cell, grad)` when the gradients of the outputs are known.
@@ -116,7 +116,7 @@ class Hookable:
             >>> print(ms.grad(net)(Tensor([1.0, -1.0])))
             [10.  0.]
         """
-        return self._register("backward_pre", hook_fn, False)
+        return self._register_hook("backward_pre", hook_fn, False)
 
     def register_backward_hook(self, hook_fn) -> HookHandle:
         """Call `hook_fn(cell, grad_input, grad_output)` when the reverse has passed the Cell.
@@ -140,7 +140,7 @@ class Hookable:
             >>> gradient = ms.grad(net)(Tensor([[2.0]]))
             [[1.]] [[3.]]
         """
-        return self._register("backward", hook_fn, False)
+        return self._register_hook("backward", hook_fn, False)
 
     def register_full_backward_hook(self, hook_fn) -> HookHandle:
         """`register_backward_hook` with PyTorch's order: `hook_fn(cell, grad_wrt_inputs,
@@ -157,9 +157,9 @@ class Hookable:
             >>> gradient = ms.grad(net)(Tensor([[2.0]]))
             [[3.]] [[1.]]
         """
-        return self._register("backward", hook_fn, True)
+        return self._register_hook("backward", hook_fn, True)
 
-    def _register(self, kind: str, hook, flag: bool) -> HookHandle:
+    def _register_hook(self, kind: str, hook, flag: bool) -> HookHandle:
         check_hook(hook)
         if self._cell_hooks is None:
             self.__dict__["_cell_hooks"] = CellHooks(self)
@@ -176,7 +176,7 @@ def call_with_hooks(cell, stream: Stream, args: tuple, kwargs: dict):
     if stream.depth and stream.tape is not None and (hooks.backward or hooks.backward_pre):
         border = Border(cell, hooks.backward_pre, hooks.backward, called)
         inner = _marked(stream, Enter(border), args)
-    output = cell._compute(stream, inner, kwargs)
+    output = cell._compute_cell(stream, inner, kwargs)
     if border is not None:
         output = _marked(stream, Leave(border), output)
     for hook, with_kwargs in list(hooks.forward.values()):

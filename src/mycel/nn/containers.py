@@ -41,16 +41,16 @@ class _Container(Cell):
             cell.update_parameters_name(f"{self._path() if path is None else path}{key}.")
         self.__dict__.pop(key, None)
         self._cells.put(key, cell)
-        self._changed(f"a member of a {type(self).__name__} was set inside")
+        self._cell_changed(f"a member of a {type(self).__name__} was set inside")
 
     def _drop(self, keys: Iterable[str]) -> None:
         for key in list(keys):
             self._cells.drop(key)
             self.__dict__.pop(key, None)
-        self._changed(f"a member of a {type(self).__name__} was deleted inside")
+        self._cell_changed(f"a member of a {type(self).__name__} was deleted inside")
 
-    def _exchange(self, members: Named, name: str, member) -> None:
-        super()._exchange(members, name, member)
+    def _put_member(self, members: Named, name: str, member) -> None:
+        super()._put_member(members, name, member)
         if members is self._cells:
             del self.__dict__[name]
 

@@ -19,12 +19,10 @@ class Named(OrderedDict):
     What a program puts here (`net._cells["head"] = other`) becomes the attribute too.
     """
 
-    def __init__(self, cell: Members, members: Iterable[tuple] = ()):
-        super().__init__()
-        # A weak reference: Parameters must not wait for the garbage collector.
-        self._owner = ref(cell)
-        for name, member in members:
-            self.put(name, member)
+    __slots__ = ("_owner",)
+
+    # A weak reference: Parameters must not wait for the garbage collector.
+    _owner: ref
 
     def put(self, name: str, member) -> None:
         """Keep a member without telling its Cell, which knows."""
@@ -46,7 +44,7 @@ class Named(OrderedDict):
         if owner is None:
             self.put(name, member)
         else:
-            owner._exchange(self, name, member)
+            owner._put_member(self, name, member)
 
     def __delitem__(self, name):
         self[name]
@@ -54,7 +52,7 @@ class Named(OrderedDict):
         if owner is None:
             self.drop(name)
         else:
-            owner._forget(self, name)
+            owner._drop_member(self, name)
 
     def pop(self, name, *default):
         """Remove a member and return it; the default if there is none."""
@@ -80,6 +78,15 @@ class Named(OrderedDict):
 
     def __reduce__(self):
         return OrderedDict, (list(self.items()),)
+
+
+def named_members(owner: ref, members: Iterable[tuple] = ()) -> Named:
+    """A dictionary of members of the Cell that is referred to."""
+    made = Named.__new__(Named)
+    made._owner = owner
+    for name, member in members:
+        made.put(name, member)
+    return made
 
 
 class Members:
@@ -119,7 +126,7 @@ class Members:
             raise errors.wrong(
                 TypeError, "A child", "a Cell or None", f"{type(child_cell).__name__}"
             )
-        self._check_new(child_name, "child", self._cells)
+        self._check_member_name(child_name, "child", self._cells)
         self._cells[child_name] = child_cell
         self.check_names_and_refresh_name()
 
@@ -148,7 +155,7 @@ class Members:
         if not isinstance(param, Parameter) and param is not None:
             actual = type(param).__name__
             raise errors.wrong(TypeError, f"The Parameter {param_name!r}", "a Parameter", actual)
-        self._check_new(param_name, "Parameter", self._params, check_name_contain_dot)
+        self._check_member_name(param_name, "Parameter", self._params, check_name_contain_dot)
         if param is not None and param.is_unnamed:
             param.name = param_name
         self._params[param_name] = param
@@ -176,7 +183,7 @@ class Members:
         if tensor is not None and not isinstance(tensor, Tensor):
             actual = f"{type(tensor).__name__} {tensor!r:.60}"
             raise errors.wrong(TypeError, f"The buffer {name!r}", "a Tensor or None", actual)
-        self._check_new(name, "buffer", self._buffers)
+        self._check_member_name(name, "buffer", self._buffers)
         unsaved = self._unsaved_buffers - {name}
         self.__dict__["_unsaved_buffers"] = unsaved if persistent else unsaved | {name}
         self._buffers[name] = tensor
@@ -184,7 +191,7 @@ class Members:
     # The buffers that are not saved.
     _unsaved_buffers: frozenset[str] = frozenset()
 
-    def _check_new(self, name, kind: str, members: Named, dots: bool = True) -> None:
+    def _check_member_name(self, name, kind: str, members: Named, dots: bool = True) -> None:
         if not isinstance(name, str):
             actual = f"{type(name).__name__} {name!r:.40}"
             raise errors.wrong(TypeError, f"The name of a {kind}", "a string", actual)

@@ -37,9 +37,9 @@ class Precise(Members):
     # inputs of another type, and state such as moving statistics must not be rounded.
     _keeps_precision = False
     _begins_segment: bool
-    _precision: DType | None = None
+    _computes_in: DType | None = None
     # The handles to cast, and when they were found.
-    _cast: tuple[int, list[Tensor]] = (-1, [])
+    _handles_to_cast: tuple[int, list[Tensor]] = (-1, [])
     add_flags_recursive: Callable
 
     def to_float(self, dst_type: DType):
@@ -77,7 +77,7 @@ class Precise(Members):
         wanted = [dtype for name, dtype in FLAGS.items() if flags.get(name)]
         if not wanted or not self._begins_segment:
             return
-        self.__dict__["_precision"] = wanted[-1]
+        self.__dict__["_computes_in"] = wanted[-1]
         for child in self.cells() if recurse else ():
             child._take_precision(flags, True)
 
@@ -121,7 +121,7 @@ _lock = threading.RLock()
 
 def call_in_precision(cell, function: Callable, *given):
     """Call `function(*given)` with all that `cell` computes with cast to its type."""
-    wanted = cell._precision
+    wanted = cell._computes_in
     frame: dict[int, _Cast] = {}
     with _lock:
         _frames.open.append(frame)
@@ -232,9 +232,9 @@ _used: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
 
 def _own_handles(cell) -> list[Tensor]:
     """The Parameters and Tensors that the `construct` of a Cell uses itself."""
-    if cell._cast[0] != structure.changes:
-        cell.__dict__["_cast"] = (structure.changes, list(_found_handles(cell)))
-    return cell._cast[1]
+    if cell._handles_to_cast[0] != structure.changes:
+        cell.__dict__["_handles_to_cast"] = (structure.changes, list(_found_handles(cell)))
+    return cell._handles_to_cast[1]
 
 
 def _found_handles(cell) -> Iterator[Tensor]:
@@ -281,7 +281,7 @@ def _names_used(kind: type) -> frozenset[str]:
     """The attributes that the methods of a class of Cells name."""
     found = _used.get(kind)
     if found is None:
-        own = takewhile(lambda part: "_compute" not in vars(part), kind.__mro__)
+        own = takewhile(lambda part: "_compute_cell" not in vars(part), kind.__mro__)
         codes = [code for part in own for member in vars(part).values() for code in _codes(member)]
         found = _used[kind] = frozenset(name for code in codes for name in code.co_names)
     return found

@@ -138,17 +138,17 @@ class Settings(Precise):
                 repr(context_fn),
             )
         self.add_flags(output_recompute=output_recompute)
-        for cell in self._called():
+        for cell in self._called_cells():
             cell.__dict__["_recomputed"] = True
-            cell._changed(f"recompute was called on {type(cell).__name__} inside")
+            cell._cell_changed(f"recompute was called on {type(cell).__name__} inside")
 
-    def _called(self) -> Iterator:
+    def _called_cells(self) -> Iterator:
         """This Cell, or in place of one that is never called its children."""
         if is_called(self):
             yield self
             return
         for child in self.cells():
-            yield from child._called()
+            yield from child._called_cells()
 
     # -- several devices, other hardware -------------------------------------------------
 
@@ -185,8 +185,9 @@ class Settings(Precise):
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True):
         """Note on the trainable Parameters how devices are to group their communication."""
+        fusion_type = _count(fusion_type, "set_comm_fusion: fusion_type")
         for parameter in self.trainable_params(recurse):
-            parameter.comm_fusion = _count(fusion_type, "set_comm_fusion: fusion_type")
+            parameter.comm_fusion = fusion_type
         return self
 
     def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
@@ -239,7 +240,7 @@ class Settings(Precise):
 
     def run_construct(self, cast_inputs, kwargs: dict):
         """Call `construct` with its hooks."""
-        return self._run(*cast_inputs, **kwargs)  # type: ignore[attr-defined]
+        return self._run_cell(*cast_inputs, **kwargs)  # type: ignore[attr-defined]
 
     def set_inputs(self, *inputs, **kwargs) -> None:
         """Note which inputs are to come; lengths that change need no announcement here.
@@ -255,11 +256,11 @@ class Settings(Precise):
         for name in kwargs.keys() - names.keys():
             owner = f"An input of {type(self).__name__}"
             raise errors.wrong(ValueError, owner, f"one of {', '.join(names)}", repr(name))
-        self.__dict__["_announced"] = tuple(kwargs.values()) if kwargs else inputs
+        self.__dict__["_announced_inputs"] = tuple(kwargs.values()) if kwargs else inputs
 
     def get_inputs(self):
         """What `set_inputs` was given; None at first."""
-        return self.__dict__.get("_announced")
+        return self.__dict__.get("_announced_inputs")
 
     @property
     def jit_config_dict(self) -> dict:
@@ -363,7 +364,9 @@ class Settings(Precise):
     def auto_cast_inputs(self, inputs) -> tuple:
         """`cast_inputs` to the type of `to_float`, if there is one."""
         return (
-            tuple(inputs) if self._precision is None else self.cast_inputs(inputs, self._precision)
+            tuple(inputs)
+            if self._computes_in is None
+            else self.cast_inputs(inputs, self._computes_in)
         )
 
 

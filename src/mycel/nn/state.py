@@ -122,11 +122,13 @@ class Stateful(Members):
 
     def _save_to_state_dict(self, destination, prefix: str, keep_vars: bool) -> None:
         """Add the state of this Cell alone; subclasses may add to it."""
-        destination.update((prefix + name, member) for name, member in self._saved().items())
+        destination.update(
+            (prefix + name, member) for name, member in self._saved_members().items()
+        )
         if type(self).get_extra_state is not Stateful.get_extra_state:
             destination[prefix + EXTRA] = self.get_extra_state()
 
-    def _saved(self) -> dict[str, Tensor]:
+    def _saved_members(self) -> dict[str, Tensor]:
         """The Parameters and persistent buffers of this Cell alone, by name."""
         members = {n: b for n, b in self._buffers.items() if n not in self._unsaved_buffers}
         members = {**self._params, **members}
@@ -209,7 +211,7 @@ class Stateful(Members):
         hooks = self._state_hooks
         for hook in list(hooks.load_pre.values()) if hooks else ():
             hook(self, state_dict, prefix, local_metadata, *told)
-        saved = self._saved()
+        saved = self._saved_members()
         for name, member in saved.items():
             if prefix + name in state_dict:
                 problem = _load_one(prefix + name, member, state_dict[prefix + name])
@@ -244,7 +246,7 @@ class Stateful(Members):
             now
             >>> handle.remove()
         """
-        return self._register_state("save_pre", hook)
+        return self._register_state_hook("save_pre", hook)
 
     def register_state_dict_post_hook(self, hook: Callable) -> HookHandle:
         """Call `hook(cell, state, prefix, metadata)` when this Cell's state is in `state`.
@@ -261,7 +263,7 @@ class Stateful(Members):
             >>> list(net.state_dict())
             ['weight']
         """
-        return self._register_state("save", hook)
+        return self._register_state_hook("save", hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable) -> HookHandle:
         """Call a hook before a state is loaded into this Cell.
@@ -280,7 +282,7 @@ class Stateful(Members):
             >>> print(net.bias.asnumpy())
             [3.]
         """
-        return self._register_state("load_pre", hook)
+        return self._register_state_hook("load_pre", hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> HookHandle:
         """Call `hook(cell, keys)` when this Cell and its children are loaded.
@@ -297,9 +299,9 @@ class Stateful(Members):
             >>> net.load_state_dict({"weight": Tensor([[2.0]])})
             <every key was found>
         """
-        return self._register_state("load", hook)
+        return self._register_state_hook("load", hook)
 
-    def _register_state(self, kind: str, hook) -> HookHandle:
+    def _register_state_hook(self, kind: str, hook) -> HookHandle:
         check_hook(hook)
         if self._state_hooks is None:
             self.__dict__["_state_hooks"] = StateHooks(self)

@@ -176,6 +176,8 @@ def assign(target: Tensor, data, slice_shape: bool = False) -> None:
             actual=type(target).__name__,
         )
     source = data if isinstance(data, Tensor) else Tensor(data)
+    if source.shape != target.shape and slice_shape:
+        changed_everywhere()  # what is remembered has the former shape
     if source.shape != target.shape and not slice_shape:
         name = f"Parameter {target.name!r}" if isinstance(target, Parameter) else "The Tensor"
         raise ValueError(

@@ -214,8 +214,9 @@ class Tensor:
         capture = local.stream.capture
         owner = self if capture is None else capture.hook_owner(self)
         if getattr(owner, "_hooks", None) is None:
-            found = ref(owner)
-            owner._hooks = Hooks("hook", found, partial(_hooks_changed, found))
+            found, name = ref(owner), getattr(owner, "name", None)
+            kind = "hook on a Tensor" if name is None else f"hook on the Parameter {name!r}"
+            owner._hooks = Hooks(kind, found, partial(_hooks_changed, found))
         return HookHandle(owner._hooks, hook)
 
     # -- copying ------------------------------------------------------------------------
@@ -330,7 +331,7 @@ def hooks_of_value(value: Value) -> Hooks:
     assert open_hooks is not None
     known = open_hooks.get(id(value))
     if known is None:
-        known = open_hooks[id(value)] = (value, Hooks("hook", value))
+        known = open_hooks[id(value)] = (value, Hooks("hook on a Tensor", value))
     return known[1]
 
 
