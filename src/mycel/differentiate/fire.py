@@ -72,7 +72,7 @@ def watch_gradients(
     """The same Tensors, whose gradients pass the function (see GradientPoint); as they are where
     none is taken."""
     stream = current_stream()
-    if stream.tape is None or not stream.depth:
+    if not stream.is_taped:
         return tensors
     point = GradientPoint(function, kind, stream.called, alone)
     made = mark(stream, point, tuple(map(resolve, tensors)), find_place(2))

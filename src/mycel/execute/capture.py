@@ -177,6 +177,9 @@ class Capture:
         stream = self.stream
         self._in_site = True
         tape, stream.tape = stream.tape, []
+        floor = stream.floor
+        if tape is None:
+            stream.floor = stream.depth
         complete, stream.complete = stream.complete, True
         stream.journal = Journal()
         given, lent = self._lend(given)
@@ -193,12 +196,14 @@ class Capture:
             self._take_back(lent)
             self._in_site = False
             stream.tape, stream.journal, stream.complete = tape, None, complete
+            stream.floor = floor
         if tape is not None:
             tape.extend(nodes)
         self._site_spans.append(range(start, self._next_number()))
         for leaf in _tensors(result):
             self._site_results.add(self.number_of(resolve(leaf)))
-        where = (label, stream.reversing, stream.depth > 0, start, emitted.is_quiet())
+        depths = (int(stream.depth > 0), int(stream.depth > 0 and tape is None))
+        where = (label, stream.reversing, depths, start, emitted.is_quiet())
         self.sites.append(Site(function, template, bindings, emitted, *where))
         return result
 

@@ -35,9 +35,9 @@ class Emission(NamedTuple):
 class Site(NamedTuple):
     """One site of a remembered call: what to run, on what, in which state of the handles.
 
-    `label` says what it is and `reversing` where in a reverse it is, for messages; `differentiated`
-    whether a derivative was open; `start` is the number of the first Value it made; `quiet` whether
-    it only looked, or kept what it was given.
+    `label` says what it is and `reversing` where in a reverse it is, for messages; `depths` are the
+    depth and floor of the stream; `start` is the number of the first Value it made; `quiet` says
+    whether it only looked, or kept what it was given.
     """
 
     function: Callable
@@ -46,7 +46,7 @@ class Site(NamedTuple):
     emitted: Emission
     label: tuple | None
     reversing: tuple | None
-    differentiated: bool
+    depths: tuple[int, int]
     start: int
     quiet: bool
 

@@ -181,7 +181,13 @@ class Memory:
                 start += size
             self.packs.append(parts)
         self.needed_inputs = [(n, self.inputs[-1 - n]) for n in self.needed if n < 0]
-        self.prepared_sites = [(s, _builder(s.template, self.order)) for s in self.sites]
+        # With each site, the handles to bind before it: those that changed since the one before.
+        self.prepared_sites = []
+        bound: dict = {}
+        for site in self.sites:
+            changed = [pair for pair in site.bindings if bound.get(pair[0]) != pair[1]]
+            bound = dict(site.bindings)
+            self.prepared_sites.append((site, changed, _builder(site.template, self.order)))
         # Handles from outside that get an output, with its place; other assignments.
         self.commits, self.other_bindings = [], []
         for target, number in self.bindings:
@@ -379,6 +385,7 @@ class _Results:
             if self.watch is not None:
                 bound = number if number >= 0 else self.memory.inputs[-1 - number]
                 self.watch.bound[id(handle)] = bound
+                self.watch.met_here.append((handle._value, handle))
 
 
 def _finish(stream: Stream, memory: Memory, tensors, results) -> Outcome:
@@ -431,10 +438,11 @@ def _run_sites(stream, memory, made, watch, before) -> Outcome | None:
     again: list[Done] = []
     stream.capture, stream.complete = watch, True
     try:
-        for site, build in memory.prepared_sites:
-            if site.bindings:
-                made.bind(site.bindings, before)
-            stream.depth, stream.hooks = (1, {}) if site.differentiated else (0, None)
+        for site, bindings, build in memory.prepared_sites:
+            if bindings:
+                made.bind(bindings, before)
+            stream.depth, stream.floor = site.depths
+            stream.hooks = {} if stream.depth else None
             args, kwargs = build(made)
             done, agrees = watch.run(site, args, kwargs)
             again.append(done)
@@ -447,7 +455,7 @@ def _run_sites(stream, memory, made, watch, before) -> Outcome | None:
             return None
     finally:
         stream.capture = stream.tape = stream.journal = stream.hooks = None
-        stream.complete, stream.depth = False, 0
+        stream.complete, stream.depth, stream.floor = False, 0, 0
     for handle, value in before.values():
         handle._value = value
     for done in reversed(again):

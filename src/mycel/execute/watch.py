@@ -54,7 +54,8 @@ class Watch:
         # Values made by sites whose results the executable gave.
         self.provided: list[ref] = []
         self._inputs: list = []
-        self._lifted: dict[int, tuple[Value, Tensor]] = {}
+        # The Values that handles from outside have at the present site.
+        self.met_here: list[tuple[Value, Tensor]] = []
         self._site: Site | None = None
         self._tape: list = []
         self._journal = Journal()
@@ -81,11 +82,17 @@ class Watch:
                 tell_where(error, *site.reversing)
             raise
         if result is None and not tape and not journal:
-            return Done(self, args, kwargs, (), _NOTHING, (), None), site.quiet
+            return Done(self, self._met(), args, kwargs, (), _NOTHING, (), None), site.quiet
         self._used = True
         assigned = list({id(h): (h, h._value) for h, _ in journal.assigned}.values())
-        done = Done(self, args, kwargs, tape, journal, assigned, result)
+        done = Done(self, self._met(), args, kwargs, tape, journal, assigned, result)
         return done, self._agrees(site, done)
+
+    def _met(self) -> Sequence[tuple[Value, Tensor]]:
+        met = self.met_here
+        if met:
+            self.met_here = []
+        return met
 
     def _agrees(self, site: Site, done: Done) -> bool:
         expected, result = site.emitted, done.result
@@ -143,7 +150,7 @@ class Watch:
         what = self.bound.get(id(handle), self.outside[id(handle)])
         value.capture = self
         value.number = what if isinstance(what, int) else self._new_input(what)
-        self._lifted[id(value)] = (value, handle)
+        self.met_here.append((value, handle))
 
     def _new_input(self, what) -> int:
         self._inputs.append(what)
@@ -205,11 +212,6 @@ class Watch:
         """What a handle from outside is to the call: a handle, or an argument."""
         return self.outside[id(handle)]
 
-    def handle_of(self, value: Value) -> Tensor | None:
-        """The handle from outside that a Value was met by."""
-        known = self._lifted.get(id(value))
-        return None if known is None else known[1]
-
     def site(self, function, args, kwargs=None, label=None):
         """A site within a site is a part of it."""
         return call_labelled(function, args, kwargs or {}, label)
@@ -242,10 +244,12 @@ class Watch:
 class Done(NamedTuple):
     """What a site did on a replay; if that is broken off, to be undone and done again.
 
-    `assigned` has the handles it assigned, with their Values at its end.
+    `met` has the Values that handles from outside had, `assigned` the handles it assigned, with
+    their Values at its end.
     """
 
     watch: Watch
+    met: Sequence[tuple[Value, Tensor]]
     args: tuple
     kwargs: dict
     nodes: Sequence[tuple]
@@ -277,17 +281,15 @@ class Done(NamedTuple):
                 now.setdefault(id(former._value), resolve(handle))
                 former._value = resolve(handle)
 
+        for value, handle in self.met:
+            now.setdefault(id(value), resolve(handles.get(id(handle), handle)))
+
         def present(value) -> Any:
             if isinstance(value, Inside):
                 return value
             found = now.get(id(value))
             if found is None:
-                handle = watch.handle_of(value)
-                if handle is not None:
-                    found = resolve(handles.get(id(handle), handle))
-                else:
-                    found = Value(demand(value), value.aval)
-                now[id(value)] = found
+                found = now[id(value)] = Value(demand(value), value.aval)
             return found
 
         def connect(tree):

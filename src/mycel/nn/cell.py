@@ -128,7 +128,7 @@ class Cell(Settings, Stateful, Hookable):
         """Call `construct` without hooks, on inputs in the element type that was chosen."""
         if self._computes_in is not None and not is_cast:
             return call_in_precision(self, self._compute_cell, stream, args, kwargs, True)
-        if stream.depth and stream.tape is not None:
+        if stream.is_taped:
             if hasattr(self, "bprop"):
                 return call_with_reverse(self, stream, args, kwargs)
             if self._recomputed:

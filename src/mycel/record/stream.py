@@ -105,7 +105,8 @@ class Stream:
 
     Attributes:
         tape: nodes `(op, inputs, outputs, place)` while a derivative is being taken, else None.
-        depth: how many derivatives are open.
+        depth: how many derivatives are open; `floor`: how many of them have no tape any more where
+            a site runs, which has one of its own.
         capture: the call being remembered, or None.
         called: the Cell being called and those around it, as links `(cell, the link around it)`.
         journal: what a site changes of the program's state while it runs; else None.
@@ -119,6 +120,7 @@ class Stream:
         "capture",
         "complete",
         "depth",
+        "floor",
         "generator",
         "hooks",
         "journal",
@@ -131,6 +133,7 @@ class Stream:
         self.segment = Segment(self)
         self.tape: list | None = None
         self.depth = 0
+        self.floor = 0
         self.capture: Observer | None = None
         self.called: tuple | None = None
         self.journal: Journal | None = None
@@ -138,6 +141,11 @@ class Stream:
         self.reversing: tuple | None = None
         self.hooks: dict | None = None
         self.generator: Any = None
+
+    @property
+    def is_taped(self) -> bool:
+        """Whether what is recorded now will be differentiated."""
+        return self.tape is not None and self.depth > self.floor
 
     def flush(self) -> None:
         """Run what was recorded."""
