@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -225,20 +224,25 @@ def _one(made) -> Value:
     return made
 
 
-_kept: WeakKeyDictionary = WeakKeyDictionary()
+# The field in which a function keeps what is remembered of its derivatives.
+DERIVATIVES = "_derivatives_remembered"
 
 
 def _remembered_for(task: Derivative):
     """One memory for equal derivatives: `grad(net)` written inside a loop is still remembered."""
     weights = None if task.weights is None else tuple(id(w) for w in _weights(task.weights))
     key = (task.positions, weights, task.returns, task.has_aux, task.ids, task.sensitivity)
-    remember = given["remember"]
-    try:
-        kept = _kept.setdefault(task.function, {})
-        # The weights are held by the task that is remembered, so no id is used again.
-        return kept.setdefault(key, remember(task.run))
-    except TypeError:
-        return remember(task.run)
+    function, remember = task.function, given["remember"]
+    fields = getattr(function, "__dict__", None)
+    if fields is None or hasattr(function, "__func__"):
+        return remember(task.run)  # a bound method is made anew at each look
+    # Kept by the function itself, and gone with it. `functools.wraps` may have copied the field.
+    owner, kept = fields.get(DERIVATIVES, (None, None))
+    if owner is not function:
+        kept = {}
+        fields[DERIVATIVES] = (function, kept)
+    # The weights are held by the task that is remembered, so no id is used again.
+    return kept.setdefault(key, remember(task.run))
 
 
 # -- the shapes of what is returned ------------------------------------------------------

@@ -89,9 +89,9 @@ class Watch:
         return done, self._agrees(site, done)
 
     def _met(self) -> Sequence[tuple[Value, Tensor]]:
-        met = self.met_here
-        if met:
-            self.met_here = []
+        if not self.met_here:
+            return ()
+        met, self.met_here = self.met_here, []
         return met
 
     def _agrees(self, site: Site, done: Done) -> bool:

@@ -11,6 +11,7 @@ from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
 from mycel.base.places import user_place
 from mycel.base.structure import structure
+from mycel.differentiate.api import DERIVATIVES
 from mycel.differentiate.recompute import call_recomputed
 from mycel.nn.cell_hooks import Hookable, call_with_hooks
 from mycel.nn.custom_reverse import call_with_reverse
@@ -27,7 +28,7 @@ from mycel.record.tensor import Tensor
 given: dict[str, Callable] = {}
 
 # Attributes that no copy has.
-_OF_THIS_OBJECT = ("_state_hooks", "_handles_to_cast")
+_OF_THIS_OBJECT = ("_state_hooks", "_handles_to_cast", DERIVATIVES)
 # Stands for an attribute that is not there.
 _ABSENT = object()
 _PLAIN = (bool, int, float, str, type(None))
