@@ -551,6 +551,25 @@ def test_features_kept_by_a_hook_stay_connected_to_the_gradient():
     assert results[6] == (36.0 + 108.0, 18.0 + 108.0)
 
 
+def test_an_argument_that_a_hook_kept_and_the_network_changes_in_place():
+    class Writing(nn.Cell):
+        def construct(self, x):
+            x[0] = 5.0
+            return x
+
+    def program():
+        net, kept = Writing(), []
+        net.register_forward_pre_hook(lambda cell, inputs: kept.append(inputs[0]))
+        function = ms.jit(lambda x: (net(x) * 2 + kept[-1]).sum())
+        return lambda index: float(function(row(float(index), 1.0))), lambda index: None
+
+    for name in EXECUTIONS:
+        with execution(name):
+            call, _ = program()
+            # By hand: both are the same Tensor, [5, 1] after the change: 2 · 6 + 6.
+            assert [call(index) for index in range(6)] == [18.0] * 6
+
+
 def test_a_tensor_hook_that_a_forward_hook_registers():
     def program():
         net, log = Twice(), []

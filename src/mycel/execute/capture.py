@@ -56,7 +56,7 @@ class Capture:
         self.formatted: list | None = []
         self._proxies: dict[int, int] = {}
         self._passed: list[Tensor] = []
-        self._lent: set[int] = set()
+        self._lent: dict[int, Tensor] = {}
         self._kept_alive: list = []
         self._outside: dict[int, tuple[Tensor, Value | None]] = {}
         self._segments: list[tuple] = []
@@ -75,8 +75,10 @@ class Capture:
         The handle gets a fresh Value with the same array: two handles that share a Value stay two
         inputs, because next time they may not share it.
         """
-        if id(handle) in self._lent:
+        proxy = self._lent.get(id(handle))
+        if proxy is not None:
             self._refuse_kept()
+            return proxy._value  # the same Tensor to the program, also after a change in place
         array = demand(value)
         fresh = Value(array, value.aval)
         fresh.capture = self
@@ -263,7 +265,7 @@ class Capture:
     def _take_back(self, lent, tree=None):
         """The opposite of `_lend`, with what the site assigned."""
         for proxy, tensor, before in lent:
-            self._lent.add(id(tensor))
+            self._lent[id(tensor)] = proxy
             if id(tensor) in self._outside:
                 self._refuse_kept()
             proxy._value, tensor._value = tensor._value, before
