@@ -164,15 +164,13 @@ def _parts(argument, formats) -> tuple | None:
     values = [part for part in argument.values if isinstance(part, ast.FormattedValue)]
     if len(inside) != len(values):
         return None  # a format with a format inside
-    numbers = iter(inside)
-    return tuple(
-        [
-            Formatted(next(numbers), part.format_spec is not None)
-            if isinstance(part, ast.FormattedValue)
-            else part.value  # type: ignore[attr-defined]
-            for part in argument.values
-        ]
-    )
+    numbers, found = iter(inside), []
+    for part in argument.values:
+        if isinstance(part, ast.FormattedValue):
+            found.append(Formatted(next(numbers), part.format_spec is not None))
+        elif isinstance(part, ast.Constant):
+            found.append(part.value)
+    return tuple(found)
 
 
 def _range(node) -> tuple:

@@ -437,7 +437,7 @@ class Members:
 
 def never_called(construct: Callable) -> Callable:
     """Mark a `construct` that only tells that there is none."""
-    construct.never_called = True  # type: ignore[attr-defined]
+    construct.never_called = True
     return construct
 
 

@@ -236,11 +236,11 @@ class Settings(Precise):
 
     def compile_and_run(self, *args, **kwargs):
         """Call the Cell."""
-        return self(*args, **kwargs)  # type: ignore[operator]
+        return self(*args, **kwargs)
 
     def run_construct(self, cast_inputs, kwargs: dict):
         """Call `construct` with its hooks."""
-        return self._run_cell(*cast_inputs, **kwargs)  # type: ignore[attr-defined]
+        return self._run_cell(*cast_inputs, **kwargs)
 
     def set_inputs(self, *inputs, **kwargs) -> None:
         """Note which inputs are to come; lengths that change need no announcement here.
@@ -252,7 +252,7 @@ class Settings(Precise):
             raise errors.wrong(
                 ValueError, "The inputs", "given either by position or by name", "both"
             )
-        names = inspect.signature(self.construct).parameters  # type: ignore[attr-defined]
+        names = inspect.signature(self.construct).parameters
         for name in kwargs.keys() - names.keys():
             owner = f"An input of {type(self).__name__}"
             raise errors.wrong(ValueError, owner, f"one of {', '.join(names)}", repr(name))

@@ -102,7 +102,7 @@ class Stateful(Members):
         _check(keep_vars, bool, "keep_vars", "True or False")
         if destination is None:
             destination = OrderedDict()
-            destination._metadata = OrderedDict()  # type: ignore[attr-defined]
+            destination._metadata = OrderedDict()
         metadata: dict = {}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = metadata
@@ -398,7 +398,7 @@ def _load_one(key: str, member: Tensor, value) -> str | None:
         return f"{key!r} has shape {member.shape}, but the state has shape {value.shape}"
     if value.dtype.is_inexact and not value.dtype.is_floating and member.dtype.is_floating:
         return f"{key!r} is {member.dtype}, which cannot hold {value.dtype} without loss"
-    rebind(member, resolve(value.astype(member.dtype)))  # type: ignore[attr-defined]
+    rebind(member, resolve(value.astype(member.dtype)))
     return None
 
 

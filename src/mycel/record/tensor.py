@@ -350,13 +350,10 @@ def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
     """The one place where Python sees values; `kind` says how much of them it saw."""
     value = resolve(handle)
     capture = current_stream().capture
-    if value.array is None:
-        if capture is not None:
-            capture.provide(value)
-        if isinstance(value.segment, Packed):
-            array = value.segment.view(value.slot)
-        else:
-            array = np.asarray(demand(value))
+    if value.array is None and capture is not None:
+        capture.provide(value)
+    if value.array is None and isinstance(value.segment, Packed):
+        array = value.segment.view(value.slot)
     else:
         array = np.asarray(demand(value))
     if capture is not None:
