@@ -21,7 +21,7 @@ from mycel.execute.printing import Shown
 from mycel.record.hooks import call_labelled
 from mycel.record.journal import Journal
 from mycel.record.stream import Stream, cell_path, demand
-from mycel.record.tensor import Tensor, new_tensor, resolve
+from mycel.record.tensor import Tensor, made_inside, new_tensor, resolve
 from mycel.record.value import Value
 
 _SEEN = {"bool": "bool", "int": "int"}
@@ -98,17 +98,11 @@ class Capture:
 
     def write(self, handle: Tensor) -> None:
         """A handle is about to be given another value."""
-        if self.owns(handle):
+        if made_inside(handle, self):
             return
         if id(handle) not in self._proxies:
             self._outside.setdefault(id(handle), (handle, None))
         self.assigned[id(handle)] = handle
-
-    def owns(self, handle: Tensor) -> bool:
-        """Whether a handle was made inside."""
-        value = handle._value
-        inside = value.segment is self.stream.segment or value.capture is self
-        return inside and not self.is_outside(handle)
 
     def read(self, handle: Tensor, value: Value, kind: str, array, text) -> None:
         """Python saw a value."""

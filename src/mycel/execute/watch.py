@@ -19,7 +19,7 @@ from mycel.record.hooks import call_labelled, tell_where
 from mycel.record.journal import Journal
 from mycel.record.marker import Inside, Marker, record_again
 from mycel.record.stream import Stream, demand
-from mycel.record.tensor import Tensor, rebind, resolve
+from mycel.record.tensor import Tensor, made_inside, rebind, resolve
 from mycel.record.value import Value
 
 
@@ -161,15 +161,9 @@ class Watch:
         value.capture = self
         value.number = self._new_input(Constant(value.array))
 
-    def owns(self, handle: Tensor) -> bool:
-        """Whether a handle was made inside."""
-        value = handle._value
-        inside = value.segment is self.stream.segment or value.capture is self
-        return inside and not self.is_outside(handle)
-
     def write(self, handle: Tensor) -> None:
         """A handle is assigned."""
-        if not self.owns(handle):
+        if not made_inside(handle, self):
             self.outside.setdefault(id(handle), Held(handle))
 
     def provide(self, value: Value) -> None:

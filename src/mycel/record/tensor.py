@@ -20,7 +20,7 @@ from mycel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, check_hook
 from mycel.record.packed import Packed
 from mycel.record.show import tensor_repr, tensor_str
 from mycel.record.stream import current_stream, demand, local
-from mycel.record.value import Value
+from mycel.record.value import Observer, Value
 
 # Given by the package root: the initialiser that a name or a number means.
 given: dict[str, Callable] = {}
@@ -315,6 +315,13 @@ def resolve(handle: Tensor) -> Value:
     return value
 
 
+def made_inside(handle: Tensor, observer: Observer) -> bool:
+    """Whether a handle was made in the call that is observed."""
+    value = handle._value
+    inside = value.segment is local.stream.segment or value.capture is observer
+    return inside and not observer.is_outside(handle)
+
+
 def rebind(handle: Tensor, value: Value) -> None:
     """Point a handle at another Value: every in-place change goes through here."""
     stream = local.stream
@@ -339,7 +346,7 @@ def _hooks_changed(owner: Callable, what: str) -> None:
     """A hook was registered on a Tensor or removed from it."""
     capture, handle = local.stream.capture, owner()
     if capture is not None and handle is not None:
-        if capture.owns(handle):
+        if made_inside(handle, capture):
             return  # it ends with the call
         capture.refuse(what, REGISTER_ONCE)
     structure.changes += 1

@@ -54,8 +54,8 @@ class Observer(Protocol):
     def changed_cell(self, cell, what: str, remedy: str) -> None:
         """A Cell is changed."""
 
-    def owns(self, handle) -> bool:
-        """Whether a handle was made inside."""
+    def is_outside(self, handle) -> bool:
+        """Whether a handle lives longer than the call."""
         ...
 
     def hook_owner(self, handle) -> Any:
