@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import jax
 import numpy as np
 
@@ -20,7 +22,7 @@ class Aval:
         self.dtype: DType = as_dtype(dtype)
         self.inexact = self.dtype.is_inexact
         self.struct = jax.ShapeDtypeStruct(shape, dtype)
-        self.nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        self.nbytes = prod(shape) * dtype.itemsize
 
     def __str__(self):
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"

@@ -67,12 +67,6 @@ class Site(NamedTuple):
 def emission(capture, given, nodes, journal: Journal, result) -> Emission:
     """The comparable form of what a site did; `capture` says what each Value is to the call."""
     name = capture.describe
-
-    def show(leaf):
-        if isinstance(leaf, Tensor):
-            return ("tensor", name(resolve(leaf)))
-        return ("value", name(leaf)) if isinstance(leaf, Value) else leaf
-
     listed = [
         (op.described(name) if isinstance(op, Marker) else op, tuple(map(name, inputs)))
         for op, inputs, _, _ in flattened(nodes)
@@ -85,8 +79,19 @@ def emission(capture, given, nodes, journal: Journal, result) -> Emission:
             target = capture.target(handle) if outside else places.get(id(handle))
             if target is not None:
                 assigned.append((target, name(resolve(handle))))
-    changes = [tree_map(show, change.what) for change in journal.changes]
-    return Emission(listed, assigned, changes, tree_map(show, result))
+    changes = [shown(capture, change.what) for change in journal.changes]
+    return Emission(listed, assigned, changes, shown(capture, result))
+
+
+def shown(capture, tree):
+    """The comparable form of a tree of Tensors, Values and other objects."""
+
+    def show(leaf):
+        if isinstance(leaf, Tensor):
+            return ("tensor", capture.describe(resolve(leaf)))
+        return ("value", capture.describe(leaf)) if isinstance(leaf, Value) else leaf
+
+    return tree_map(show, tree)
 
 
 def every_call(function: Callable) -> Callable:

@@ -106,9 +106,11 @@ def same(a, b) -> bool:
     """Whether two notes, templates or results of Python are the same for a replay."""
     if a is b:
         return True
-    if isinstance(a, Tensor) or isinstance(b, Tensor):
-        return False
     if a.__class__ is not b.__class__:
+        return False
+    if a.__class__ is int or a.__class__ is str:
+        return a == b
+    if isinstance(a, Tensor):
         return False
     if isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(map(same, a, b))

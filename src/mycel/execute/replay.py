@@ -171,7 +171,9 @@ class Memory:
         self.alone = len(live)
         # Values in packs that sites of past calls kept, with an array that tells when they ran.
         self.kept_by_sites: deque[tuple[Any, list[ref]]] = deque()
-        self.packs = []
+        # What is packed where, and in which pack each of these places is.
+        self.packs: list[dict] = []
+        self.home_of: dict[int, int] = {}
         for pack in packs:
             parts, start = {}, 0
             for number in pack:
@@ -179,6 +181,7 @@ class Memory:
                 size = aval.nbytes // aval.numpy.itemsize
                 parts[self.order[number]] = (start, start + size, aval.shape)
                 start += size
+            self.home_of.update(dict.fromkeys(parts, len(self.packs)))
             self.packs.append(parts)
         self.needed_inputs = [(n, self.inputs[-1 - n]) for n in self.needed if n < 0]
         # With each site, the handles to bind before it: those that changed since the one before.
@@ -322,10 +325,10 @@ class _Results:
         self.watch = watch
         # By their places among the outputs.
         self.made: list[Value | None] = [None] * len(memory.numbers)
-        self.homes: dict[int, Packed] = {}
-        for number, parts in enumerate(memory.packs):
-            home = Packed(results[memory.alone + number], parts)
-            self.homes.update(dict.fromkeys(parts, home))
+        self.homes = [
+            Packed(array, parts)
+            for array, parts in zip(results[memory.alone :], memory.packs, strict=True)
+        ]
         # Values of inputs as they are before the call assigns anything.
         self.inputs = {number: self._input(what) for number, what in memory.needed_inputs}
 
@@ -343,7 +346,7 @@ class _Results:
                 found = _made(self.results[place], aval)
             else:
                 found = _made(None, aval)
-                found.segment, found.slot = self.homes[place], place
+                found.segment, found.slot = self.homes[self.memory.home_of[place]], place
             found.capture, found.number = self.watch, self.memory.numbers[place]
             self.made[place] = found
         return found
@@ -402,6 +405,8 @@ def _finish(stream: Stream, memory: Memory, tensors, results) -> Outcome:
         made.watch = None
         kept = watch.provided
         watch.forget()
+        # What the sites recorded runs now, as far as they kept it: it holds nothing any more.
+        stream.flush()
         if memory.packs:
             kept += [ref(value) for value in made.made[memory.alone :] if value is not None]
             made.made = made.made[: memory.alone]
@@ -414,8 +419,6 @@ def _finish(stream: Stream, memory: Memory, tensors, results) -> Outcome:
     for handle, place in memory.commits:
         handle._value = present[place] or _made(results[place], avals[place])
     if memory.sites:
-        if stream.segment.outputs:
-            stream.flush()
         memory.settle()
     return Outcome(True, tree_map(made.leaf, memory.template))
 

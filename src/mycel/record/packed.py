@@ -19,7 +19,7 @@ class Packed:
         parts: for each Value's slot, where its elements begin and end, and its shape.
     """
 
-    __slots__ = ("_array", "_parts")
+    __slots__ = ("_array", "_parts", "_seen")
 
     # It belongs to no stream, so that `demand` asks the machine for the array.
     stream = None
@@ -27,11 +27,15 @@ class Packed:
     def __init__(self, array, parts: dict[int, tuple[int, int, tuple[int, ...]]]):
         self._array = array
         self._parts = parts
+        # The array on the host, once it was waited for.
+        self._seen: np.ndarray | None = None
 
     def view(self, slot: int) -> np.ndarray:
         """A result as Python sees it, without a copy."""
         start, stop, shape = self._parts[slot]
-        return np.asarray(self._array)[start:stop].reshape(shape)
+        if self._seen is None:
+            self._seen = np.asarray(self._array)
+        return self._seen[start:stop].reshape(shape)
 
     def take(self, slot: int) -> jax.Array:
         """A result as an array of its own."""
@@ -39,6 +43,5 @@ class Packed:
 
     def alone(self, slot: int) -> Packed:
         """A result apart from the others, for a Value that lives on."""
-        start, stop, shape = self._parts[slot]
-        copy = np.asarray(self._array)[start:stop].copy()
-        return Packed(copy, {slot: (0, stop - start, shape)})
+        copy = self.view(slot).copy()
+        return Packed(copy.ravel(), {slot: (0, copy.size, copy.shape)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import prod
 from typing import Any
 from weakref import ref
 
@@ -98,7 +99,7 @@ class Tensor:
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(self._value.aval.shape, dtype=np.int64))
+        return prod(self._value.aval.shape)
 
     @property
     def itemsize(self) -> int:
