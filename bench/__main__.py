@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m bench`: alternate the frameworks, check the results equal, print ratios with spread.
+"""`python -m bench`: the same work in every framework, alternating in one run.
 
-PyTorch runs in a virtual environment of its own under bench/.venvs, made on the first run.
+PyTorch and two versions of MindSpore run in virtual environments of their own under bench/.venvs,
+made on the first run. Results are checked equal before anything is timed. Prints ratios with their
+spread, and writes bench/results/latest.json and, with matplotlib, latest.svg.
 """
 
 from __future__ import annotations
@@ -9,126 +11,158 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import pathlib
-import subprocess
-import sys
-import venv
 
 import numpy as np
 
-HERE = pathlib.Path(__file__).parent
-TORCH = "torch==2.13.0"
-WORK = {"chain_forward": 200, "chain_both": 100, "lenet": 30}
-# The first calls compile; then a result may differ by this much between frameworks.
+from bench.frameworks import HERE, KINDS, Failed, Worker
+from bench.work import WORK
+
+# The first calls compile, and their results are compared.
 WARM_UP = 6
-RELATIVE = 2e-4
+# A round of one lane takes about this long at most; slow lanes get fewer calls and rounds.
+SECONDS, WARM_UP_SECONDS = 0.6, 60
+SLOW, SLOW_ROUNDS = 1.0, 3
+# What everything is compared with.
+BASES = ("torch eager", "jax lowerings")
 
 
-class Framework:
-    """One worker process."""
+class Lane:
+    """One variant of one framework doing one piece of work."""
 
-    def __init__(self, name: str, python: str):
-        self.name = name
-        self.process = subprocess.Popen(
-            [python, "-m", "bench.worker", name],
-            cwd=HERE.parent,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        hello = self._answer()
-        self.variants, self.settings = hello["variants"], hello["settings"]
+    def __init__(self, worker: Worker, work: str, variant: str):
+        self.worker, self.work, self.variant = worker, work, variant
+        self.label = f"{worker.name} {variant}"
+        first = worker.run(work, variant, WARM_UP, WARM_UP_SECONDS)
+        self.results = np.array(first["results"])
+        self.slow = min(first["seconds"]) > SLOW
+        self.compiled = 0
+        self.medians: list[float] = []
 
-    def run(self, work: str, variant: str, calls: int) -> dict:
-        """So many calls of one piece of work."""
-        request = {"work": work, "variant": variant, "calls": calls}
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        return self._answer()
-
-    def _answer(self) -> dict:
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit(f"The worker of {self.name} ended; its error is above.")
-        return json.loads(line)
+    def round(self) -> None:
+        """Time some calls, unless this lane is slow and was timed often enough."""
+        if self.slow and len(self.medians) >= SLOW_ROUNDS:
+            return
+        found = self.worker.run(self.work, self.variant, WORK[self.work].calls, SECONDS)
+        self.medians.append(float(np.median(found["seconds"])))
+        self.compiled += found["compilations"]
 
 
-def torch_python() -> str:
-    """The Python of PyTorch's own environment, made if it is not there."""
-    folder = HERE / ".venvs" / "torch"
-    python = folder / "bin" / "python"
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", TORCH, "numpy"], check=True)
-    return str(python)
+def lanes_of(workers: list[Worker], work: str) -> list[Lane]:
+    """All lanes that can do a piece of work, their results compared."""
+    lanes = []
+    for worker in workers:
+        for variant in worker.variants:
+            try:
+                lane = Lane(worker, work, variant)
+            except Failed as failed:
+                print(f"  {work}: {worker.name} {variant} cannot: {str(failed)[:200]}")
+                continue
+            lanes.append(lane)
+            mine, reference = lane.results, lanes[0].results
+            count = min(len(mine), len(reference))
+            tolerance = WORK[work].tolerance
+            if not np.allclose(mine[:count], reference[:count], tolerance, tolerance / 10):
+                raise SystemExit(
+                    f"{work}: {lane.label} gives {mine[:3].ravel()}, not {reference[:3].ravel()}"
+                )
+    return lanes
 
 
-def measure(frameworks, work: str, rounds: int) -> dict[str, np.ndarray]:
-    """Median seconds of each round by framework and variant, alternating."""
-    lanes = [(f, variant) for f in frameworks for variant in f.variants]
-    first = {}
-    for framework, variant in lanes:
-        label = f"{framework.name} {variant}"
-        first[label] = framework.run(work, variant, WARM_UP)["results"]
-    check(work, first)
-    times: dict[str, list[float]] = {label: [] for label in first}
-    for _ in range(rounds):
-        for framework, variant in lanes:
-            seconds = framework.run(work, variant, WORK[work])["seconds"]
-            times[f"{framework.name} {variant}"].append(float(np.median(seconds)))
-    return {label: np.array(found) for label, found in times.items()}
-
-
-def check(work: str, results: dict) -> None:
-    """Every framework must compute the same: the losses of the first steps, or the array."""
-    reference = np.array(next(iter(results.values())))
-    for label, found in results.items():
-        if not np.allclose(np.array(found), reference, RELATIVE, 1e-5):
-            raise SystemExit(f"{work}: {label} gives {found[:3]}, not {reference[:3].tolist()}")
-
-
-def table(work: str, times: dict[str, np.ndarray], base: str, limit: str) -> list[dict]:
-    """Print the times of one piece of work as ratios to PyTorch and to hand-written JAX."""
-    print(f"\n{work}: median of rounds; ratios are medians of the rounds' ratios [quartiles]")
-    print(f"  {'':20s} {'time':>10s}   {'/ ' + base:>22s}   {'/ ' + limit:>22s}")
+def rows_of(work: str, lanes: list[Lane]) -> list[dict]:
+    """Times, and ratios to the bases, as quartiles over the rounds."""
+    times = {lane.label: np.array(lane.medians) for lane in lanes}
     rows = []
-    for label, found in times.items():
-        row = {"work": work, "what": label, "milliseconds": float(np.median(found) * 1e3)}
-        for name in (base, limit):
-            ratios = found / times[name]
-            row[name] = [float(q) for q in np.quantile(ratios, (0.25, 0.5, 0.75))]
-        cells = [f"{row[n][1]:8.2f} [{row[n][0]:.2f}, {row[n][2]:.2f}]" for n in (base, limit)]
-        print(f"  {label:20s} {row['milliseconds']:7.3f} ms   {cells[0]:>22s}   {cells[1]:>22s}")
+    for lane in lanes:
+        mine = times[lane.label]
+        row = {"work": work, "what": lane.label, "milliseconds": float(np.median(mine) * 1e3)}
+        for base in BASES:
+            if base in times:
+                count = min(len(mine), len(times[base]))
+                ratios = mine[:count] / times[base][:count]
+                row[base] = [float(q) for q in np.quantile(ratios, (0.25, 0.5, 0.75))]
+        row["compiled while timed"] = lane.compiled
         rows.append(row)
     return rows
 
 
+def show(work: str, rows: list[dict]) -> None:
+    """Print the times and ratios of one piece of work."""
+    present = [base for base in BASES if base in rows[0]]
+    heads = "".join(f"   {'/ ' + base:>22s}" for base in present)
+    print(f"\n{work}: median of rounds; ratios are medians of the rounds' ratios [quartiles]")
+    print(f"  {'':26s} {'time':>12s}{heads}")
+    for row in rows:
+        cells = "".join(
+            f"   {f'{row[n][1]:.2f} [{row[n][0]:.2f}, {row[n][2]:.2f}]':>22s}" for n in present
+        )
+        print(f"  {row['what']:26s} {row['milliseconds']:9.3f} ms{cells}", flush=True)
+        if row["compiled while timed"]:
+            print(f"    compiled {row['compiled while timed']} programs while it was timed")
+
+
+def plot(rows: list[dict], path) -> None:
+    """One group of bars for each piece of work: time over that of hand-written JAX."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        print("No plot: install matplotlib to get one.")
+        return
+    base = BASES[1]
+    rows = [row for row in rows if base in row and row["what"] != base]
+    works = list(dict.fromkeys(row["work"] for row in rows))
+    labels = list(dict.fromkeys(row["what"] for row in rows))
+    figure = Figure(figsize=(9, 0.9 + 0.16 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    for number, label in enumerate(labels):
+        mine = [row for row in rows if row["what"] == label]
+        heights = [works.index(row["work"]) + 0.8 * number / len(labels) for row in mine]
+        low, middle, high = np.array([row[base] for row in mine]).T
+        spread = (middle - low, high - middle)
+        axes.barh(heights, middle, 0.8 / len(labels), label=label, xerr=spread)
+    axes.set_yticks(np.arange(len(works)) + 0.4, works)
+    axes.axvline(1.0, color="black", linewidth=0.8)
+    axes.set_xscale("log")
+    axes.set_xlabel("time of a call / hand-written JAX with the same lowerings")
+    axes.invert_yaxis()
+    axes.legend(fontsize="small")
+    figure.savefig(path)
+
+
 def main() -> None:
-    """Measure, print, and write bench/results/latest.json."""
+    """Measure, print, and write the results."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("work", nargs="*", help=f"of {', '.join(WORK)}; all by default")
     parser.add_argument("--rounds", type=int, default=15, help="rounds of alternating runs")
-    parser.add_argument("--torch", default=None, help="a Python that has PyTorch")
+    parser.add_argument(
+        "--frameworks", default=",".join(KINDS), help=f"of {', '.join(KINDS)}; all by default"
+    )
+    parser.add_argument("--results", default="latest", help="name of the files that are written")
     options = parser.parse_args()
-    wanted = options.work or list(WORK)
-    unknown = set(wanted) - set(WORK)
+    wanted, names = options.work or list(WORK), options.frameworks.split(",")
+    unknown = [*set(wanted) - set(WORK), *set(names) - set(KINDS)]
     if unknown:
-        parser.error(f"unknown work {', '.join(sorted(unknown))}; there is {', '.join(WORK)}")
-    frameworks = [
-        Framework("mycel", sys.executable),
-        Framework("jax", sys.executable),
-        Framework("torch", options.torch or torch_python()),
-    ]
-    for framework in frameworks:
-        print(f"{framework.name}: {framework.settings}")
+        parser.error(
+            f"unknown: {', '.join(sorted(unknown))}; there is {', '.join([*WORK, *KINDS])}"
+        )
+    workers = [Worker(name) for name in names]
+    for worker in workers:
+        print(f"{worker.name}: {worker.settings}")
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
     rows = []
     for work in wanted:
-        times = measure(frameworks, work, options.rounds)
-        rows += table(work, times, "torch eager", "jax lowerings")
+        lanes = lanes_of(workers, work)
+        for _ in range(options.rounds):
+            for lane in lanes:
+                lane.round()
+        found = rows_of(work, lanes)
+        show(work, found)
+        rows += found
+    for worker in workers:
+        worker.end()
     results = HERE / "results"
     results.mkdir(exist_ok=True)
-    (results / "latest.json").write_text(json.dumps(rows, indent=1))
+    (results / f"{options.results}.json").write_text(json.dumps(rows, indent=1))
+    plot(rows, results / f"{options.results}.svg")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def measure(framework: str, variant: str) -> None:
     else:
         from bench import in_jax as module
     imported = time.perf_counter() - start
-    once = module.lenet(variant)
+    once = module.make("lenet", variant)
     start = time.perf_counter()
     once()
     print(json.dumps([imported, time.perf_counter() - start]))

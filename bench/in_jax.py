@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The work in plain JAX, written by hand: with our lowerings, and as one would write it."""
+"""The work in plain JAX, written by hand: as one would write it, and with our lowerings."""
 
 from __future__ import annotations
 
@@ -8,76 +8,188 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from bench import work
-from mycel.ops.lowering import convolve
-from mycel.ops.pooling import window_maximum
+from bench import models, work
+from mycel.define.definition import definitions
 
 VARIANTS = ("lowerings", "idiomatic")
+EPSILON = 1e-5
 
 
-def _convolve_lax(x, weight):
-    return lax.conv(x, weight, (1, 1), "VALID")
+class Idiomatic:
+    """What the networks are made of, in JAX's own words."""
+
+    relu = staticmethod(jax.nn.relu)
+
+    def __init__(self, training: bool):
+        self.training = training
+
+    def linear(self, x, weight, bias):
+        return x @ weight.T + bias
+
+    def gelu(self, x):
+        return jax.nn.gelu(x, approximate=False)
+
+    def cross_entropy(self, logits, labels):
+        made = jax.nn.log_softmax(logits)
+        return -jnp.take_along_axis(made, labels[:, None], 1).mean()
+
+    def attention(self, query, key, value):
+        scores = jnp.einsum("bhqd,bhkd->bhqk", query, key) / np.sqrt(
+            query.shape[-1], dtype=np.float32
+        )
+        return jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores), value)
+
+    def layer_norm(self, x, scale, shift):
+        mean = x.mean(-1, keepdims=True)
+        variance = x.var(-1, keepdims=True)
+        return (x - mean) * lax.rsqrt(variance + EPSILON) * scale + shift
+
+    def conv(self, x, weight, stride, pad):
+        return lax.conv(x, weight, (stride, stride), [(pad, pad)] * 2)
+
+    def max_pool(self, x, size, stride, pad):
+        around = ((0, 0), (0, 0), (pad, pad), (pad, pad))
+        window, steps = (1, 1, size, size), (1, 1, stride, stride)
+        return lax.reduce_window(x, -jnp.inf, lax.max, window, steps, around)
+
+    def batch_norm(self, x, w, name):
+        scale, shift, mean, variance = self._vectors(w, name)
+        if not self.training:
+            return (x - mean) * lax.rsqrt(variance + EPSILON) * scale + shift
+        mean, variance = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
+        self._move(x, w, name, mean.reshape(-1), variance.reshape(-1))
+        return (x - mean) * lax.rsqrt(variance + EPSILON) * scale + shift
+
+    @staticmethod
+    def _vectors(w, name):
+        kinds = ("gamma", "beta", "moving_mean", "moving_variance")
+        return [w[f"{name}.{kind}"][:, None, None] for kind in kinds]
+
+    @staticmethod
+    def _move(x, w, name, mean, variance):
+        count = x.size // x.shape[1]
+        seen = {"moving_mean": mean, "moving_variance": variance * (count / (count - 1))}
+        for kind, new in seen.items():
+            w[f"{name}.{kind}"] = 0.9 * w[f"{name}.{kind}"] + 0.1 * lax.stop_gradient(new)
+
+    def lstm(self, x, w, layers):
+        for layer in range(layers):
+            weight_ih, weight_hh = w[f"lstm.weight_ih_l{layer}"], w[f"lstm.weight_hh_l{layer}"]
+            bias = w[f"lstm.bias_ih_l{layer}"] + w[f"lstm.bias_hh_l{layer}"]
+            given = x.swapaxes(0, 1) @ weight_ih.T + bias
+
+            def step(state, now, weight_hh=weight_hh):
+                hidden, cell = state
+                into, forget, new, out = jnp.split(now + hidden @ weight_hh.T, 4, 1)
+                cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(into) * jnp.tanh(new)
+                hidden = jax.nn.sigmoid(out) * jnp.tanh(cell)
+                return (hidden, cell), hidden
+
+            zeros = jnp.zeros((x.shape[0], weight_hh.shape[1]), x.dtype)
+            _, hidden = lax.scan(step, (zeros, zeros), given)
+            x = hidden.swapaxes(0, 1)
+        return x
 
 
-def _pool_lax(x):
-    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+def _pure(name: str, **static):
+    """The pure function, with its derivative, that mycel traces for an operator."""
+    definition = definitions[name]
+    values = definition.defaults | static
+    return definition.bind(*[values[label] for label in definition.statics]).function
 
 
-def _convolve_ours(x, weight):
-    return convolve(x, weight, (1, 1), ((0, 0), (0, 0)), (1, 1), 1)
+class Lowerings(Idiomatic):
+    """The same with the functions that mycel gives to XLA."""
+
+    def conv(self, x, weight, stride, pad):
+        return _pure("convolution", stride=stride, pad_mode="pad", padding=pad)(x, weight)
+
+    def max_pool(self, x, size, stride, pad):
+        window = {"kernel": (size, size), "stride": (stride, stride), "dilation": (1, 1)}
+        return _pure("window_maximum", pads=((pad, pad),) * 2, **window)(x)
+
+    def layer_norm(self, x, scale, shift):
+        return _pure("normalized", axes=(-1,), epsilon=EPSILON)(x, scale, shift)[0]
+
+    def batch_norm(self, x, w, name):
+        scale, shift = w[f"{name}.gamma"], w[f"{name}.beta"]
+        if not self.training:
+            mean, variance = w[f"{name}.moving_mean"], w[f"{name}.moving_variance"]
+            infer = _pure("batch_norm_inference", epsilon=EPSILON)
+            return infer(x, mean, variance, scale, shift)
+        made, mean, variance = _pure("batch_norm_training", epsilon=EPSILON)(x, scale, shift)
+        self._move(x, w, name, mean, variance)
+        return made
 
 
-# The pure function that mycel traces, with its derivative.
-_POOL = window_maximum.definition.bind((2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1)).function
+PRIMITIVES = {"idiomatic": Idiomatic, "lowerings": Lowerings}
 
 
-def _pool_ours(x):
-    return _POOL(x)
+def make(name: str, variant: str):
+    """A function that does one call of a piece of work and returns its result."""
+    if name.startswith("chain"):
+        return _chain(*name.split("_")[1:])
+    inference = name.endswith("_inference")
+    name = name.removesuffix("_inference")
+    f = PRIMITIVES[variant](not inference)
+    w = {label: jnp.array(array) for label, array in work.weights(name).items()}
+    x, target = map(jnp.array, work.batch(name))
+    if inference:
+        run = jax.jit(lambda w, x: models.output(name, f, w, x))
+        return lambda: np.asarray(run(w, x))
+    recipe = work.RECIPES[name]
+    moving = {label: w.pop(label) for label in list(w) if models.is_statistic(label)}
 
+    def loss_of(w, moving, x, target):
+        everything = {**w, **moving}
+        loss = models.loss(name, f, everything, x, target)
+        return loss, {label: everything[label] for label in moving}
 
-def lenet(variant: str):
-    """One jitted training step with Momentum."""
-    conv, pool = (
-        (_convolve_ours, _pool_ours) if variant == "lowerings" else (_convolve_lax, _pool_lax)
-    )
-
-    def loss_of(w, x, y):
-        h = pool(jax.nn.relu(conv(x, w["conv1"])))
-        h = pool(jax.nn.relu(conv(h, w["conv2"]))).reshape(x.shape[0], -1)
-        h = jax.nn.relu(h @ w["fc1"].T + w["b1"])
-        h = jax.nn.relu(h @ w["fc2"].T + w["b2"])
-        logits = jax.nn.log_softmax(h @ w["fc3"].T + w["b3"])
-        return -jnp.take_along_axis(logits, y[:, None], 1).mean()
+    change = {"adam": _adam, "momentum": _momentum}[recipe.optimizer]
 
     @jax.jit
-    def step(w, v, x, y):
-        loss, gradients = jax.value_and_grad(loss_of)(w, x, y)
-        v = {name: work.MOMENTUM * v[name] + gradients[name] for name in w}
-        return {name: w[name] - work.RATE * v[name] for name in w}, v, loss
+    def step(w, moving, state, x, target):
+        (loss, moving), gradients = jax.value_and_grad(loss_of, has_aux=True)(w, moving, x, target)
+        w, state = change(recipe.rate, w, gradients, state)
+        return w, moving, state, loss
 
-    weights = {name: jnp.array(array) for name, array in work.lenet_weights().items()}
-    state = [weights, jax.tree.map(jnp.zeros_like, weights)]
-    x, y = map(jnp.array, work.lenet_batch())
+    zeros = jax.tree.map(jnp.zeros_like, w)
+    state = (zeros, zeros, jnp.zeros((), np.float32)) if change is _adam else zeros
+    held = [w, moving, state]
 
     def once():
-        state[0], state[1], loss = step(*state, x, y)
+        *held[:], loss = step(*held, x, target)
         return float(loss)
 
     return once
 
 
-def chain_forward(variant: str):
-    """40 operators on 4 x 4, jitted as one."""
-    x, y = map(jnp.array, work.chain_inputs())
-    run = jax.jit(lambda x, y: work.chain(x, y, jnp.tanh))
-    return lambda: np.array(run(x, y))
+def _momentum(rate, w, gradients, state):
+    state = {label: work.MOMENTUM * state[label] + gradients[label] for label in w}
+    return {label: w[label] - rate * state[label] for label in w}, state
 
 
-def chain_both(variant: str):
-    """40 operators on 4 x 4, forward and backward, jitted as one."""
-    x, y = map(jnp.array, work.chain_inputs())
-    run = jax.jit(jax.grad(lambda x, y: work.chain(x, y, jnp.tanh).sum()))
-    return lambda: np.array(run(x, y))
+def _adam(rate, w, gradients, state):
+    first, second, count = state
+    count = count + 1
+    step = rate * jnp.sqrt(1 - np.float32(0.999) ** count) / (1 - np.float32(0.9) ** count)
+    first = {label: 0.9 * first[label] + 0.1 * g for label, g in gradients.items()}
+    second = {label: 0.999 * second[label] + 0.001 * g * g for label, g in gradients.items()}
+    w = {
+        label: w[label] - step * first[label] / (jnp.sqrt(second[label]) + np.float32(1e-8))
+        for label in w
+    }
+    return w, (first, second, count)
+
+
+def _chain(function, size, what):
+    x, y = map(jnp.array, work.chain_inputs(size))
+    function = {"tanh": jnp.tanh, "relu": jax.nn.relu}[function]
+    if what == "forward":
+        run = jax.jit(lambda x, y: work.chain(x, y, function))
+    else:
+        run = jax.jit(jax.grad(lambda x, y: work.chain(x, y, function).sum()))
+    return lambda: np.asarray(run(x, y))
 
 
 def settings() -> str:

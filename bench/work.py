@@ -1,52 +1,193 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: the numbers that every framework starts from. Imports NumPy alone."""
+"""What is measured: sizes, and the numbers that every framework starts from. Imports NumPy alone.
+
+Weights have the names and layouts that MindSpore gives them: OIHW, and [outputs, inputs].
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-BATCH = 32
-RATE, MOMENTUM = 0.01, 0.9
+MOMENTUM = 0.9
 CHAIN_ROUNDS = 10  # of four operators each
+CLASSES = 10
 
 
-def lenet_weights() -> dict[str, np.ndarray]:
-    """LeNet-5 in the layouts of MindSpore and PyTorch: OIHW, and [outputs, inputs]."""
-    draw = np.random.RandomState(0)
-    shapes = {
-        "conv1": (6, 1, 5, 5),
-        "conv2": (16, 6, 5, 5),
-        "fc1": (120, 400),
-        "b1": (120,),
-        "fc2": (84, 120),
-        "b2": (84,),
-        "fc3": (10, 84),
-        "b3": (10,),
-    }
-    return {
-        name: (draw.randn(*shape) * np.prod(shape[1:] or (1e4,)) ** -0.5).astype(np.float32)
-        for name, shape in shapes.items()
-    }
+class Piece(NamedTuple):
+    """A piece of work: most calls in a round, and how far two frameworks may differ relatively.
+
+    The first losses (or elements) are compared. A deep network in training spreads the rounding of
+    its first step, and frameworks add Adam's epsilon in two different places.
+    """
+
+    calls: int
+    tolerance: float
 
 
-def lenet_batch() -> tuple[np.ndarray, np.ndarray]:
-    """Images [32, 1, 32, 32] and labels."""
+WORK = {
+    **{
+        f"chain_{function}_{size}_{what}": Piece(200 if size == "4x4" else 10, 2e-4)
+        for function in ("tanh", "relu")
+        for size in ("4x4", "1M")
+        for what in ("forward", "both")
+    },
+    "lenet": Piece(30, 2e-4),
+    "mlp": Piece(30, 2e-4),
+    "transformer": Piece(10, 1e-3),
+    "bert": Piece(2, 1e-3),
+    "lstm": Piece(5, 1e-3),
+    "resnet18": Piece(3, 2e-3),
+    "resnet50": Piece(2, 2e-3),
+    "resnet50_inference": Piece(3, 2e-4),
+}
+
+
+class Recipe(NamedTuple):
+    """How a network is trained: optimiser, learning rate, shapes of its input."""
+
+    optimizer: str
+    rate: float
+    inputs: tuple[int, ...]
+
+
+RECIPES = {
+    "lenet": Recipe("momentum", 0.01, (32, 1, 32, 32)),
+    "mlp": Recipe("momentum", 0.01, (128, 512)),
+    "transformer": Recipe("adam", 1e-3, (8, 128, 256)),
+    "bert": Recipe("adam", 1e-4, (8, 128, 768)),
+    "lstm": Recipe("adam", 1e-3, (32, 64, 256)),
+    "resnet18": Recipe("momentum", 1e-3, (8, 3, 64, 64)),
+    "resnet50": Recipe("momentum", 1e-3, (4, 3, 128, 128)),
+}
+# Width, heads and length of the input of the encoder blocks; layers and width of the LSTM.
+BLOCKS = {"transformer": (256, 4), "bert": (768, 12)}
+LSTM_LAYERS, LSTM_WIDTH = 2, 256
+# Blocks in each stage, and whether they are bottlenecks.
+RESNETS = {"resnet18": ((2, 2, 2, 2), False), "resnet50": ((3, 4, 6, 3), True)}
+
+
+def batch(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """An input and its target: classes, or an array of the shape of the output."""
     draw = np.random.RandomState(1)
-    return (
-        draw.randn(BATCH, 1, 32, 32).astype(np.float32),
-        draw.randint(0, 10, BATCH).astype(np.int32),
-    )
+    shape = RECIPES[name].inputs
+    x = draw.randn(*shape).astype(np.float32)
+    if name in BLOCKS or name == "lstm":
+        return x, draw.randn(*shape).astype(np.float32)
+    return x, draw.randint(0, CLASSES, shape[0]).astype(np.int32)
 
 
-def chain_inputs(side: int = 4) -> tuple[np.ndarray, np.ndarray]:
+def chain_inputs(size: str) -> tuple[np.ndarray, np.ndarray]:
     """The two operands of the chain of 40 element-wise operators."""
     draw = np.random.RandomState(2)
+    side = {"4x4": 4, "1M": 1000}[size]
     x, y = draw.rand(side, side), draw.rand(side, side) * 0.1 + 0.95
     return x.astype(np.float32), y.astype(np.float32)
 
 
-def chain(x, y, tanh):
-    """40 operators: mul, add, tanh, sub, ten times."""
+def chain(x, y, function):
+    """40 operators: mul, add, tanh or relu, sub, ten times."""
     for _ in range(CHAIN_ROUNDS):
-        x = tanh(x * y + y) - y
+        x = function(x * y + y) - y
     return x
+
+
+def weights(name: str) -> dict[str, np.ndarray]:
+    """All Parameters of a network, by name."""
+    draw = np.random.RandomState(0)
+    return {label: _drawn(draw, label, shape) for label, shape in _shapes(name).items()}
+
+
+def _drawn(draw, label: str, shape: tuple[int, ...]) -> np.ndarray:
+    kind = label.rsplit(".", 1)[-1]
+    if kind in ("gamma", "moving_variance"):
+        return np.ones(shape, np.float32)
+    if kind in ("beta", "moving_mean"):
+        return np.zeros(shape, np.float32)
+    fan_in = np.prod(shape[1:]) if len(shape) > 1 else 1e4
+    return (draw.randn(*shape) * (1.5 / fan_in) ** 0.5).astype(np.float32)
+
+
+def _shapes(name: str) -> dict[str, tuple[int, ...]]:
+    if name == "lenet":
+        return {
+            "conv1.weight": (6, 1, 5, 5),
+            "conv2.weight": (16, 6, 5, 5),
+            **_dense("fc1", 400, 120),
+            **_dense("fc2", 120, 84),
+            **_dense("fc3", 84, CLASSES),
+        }
+    if name == "mlp":
+        return {
+            key: shape
+            for n in range(4)
+            for key, shape in _dense(f"fc{n + 1}", 512, 512 if n < 3 else CLASSES).items()
+        }
+    if name in BLOCKS:
+        width, _ = BLOCKS[name]
+        return {
+            **_dense("query", width, width),
+            **_dense("key", width, width),
+            **_dense("value", width, width),
+            **_dense("project", width, width),
+            **_scaled("norm1", width),
+            **_dense("up", width, 4 * width),
+            **_dense("down", 4 * width, width),
+            **_scaled("norm2", width),
+        }
+    if name == "lstm":
+        sizes = {
+            "weight_ih": (4 * LSTM_WIDTH, LSTM_WIDTH),
+            "weight_hh": (4 * LSTM_WIDTH, LSTM_WIDTH),
+        }
+        sizes |= {"bias_ih": (4 * LSTM_WIDTH,), "bias_hh": (4 * LSTM_WIDTH,)}
+        return {
+            f"lstm.{kind}_l{layer}": shape
+            for kind, shape in sizes.items()
+            for layer in range(LSTM_LAYERS)
+        }
+    return _resnet_shapes(*RESNETS[name])
+
+
+def resnet_blocks(stages, bottleneck: bool) -> list[tuple[str, int, int, int]]:
+    """Of every block: name, channels that come in, width, stride."""
+    found, channels = [], 64
+    for stage, count in enumerate(stages):
+        width = 64 * 2**stage
+        for block in range(count):
+            stride = 2 if stage and not block else 1
+            found.append((f"layer{stage + 1}.{block}", channels, width, stride))
+            channels = width * (4 if bottleneck else 1)
+    return found
+
+
+def _resnet_shapes(stages, bottleneck: bool):
+    shapes = {"conv1.weight": (64, 3, 7, 7), **_statistics("bn1", 64)}
+    channels = 64
+    for name, channels, width, stride in resnet_blocks(stages, bottleneck):
+        out = width * (4 if bottleneck else 1)
+        kernels = [(width, channels, 1), (width, width, 3), (out, width, 1)]
+        if not bottleneck:
+            kernels = [(width, channels, 3), (width, width, 3)]
+        for n, (o, i, k) in enumerate(kernels, 1):
+            shapes[f"{name}.conv{n}.weight"] = (o, i, k, k)
+            shapes |= _statistics(f"{name}.bn{n}", o)
+        if stride != 1 or channels != out:
+            shapes[f"{name}.shortcut.weight"] = (out, channels, 1, 1)
+            shapes |= _statistics(f"{name}.bn_shortcut", out)
+        channels = out
+    return shapes | _dense("fc", channels, CLASSES)
+
+
+def _dense(name, inputs, outputs):
+    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+
+
+def _scaled(name, width):
+    return {f"{name}.gamma": (width,), f"{name}.beta": (width,)}
+
+
+def _statistics(name, width):
+    moving = {f"{name}.moving_mean": (width,), f"{name}.moving_variance": (width,)}
+    return _scaled(name, width) | moving

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 import time
 
@@ -12,22 +13,61 @@ import numpy as np
 
 
 def main() -> None:
-    """Serve requests `{"work", "variant", "calls"}` until the input ends."""
+    """Serve requests until the input ends.
+
+    `{"work", "variant", "calls", "seconds"}`: at most so many calls, none begun after so many
+    seconds; answered with the times, the first elements of the results and, for mycel, how many
+    programs were compiled. `{"memory": "reset"}` and `{"memory": "peak"}` begin and end a
+    measurement of memory.
+    """
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a framework prints does not mix with the answers
     module = importlib.import_module(f"bench.in_{sys.argv[1]}")
+    compilations = getattr(module, "compilations", int)
     made: dict = {}
-    print(json.dumps({"variants": module.VARIANTS, "settings": module.settings()}), flush=True)
+
+    def answer(content) -> None:
+        print(json.dumps(content), file=answers, flush=True)
+
+    answer({"variants": module.VARIANTS, "settings": module.settings()})
     for line in sys.stdin:
         request = json.loads(line)
+        if "memory" in request:
+            answer({"bytes": memory(request["memory"])})
+            continue
         key = (request["work"], request["variant"])
-        if key not in made:
-            made[key] = getattr(module, request["work"])(request["variant"])
-        once, seconds, results = made[key], [], []
-        for _ in range(request["calls"]):
-            start = time.perf_counter()
-            result = once()
-            seconds.append(time.perf_counter() - start)
-            results.append(np.asarray(result, np.float64).ravel()[:4].tolist())
-        print(json.dumps({"seconds": seconds, "results": results}), flush=True)
+        try:
+            if key not in made:
+                made[key] = module.make(*key)
+            before = compilations()
+            seconds, results = calls(made[key], request["calls"], request["seconds"])
+        except Exception as error:
+            answer({"error": f"{type(error).__name__}: {error}"})
+            continue
+        compiled = compilations() - before
+        answer({"seconds": seconds, "results": results, "compilations": compiled})
+
+
+def calls(once, most: int, limit: float) -> tuple[list[float], list]:
+    """Seconds of each call, and the first elements of each result."""
+    seconds, results = [], []
+    begin = time.perf_counter()
+    while len(seconds) < most and (not seconds or time.perf_counter() - begin < limit):
+        start = time.perf_counter()
+        result = once()
+        seconds.append(time.perf_counter() - start)
+        results.append(np.asarray(result, np.float64).ravel()[:4].tolist())
+    return seconds, results
+
+
+def memory(what: str) -> int:
+    """Bytes of this process: now, and forget the peak; or the peak since then."""
+    if what == "reset":
+        with open("/proc/self/clear_refs", "w") as control:
+            control.write("5")
+    label = {"reset": "VmRSS:", "peak": "VmHWM:"}[what]
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith(label))
 
 
 if __name__ == "__main__":

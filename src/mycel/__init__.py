@@ -19,7 +19,7 @@ from mycel import debug, init, mint, nn, ops, optim
 from mycel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from mycel.base.context import context as _context
 from mycel.base.dtypes import *
-from mycel.base.errors import BudgetError
+from mycel.base.errors import BudgetError, HookOrderError
 from mycel.base.version import __version__
 from mycel.differentiate import api as _api
 from mycel.differentiate.api import get_grad, grad, value_and_grad

@@ -12,9 +12,11 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import mycel as ms
 from mycel import Tensor, nn, ops
+from mycel.base.errors import HookOrderError
 
 SCRIPT = """
 import jax, numpy as np, mycel as ms
@@ -123,3 +125,44 @@ def test_a_second_process_starts_from_the_disk_cache(tmp_path):
     assert first_misses > 0
     assert hits >= first_misses
     assert misses == 0
+
+
+def test_a_body_that_reads_what_a_later_hook_changed_ends_with_an_error():
+    """A hook of the backward pass appends to the list whose end the body reads: where the call must
+    go on in PyNative, the end is no longer what it was at that line. Oracle: direct execution, for
+    what comes before."""
+    kept, turn = [], [0]
+    net = nn.SequentialCell(nn.Dense(1, 1, 3.0, 0.0))
+
+    def replace(cell, arrived, left):
+        turn[0] += 1
+        kept.append(left[0] * 10)
+        return None if turn[0] < 4 else (left[0] * 2,)
+
+    net[0].register_forward_pre_hook(lambda cell, inputs: kept.append(inputs[0]))
+    net.register_backward_hook(replace)
+    step = ms.jit(ms.grad(lambda x: (net(x) * kept[-1]).sum()))
+    x = Tensor([[2.0]])
+    assert [float(step(x)) for _ in range(3)] == [12.0] * 3
+    assert ms.debug.ledger().counts.replays
+    with pytest.raises(HookOrderError, match=r"before its hook .*replace \(at .*test_hooks_comp"):
+        step(x)
+
+
+def test_a_body_that_goes_the_same_way_goes_on():
+    """The same, with what the hooks keep under other names. Oracle: the chain rule."""
+    kept, turn = {}, [0]
+    net = nn.SequentialCell(nn.Dense(1, 1, 3.0, 0.0))
+
+    def replace(cell, arrived, left):
+        turn[0] += 1
+        kept["left"] = left[0] * 10
+        return None if turn[0] < 4 else (left[0] * 2,)
+
+    net[0].register_forward_pre_hook(lambda cell, inputs: kept.update(inputs=inputs[0]))
+    net.register_backward_hook(replace)
+    step = ms.jit(ms.grad(lambda x: (net(x) * kept["inputs"]).sum()))
+    found = [float(step(Tensor([[2.0]]))) for _ in range(6)]
+    # d(3x · kept)/dx = 6x: what was kept is x behind the border of the Cell, so that both parts
+    # leave through it and are doubled later.
+    assert found == [12.0] * 3 + [24.0] * 3

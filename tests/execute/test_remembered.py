@@ -13,6 +13,7 @@ import pytest
 import mycel as ms
 import programs
 from harness import as_numpy, execution
+from mycel import Parameter, Tensor
 
 
 def play(build, mode: str):
@@ -268,3 +269,38 @@ def test_the_ledger_names_the_cell_and_the_line():
     assert missed[0].what == "Outer: a Tensor read (bool) changed"
     line = Inner.construct.__code__.co_firstlineno + 1
     assert missed[0].place == f"{__file__}:{line}"
+
+
+def test_a_parameter_that_gets_another_shape_is_seen():
+    """Oracle: the other mode, and NumPy."""
+    p = Parameter(Tensor([1.0, 2.0]), name="p")
+    double = ms.jit(lambda: p * 2)
+    for _ in range(4):
+        double()
+    p.set_data(Tensor([1.0, 2.0, 3.0]), slice_shape=True)
+    for _ in range(4):
+        made = double()
+        assert made.shape == (3,)
+        assert made.asnumpy().tolist() == [2.0, 4.0, 6.0]
+
+
+def test_values_that_are_kept_do_not_change():
+    """A replay writes into the Values that handles own alone; another handle on one keeps it.
+    Oracle: NumPy."""
+    p, q = (Parameter(Tensor([1.0, 2.0]), name=name) for name in "pq")
+
+    @ms.jit
+    def step():
+        p.set_data(p + 1)
+        q.set_data(q * 2)
+        return p.sum()
+
+    kept = []
+    for number in range(8):
+        step()
+        if number % 2:
+            kept.append((p.value(), q.value(), number))
+    assert ms.debug.ledger().counts.replays
+    for first, second, number in kept:
+        np.testing.assert_array_equal(first.asnumpy(), np.array([2.0, 3.0]) + number)
+        np.testing.assert_array_equal(second.asnumpy(), np.array([1.0, 2.0]) * 2 ** (number + 1))

@@ -44,6 +44,18 @@ DUPLICATE_PARAMETER = (
 )
 
 
+GOES_ANOTHER_WAY = (
+    "{name} goes another way before its hook {site} (at {place}) than when it was remembered: hooks "
+    "of this call have run on what was remembered, and cannot run again. It reads Python state that "
+    "one of them changed, or that nothing told of. Keep that state in a Parameter, in an attribute "
+    "of a Cell or by name, or decide in a hook."
+)
+
+
+class HookOrderError(RuntimeError):
+    """A remembered function read Python state that its own hooks change later in the call."""
+
+
 class BudgetError(RuntimeError):
     """A budget set with `mycel.debug.budget` was used up."""
 

@@ -40,6 +40,7 @@ class Op:
     Attributes:
         rule: an optional reverse written in Python over recorded values,
             `rule(inputs, outputs, cotangents, mask) -> list`, for what needs no array function.
+        repeats: whether the rule records the same for the same record; not if it calls the user's.
         fallible: it can fail while running, so its segment is waited for.
         one, two, many: signatures by the avals of one, two or any inputs.
     """
@@ -52,6 +53,7 @@ class Op:
         "many",
         "name",
         "one",
+        "repeats",
         "rule",
         "two",
     )
@@ -63,6 +65,7 @@ class Op:
         self.name = name
         self.function = function
         self.rule = rule
+        self.repeats = True
         self.fallible = fallible
         self.jitted = jax.jit(function)
         self.one: dict[Aval, Signature] = {}

@@ -12,6 +12,7 @@ from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
 from mycel.base.places import user_place
 from mycel.base.trees import tree_leaves, tree_map
+from mycel.differentiate import plans
 from mycel.differentiate.reverse import ONES, STOP, reverse
 from mycel.record.marker import COPY
 from mycel.record.parameter import Parameter
@@ -105,7 +106,7 @@ def _differentiate(task: Derivative, stream: Stream, args, kwargs, sensitivity, 
         leaves.append(value)
         _take_hooks(stream, weight, value)
     assert stream.tape is not None
-    start = len(stream.tape)
+    start, forward = len(stream.tape), plans.begin(stream)
     output = task.function(*args, **kwargs)
     result = _first(output) if task.has_aux else output
     seeds = _seeds(result, sensitivity)
@@ -113,7 +114,9 @@ def _differentiate(task: Derivative, stream: Stream, args, kwargs, sensitivity, 
     if owner:
         # Nothing else will look at this tape: the reverse frees it as it goes.
         stream.tape = None
-    found = reverse(stream, nodes, seeds, leaves, owner)
+        found = _reverse_kept(stream, forward, nodes, seeds, leaves)
+    else:
+        found = reverse(stream, nodes, seeds, leaves, consume=False)
     gradients = [new_tensor(value) for value in found]
     rest = iter(gradients)
     by_input = [
@@ -121,6 +124,19 @@ def _differentiate(task: Derivative, stream: Stream, args, kwargs, sensitivity, 
         for index in indices
     ]
     return output, by_input, gradients[inputs:]
+
+
+def _reverse_kept(stream: Stream, forward: plans.Forward, nodes, seeds, leaves) -> list[Value]:
+    """The gradients, by a walk that is known or by one that is kept for the next time."""
+    begun = plans.start(stream, forward, nodes, seeds, leaves)
+    if begun is None:
+        return reverse(stream, nodes, seeds, leaves, consume=True)
+    found = plans.repeat(begun, seeds)
+    if found is None:
+        found = reverse(stream, nodes, seeds, leaves, consume=True)
+        plans.keep(stream, begun, seeds, found)
+    nodes.clear()
+    return found
 
 
 def _leaf(stream, leaves, argument):

@@ -51,6 +51,7 @@ def reverse(
     for result, seed in seeds:
         _accumulate(cotangents, result, seed)
     hooks = {} if stream.hooks is None else stream.hooks
+    first = nodes[0][3] if nodes else None
     position = len(nodes)
     around = stream.reversing
     while position:
@@ -78,13 +79,13 @@ def reverse(
             stream.reversing = around
         for value, gradient in zip(inputs, gradients, strict=True):
             if gradient is not None and id(value) in needed:
-                _accumulate(cotangents, value, gradient)
+                _accumulate(cotangents, value, gradient, place)
         del given, gradients
     found = []
     for leaf in leaves:
         gradient = cotangents.get(id(leaf))
         if gradient is None:
-            gradient = record(ZEROS, (leaf,))
+            gradient = record(ZEROS, (leaf,), first)
         elif hooks and id(leaf) in hooks:
             gradient = fire_hooks(hooks, leaf, gradient)
         found.append(gradient)
@@ -128,6 +129,8 @@ def _gradients(op, inputs, outputs, given, mask, place):
     return [next(gradients) if wanted else None for wanted in mask]
 
 
-def _accumulate(cotangents, value, gradient):
+def _accumulate(cotangents, value, gradient, place=None):
     before = cotangents.get(id(value))
-    cotangents[id(value)] = gradient if before is None else record(ADD, (before, gradient))
+    if before is not None:
+        gradient = record(ADD, (before, gradient), place)
+    cotangents[id(value)] = gradient

@@ -37,9 +37,13 @@ class Capture:
         sites: Python that runs at every call.
         refused: why the call cannot be remembered, and what to write instead.
         again: what the first sites did in the replay that was broken off: they do not run twice.
+        check: told of each of these before it is emitted again: its number, what is called, and
+            what it is given; raises if the call goes another way than the replay.
     """
 
-    def __init__(self, stream: Stream, again: list | None = None):
+    def __init__(
+        self, stream: Stream, again: list | None = None, check: Callable[..., None] | None = None
+    ):
         self.stream = stream
         self.inputs: list = []
         self.assigned: dict[int, Tensor] = {}
@@ -53,6 +57,7 @@ class Capture:
         self.hook_owners: dict[int, Tensor] = {}
         self._made_cells: dict[int, object] = {}
         self.again = again or []
+        self.check = check
         self.formatted: list | None = []
         self._proxies: dict[int, int] = {}
         self._passed: list[Tensor] = []
@@ -169,6 +174,8 @@ class Capture:
         given: Any = (args, kwargs or {})
         template = self.template(given)
         bindings = self.bindings()
+        if index < len(self.again) and self.check is not None:
+            self.check(self, index, function, template, bindings)
         start = self._site_start = self._next_number()
         stream = self.stream
         self._in_site = True
@@ -315,7 +322,13 @@ class Capture:
 
     # -- the whole record -----------------------------------------------------------------
 
-    def record(self) -> tuple[tuple, list[int]]:
+    def record_so_far(self) -> tuple[tuple, list[int]]:
+        """As `record`, with the segment that is open."""
+        segment = self.stream.segment
+        numbers = [self.number_of(value) for value in segment.externals]
+        return self.record((segment.key, numbers, self._count))
+
+    def record(self, *more: tuple) -> tuple[tuple, list[int]]:
         """All segments as one: the flat key, and the inputs it uses in the order of first use."""
         key: list[int] = []
         used: dict[int, int] = {}
@@ -325,7 +338,7 @@ class Capture:
                 return number
             return used.setdefault(number, -1 - len(used))
 
-        for segment, numbers, base in self._segments:
+        for segment, numbers, base in (*self._segments, *more):
             position = 0
             while position < len(segment):
                 arity = signatures[segment[position]].arity

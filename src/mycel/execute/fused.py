@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from mycel.base.places import NOWHERE, Place
+from mycel.base.places import NOWHERE
 from mycel.define.op import signatures
 from mycel.execute.compile import Executable, decode, executables
 from mycel.execute.direct import run_operator
 from mycel.execute.ledger import ledger
 from mycel.record.packed import Packed
-from mycel.record.stream import Segment, demand
+from mycel.record.stream import Segment, demand, place_of
 from mycel.record.value import Poison, Value
 
 # New structures of one set of operations that are compiled at once; later ones run operator by
@@ -54,7 +54,7 @@ def _fill(segment, held):
         # Once more, one by one: what can be computed is, the rest tells what failed and where.
         results = run_by_operator(key, live, arrays, segment.places)
     except BaseException as interruption:
-        place = Place(*segment.places[:3])
+        place = segment.place(0)
         for _, value in held:
             value.array = Poison("the segment", place, interruption)
         raise
@@ -95,7 +95,7 @@ def run_by_operator(key, live, arrays, places) -> list:
     for index in reversed(kept):
         node = nodes[index]
         inputs = [made[s] if s >= 0 else arrays[-1 - s] for s in node.inputs]
-        place = Place(*places[3 * index : 3 * index + 3]) if places else NOWHERE
+        place = place_of(places, index) if places else NOWHERE
         for offset, result in enumerate(_run_or_poison(node.signature, inputs, place)):
             made[node.first + offset] = result
         for slot in last_use.get(index, ()):

@@ -77,24 +77,24 @@ class Remembered:
         if structure.tensor_hooks:
             key += tuple(map(hooks_of, tensors))
         memory = self.memories.get(key)
-        again = None
+        again = check = None
         if memory is not None and memory.ready and not _is_debugged() and memory.is_current():
             outcome = replay(stream, memory, tensors)
             if outcome.done:
                 self.agreeing = max(AGREEING, self.agreeing - 1)
                 self.fruitless = 0
                 return outcome.result
-            again = outcome.again
+            again, check = outcome.again, memory.check_way
             self._missed(memory, outcome)
-        return self._record(stream, args, kwargs, tensors, held, key, again)
+        return self._record(stream, args, kwargs, tensors, held, key, again, check)
 
     # -- recording --------------------------------------------------------------------------
 
-    def _record(self, stream: Stream, args, kwargs, tensors, held, key, again):
+    def _record(self, stream: Stream, args, kwargs, tensors, held, key, again, check):
         stream.flush()
         for tensor in tensors:
             demand(tensor._value)
-        capture = Capture(stream, again)
+        capture = Capture(stream, again, check)
         with ledger.working_on(self.name):
             try:
                 proxies = capture.proxies(tensors)
@@ -133,7 +133,7 @@ class Remembered:
         return result
 
     def _remember(self, capture: Capture, template, bindings, key, held) -> None:
-        made = Memory(capture, template, bindings, held)
+        made = Memory(self.name, capture, template, bindings, held)
         kept = 0 if capture.refused else capture.kept(made.needed)
         if kept and not self.collected:
             # Only once: what a cycle keeps is told from what the program keeps.

@@ -4,18 +4,23 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import cached_property
+from operator import itemgetter
+from sys import getrefcount
 from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 
-from mycel.base.places import Place
+from mycel.base.errors import GOES_ANOTHER_WAY, HookOrderError
+from mycel.base.places import Place, user_place
 from mycel.base.structure import structure
 from mycel.base.trees import tree_leaves, tree_map
+from mycel.define.aval import Aval
 from mycel.execute.capture import Capture
 from mycel.execute.compile import Guard, decode, executables, seen_bytes
 from mycel.execute.ledger import ledger
-from mycel.execute.notes import Argument, Constant, Held, Slot, hooks_of, same
+from mycel.execute.notes import Argument, Constant, Held, Slot, hooks_of, same, same_function
 from mycel.execute.watch import Done, Watch
 from mycel.record.packed import Packed
 from mycel.record.stream import Stream, demand
@@ -55,8 +60,17 @@ class Outcome(NamedTuple):
 class Memory:
     """The record of one call, in the form that is compared and replayed."""
 
-    def __init__(self, capture: Capture, template, bindings, held):
+    @cached_property
+    def _input_avals(self) -> list[Aval]:
+        """What is known of each input that is used."""
+        found: dict[int, Aval] = {}
+        for node in decode(self.key):
+            found.update(zip(node.inputs, node.signature.inputs, strict=True))
+        return [found[-1 - place] for place in range(len(self.used))]
+
+    def __init__(self, name: str, capture: Capture, template, bindings, held):
         key, used = capture.record()
+        self.name = name
         self.key = key
         self.template = template
         self.bindings = bindings
@@ -129,6 +143,10 @@ class Memory:
             return False
         if any(hooks_of(handle) != hooks for handle, hooks in self._hook_owners):
             return False
+        avals = self._input_avals
+        for what, aval in zip(self.used, avals, strict=True):
+            if isinstance(what, Held) and what.handle._value.aval is not aval:
+                return False
         self._changes = structure.changes
         return True
 
@@ -139,6 +157,27 @@ class Memory:
             self._hook_owners = [(handle, hooks_of(handle)) for handle, _ in self._hook_owners]
             self._changes = structure.changes
             self._flags = structure.flags
+
+    def check_way(self, capture: Capture, index: int, function, template, bindings) -> None:
+        """Raise unless a call that goes on after a replay went the same way to this site.
+
+        The sites of the replay ran on what was remembered. Another way now means that the body
+        reads Python state that a later site of the same call has changed already.
+        """
+        site = self.sites[index]
+        key, used = capture.record_so_far()
+        inputs = [capture.inputs[-1 - number] for number in used]
+        if (
+            key != self.key[: len(key)]
+            or inputs != self.used[: len(inputs)]
+            or not same_function(site.function, function)
+            or not same(site.template, template)
+            or site.bindings != bindings
+        ):
+            name = getattr(site.function, "__qualname__", repr(site.function))
+            raise HookOrderError(
+                GOES_ANOTHER_WAY.format(name=self.name, site=name, place=user_place(3))
+            )
 
     # -- preparing ------------------------------------------------------------------------
 
@@ -159,6 +198,7 @@ class Memory:
             if read.number < 0 and not isinstance(self.inputs[-1 - read.number], Constant)
         ]
         self.holders: list[Any] = [self._holder(what) for what in self.used]
+        places = {id(w.handle): place for place, w in enumerate(self.used) if isinstance(w, Held)}
         self.argument_places = [
             (place, what.index)
             for place, what in enumerate(self.used)
@@ -206,7 +246,47 @@ class Memory:
         )
         if self.simple:
             self.result_index = self.order[self.template.number]
+            self._lay_out_commits(places)
         self._prepared = True
+
+    def _lay_out_commits(self, places: dict[int, int]) -> None:
+        """Tell handles whose Values can take their new arrays: those that are inputs too, of the
+        same aval. `own` and `given` pick the Values out of the holders' and the arrays out of the
+        results."""
+        inputs, rest, same_aval = self._input_avals, [], []
+        for handle, index in self.commits:
+            place = places.get(id(handle))
+            if place is not None and inputs[place] is self.avals[index]:
+                same_aval.append((handle, place, index))
+            else:
+                rest.append((handle, index))
+        if len(same_aval) > 1:  # an itemgetter of one item gives no tuple
+            self.kept_commits = [(handle, index) for handle, _, index in same_aval]
+            self.own = itemgetter(*[place for _, place, _ in same_aval])
+            self.given = itemgetter(*[index for _, _, index in same_aval])
+            self.alone_counts = [_ALONE] * len(same_aval)
+            self.commits = rest
+        else:
+            self.kept_commits = []
+
+    def commit(self, values: list[Value], results) -> None:
+        """Point the handles that were assigned at their results.
+
+        A Value that only its handle has takes the new array: for hundreds of Parameters that is
+        much cheaper than new Values.
+        """
+        if self.kept_commits:
+            own = self.own(values)
+            if list(map(getrefcount, own)) == self.alone_counts:
+                for value, array in zip(own, self.given(results), strict=True):
+                    value.array = array
+            else:
+                self._point(self.kept_commits, results)
+        self._point(self.commits, results)
+
+    def _point(self, commits, results) -> None:
+        for handle, index in commits:
+            handle._value = _made(results[index], self.avals[index])
 
     def _packs(self, avals) -> tuple[tuple[int, ...], ...]:
         """Groups of small results of one type that only sites receive or look at."""
@@ -250,7 +330,8 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
         holders = holders[:]
         for place, index in memory.argument_places:
             holders[place] = tensors[index]
-    arrays = [holder._value.array for holder in holders]
+    values = [holder._value for holder in holders]
+    arrays = [value.array for value in values]
     try:
         try:
             results = memory.executable(arrays)
@@ -258,7 +339,7 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
             if not any(array is None for array in arrays):
                 raise
             # Pending elsewhere: packed, or on another thread.
-            results = memory.executable([demand(holder._value) for holder in holders])
+            results = memory.executable(list(map(demand, values)))
     except Exception as error:
         # A value pending on another thread, or poisoned: PyNative says which.
         return Outcome(False, missed=Difference(f"it could not run: {type(error).__name__}"))
@@ -267,10 +348,9 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
         if seen != memory.expected:
             return Outcome(False, missed=_changed(_first_difference(memory, seen)))
     if memory.simple:
-        values = [_made(array, aval) for array, aval in zip(results, memory.avals, strict=True)]
-        for handle, index in memory.commits:
-            handle._value = values[index]
-        result = new_tensor(values[memory.result_index])
+        memory.commit(values, results)
+        index = memory.result_index
+        result = new_tensor(_made(results[index], memory.avals[index]))
     else:
         outcome = _finish(stream, memory, tensors, results)
         if not outcome.done:
@@ -281,6 +361,16 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
         ledger.raise_if_over()
     return Outcome(True, result)
 
+
+def _references_of_one() -> int:
+    """What `getrefcount` says of a Value that only its handle has, where `commit` asks."""
+    handles = [new_tensor(value_of(np.zeros(()))) for _ in range(2)]
+    values = [handle._value for handle in handles]
+    own = itemgetter(0, 1)(values)
+    return list(map(getrefcount, own))[0]
+
+
+_ALONE = _references_of_one()
 
 _new_value = Value.__new__
 

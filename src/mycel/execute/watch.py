@@ -18,16 +18,10 @@ from mycel.execute.notes import Constant, Held, same
 from mycel.record.hooks import call_labelled, tell_where
 from mycel.record.journal import Journal
 from mycel.record.marker import Inside, Marker, record_again
-from mycel.record.stream import Stream, demand
+from mycel.record.stream import Stream, dead, demand
 from mycel.record.tensor import Tensor, made_inside, rebind, resolve
 from mycel.record.value import Value
 
-
-def _nobody() -> None:
-    """In place of the weak reference to a Value that got its array elsewhere."""
-
-
-_dead: Any = _nobody
 # The journal of sites that changed nothing; theirs is used again.
 _NOTHING = Journal()
 
@@ -173,7 +167,7 @@ class Watch:
         number = self._base + value.slot
         known = self._known(number)
         if known is not None:
-            segment.outputs[value.slot] = _dead
+            segment.outputs[value.slot] = dead
             value.array, value.segment = known.array, known.segment
             if known.array is None:
                 value.slot = known.slot

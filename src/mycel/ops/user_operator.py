@@ -102,7 +102,7 @@ class UserOperator(Definition):
             kept = [value for value, there in zip(found, flags, strict=True) if there]
             return [value if wanted else None for value, wanted in zip(kept, mask, strict=True)]
 
-        op.rule = rule
+        op.rule, op.repeats = rule, False
 
 
 # -- making the callable ------------------------------------------------------------------------

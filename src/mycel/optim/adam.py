@@ -8,6 +8,7 @@ from mycel.base.errors import wrong
 from mycel.nn.checks import boolean
 from mycel.optim import rules
 from mycel.optim.optimizer import Optimizer, floating, unit_interval, update
+from mycel.optim.together import Together
 from mycel.record.parameter import Parameter
 from mycel.record.tensor import Tensor
 
@@ -72,24 +73,15 @@ class Adam(Optimizer):
     def construct(self, gradients):
         """Take one step; True."""
         settings = self._advance_powers()
+        step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
             handles = [parameter, self.moment1[n], self.moment2[n]]
             largest = self.vhat[n] if self.use_amsgrad else None
-            made = rules.adam(
-                *handles,
-                gradient,
-                rate,
-                *settings,
-                largest,
-                decay,
-                scale,
-                self.use_nesterov,
-                self._centralized[n],
-            )
+            inputs = (*handles, gradient, rate, *settings, largest, decay, scale)
             if largest is not None:
                 handles.append(largest)
-            for handle, value in zip(handles, made, strict=True):
-                update(handle, value)
+            step.add(rules.adam, handles, inputs, self.use_nesterov, self._centralized[n])
+        step.take()
         return self._done
 
     def _advance_powers(self):
@@ -130,14 +122,14 @@ class AdamWeightDecay(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
+        step = Together()
         for n, parameter, gradient, rate, decay, _ in self._begin(gradients):
             handles = (parameter, self.moments1[n], self.moments2[n])
             if self._centralized[n] and gradient.ndim > 1:
                 gradient = rules.centered(gradient)
-            betas = self.beta1, self.beta2, self.eps
-            made = rules.adam_weight_decay(*handles, gradient, rate, *betas, decay)
-            for handle, value in zip(handles, made, strict=True):
-                update(handle, value)
+            inputs = (*handles, gradient, rate, self.beta1, self.beta2, self.eps, decay)
+            step.add(rules.adam_weight_decay, handles, inputs)
+        step.take()
         return self._done
 
 

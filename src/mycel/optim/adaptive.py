@@ -6,7 +6,8 @@ from __future__ import annotations
 from mycel.base.dtypes import float32
 from mycel.nn.checks import boolean, number
 from mycel.optim import rules
-from mycel.optim.optimizer import Optimizer, update
+from mycel.optim.optimizer import Optimizer
+from mycel.optim.together import Together
 from mycel.record.tensor import Tensor
 
 
@@ -62,15 +63,16 @@ class RMSProp(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
+        step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
             handles = [parameter, self.ms[n], self.moment[n]]
             mean = self.mg[n] if self.centered else None
             settings = self.decay, self.momentum, self.epsilon, mean, decay, scale
-            made = rules.root_mean_square(*handles, gradient, rate, *settings, self._centralized[n])
+            inputs = (*handles, gradient, rate, *settings)
             if mean is not None:
                 handles.append(mean)
-            for handle, value in zip(handles, made, strict=True):
-                update(handle, value)
+            step.add(rules.root_mean_square, handles, inputs, self._centralized[n])
+        step.take()
         return self._done
 
 
@@ -111,18 +113,10 @@ class Adagrad(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
+        step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            squares = self.accum[n]
-            changed, sums = rules.adagrad(
-                parameter,
-                squares,
-                gradient,
-                rate,
-                decay,
-                scale,
-                self.update_slots,
-                self._centralized[n],
-            )
-            update(parameter, changed)
-            update(squares, sums)
+            handles = (parameter, self.accum[n])
+            inputs = (*handles, gradient, rate, decay, scale)
+            step.add(rules.adagrad, handles, inputs, self.update_slots, self._centralized[n])
+        step.take()
         return self._done

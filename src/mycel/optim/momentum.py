@@ -6,7 +6,8 @@ from __future__ import annotations
 from mycel.base.dtypes import float32
 from mycel.nn.checks import boolean
 from mycel.optim import rules
-from mycel.optim.optimizer import Optimizer, floating, update
+from mycel.optim.optimizer import Optimizer, floating
+from mycel.optim.together import Together
 from mycel.record.parameter import Parameter
 from mycel.record.tensor import Tensor
 
@@ -51,19 +52,10 @@ class Momentum(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
+        step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            moment = self.moments[n]
-            changed, moved = rules.momentum(
-                parameter,
-                moment,
-                gradient,
-                rate,
-                self.momentum,
-                decay,
-                scale,
-                self.use_nesterov,
-                self._centralized[n],
-            )
-            update(parameter, changed)
-            update(moment, moved)
+            handles = (parameter, self.moments[n])
+            inputs = (*handles, gradient, rate, self.momentum, decay, scale)
+            step.add(rules.momentum, handles, inputs, self.use_nesterov, self._centralized[n])
+        step.take()
         return self._done

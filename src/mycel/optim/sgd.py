@@ -7,7 +7,8 @@ from mycel.base.dtypes import float32
 from mycel.base.errors import wrong
 from mycel.nn.checks import boolean, number
 from mycel.optim import rules
-from mycel.optim.optimizer import Optimizer, update
+from mycel.optim.optimizer import Optimizer
+from mycel.optim.together import Together
 from mycel.record.parameter import Parameter
 from mycel.record.tensor import Tensor
 
@@ -58,15 +59,16 @@ class SGD(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
+        step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
             centralize = self._centralized[n]
             if not self._with_momentum:
-                made = rules.descend(parameter, gradient, rate, decay, scale, centralize)
-                update(parameter, made)
+                inputs = (parameter, gradient, rate, decay, scale)
+                step.add(rules.descend, [parameter], inputs, centralize)
                 continue
             handles = (parameter, self.accum[n], self.stat[n])
+            inputs = (*handles, gradient, rate, self.momentum, decay, scale)
             formula = self.dampening, self.nesterov, centralize
-            made = rules.stochastic(*handles, gradient, rate, self.momentum, decay, scale, *formula)
-            for handle, value in zip(handles, made, strict=True):
-                update(handle, value)
+            step.add(rules.stochastic, handles, inputs, *formula)
+        step.take()
         return self._done

@@ -35,6 +35,7 @@ class Marker:
     name = ""
     pairwise = False
     eager = False
+    repeats = False
 
     def __init__(self):
         self.inner: list[tuple] = []

@@ -21,6 +21,14 @@ from mycel.record.journal import Journal
 from mycel.record.packed import Packed
 from mycel.record.value import Observer, Poison, Value
 
+
+def _nobody() -> None:
+    """In place of the weak reference to a Value that nobody has."""
+
+
+dead: Any = _nobody
+
+
 # Safety nets only: programs are cut at structural boundaries, because other cuts never repeat.
 MOST_OUTPUTS = 4000
 MOST_BYTES = 4 << 30
@@ -59,6 +67,15 @@ class Segment:
         # The Cells called in this segment by id, and None for a derivative (see boundary).
         self.met: set[int | None] = set()
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes it has."""
+        return len(self.places) // 3
+
+    def place(self, number: int) -> Place:
+        """Where a node was recorded; one of a reverse may name the node of the forward record."""
+        return place_of(self.places, number)
+
     def admit(self, value: Value) -> int:
         """The slot of a Value from outside this segment."""
         slot = self.external_slots.get(id(value))
@@ -79,6 +96,13 @@ class Segment:
         """Drop everything: pending Values point here, and buffers must not wait to be collected."""
         self.key, self.outputs, self.places, self.externals = [], [], [], []
         self.external_slots = {}
+
+
+def place_of(places: list, number: int) -> Place:
+    """The Place of a node: its fields, or the number of the node that has them."""
+    if isinstance(places[3 * number], int):
+        number = places[3 * number]
+    return Place(*places[3 * number : 3 * number + 3])
 
 
 class Machine:
@@ -276,13 +300,20 @@ _new_value = Value.__new__
 
 
 def _pending(aval, segment, value=None):
+    slot = len(segment.outputs)
+    segment.outputs.append(dead)
+    return pending(aval, segment, slot, value)
+
+
+def pending(aval, segment: Segment, slot: int, value: Value | None = None) -> Value:
+    """The Value at a slot of a segment: a new one, or one of a call that was broken off."""
     value = value or _new_value(Value)
     value.array = None
     value.aval = aval
     value.segment = segment
     value.capture = None
-    value.slot = len(segment.outputs)
-    segment.outputs.append(ref(value))
+    value.slot = slot
+    segment.outputs[slot] = ref(value)
     return value
 
 

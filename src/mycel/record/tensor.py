@@ -330,6 +330,8 @@ def rebind(handle: Tensor, value: Value) -> None:
         stream.capture.write(handle)
     if stream.journal is not None:
         stream.journal.assigned.append((handle, handle._value))
+    if handle._value.aval is not value.aval:
+        structure.changes += 1
     handle._value = value
 
 

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each framework in a process and, if it is not ours, in a virtual environment of its own."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+import venv
+from typing import NamedTuple
+
+HERE = pathlib.Path(__file__).parent
+
+
+class Kind(NamedTuple):
+    """The worker module of a framework, and what its environment has; nothing: ours is used."""
+
+    module: str
+    packages: tuple[str, ...] = ()
+
+
+KINDS = {
+    "mycel": Kind("mycel"),
+    "jax": Kind("jax"),
+    "torch": Kind("torch", ("torch==2.13.0", "numpy")),
+    "mindspore-2.7.0": Kind("mindspore", ("mindspore==2.7.0", "numpy<2")),
+    "mindspore-2.10.0": Kind("mindspore", ("mindspore==2.10.0", "numpy<2")),
+}
+
+
+def python_of(name: str) -> str:
+    """The Python of a framework; its environment, under bench/.venvs, is made if it is not there.
+
+    Raises:
+        SystemExit: its packages cannot be installed.
+    """
+    packages = KINDS[name].packages
+    if not packages:
+        return sys.executable
+    folder = HERE / ".venvs" / name
+    python = folder / "bin" / "python"
+    done = folder / "installed"
+    if not done.exists():
+        print(f"Installing {', '.join(packages)} in {folder}", flush=True)
+        venv.create(folder, with_pip=True, clear=True)
+        install = [python, "-m", "pip", "install", "-q", *packages]
+        if subprocess.run(install, check=False).returncode:
+            raise SystemExit(f"{name} could not be installed; leave it out with --frameworks.")
+        done.touch()
+    return str(python)
+
+
+class Failed(Exception):
+    """What a framework said when it could not do a piece of work."""
+
+
+class Worker:
+    """A process of one framework (see worker.py)."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self._process = subprocess.Popen(
+            [python_of(name), "-m", "bench.worker", KINDS[name].module],
+            cwd=HERE.parent,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if name.startswith("mindspore") else None,
+            text=True,
+        )
+        hello = self._answer()
+        self.variants, self.settings = hello["variants"], hello["settings"]
+
+    def run(self, work: str, variant: str, calls: int, seconds: float) -> dict:
+        """So many calls of one piece of work, or as many as begin within some seconds."""
+        return self._ask(work=work, variant=variant, calls=calls, seconds=seconds)
+
+    def memory(self, what: str) -> int:
+        """Bytes of memory: at a "reset", which forgets the peak, or the "peak" since then."""
+        return self._ask(memory=what)["bytes"]
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.stdin.close()
+        self._process.wait()
+
+    def _ask(self, **request) -> dict:
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        found = self._answer()
+        if "error" in found:
+            raise Failed(found["error"])
+        return found
+
+    def _answer(self) -> dict:
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit(f"The worker of {self.name} ended; its error is above.")
+        return json.loads(line)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m bench.overhead`: what replaying costs beyond the executable, and recording in vain.
+
+The first table has steps of 24 and 300 small Parameters: microseconds of a replayed call less those
+of its bare executable on the same arrays. The second has a training step that keeps a Tensor it
+made, so that it is recorded at every call and never replayed, over the same step in PyNative.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+
+import mycel as ms
+from bench import in_mycel
+from bench.work import RECIPES, batch
+from mycel import Parameter, Tensor, nn, ops
+
+
+class Small(nn.Cell):
+    """So many Parameters of four numbers each."""
+
+    def __init__(self, count: int):
+        super().__init__()
+        self.parts = ms.ParameterTuple(
+            Parameter(np.full(4, 1.0 + n, np.float32), name=f"p{n}") for n in range(count)
+        )
+
+    def construct(self, x):
+        return sum((part * x).sum() for part in self.parts)
+
+
+def microseconds(call, calls: int) -> float:
+    """Of one call, the last one waited for."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        made = call()
+    np.asarray(made)
+    return (time.perf_counter() - start) / calls * 1e6
+
+
+def replay(count: int, rounds: int, calls: int) -> list[float]:
+    """Microseconds of a replay beyond its executable, of each round."""
+    net = Small(count)
+    optimizer = nn.Momentum(net.trainable_params(), 1e-6, 0.9)
+    derivative = ms.value_and_grad(net, None, optimizer.parameters)
+
+    @ms.jit
+    def step(x):
+        loss, gradients = derivative(x)
+        optimizer(gradients)
+        return loss
+
+    x = Tensor(np.ones(4, np.float32))
+    for _ in range(6):
+        step(x)
+    (memory,) = step.memories.values()
+    arrays = [holder._value.array for holder in memory.holders if holder is not None]
+    arrays = [x._value.array] * (len(memory.holders) - len(arrays)) + arrays
+    given = [
+        a if h is None else h._value.array for h, a in zip(memory.holders, arrays, strict=True)
+    ]
+    bare = memory.executable.function
+    found = []
+    for _ in range(rounds):
+        whole = microseconds(lambda: step(x), calls)
+        found.append(whole - microseconds(lambda: bare(*given)[0], calls))
+    return found
+
+
+def in_vain(work: str, rounds: int, calls: int) -> list[float]:
+    """The time of a step that is recorded and never replayed, over PyNative, of each round."""
+    # The warning that it is never replayed is what this is about.
+    warnings.simplefilter("ignore")
+    kept = {}
+    lanes = []
+    for jitted in (True, False):
+        net = in_mycel._networks.build(work)
+        optimizer = nn.Momentum(net.trainable_params(), RECIPES[work].rate, 0.9)
+        criterion = nn.CrossEntropyLoss()
+        derivative = ms.value_and_grad(
+            lambda x, y, net=net: criterion(net(x), y), None, optimizer.parameters
+        )
+
+        def step(x, y, derivative=derivative, optimizer=optimizer):
+            loss, gradients = derivative(x, y)
+            kept["gradient"] = ops.square(gradients[0])
+            optimizer(gradients)
+            return loss
+
+        lanes.append(ms.jit(step) if jitted else step)
+    x, y = map(Tensor, batch(work))
+    for lane in lanes:
+        microseconds(lambda lane=lane: lane(x, y), 6)
+    replays = ms.debug.ledger().counts.replays
+    found = []
+    for _ in range(rounds):
+        times = [microseconds(lambda lane=lane: lane(x, y), calls) for lane in lanes]
+        found.append(times[0] / times[1])
+    assert ms.debug.ledger().counts.replays == replays, "the step was replayed"
+    return found
+
+
+def main() -> None:
+    """Print medians and quartiles."""
+    parser = argparse.ArgumentParser(prog="python -m bench.overhead", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=21)
+    options = parser.parse_args()
+    print("replay beyond the bare executable: microseconds, median [quartiles]")
+    for count in (24, 300):
+        found = replay(count, options.rounds, 100)
+        low, middle, high = np.quantile(found, (0.25, 0.5, 0.75))
+        print(f"  {count:4d} Parameters  {middle:6.1f} [{low:.1f}, {high:.1f}]", flush=True)
+    print("recorded and never replayed, over PyNative: median [quartiles]")
+    for work in ("lenet", "mlp"):
+        low, middle, high = np.quantile(in_vain(work, options.rounds, 20), (0.25, 0.5, 0.75))
+        print(f"  {work:15s}  {middle:6.2f} [{low:.2f}, {high:.2f}]", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One node for a whole step: the calls of rules for all Parameters, recorded as one operator."""
+
+from __future__ import annotations
+
+import functools
+
+from mycel.define.op import Op
+from mycel.record.dispatch import to_values
+from mycel.record.stream import record
+from mycel.record.tensor import Tensor, rebind
+from mycel.record.value import Value
+
+# Combinations of rules beyond this many are built anew.
+MOST_COMBINATIONS = 256
+
+
+class Together:
+    """Collects what a step does to each Parameter; `take` records it as one node.
+
+    A node for each of some hundred Parameters would cost more than the step itself.
+
+    Example:
+        >>> from mycel.optim import rules
+        >>> from mycel.optim.together import Together
+        >>> w, v = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([3.0]), name="v")
+        >>> step, gradient, rate = Together(), Tensor([2.0]), Tensor(0.25)
+        >>> for parameter in (w, v):
+        ...     step.add(rules.descend, [parameter], (parameter, gradient, rate), False)
+        >>> step.take()
+        >>> print(w.asnumpy(), v.asnumpy())
+        [0.5] [2.5]
+    """
+
+    def __init__(self):
+        self._ops: list[Op] = []
+        self._counts: list[int] = []
+        self._values: list[Value] = []
+        self._handles: list[Tensor] = []
+
+    def add(self, rule, handles, inputs, *statics) -> None:
+        """Plan a call of a rule.
+
+        Args:
+            rule: an operator of `rules`.
+            handles: what its results are assigned to, in order.
+            inputs: its arrays; None for one that is left out.
+            statics: its static arguments, all of them.
+        """
+        definition = rule.definition
+        arrays = inputs
+        present = tuple([array is not None for array in inputs])
+        if definition.optional:
+            absent = len(definition.arrays) - len(present)
+            op = definition.bind_present(present + (False,) * absent, *statics)
+            arrays = [array for array in inputs if array is not None]
+        else:
+            op = definition.bind(*statics)
+        values = to_values(arrays)
+        self._ops.append(op)
+        self._counts.append(len(values))
+        self._values += values
+        self._handles += handles
+
+    def take(self) -> None:
+        """Record all calls, and assign what they give."""
+        if not self._ops:
+            return
+        op = self._ops[0]
+        if len(self._ops) > 1:
+            op = _combined(tuple(self._ops), tuple(self._counts))
+        made = record(op, tuple(self._values))
+        for handle, value in zip(
+            self._handles, (made,) if isinstance(made, Value) else made, strict=True
+        ):
+            rebind(handle, value)
+
+
+@functools.lru_cache(MOST_COMBINATIONS)
+def _combined(ops: tuple[Op, ...], counts: tuple[int, ...]) -> Op:
+    """The operator that does all of them."""
+
+    def run(*arrays):
+        given, made = iter(arrays), []
+        for op, count in zip(ops, counts, strict=True):
+            result = op.function(*[next(given) for _ in range(count)])
+            made += result if isinstance(result, (tuple, list)) else (result,)
+        return tuple(made)
+
+    return Op(ops[0].name, run)
