@@ -166,3 +166,22 @@ def test_a_body_that_goes_the_same_way_goes_on():
     # d(3x · kept)/dx = 6x: what was kept is x behind the border of the Cell, so that both parts
     # leave through it and are doubled later.
     assert found == [12.0] * 3 + [24.0] * 3
+
+
+def test_data_that_a_hook_makes_stays_data_when_the_call_goes_on():
+    """A hook cuts off with fresh data, a later one does something new: the call goes on with that
+    data, and is remembered as it is. Oracle: the chain rule."""
+    turn = [0]
+    net = nn.SequentialCell(nn.Dense(1, 1, 3.0, 0.0), nn.Dense(1, 1, 5.0, 0.0))
+
+    def scale(cell, inputs, output):
+        turn[0] += 1
+        return None if turn[0] < 4 else output * 2
+
+    net[0].register_forward_hook(lambda cell, inputs, output: output + Tensor([[0.5]]))
+    net[1].register_forward_hook(scale)
+    step = ms.jit(ms.value_and_grad(lambda x: net(x).sum()))
+    found = [[float(part) for part in step(Tensor([[2.0]]))] for _ in range(8)]
+    assert found == [[32.5, 15.0]] * 3 + [[65.0, 30.0]] * 5
+    # Two agreed before the hook changed its mind, and again before it is replayed once more.
+    assert ms.debug.ledger().counts.replays >= 2

@@ -189,6 +189,12 @@ class Watch:
             return Constant(demand(value))
         return value.number if value.number >= 0 else self._inputs[-1 - value.number]
 
+    def is_constant(self, value: Value) -> bool:
+        """Whether a Value is data that a site made."""
+        if value.capture is not self or value.number >= 0:
+            return False
+        return isinstance(self._inputs[-1 - value.number], Constant)
+
     def is_outside(self, handle: Tensor) -> bool:
         """Whether a handle lives longer than the call."""
         return id(handle) in self.outside
@@ -258,6 +264,8 @@ class Done(NamedTuple):
         and the Values it made are recorded again as themselves.
         """
         watch, now = self.watch, self.watch.now
+        capture = watch.stream.capture
+        assert capture is not None
         old = [leaf for leaf in tree_leaves((self.args, self.kwargs)) if isinstance(leaf, Tensor)]
         new = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
         handles: dict[int, Tensor] = {id(o): n for o, n in zip(old, new, strict=True)}
@@ -275,6 +283,8 @@ class Done(NamedTuple):
             found = now.get(id(value))
             if found is None:
                 found = now[id(value)] = Value(demand(value), value.aval)
+                if watch.is_constant(value):
+                    capture.constant(found)
             return found
 
         def connect(tree):
