@@ -116,11 +116,17 @@ def test_a_changed_name_stays_changed(mindspore):
 
 
 ABSENT = [
-    ("mindspore.nn.Cel", "mindspore.nn has no 'Cel' in mycel {}; nearest: mindspore.nn.Cell"),
-    ("mindspore.Cell", "mindspore has no 'Cell' in mycel {}; nearest: mycel.nn.Cell"),
+    (
+        "mindspore.nn.SequentialCel",
+        "mindspore.nn has no 'SequentialCel' in mycel {}; nearest: mindspore.nn.SequentialCell",
+    ),
+    ("mindspore.Cell", "mindspore has no 'Cell' in mycel {}; nearest: mycel.nn.SequentialCell"),
     ("mindspore.nn.Tensor", "mindspore.nn has no 'Tensor' in mycel {}; nearest: mycel.Tensor"),
     ("mindspore.qqqq", "mindspore has no 'qqqq' in mycel {}"),
-    ("ms.nn.Cel", "mycel.nn has no 'Cel' in mycel {}; nearest: mycel.nn.Cell"),
+    (
+        "ms.nn.SequentialCel",
+        "mycel.nn has no 'SequentialCel' in mycel {}; nearest: mycel.nn.SequentialCell",
+    ),
     ("ms.tensr", "mycel has no 'tensr' in mycel {}; nearest: mycel.Tensor"),
 ]
 

@@ -145,7 +145,7 @@ def test_a_body_that_reads_what_a_later_hook_changed_ends_with_an_error():
     x = Tensor([[2.0]])
     assert [float(step(x)) for _ in range(3)] == [12.0] * 3
     assert ms.debug.ledger().counts.replays
-    with pytest.raises(HookOrderError, match=r"before its hook .*replace \(at .*test_hooks_comp"):
+    with pytest.raises(HookOrderError, match=r"to its hook .*replace \(at .*test_hooks_comp"):
         step(x)
 
 

@@ -19,7 +19,7 @@ from mycel import init, nn
 from mycel.init import initializer, schemes
 
 # Layers that are not there yet, and functions of random numbers, which have their own tests.
-LEFT_OUT = ("layer_conv2d_transpose_weight", "layer_lstm_cell")
+LEFT_OUT = ()
 OTHERS = r"layer_(rand|uniform_|normal_|standard|bernoulli)"
 DRAWN = [
     (case, answer)

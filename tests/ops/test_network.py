@@ -15,8 +15,6 @@ from mycel.ops import lowering
 from recorded import agrees, cases, gradients_by_differences
 
 WITHOUT = {
-    "interpolate_nearest": "not there yet",
-    "interpolate_bilinear": "not there yet",
     "one_minus_cosine": "not there yet",
 }
 # Sums of Float16 inside: only as good as that type.

@@ -45,10 +45,10 @@ DUPLICATE_PARAMETER = (
 
 
 GOES_ANOTHER_WAY = (
-    "{name} goes another way before its hook {site} (at {place}) than when it was remembered: hooks "
-    "of this call have run on what was remembered, and cannot run again. It reads Python state that "
-    "one of them changed, or that nothing told of. Keep that state in a Parameter, in an attribute "
-    "of a Cell or by name, or decide in a hook."
+    "{name} goes another way to its hook {site} (at {place}) than when it was remembered, after "
+    "hooks of this call have run on what was remembered. It reads Python state that such a hook "
+    "has changed. Keep that state under a name of its own, in a Parameter or in an attribute of "
+    "a Cell."
 )
 
 

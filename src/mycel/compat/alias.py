@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
-from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
 from mycel.compat import absent
+from mycel.spell import namespaces
 
 OURS = "mycel"
 THEIRS = "mindspore"
@@ -23,7 +24,7 @@ ALREADY_IMPORTED = (
 )
 
 
-@cache
+@functools.cache
 def table() -> dict[str, dict[str, str]]:
     """The table of names.toml; read when the first path is asked for."""
     return tomllib.loads((Path(__file__).parent / "names.toml").read_text("utf-8"))
@@ -87,13 +88,13 @@ def find(path: str, name: str):
     renamed = table()["names"].get(inner)
     if renamed is not None:
         module, _, attribute = renamed.rpartition(".")
-        value = vars(importlib.import_module(module)).get(attribute, _MISSING)
+        value = _value(importlib.import_module(module), attribute)
         if value is not _MISSING:
             return value
     if inner in table()["modules"]:
         return _submodule(f"{path}.{name}")
     for module in _serving(below):
-        value = vars(module).get(name, _MISSING)
+        value = _value(module, name)
         if value is not _MISSING and not _internal(name, value):
             return value
     raise AttributeError(_absent(f"{path}.{name}"))
@@ -102,8 +103,21 @@ def find(path: str, name: str):
 def explain(*modules: ModuleType) -> None:
     """Let real modules of ours answer older names too, and say what is nearest to unknown ones."""
     for module in modules:
-        path = module.__name__
-        vars(module)["__getattr__"] = lambda name, path=path: find(path, name)
+        vars(module)["__getattr__"] = functools.partial(_answer, module)
+
+
+def _answer(module: ModuleType, name: str):
+    value = _value(module, name)
+    return find(module.__name__, name) if value is _MISSING else value
+
+
+def _value(module: ModuleType, name: str):
+    """What a module has under a name, also one that is only written when it is asked for."""
+    value = vars(module).get(name, _MISSING)
+    names = namespaces.get(module.__name__.removeprefix(f"{OURS}."), ())
+    if value is _MISSING and name in names:
+        value = vars(module)[name] = names[name]
+    return value
 
 
 def public_names(path: str) -> list[str]:

@@ -46,10 +46,10 @@ class Op:
     """
 
     __slots__ = (
+        "_jitted",
         "_reverses",
         "fallible",
         "function",
-        "jitted",
         "many",
         "name",
         "one",
@@ -67,7 +67,7 @@ class Op:
         self.rule = rule
         self.repeats = True
         self.fallible = fallible
-        self.jitted = jax.jit(function)
+        self._jitted = None
         self.one: dict[Aval, Signature] = {}
         self.two: dict[Aval, dict[Aval, Signature]] = {}
         self.many: dict[tuple[Aval, ...], Signature] = {}
@@ -76,7 +76,14 @@ class Op:
     def set_function(self, function: Callable) -> None:
         """Exchange the function before the first use."""
         self.function = function
-        self.jitted = jax.jit(function)
+        self._jitted = None
+
+    @property
+    def jitted(self) -> Callable:
+        """The function, compiled for each signature; made when it is first asked for."""
+        if self._jitted is None:
+            self._jitted = jax.jit(self.function)
+        return self._jitted
 
     def __repr__(self):
         return f"<Op {self.name}>"

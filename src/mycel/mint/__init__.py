@@ -2,8 +2,8 @@
 """MindSpore's `mint` names: the same operators, spelled as PyTorch spells them."""
 
 from mycel.mint import nn
-from mycel.spell import namespaces
+from mycel.spell import answer, namespaces
 
-globals().update(namespaces["mint"])
+answer(globals(), "mint")
 
 __all__ = ["nn", *namespaces["mint"]]

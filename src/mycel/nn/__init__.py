@@ -44,6 +44,18 @@ from mycel.nn.layers.normalization import (
     GroupNorm,
     LayerNorm,
 )
+from mycel.nn.layers.padding import (
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad2d,
+)
 from mycel.nn.layers.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -52,6 +64,17 @@ from mycel.nn.layers.pooling import (
     AvgPool2d,
     MaxPool1d,
     MaxPool2d,
+)
+from mycel.nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from mycel.nn.layers.resizing import PixelShuffle, PixelUnshuffle, ResizeBilinear, Unfold, Upsample
+from mycel.nn.layers.transposed import Conv1dTranspose, Conv2dTranspose, Conv3dTranspose
+from mycel.nn.layers.volumes import (
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool3d,
+    AvgPool3d,
+    Conv3d,
+    MaxPool3d,
 )
 from mycel.nn.loss import (
     BCELoss,

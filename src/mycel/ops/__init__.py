@@ -24,24 +24,30 @@ from mycel.ops import (
     normalization,
     ordering,
     padding,
+    patches,
     pooling,
     powers,
     random,
+    recurrent,
     reduction,
+    resizing,
+    sampling,
     scatter,
     selection,
     shape,
     statistics,
+    transposed,
     trigonometry,
+    volumes,
 )
 from mycel.ops.custom import Custom, custom_op
 from mycel.ops.data_queue import GetNext, feed_queue
 from mycel.ops.diagonals import block_diag, meshgrid
 from mycel.ops.hook import HookBackward, InsertGradientOf
 from mycel.ops.summary import HistogramSummary, ImageSummary, ScalarSummary, TensorSummary
-from mycel.spell import Primitive, namespaces
+from mycel.spell import Primitive, answer, namespaces
 
-globals().update(namespaces["ops"])
+answer(globals(), "ops")
 
 __all__ = [
     "Custom",

@@ -18,6 +18,13 @@ from jax import lax
 # Up to this many input channels a convolution on CPU is quicker as patches and one product. Such
 # inputs are pictures, so that the slow part, the gradient of the patches, is not asked for.
 FEW_CHANNELS = 4
+# With no more windows than this (in all of a batch), and weights of many channels, a product for
+# each element of the kernel is quicker: XLA's own convolution packs the weight anew at each call.
+FEW_WINDOWS, MANY_WEIGHTS = 256, 64 * 64
+# So many groups are convolved one by one; more of them in products over all groups at once.
+FEW_GROUPS = 8
+# Kernels with more elements than this are left to XLA, where the code would grow with them.
+MOST_KERNEL = 49
 
 
 def on_cpu() -> bool:
@@ -35,12 +42,99 @@ def convolve(x, weight, stride, pads, dilation, groups):
         pads: (in front, behind) for each of them.
     """
     kernel = weight.shape[2:]
-    if on_cpu() and groups == 1 and len(kernel) == 2:
+    if not on_cpu() or 0 in x.shape or 0 in weight.shape:
+        return _general(x, weight, stride, pads, dilation, groups)
+    window = (stride, pads, dilation)
+    if groups > 1:
+        return _grouped(x, weight, *window, groups)
+    if len(kernel) == 2:
         if kernel == (1, 1) and not any(map(any, pads)):
             return _pointwise(x[:, :, :: stride[0], :: stride[1]], weight)
         if x.shape[1] <= FEW_CHANNELS:
-            return _patches_product(x, weight, stride, pads, dilation)
-    return _general(x, weight, stride, pads, dilation, groups)
+            return _patches_product(x, weight, *window)
+    if _is_slow(x, weight, *window):
+        return _products_by_element(x, weight, *window)
+    return _general(x, weight, *window, groups)
+
+
+def _is_slow(x, weight, stride, pads, dilation) -> bool:
+    """Whether XLA's own convolution is slow on CPU: few windows for many weights, or a kernel that
+    is longer than its input or, for the gradient, its output.
+
+    For such a kernel it has no fast code at all (measured 50 times slower), and the compiler of
+    JAX 0.10 may even end the process in the gradient.
+    """
+    kernel, lengths = weight.shape[2:], x.shape[2:]
+    if math.prod(kernel) > MOST_KERNEL:
+        return False
+    sizes = _sizes(lengths, kernel, stride, dilation, pads)
+    if any(k > min(n, size) for k, n, size in zip(kernel, lengths, sizes, strict=True)):
+        return True
+    windows = x.shape[0] * math.prod(sizes)
+    return windows <= FEW_WINDOWS and weight.shape[0] * weight.shape[1] >= MANY_WEIGHTS
+
+
+def _grouped(x, weight, stride, pads, dilation, groups):
+    """A convolution in groups; XLA's own is slow on CPU, and its derivatives more so (up to 200
+    times)."""
+    if math.prod(weight.shape[2:]) > MOST_KERNEL:
+        return _general(x, weight, stride, pads, dilation, groups)
+    if weight.shape[1] == 1:
+        return _by_channel(x, weight, stride, pads, dilation, groups)
+    if groups <= FEW_GROUPS:
+        parts = zip(jnp.split(x, groups, 1), jnp.split(weight, groups), strict=True)
+        return jnp.concatenate(
+            [convolve(part, own, stride, pads, dilation, 1) for part, own in parts], 1
+        )
+    return _products_by_group(x, weight, stride, pads, dilation, groups)
+
+
+def _by_channel(x, weight, stride, pads, dilation, groups):
+    """Every channel by kernels of its own: what each element of the kernel meets, times a number.
+
+    All of it is one loop for XLA.
+    """
+    kernel, wide = weight.shape[2:], _wide(x.dtype)
+    padded = jnp.repeat(_padded(x, pads, 0), weight.shape[0] // groups, 1).astype(wide)
+    factors = weight.astype(wide).reshape(weight.shape[0], -1)
+    parts = [
+        element * factors[:, n].reshape(-1, *[1] * len(kernel))
+        for n, element in enumerate(_elements(padded, kernel, stride, dilation))
+    ]
+    return functools.reduce(jnp.add, parts).astype(x.dtype)
+
+
+def _products_by_element(x, weight, stride, pads, dilation):
+    """One matrix product for each element of the kernel, with the channels last, added up."""
+    kernel, wide = weight.shape[2:], _wide(x.dtype)
+    padded = jnp.moveaxis(_padded(x, pads, 0), 1, -1)
+    matrices = jnp.moveaxis(weight.reshape(*weight.shape[:2], -1), -1, 0)
+    parts = [
+        jnp.einsum("n...c,oc->n...o", element, matrix, preferred_element_type=wide)
+        for element, matrix in zip(
+            _elements(padded, kernel, stride, dilation, behind=1), matrices, strict=True
+        )
+    ]
+    return jnp.moveaxis(functools.reduce(jnp.add, parts), -1, 1).astype(x.dtype)
+
+
+def _products_by_group(x, weight, stride, pads, dilation, groups):
+    """As `_products_by_element`, for all groups at once."""
+    kernel, wide = weight.shape[2:], _wide(x.dtype)
+    padded = _padded(x, pads, 0)
+    padded = padded.reshape(x.shape[0], groups, -1, *padded.shape[2:])
+    matrices = weight.reshape(groups, -1, weight.shape[1], math.prod(kernel))
+    parts = [
+        jnp.einsum("ngc...,goc->ngo...", element, matrices[..., n], preferred_element_type=wide)
+        for n, element in enumerate(_elements(padded, kernel, stride, dilation))
+    ]
+    made = functools.reduce(jnp.add, parts)
+    return made.reshape(x.shape[0], weight.shape[0], *made.shape[3:]).astype(x.dtype)
+
+
+def _wide(dtype):
+    """The type of sums: Float32 for the short types."""
+    return np.promote_types(np.float32, dtype) if dtype.itemsize < 4 else np.dtype(dtype)
 
 
 def _general(x, weight, stride, pads, dilation, groups):
@@ -69,10 +163,7 @@ def _patches_product(x, weight, stride, pads, dilation):
     """
     outputs, _, *kernel = weight.shape
     x = jnp.pad(x, ((0, 0), (0, 0), *pads))
-    sizes = [
-        (n - (k - 1) * d - 1) // s + 1
-        for n, k, d, s in zip(x.shape[2:], kernel, dilation, stride, strict=True)
-    ]
+    sizes = _sizes(x.shape[2:], kernel, stride, dilation)
     patches = [
         _every(x, (i * dilation[0], j * dilation[1]), sizes, stride)
         for i in range(kernel[0])
@@ -215,17 +306,30 @@ def _padded(x, pads, filler):
     return lax.pad(x, jnp.array(filler, x.dtype), widths)
 
 
-def _elements(x, kernel, stride, dilation):
-    """For each element of the kernel, where it meets x: every window's share, as a Tensor."""
-    front = x.ndim - len(kernel)
-    spans = zip(x.shape[front:], kernel, stride, dilation, strict=True)
-    sizes = [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in spans]
+def _sizes(lengths, kernel, stride, dilation, pads=None):
+    """How many windows there are in each dimension."""
+    if pads is not None:
+        lengths = [n + sum(pad) for n, pad in zip(lengths, pads, strict=True)]
+    spans = zip(lengths, kernel, stride, dilation, strict=True)
+    return [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in spans]
+
+
+def _elements(x, kernel, stride, dilation, behind=0):
+    """For each element of the kernel, where it meets x: every window's share, as a Tensor.
+
+    Args:
+        behind: how many dimensions of x stand behind those of the windows.
+    """
+    front = x.ndim - len(kernel) - behind
+    rest = x.shape[x.ndim - behind :]
+    sizes = _sizes(x.shape[front : x.ndim - behind], kernel, stride, dilation)
     found = []
     for offset in np.ndindex(*kernel):
         starts = [o * d for o, d in zip(offset, dilation, strict=True)]
         ends = [a + (n - 1) * s + 1 for a, n, s in zip(starts, sizes, stride, strict=True)]
         begin, end = (0,) * front + tuple(starts), (*x.shape[:front], *ends)
-        found.append(lax.slice(x, begin, end, (1,) * front + tuple(stride)))
+        steps = (1,) * front + tuple(stride) + (1,) * behind
+        found.append(lax.slice(x, begin + (0,) * behind, end + rest, steps))
     return found
 
 

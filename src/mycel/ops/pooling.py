@@ -91,7 +91,7 @@ def _counted(shape, kernel, stride, pads, counting):
     return np.maximum(functools.reduce(np.multiply.outer, found), 1)
 
 
-def _window(x, space, kernel, stride, padding, dilation, ceil_mode):
+def windows_of(x, space, kernel, stride, padding, dilation, ceil_mode):
     """Checked static attributes of a window over the last `space` dimensions."""
     kernel = several(kernel, space, "The kernel_size")
     stride = kernel if stride is None else several(stride, space, "The stride")
@@ -140,12 +140,12 @@ def max_pool2d(
         >>> print(ops.max_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
         [[[4.]]]
     """
-    *window, _ = _window(x, 2, kernel_size, stride, padding, dilation, ceil_mode)
+    *window, _ = windows_of(x, 2, kernel_size, stride, padding, dilation, ceil_mode)
     pooled = window_maximum(x, *window)
     return (pooled, window_argmax(x, *window)) if return_indices else pooled
 
 
-def _named_window(x, kernel_size, strides, pad_mode, data_format):
+def named_window(x, kernel_size, strides, pad_mode, data_format):
     if data_format != "NCHW":
         raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
     mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
@@ -180,7 +180,7 @@ def max_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
         >>> ops.MaxPool(2, 2)(ops.ones((1, 1, 4, 4), mycel.float32)).shape
         (1, 1, 2, 2)
     """
-    return window_maximum(x, *_named_window(x, kernel_size, strides, pad_mode, data_format))
+    return window_maximum(x, *named_window(x, kernel_size, strides, pad_mode, data_format))
 
 
 @composite(
@@ -195,7 +195,7 @@ def max_pool_with_argmax(x, kernel_size=1, strides=1, pad_mode="valid", data_for
         >>> print(ops.MaxPoolWithArgmax(2, 2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))[1])
         [[[[3]]]]
     """
-    window = _named_window(x, kernel_size, strides, pad_mode, data_format)
+    window = named_window(x, kernel_size, strides, pad_mode, data_format)
     return window_maximum(x, *window), _through_channels(window_argmax(x, *window), x.shape)
 
 
@@ -218,12 +218,12 @@ def mean_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
         >>> ops.AvgPool(2, 2)(ops.ones((1, 1, 4, 4), mycel.float32)).shape
         (1, 1, 2, 2)
     """
-    window = _named_window(x, kernel_size, strides, pad_mode, data_format)
+    window = named_window(x, kernel_size, strides, pad_mode, data_format)
     return window_mean(x, *window, None)
 
 
-def _avg_pool(x, space, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
-    *window, given = _window(x, space, kernel, stride, padding, 1, ceil_mode)
+def averaged(x, space, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
+    *window, given = windows_of(x, space, kernel, stride, padding, 1, ceil_mode)
     counting = given if count_include_pad else None
     return window_mean(x, *window, int(divisor) if divisor else counting)
 
@@ -258,7 +258,7 @@ def avg_pool2d(
         >>> print(ops.avg_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
         [[[2.5]]]
     """
-    return _avg_pool(
+    return averaged(
         x, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
 
@@ -278,10 +278,10 @@ def avg_pool1d(x, kernel_size=1, stride=1, padding=0, ceil_mode=False, count_inc
         >>> print(ops.avg_pool1d(Tensor([[1.0, 3.0]]), 2))
         [[2.]]
     """
-    return _avg_pool(x, 1, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
+    return averaged(x, 1, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
 
 
-def _adaptive_sizes(x, output_size, space):
+def adaptive_sizes(x, output_size, space):
     wanted = one_or_more(output_size)
     wanted = wanted * space if len(wanted) == 1 else wanted
     if len(wanted) != space:
@@ -303,19 +303,19 @@ def regions_mean(x, *, sizes):
     for size in sizes:
         length = x.shape[axis]
         shares = np.zeros((length, size))
-        for i, (start, end) in enumerate(_bounds(length, size)):
+        for i, (start, end) in enumerate(region_bounds(length, size)):
             shares[start:end, i] = 1 / (end - start)
         x = jnp.moveaxis(jnp.tensordot(x, jnp.array(shares, x.dtype), ((axis,), (0,))), -1, axis)
         axis += 1
     return x
 
 
-def _bounds(length, size):
+def region_bounds(length, size):
     return [(i * length // size, -(-(i + 1) * length // size)) for i in range(size)]
 
 
-def _adaptive_mean(x, output_size, space):
-    sizes, lengths = _adaptive_sizes(x, output_size, space)
+def adaptive_mean(x, output_size, space):
+    sizes, lengths = adaptive_sizes(x, output_size, space)
     if any(n % s for n, s in zip(lengths, sizes, strict=True)):
         return regions_mean(x, sizes)
     kernel = tuple(n // s for n, s in zip(lengths, sizes, strict=True))
@@ -336,7 +336,7 @@ def adaptive_avg_pool2d(x, output_size):
         >>> print(ops.adaptive_avg_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 1))
         [[[2.5]]]
     """
-    return _adaptive_mean(x, output_size, 2)
+    return adaptive_mean(x, output_size, 2)
 
 
 @composite(
@@ -352,7 +352,7 @@ def adaptive_avg_pool1d(x, output_size):
         >>> print(ops.adaptive_avg_pool1d(Tensor([[[1.0, 3.0]]]), 1))
         [[[2.]]]
     """
-    return _adaptive_mean(x, output_size, 1)
+    return adaptive_mean(x, output_size, 1)
 
 
 @op()
@@ -368,7 +368,7 @@ def regions_maximum(x, *, sizes):
     for size in sizes:
         parts = [
             jnp.max(lax.slice_in_dim(x, start, end, axis=axis), axis, keepdims=True)
-            for start, end in _bounds(x.shape[axis], size)
+            for start, end in region_bounds(x.shape[axis], size)
         ]
         x = jnp.concatenate(parts, axis)
         axis += 1
@@ -385,7 +385,7 @@ def adaptive_max_pool2d(x, output_size):
         >>> print(ops.adaptive_max_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 1))
         [[[4.]]]
     """
-    sizes, lengths = _adaptive_sizes(x, output_size, 2)
+    sizes, lengths = adaptive_sizes(x, output_size, 2)
     if any(n % s for n, s in zip(lengths, sizes, strict=True)):
         return regions_maximum(x, sizes)
     kernel = tuple(n // s for n, s in zip(lengths, sizes, strict=True))
@@ -423,5 +423,5 @@ def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
         >>> ops.unfold(ops.ones((1, 1, 3, 3), mycel.float32), 2).shape
         (1, 4, 4)
     """
-    *window, _ = _window(x, 2, kernel_size, stride, padding, dilation, False)
+    *window, _ = windows_of(x, 2, kernel_size, stride, padding, dilation, False)
     return windows(x, *window)

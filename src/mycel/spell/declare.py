@@ -3,16 +3,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import threading
+from collections.abc import Callable, Mapping
+from types import ModuleType
 
 from mycel.define.definition import Definition, define
 from mycel.record.tensor import Tensor
 from mycel.spell.primitive import Primitive
-from mycel.spell.spelling import REQUIRED, Argument, Spelling, parse
+from mycel.spell.spelling import REQUIRED, Argument, Spelling, parse, where
 from mycel.spell.write import write_function, write_primitive
 
-# Public names by namespace ("ops", "mint", "mint.nn.functional", …): the packages read them.
-namespaces: dict[str, dict[str, object]] = {"ops": {}}
+
+class Later:
+    """A name that is written when it is first asked for; on Tensor it stands as a descriptor.
+
+    Writing all of them would take most of the time of the import.
+    """
+
+    __slots__ = ("_write", "name")
+
+    def __init__(self, name: str, write: Callable):
+        self.name = name
+        self._write = write
+
+    def write(self):
+        return self._write()
+
+    def __get__(self, instance, owner=None):
+        made = vars(Tensor)[self.name]
+        if made is self:
+            made = self.write()
+            setattr(Tensor, self.name, made)
+        return made if instance is None else made.__get__(instance, owner)
+
+
+class Names(Mapping):
+    """The public names of a namespace, each written when it is first looked at."""
+
+    def __init__(self):
+        self._found: dict[str, object] = {}
+        self._lock = threading.RLock()
+
+    def add(self, name: str, later: Later) -> None:
+        """Register a name.
+
+        Raises:
+            ValueError: it is there already.
+        """
+        if name in self._found:
+            raise ValueError(f"{name} is spelled twice.")
+        self._found[name] = later
+
+    def __getitem__(self, name):
+        found = self._found[name]
+        if found.__class__ is Later:
+            with self._lock:
+                found = self._found[name]
+                if isinstance(found, Later):
+                    found = self._found[name] = found.write()
+        return found
+
+    def __contains__(self, name):
+        return name in self._found
+
+    def __iter__(self):
+        return iter(self._found)
+
+    def __len__(self):
+        return len(self._found)
+
+
+# Public names by namespace ("ops", "mint", "mint.nn.functional", …): the packages answer them.
+namespaces: dict[str, Names] = {"ops": Names()}
+
+
+def answer(module: dict, namespace: str) -> None:
+    """Let a module answer and list the names of a namespace; kept in the module once found."""
+
+    def look_up(name: str):
+        if name not in namespaces[namespace]:
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+        made = module[name] = namespaces[namespace][name]
+        return made
+
+    for name, found in module.items():
+        # A file of the package may be called as an operator is.
+        if isinstance(found, ModuleType) and name in namespaces[namespace]:
+            module[name] = namespaces[namespace][name]
+    module["__getattr__"] = look_up
+    module["__dir__"] = lambda: sorted({*module, *namespaces[namespace]})
 
 
 def op(*spellings: str, rule=None, fallible: bool = False) -> Callable:
@@ -72,13 +152,25 @@ def _own_arguments(definition: Definition) -> list[Argument]:
 
 def _spell_all(definition, spellings, own, composite):
     for text in spellings:
-        spelling = parse(text, definition.defaults)
-        if spelling.created is None:
-            made = write_function(definition, spelling.name, spelling.called or own, composite)
+        namespace, name = where(text)
+        write = functools.partial(_written, definition, text, own, composite)
+        if namespace == "Tensor":
+            # A keyword-only name such as `__eq__` replaces object's; identity hashing stays.
+            setattr(Tensor, name, Later(name, write))
         else:
-            made = _primitive(definition, spelling, own, composite)
-        _publish(spelling, made)
-        definition.names.append(f"{spelling.namespace}.{spelling.name}")
+            namespaces.setdefault(namespace, Names()).add(name, Later(name, write))
+        definition.names.append(f"{namespace}.{name}")
+
+
+def _written(definition, text, own, composite):
+    spelling = parse(text, definition.defaults)
+    if spelling.created is None:
+        made = write_function(definition, spelling.name, spelling.called or own, composite)
+    else:
+        made = _primitive(definition, spelling, own, composite)
+    if spelling.namespace != "Tensor":
+        made.__module__ = f"mycel.{spelling.namespace}"
+    return made
 
 
 def _primitive(definition, spelling: Spelling, own, composite):
@@ -89,15 +181,3 @@ def _primitive(definition, spelling: Spelling, own, composite):
         arrays = (*definition.arrays, definition.variadic)
         called = [a for a in own if a.inner in arrays and a.inner not in taken]
     return write_primitive(definition, spelling.name, created, called, Primitive, composite)
-
-
-def _publish(spelling: Spelling, made) -> None:
-    if spelling.namespace == "Tensor":
-        # A keyword-only name such as `__eq__` replaces object's; identity hashing stays.
-        setattr(Tensor, spelling.name, made)
-        return
-    made.__module__ = f"mycel.{spelling.namespace}"
-    names = namespaces.setdefault(spelling.namespace, {})
-    if spelling.name in names:
-        raise ValueError(f"{spelling.namespace}.{spelling.name} is spelled twice.")
-    names[spelling.name] = made

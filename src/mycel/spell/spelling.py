@@ -33,6 +33,16 @@ class Spelling(NamedTuple):
     created: list[Argument] | None
 
 
+def where(text: str) -> tuple[str, str]:
+    """Namespace and name of a spelling, without reading its arguments."""
+    namespace, _, name = text.partition("(")[0].strip().rpartition(".")
+    if not namespace:
+        if not name[:1].isupper():
+            raise ValueError(f"The spelling {text!r} names no namespace.")
+        namespace = "ops"
+    return namespace, name
+
+
 def parse(text: str, defaults: dict[str, object]) -> Spelling:
     """Read one spelling; `defaults` are the definition's own."""
     node = ast.parse(text, mode="eval").body
@@ -49,12 +59,9 @@ def parse(text: str, defaults: dict[str, object]) -> Spelling:
             created = arguments
         else:
             called = arguments
-    namespace, _, name = ast.unparse(node).rpartition(".")
-    if not namespace:
-        if not name[0].isupper():
-            raise ValueError(f"The spelling {text!r} names no namespace.")
-        return Spelling("ops", name, called, created or [])
-    return Spelling(namespace, name, called, None)
+    if isinstance(node, ast.Name):
+        created = created or []
+    return Spelling(*where(text), called, created)
 
 
 def _arguments(call: ast.Call, defaults) -> list[Argument]:

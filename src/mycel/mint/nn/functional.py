@@ -2,8 +2,8 @@
 """MindSpore's `mint.nn.functional`: network operators, spelled as PyTorch spells them."""
 
 import mycel.ops  # noqa: F401 - defines what is spelled here
-from mycel.spell import namespaces
+from mycel.spell import answer, namespaces
 
-globals().update(namespaces["mint.nn.functional"])
+answer(globals(), "mint.nn.functional")
 
 __all__ = [*namespaces["mint.nn.functional"]]

@@ -15,7 +15,7 @@ from mycel.nn.layers.linear import weight_and_bias
 PAD_MODES = ("same", "valid", "pad")
 
 
-def _padding(value, pad_mode: str, owner: str, count: int):
+def padding_of(value, pad_mode: str, owner: str, count: int):
     """An integer or `count` of them, 0 unless pad_mode is 'pad'.
 
     Raises:
@@ -33,7 +33,7 @@ def _padding(value, pad_mode: str, owner: str, count: int):
     return value
 
 
-class _Conv(Cell):
+class Convolution(Cell):
     """What the convolutions share: checks, Parameters and their description."""
 
     def __init__(
@@ -76,7 +76,7 @@ class _Conv(Cell):
         )
 
 
-class Conv2d(_Conv):
+class Conv2d(Convolution):
     """Slide kernels over images: (N, in_channels, H, W) to (N, out_channels, H', W').
 
     Weight and bias start evenly spread within ±1/√(inputs of one output) unless given.
@@ -128,7 +128,7 @@ class Conv2d(_Conv):
             pair(kernel_size, "Conv2d.kernel_size"),
             pair(stride, "Conv2d.stride"),
             pad_mode,
-            _padding(padding, pad_mode, "Conv2d", 4),
+            padding_of(padding, pad_mode, "Conv2d", 4),
             pair(dilation, "Conv2d.dilation"),
             group,
             has_bias,
@@ -158,7 +158,7 @@ class Conv2d(_Conv):
         )
 
 
-class Conv1d(_Conv):
+class Conv1d(Convolution):
     """Slide kernels over sequences: (N, in_channels, L) to (N, out_channels, L').
 
     The weight has shape (out_channels, in_channels / group, 1, kernel_size), as in MindSpore.
@@ -195,7 +195,7 @@ class Conv1d(_Conv):
         bias_init=None,
         dtype=float32,
     ):
-        padding = _padding(padding, pad_mode, "Conv1d", 2)
+        padding = padding_of(padding, pad_mode, "Conv1d", 2)
         sides = padding if isinstance(padding, tuple) else (padding,)
         super().__init__(
             in_channels,

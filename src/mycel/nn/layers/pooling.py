@@ -28,7 +28,7 @@ def _size(value, what: str, space: int):
     return value
 
 
-class _Pool(Cell):
+class Pooling(Cell):
     """What the pooling layers share."""
 
     space = 2
@@ -84,7 +84,7 @@ class _Pool(Cell):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
 
 
-class _MaxPool(_Pool):
+class MaximumPooling(Pooling):
     def __init__(
         self,
         kernel_size=1,
@@ -110,7 +110,7 @@ class _MaxPool(_Pool):
         )
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(MaximumPooling):
     """The maximum of every window: (N, C, H, W) to (N, C, H', W'), or without N.
 
     Args:
@@ -145,7 +145,7 @@ class MaxPool2d(_MaxPool):
         )
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(MaximumPooling):
     """The maximum of every window: (N, C, L) to (N, C, L'), or without N; see MaxPool2d.
 
     Source: MindSpore's `mindspore.nn.MaxPool1d`.
@@ -190,7 +190,7 @@ def _one(value) -> int:
     return value if is_integer(value) else value[0]
 
 
-class AvgPool2d(_Pool):
+class AvgPool2d(Pooling):
     """The mean of every window: (N, C, H, W) to (N, C, H', W'), or without N.
 
     Args:
@@ -244,7 +244,7 @@ class AvgPool2d(_Pool):
         )
 
 
-class AvgPool1d(_Pool):
+class AvgPool1d(Pooling):
     """The mean of every window: (N, C, L) to (N, C, L'), or without N; see AvgPool2d.
 
     Source: MindSpore's `mindspore.nn.AvgPool1d`.

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How convolutions are written for the CPU: each way gives what XLA's own convolution gives.
+
+Oracles: NumPy by the definition for the values, XLA's convolution in Float64 for the gradients,
+differences for the second order.
+"""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mycel as ms
+from harness import run_everywhere
+from mycel import Tensor, ops
+from mycel.ops import lowering
+
+# x, weight, stride, pads, dilation, groups, and the way that is taken on CPU.
+CASES = {
+    "pointwise": ((2, 8, 5, 5), (6, 8, 1, 1), 2, 0, 1, 1, "_pointwise"),
+    "few channels": ((2, 3, 9, 8), (4, 3, 3, 3), 2, 1, 1, 1, "_patches_product"),
+    "few windows": ((2, 64, 4, 4), (64, 64, 3, 3), 1, 1, 1, 1, "_products_by_element"),
+    "few windows, stride": ((2, 64, 7, 6), (64, 64, 3, 3), 2, 1, 1, 1, "_products_by_element"),
+    "few windows, dilation": ((1, 64, 7, 7), (64, 64, 3, 3), 1, 2, 2, 1, "_products_by_element"),
+    "longer than the input": ((3, 8, 2, 2), (5, 8, 3, 3), 1, 1, 1, 1, "_products_by_element"),
+    "longer than the output": ((1, 8, 6, 3), (5, 8, 2, 3), 2, 1, 1, 1, "_products_by_element"),
+    "one dimension": ((1, 8, 3), (5, 8, 4), 1, 2, 1, 1, "_products_by_element"),
+    "three dimensions": ((1, 8, 2, 3, 2), (5, 8, 3, 3, 3), 1, 1, 1, 1, "_products_by_element"),
+    "by channel": ((2, 6, 8, 7), (6, 1, 3, 3), 1, 1, 1, 6, "_by_channel"),
+    "by channel, several": ((2, 6, 8, 7), (18, 1, 3, 5), 2, 2, 1, 6, "_by_channel"),
+    "by channel, one dimension": ((2, 6, 9), (6, 1, 3), 1, 1, 2, 6, "_by_channel"),
+    "few groups": ((2, 8, 6, 6), (12, 4, 3, 3), 2, 1, 1, 2, "_grouped"),
+    "many groups": ((2, 32, 6, 6), (32, 2, 3, 3), 1, 1, 1, 16, "_products_by_group"),
+    "many groups, stride": ((2, 32, 6, 5), (64, 2, 2, 3), 2, 1, 2, 16, "_products_by_group"),
+    "all else": ((2, 8, 9, 9), (6, 8, 3, 3), 1, 1, 1, 1, "_general"),
+    "a large kernel": ((1, 8, 6, 6), (8, 8, 8, 8), 1, 4, 1, 1, "_general"),
+}
+
+
+def arguments(name):
+    """Arrays, and stride, pads, dilation for each dimension, and groups."""
+    shape, weight, stride, pad, dilation, groups, way = CASES[name]
+    draw, space = np.random.RandomState(3), len(shape) - 2
+    arrays = draw.randn(*shape), draw.randn(*weight) / np.sqrt(np.prod(weight[1:]))
+    window = (stride,) * space, ((pad, pad),) * space, (dilation,) * space
+    return arrays, (*window, groups), way
+
+
+def by_definition(x, weight, stride, pads, dilation, groups):
+    """The convolution, window by window, in NumPy."""
+    x = np.pad(x, ((0, 0), (0, 0), *pads))
+    outputs, inputs, *kernel = weight.shape
+    spans = zip(x.shape[2:], kernel, stride, dilation, strict=True)
+    sizes = [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in spans]
+    made = np.zeros((x.shape[0], outputs, *sizes))
+    for place in itertools.product(*map(range, sizes)):
+        cut = tuple(
+            slice(p * s, p * s + (k - 1) * d + 1, d)
+            for p, s, k, d in zip(place, stride, kernel, dilation, strict=True)
+        )
+        window = x[(slice(None), slice(None), *cut)].reshape(x.shape[0], groups, inputs, -1)
+        parts = weight.reshape(groups, outputs // groups, inputs, -1)
+        made[(slice(None), slice(None), *place)] = np.einsum(
+            "ngck,gock->ngo", window, parts
+        ).reshape(x.shape[0], outputs)
+    return made
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_gradients(name, monkeypatch):
+    arrays, window, way = arguments(name)
+    taken, own = [], getattr(lowering, way)
+
+    def seen(*given):
+        taken.append(way)
+        return own(*given)
+
+    monkeypatch.setattr(lowering, way, seen)
+    made = lowering.convolve(*map(jnp.array, arrays), *window)
+    assert taken
+    np.testing.assert_allclose(made, by_definition(*arrays, *window), 1e-10, 1e-12)
+    cotangent = jnp.array(np.random.RandomState(4).randn(*made.shape))
+    _, pull = jax.vjp(lambda x, w: lowering.convolve(x, w, *window), *map(jnp.array, arrays))
+    found = pull(cotangent)
+    # A gradient is linear in each array: <g, dx> must be what the convolution of dx gives.
+    draw = np.random.RandomState(5)
+    for position, gradient in enumerate(found):
+        change = draw.randn(*gradient.shape)
+        moved = [change if i == position else array for i, array in enumerate(arrays)]
+        expected = np.sum(by_definition(*moved, *window) * np.array(cotangent))
+        np.testing.assert_allclose(np.sum(np.array(gradient) * change), expected, 1e-9)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("dtype", [np.float16, np.int32])
+def test_other_types(name, dtype):
+    """Short types are added up in Float32; integers stay exact. Oracle: NumPy by the definition."""
+    (x, weight), window, _ = arguments(name)
+    if dtype is np.int32:
+        x, weight = np.round(x * 10), np.round(weight * 50)
+    x, weight = x.astype(dtype), weight.astype(dtype)
+    made = lowering.convolve(jnp.array(x), jnp.array(weight), *window)
+    expected = by_definition(x.astype(np.float64), weight.astype(np.float64), *window)
+    assert made.dtype == dtype
+    np.testing.assert_allclose(made.astype(np.float64), expected, 0 if dtype is np.int32 else 2e-3,
+                               0 if dtype is np.int32 else 2e-3)  # fmt: skip
+
+
+@pytest.mark.parametrize("groups", [1, 2, 8])
+def test_everywhere(groups):
+    """In every execution, with gradients of both orders. Oracle: NumPy, differences."""
+    draw = np.random.RandomState(6)
+    x = draw.randn(2, 8, 3, 3).astype(np.float32)
+    weight = draw.randn(8, 8 // groups, 3, 3).astype(np.float32)
+    window = (1, 1), ((1, 1), (1, 1)), (1, 1)
+
+    def convolved(x, w):
+        return ops.conv2d(x, w, pad_mode="pad", padding=1, groups=groups)
+
+    for found in run_everywhere(convolved, x, weight).values():
+        np.testing.assert_allclose(found, by_definition(x, weight, *window, groups), 1e-4, 1e-5)
+    slope = ms.grad(lambda x, w: ops.square(convolved(x, w)).sum())
+    second = ms.grad(lambda x, w: (slope(x, w) * Tensor(x0)).sum())
+    x0 = draw.randn(*x.shape).astype(np.float32)
+    twice = second(Tensor(x), Tensor(weight)).asnumpy()
+    # The square is quadratic: its second derivative along x0 is that of its gradient at x0.
+    np.testing.assert_allclose(twice, slope(Tensor(x0), Tensor(weight)).asnumpy(), 1e-3, 1e-3)
+
+
+def test_nothing_in_it():
+    """No images, no windows: the shape still follows."""
+    made = lowering.convolve(jnp.zeros((0, 8, 4, 4)), jnp.zeros((5, 8, 3, 3)), (1, 1),
+                             ((1, 1), (1, 1)), (1, 1), 1)  # fmt: skip
+    assert made.shape == (0, 5, 4, 4)
