@@ -10,12 +10,12 @@ from bench import cells
 VARIANTS = ("pynative", "graph")
 
 ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
-_networks = cells.Networks(ms)
+networks = cells.Networks(ms)
 
 
 def make(name: str, variant: str):
     """A function that does one call of a piece of work and returns its result."""
-    return cells.make(ms, _networks, name, variant == "graph")
+    return cells.make(ms, networks, name, variant == "graph")
 
 
 def settings() -> str:

@@ -8,7 +8,7 @@ from bench import cells
 
 VARIANTS = ("direct", "pynative", "graph")
 
-_networks = cells.Networks(ms)
+networks = cells.Networks(ms)
 
 
 def _mode(variant: str) -> None:
@@ -18,7 +18,7 @@ def _mode(variant: str) -> None:
 def make(name: str, variant: str):
     """A function that does one call of a piece of work and returns its result."""
     _mode(variant)
-    call = cells.make(ms, _networks, name, variant == "graph")
+    call = cells.make(ms, networks, name, variant == "graph")
 
     def once():
         _mode(variant)

@@ -58,11 +58,8 @@ def replay(count: int, rounds: int, calls: int) -> list[float]:
     for _ in range(6):
         step(x)
     (memory,) = step.memories.values()
-    arrays = [holder._value.array for holder in memory.holders if holder is not None]
-    arrays = [x._value.array] * (len(memory.holders) - len(arrays)) + arrays
-    given = [
-        a if h is None else h._value.array for h, a in zip(memory.holders, arrays, strict=True)
-    ]
+    # Without a holder: the argument.
+    given = [(x if holder is None else holder)._value.array for holder in memory.holders]
     bare = memory.executable.function
     found = []
     for _ in range(rounds):
@@ -71,27 +68,27 @@ def replay(count: int, rounds: int, calls: int) -> list[float]:
     return found
 
 
+def keeping_step(work: str):
+    """A training step that keeps a Tensor it made."""
+    net = in_mycel.networks.build(work)
+    optimizer = nn.Momentum(net.trainable_params(), RECIPES[work].rate, 0.9)
+    criterion, kept = nn.CrossEntropyLoss(), {}
+    derivative = ms.value_and_grad(lambda x, y: criterion(net(x), y), None, optimizer.parameters)
+
+    def step(x, y):
+        loss, gradients = derivative(x, y)
+        kept["gradient"] = ops.square(gradients[0])
+        optimizer(gradients)
+        return loss
+
+    return step
+
+
 def in_vain(work: str, rounds: int, calls: int) -> list[float]:
     """The time of a step that is recorded and never replayed, over PyNative, of each round."""
     # The warning that it is never replayed is what this is about.
     warnings.simplefilter("ignore")
-    kept = {}
-    lanes = []
-    for jitted in (True, False):
-        net = in_mycel._networks.build(work)
-        optimizer = nn.Momentum(net.trainable_params(), RECIPES[work].rate, 0.9)
-        criterion = nn.CrossEntropyLoss()
-        derivative = ms.value_and_grad(
-            lambda x, y, net=net: criterion(net(x), y), None, optimizer.parameters
-        )
-
-        def step(x, y, derivative=derivative, optimizer=optimizer):
-            loss, gradients = derivative(x, y)
-            kept["gradient"] = ops.square(gradients[0])
-            optimizer(gradients)
-            return loss
-
-        lanes.append(ms.jit(step) if jitted else step)
+    lanes = [ms.jit(keeping_step(work)), keeping_step(work)]
     x, y = map(Tensor, batch(work))
     for lane in lanes:
         microseconds(lambda lane=lane: lane(x, y), 6)
