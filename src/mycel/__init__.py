@@ -30,12 +30,13 @@ from mycel.execute.graph import Remembered as _Remembered
 from mycel.execute.graph import jit
 from mycel.init.initializer import initializer_of as _initializer_of
 from mycel.nn import cell as _cell
+from mycel.ops.hints import constexpr, is_tensor, jit_class, mutable
 from mycel.record import stream as _stream
 from mycel.record import tensor as _tensor
 from mycel.record.generator import Generator, default_generator, get_seed, set_seed
 from mycel.record.parameter import Parameter, ParameterTuple
 from mycel.record.stream import flush
-from mycel.record.tensor import Tensor
+from mycel.record.tensor import Tensor, from_numpy, tensor
 from mycel.summary import SummaryRecord
 
 # The one place where the machine is put together: lower layers are given what they need of

@@ -127,7 +127,7 @@ ABSENT = [
         "ms.nn.SequentialCel",
         "mycel.nn has no 'SequentialCel' in mycel {}; nearest: mycel.nn.SequentialCell",
     ),
-    ("ms.tensr", "mycel has no 'tensr' in mycel {}; nearest: mycel.Tensor"),
+    ("ms.grd", "mycel has no 'grd' in mycel {}; nearest: mycel.grad"),
 ]
 
 

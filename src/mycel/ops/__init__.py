@@ -43,6 +43,16 @@ from mycel.ops import (
 from mycel.ops.custom import Custom, custom_op
 from mycel.ops.data_queue import GetNext, feed_queue
 from mycel.ops.diagonals import block_diag, meshgrid
+from mycel.ops.hints import (
+    Depend,
+    DType,
+    Print,
+    constexpr,
+    depend,
+    is_tensor,
+    print_,
+    tuple_to_array,
+)
 from mycel.ops.hook import HookBackward, InsertGradientOf
 from mycel.ops.summary import HistogramSummary, ImageSummary, ScalarSummary, TensorSummary
 from mycel.spell import Primitive, answer, namespaces
@@ -51,6 +61,8 @@ answer(globals(), "ops")
 
 __all__ = [
     "Custom",
+    "DType",
+    "Depend",
     "GetNext",
     "GradOperation",
     "HistogramSummary",
@@ -58,12 +70,18 @@ __all__ = [
     "ImageSummary",
     "InsertGradientOf",
     "Primitive",
+    "Print",
     "ScalarSummary",
     "TensorSummary",
     "block_diag",
+    "constexpr",
     "custom_op",
+    "depend",
     "feed_queue",
+    "is_tensor",
     "meshgrid",
+    "print_",
     "stop_gradient",
+    "tuple_to_array",
     *namespaces["ops"],
 ]

@@ -234,6 +234,43 @@ class Tensor:
     __hash__ = object.__hash__
 
 
+def tensor(
+    input_data=None, dtype=None, shape=None, init=None, const_arg=False, device=None
+) -> Tensor:
+    """A new Tensor; what `Tensor(...)` makes.
+
+    Args:
+        device: accepted; a Tensor lies on the device of the context.
+        others: see Tensor.
+
+    Source: MindSpore's `mindspore.tensor`.
+
+    Example:
+        >>> ms.tensor([1, 2], ms.float32)
+        Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])
+    """
+    del device
+    return Tensor(input_data, dtype, shape, init, const_arg)
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A Tensor of the values of a NumPy array: a copy, which later changes of it do not reach.
+
+    Raises:
+        TypeError: not a NumPy array.
+
+    Source: MindSpore's `mindspore.from_numpy`, which shares the memory.
+
+    Example:
+        >>> print(ms.from_numpy(np.array([1.5])).dtype)
+        Float64
+    """
+    if not isinstance(array, np.ndarray):
+        expected, actual = "a NumPy array", type(array).__name__
+        raise errors.wrong(TypeError, "from_numpy: array", expected, actual)
+    return Tensor(array)
+
+
 def _rebuilt(kind, array, attributes):
     tensor = new_tensor(data_value(array, None), kind)
     tensor.__dict__.update(attributes)
