@@ -42,7 +42,11 @@ from mycel.nn.layers.normalization import (
     BatchNorm2d,
     BatchNorm3d,
     GroupNorm,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
     LayerNorm,
+    SyncBatchNorm,
 )
 from mycel.nn.layers.padding import (
     ConstantPad1d,

@@ -9,7 +9,7 @@ from mycel.base.errors import wrong
 from mycel.init import initializer
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
-from mycel.ops.normalization import batch_norm_inference, batch_norm_training
+from mycel.ops.normalization import batch_norm_inference, batch_norm_training, normalized
 from mycel.record.parameter import Parameter
 from mycel.record.tensor import rebind, resolve
 from mycel.spell import op
@@ -316,3 +316,142 @@ class GroupNorm(Cell):
     def extend_repr(self) -> str:
         """The numbers of groups and channels."""
         return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over all devices together; on one device, that of BatchNorm2d.
+
+    Args:
+        process_groups: accepted; XLA sums over the devices that a batch is spread over.
+        others: see BatchNorm1d.
+
+    Source: MindSpore's `mindspore.nn.SyncBatchNorm`.
+
+    Example:
+        >>> layer = nn.SyncBatchNorm(1).set_train()
+        >>> print(layer(Tensor([[[[1.0, 3.0]]]])).asnumpy().round(3).ravel())
+        [-1.  1.]
+    """
+
+    ranks = (2, 4)
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-05,
+        momentum=0.9,
+        affine=True,
+        gamma_init="ones",
+        beta_init="zeros",
+        moving_mean_init="zeros",
+        moving_var_init="ones",
+        use_batch_statistics=None,
+        process_groups=None,
+        dtype=float32,
+    ):
+        starts = gamma_init, beta_init, moving_mean_init, moving_var_init
+        settings = num_features, eps, momentum, affine, *starts, use_batch_statistics
+        super().__init__(*settings, dtype=dtype)
+        self.process_groups = process_groups
+
+
+class _InstanceNorm(_BatchNorm):
+    """What the instance normalisations share."""
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-05,
+        momentum=0.1,
+        affine=True,
+        gamma_init="ones",
+        beta_init="zeros",
+        dtype=float32,
+    ):
+        owner = type(self).__name__
+        boolean(affine, f"{owner}.affine")
+        if not isinstance(eps, float):
+            raise wrong(TypeError, f"{owner}.eps", "a float", f"{type(eps).__name__} {eps!r}")
+        number(momentum, f"{owner}.momentum", "from 0 to 1", lambda n: 0 <= n <= 1)
+        super().__init__(
+            num_features, eps, 1 - momentum, affine, gamma_init, beta_init, dtype=dtype
+        )
+        self.momentum = momentum
+
+    def _normalised(self, x):
+        if x.shape[1] != self.num_features:
+            owner, expected = type(self).__name__, f"of {self.num_features} channels"
+            raise wrong(ValueError, f"The input of {owner}", expected, f"shape {x.shape}")
+        space = tuple(range(2, x.ndim))
+        each = (self.num_features,) + (1,) * len(space)
+        gamma, beta = self.gamma.reshape(each), self.beta.reshape(each)
+        made, mean, variance = normalized(x, gamma, beta, space, self.eps)
+        if self.training:
+            count = x.size // (x.shape[0] * x.shape[1])
+            over = (0, *space)
+            self._move(self.moving_mean, mean.mean(over), 1.0)
+            self._move(self.moving_variance, variance.mean(over), count / max(1, count - 1))
+        return made
+
+    def extend_repr(self) -> str:
+        """What the layer was made with, and its Parameters."""
+        return (
+            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
+            f"moving_variance={self.moving_variance}"
+        )
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Normalise each channel of each entry by itself: (N, C, L).
+
+    The moving mean and variance follow those of the entries in training; they are kept for
+    programs that look at them, and are not used.
+
+    Args:
+        num_features: C.
+        eps: added to the variance.
+        momentum: how far each batch moves the moving statistics.
+        affine: whether gamma and beta are trained.
+        gamma_init, beta_init: initialisers, their names, numbers or Tensors.
+        dtype: the element type of the Parameters.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: a number out of range, or another input shape.
+
+    Source: MindSpore's `mindspore.nn.InstanceNorm1d`, which has no CPU kernel; Ulyanov et al.,
+    "Instance Normalization: The Missing Ingredient for Fast Stylization", 2016.
+
+    Example:
+        >>> print(nn.InstanceNorm1d(1)(Tensor([[[1.0, 3.0]]])).asnumpy().round(3).ravel())
+        [-1.  1.]
+    """
+
+    ranks = (3,)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Normalise each channel of each entry by itself: (N, C, H, W); see InstanceNorm1d.
+
+    Source: MindSpore's `mindspore.nn.InstanceNorm2d`.
+
+    Example:
+        >>> print(nn.InstanceNorm2d(1)(Tensor([[[[1.0, 3.0]]]])).asnumpy().round(3).ravel())
+        [-1.  1.]
+    """
+
+    ranks = (4,)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Normalise each channel of each entry by itself: (N, C, D, H, W); see InstanceNorm1d.
+
+    Source: MindSpore's `mindspore.nn.InstanceNorm3d`.
+
+    Example:
+        >>> print(nn.InstanceNorm3d(1)(Tensor([[[[[1.0, 3.0]]]]])).asnumpy().round(3).ravel())
+        [-1.  1.]
+    """
+
+    ranks = (5,)
