@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mycel as ms
-from harness import matches
+from harness import EXECUTIONS, execution, matches
 from mycel import nn
 
 
@@ -284,3 +284,18 @@ def test_changes_are_seen_by_graph_mode():
     np.testing.assert_allclose(net(x).asnumpy(), np.tanh([-0.2, 2]), 1e-6)
     del net[0:2]
     np.testing.assert_allclose(net(x).asnumpy(), np.tanh([-1, 2]), 1e-6)
+
+
+@pytest.mark.parametrize("name", EXECUTIONS)
+def test_an_attribute_set_while_the_cells_run(name):
+    """A hook of a child sets a new attribute on the container. Oracle: arithmetic."""
+    with execution(name):
+        net = nn.SequentialCell(nn.Dense(1, 1, 2.0, 0.0), nn.Dense(1, 1, 3.0, 0.0))
+        net[0].register_forward_hook(lambda cell, inputs, output: setattr(net, "gate", 0.5))
+        for _ in range(4):
+            assert float(net(ms.Tensor([[1.0]]))) == 6.0
+        assert net.gate == 0.5
+        listed = nn.CellList(list(net))
+        for number, cell in enumerate(listed):
+            listed.seen = number
+            assert cell is net[number]

@@ -130,7 +130,8 @@ class SequentialCell(_Container):
 
     def construct(self, input_data):
         """The result of the last Cell."""
-        for cell in self._cells.values():
+        # Those that are there now: a hook may change an attribute meanwhile.
+        for cell in tuple(self._cells.values()):
             input_data = cell(input_data)
         return input_data
 
@@ -147,7 +148,7 @@ class SequentialCell(_Container):
         self._number_again()
 
     def __iter__(self) -> Iterator[Cell]:
-        return iter(self._cells.values())
+        return iter(tuple(self._cells.values()))
 
     def append(self, cell: Cell) -> None:
         """Add a Cell at the end.
@@ -236,7 +237,7 @@ class CellList(_Container):
         self._place((str(number), cell) for number, cell in enumerate(self))
 
     def __iter__(self) -> Iterator[Cell]:
-        return iter(self._cells.values())
+        return iter(tuple(self._cells.values()))
 
     def append(self, cell: Cell) -> None:
         """Add a Cell at the end.
