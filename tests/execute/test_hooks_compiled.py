@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import mycel as ms
-from mycel import Tensor, nn, ops
+from mycel import Parameter, Tensor, nn, ops
 from mycel.base.errors import HookOrderError
 
 SCRIPT = """
@@ -185,3 +185,25 @@ def test_data_that_a_hook_makes_stays_data_when_the_call_goes_on():
     assert found == [[32.5, 15.0]] * 3 + [[65.0, 30.0]] * 5
     # Two agreed before the hook changed its mind, and again before it is replayed once more.
     assert ms.debug.ledger().counts.replays >= 2
+
+
+def test_a_hook_on_what_the_body_assigned_leaves_it_connected():
+    """A function that runs at every call registers a hook on a Parameter that the body has assigned
+    within the derivative; the call goes on in PyNative. Oracle: direct execution, the chain rule."""
+    w, turn = Parameter(Tensor([2.0, 3.0]), name="w"), [0]
+
+    @ms.every_call
+    def register(x):
+        turn[0] += 1
+        if turn[0] == 4:
+            w.register_hook(lambda gradient: None)
+
+    def loss(x):
+        w[1] = x * 5
+        register(x)
+        return (w * x).sum()
+
+    step = ms.jit(ms.grad(loss))
+    # d(2x + 5x · x)/dx
+    found = [float(step(Tensor(number))) for number in (1.0, 2.0, 3.0, 4.0, 5.0)]
+    assert found == [12.0, 22.0, 32.0, 42.0, 52.0]

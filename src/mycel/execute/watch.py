@@ -290,8 +290,12 @@ class Done(NamedTuple):
         def connect(tree):
             for leaf in tree_leaves(tree):
                 known = id(leaf) in handles or id(leaf) in watch.outside
-                if isinstance(leaf, Tensor) and not known:
-                    leaf._value = present(leaf._value)
+                if not isinstance(leaf, Tensor) or known:
+                    continue
+                # What the replay made; a handle that it never met is that of the present call.
+                value = leaf._value
+                if value.capture is watch or id(value) in now:
+                    leaf._value = present(value)
 
         def keep(before, after):
             now[id(before)] = after
