@@ -188,8 +188,8 @@ def test_data_that_a_hook_makes_stays_data_when_the_call_goes_on():
 
 
 def test_a_hook_on_what_the_body_assigned_leaves_it_connected():
-    """A function that runs at every call registers a hook on a Parameter that the body has assigned
-    within the derivative; the call goes on in PyNative. Oracle: direct execution, the chain rule."""
+    """A function of every call registers a hook on a Parameter that the body has assigned within
+    the derivative; the call goes on in PyNative. Oracle: the chain rule."""
     w, turn = Parameter(Tensor([2.0, 3.0]), name="w"), [0]
 
     @ms.every_call
