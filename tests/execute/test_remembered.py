@@ -284,6 +284,39 @@ def test_a_parameter_that_gets_another_shape_is_seen():
         assert made.asnumpy().tolist() == [2.0, 4.0, 6.0]
 
 
+@pytest.mark.parametrize("where", ["body", "site"])
+def test_a_call_that_leaves_another_shape_is_seen(where):
+    """Set back between the calls until once it is not; another function takes turns with it.
+    Oracle: NumPy."""
+    p = Parameter(Tensor([1.0, 2.0]), name="p")
+
+    def set_wide():
+        p.set_data(Tensor([1.0, 2.0, 3.0]), slice_shape=True)
+
+    set_wide = ms.every_call(set_wide) if where == "site" else set_wide
+
+    @ms.jit
+    def widen():
+        before = p * 2
+        set_wide()
+        return before
+
+    narrow = ms.jit(lambda: p.set_data(Tensor([1.0, 2.0]), slice_shape=True).sum())
+    total = ms.jit(lambda: p.sum())
+    for number in range(8):
+        assert widen().asnumpy().tolist() == [2.0, 4.0]
+        assert float(total()) == 6.0
+        if number < 4:
+            p.set_data(Tensor([1.0, 2.0]), slice_shape=True)
+        elif number < 7:
+            narrow()
+    for _ in range(4):
+        made = widen()
+        assert made.shape == (3,)
+        assert made.asnumpy().tolist() == [2.0, 4.0, 6.0]
+        assert float(total()) == 6.0
+
+
 def test_values_that_are_kept_do_not_change():
     """A replay writes into the Values that handles own alone; another handle on one keeps it.
     Oracle: NumPy."""

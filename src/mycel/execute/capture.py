@@ -12,6 +12,7 @@ from typing import Any
 from weakref import ref
 
 from mycel.base.places import Place, user_place
+from mycel.base.structure import structure
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.define.op import signatures
 from mycel.execute.compile import seen_bytes
@@ -45,6 +46,7 @@ class Capture:
         self, stream: Stream, again: list | None = None, check: Callable[..., None] | None = None
     ):
         self.stream = stream
+        self.changes = structure.changes
         self.inputs: list = []
         self.assigned: dict[int, Tensor] = {}
         self.reads: list[Read | None] = []

@@ -84,8 +84,8 @@ class Memory:
         self._held = held
         self._cells = _with_children(capture.cells.values())
         self._hook_owners = [(h, hooks_of(h)) for h in capture.hook_owners.values()]
-        self._changes = structure.changes
         self._flags = structure.flags
+        self._changes = self._now() if capture.changes != structure.changes else capture.changes
         self._site_reads = capture.site_reads
         self.needed = self._needed()
         self._prepared = False
@@ -143,20 +143,24 @@ class Memory:
             return False
         if any(hooks_of(handle) != hooks for handle, hooks in self._hook_owners):
             return False
-        avals = self._input_avals
-        for what, aval in zip(self.used, avals, strict=True):
+        self._changes = self._now()
+        return self._changes == structure.changes
+
+    def _now(self) -> int:
+        """The count of changes; none that can come if the inputs have other avals by now, as
+        where the call itself gave a Parameter another shape."""
+        for what, aval in zip(self.used, self._input_avals, strict=True):
             if isinstance(what, Held) and what.handle._value.aval is not aval:
-                return False
-        self._changes = structure.changes
-        return True
+                return -1
+        return structure.changes
 
     def settle(self) -> None:
         """Take what the sites of a replay changed, which is what is remembered, as the present."""
         if self._changes != structure.changes:
             self._cells = _with_children([cell for cell, _ in self._cells])
             self._hook_owners = [(handle, hooks_of(handle)) for handle, _ in self._hook_owners]
-            self._changes = structure.changes
             self._flags = structure.flags
+            self._changes = self._now()
 
     def check_way(self, capture: Capture, index: int, function, template, bindings) -> None:
         """Raise unless a call that goes on after a replay went the same way to this site.
