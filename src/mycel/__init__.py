@@ -23,6 +23,8 @@ from mycel.base.errors import BudgetError, HookOrderError
 from mycel.base.version import __version__
 from mycel.differentiate import api as _api
 from mycel.differentiate.api import get_grad, grad, value_and_grad
+from mycel.differentiate.mapping import vmap
+from mycel.differentiate.products import jacfwd, jacrev, jvp, vjp
 from mycel.execute import direct as _direct
 from mycel.execute import fused as _fused
 from mycel.execute.effects import every_call

@@ -46,6 +46,7 @@ class Op:
     """
 
     __slots__ = (
+        "_batched",
         "_jitted",
         "_reverses",
         "fallible",
@@ -72,6 +73,7 @@ class Op:
         self.two: dict[Aval, dict[Aval, Signature]] = {}
         self.many: dict[tuple[Aval, ...], Signature] = {}
         self._reverses: dict[tuple, Op] = {}
+        self._batched: dict[tuple[bool, ...], Op] = {}
 
     def set_function(self, function: Callable) -> None:
         """Exchange the function before the first use."""
@@ -123,6 +125,22 @@ class Op:
             found = self._reverses[(mask, present)] = Op(self.name + "'", function)
             found.fallible = self.fallible
         return found
+
+    def batched(self, mask: tuple[bool, ...]) -> Op:
+        """The Op over one more leading axis, of the inputs that `mask` names and of all outputs."""
+        found = self._batched.get(mask)
+        if found is None:
+            function = jax.vmap(self.function, tuple([0 if mapped else None for mapped in mask]))
+            found = self._batched[mask] = Op(f"vmap({self.name})", function)
+            found.fallible = self.fallible
+            if self.rule is nothing_flows:
+                found.rule = nothing_flows
+        return found
+
+
+def nothing_flows(inputs, outputs, cotangents, mask) -> list:
+    """The rule of an operator through which no gradient flows."""
+    return [None] * len(mask)
 
 
 def _reverse_function(function, mask, present):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -76,54 +77,94 @@ class Derivative:
             if len(args) < 2:
                 raise TypeError("sens_param=True needs the gradient of the output as last input.")
             *args, sensitivity = args
-        # A site keeps a tape of its own, which goes on.
-        owner = stream.tape is None
-        if owner:
+        with opened(stream) as owner:
+            taken = take_forward(self, stream, list(args), kwargs)
+            seeds = seeds_of(taken.result, sensitivity)
+            assert stream.tape is not None
+            nodes = stream.tape[taken.start :]
+            if owner:
+                # Nothing else will look at this tape: the reverse frees it as it goes.
+                stream.tape = None
+                found = _reverse_kept(stream, taken.forward, nodes, seeds, taken.leaves)
+            else:
+                found = reverse(stream, nodes, seeds, taken.leaves, consume=False)
+            by_input, by_weight = arranged(taken, found)
+        return self.shaped(taken.output, by_input, by_weight)
+
+    def shaped(self, output, by_input, by_weight):
+        """The gradients as they are handed back."""
+        return _SHAPES[self.returns](self, output, by_input, by_weight)
+
+
+class opened:
+    """A derivative is open on a stream; gives whether the tape is its own. A site keeps a tape of
+    its own, which goes on."""
+
+    __slots__ = ("owner", "stream")
+
+    def __init__(self, stream: Stream):
+        self.stream = stream
+
+    def __enter__(self) -> bool:
+        stream = self.stream
+        self.owner = stream.tape is None
+        if self.owner:
             stream.tape = []
         if stream.depth == 0:
             stream.hooks = {}
         stream.depth += 1
-        try:
-            made = _differentiate(self, stream, list(args), kwargs, sensitivity, owner)
-        finally:
-            stream.depth -= 1
-            if owner:
-                stream.tape = None
-            if stream.depth == 0:
-                stream.hooks = None
-        return _SHAPES[self.returns](self, *made)
+        return self.owner
+
+    def __exit__(self, *_) -> None:
+        stream = self.stream
+        stream.depth -= 1
+        if self.owner:
+            stream.tape = None
+        if stream.depth == 0:
+            stream.hooks = None
 
 
-def _differentiate(task: Derivative, stream: Stream, args, kwargs, sensitivity, owner):
+class Taken(NamedTuple):
+    """The forward half of a derivative: what was recorded, and by what to differentiate it."""
+
+    output: object
+    result: object
+    args: list
+    indices: list[int]
+    leaves: list[Value]
+    inputs: int
+    start: int
+    forward: plans.Forward
+
+
+def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> Taken:
+    """Call what is differentiated, on leaves of its own, and keep what its reverse needs."""
     indices = _indices(task, args)
     leaves: list[Value] = []
     for index in indices:
-        args[index] = tree_map(functools.partial(_leaf, stream, leaves), args[index])
+        args[index] = tree_map(functools.partial(leaf_of, stream, leaves), args[index])
     inputs = len(leaves)
-    weights = _weights(task.weights)
+    weights = weights_of(task.weights)
     for weight in weights:
         value = resolve(weight)
         leaves.append(value)
-        _take_hooks(stream, weight, value)
+        take_hooks(stream, weight, value)
     assert stream.tape is not None
     start, forward = len(stream.tape), plans.begin(stream)
     output = task.function(*args, **kwargs)
-    result = _first(output) if task.has_aux else output
-    seeds = _seeds(result, sensitivity)
-    nodes = stream.tape[start:]
-    if owner:
-        # Nothing else will look at this tape: the reverse frees it as it goes.
-        stream.tape = None
-        found = _reverse_kept(stream, forward, nodes, seeds, leaves)
-    else:
-        found = reverse(stream, nodes, seeds, leaves, consume=False)
+    result = first_of(output) if task.has_aux else output
+    return Taken(output, result, args, indices, leaves, inputs, start, forward)
+
+
+def arranged(taken: Taken, found: list[Value]) -> tuple[list, list[Tensor]]:
+    """The gradients by input, in the form of each input, and by weight."""
     gradients = [new_tensor(value) for value in found]
     rest = iter(gradients)
     by_input = [
-        tree_map(lambda leaf: next(rest) if isinstance(leaf, Tensor) else None, args[index])
-        for index in indices
+        tree_map(lambda leaf: next(rest) if isinstance(leaf, Tensor) else None, taken.args[index])
+        for index in taken.indices
     ]
-    return output, by_input, gradients[inputs:]
+    return by_input, gradients[taken.inputs :]
 
 
 def _reverse_kept(stream: Stream, forward: plans.Forward, nodes, seeds, leaves) -> list[Value]:
@@ -139,7 +180,7 @@ def _reverse_kept(stream: Stream, forward: plans.Forward, nodes, seeds, leaves) 
     return found
 
 
-def _leaf(stream, leaves, argument):
+def leaf_of(stream, leaves, argument):
     """An input of the differentiated function as a leaf of its own, so that nested derivatives by
     the same Tensor do not mix."""
     if isinstance(argument, (bool, int, float, np.generic)):
@@ -148,12 +189,12 @@ def _leaf(stream, leaves, argument):
         return argument
     value = record(COPY, (resolve(argument),))
     assert isinstance(value, Value)
-    _take_hooks(stream, argument, value)
+    take_hooks(stream, argument, value)
     leaves.append(value)
     return new_tensor(value)
 
 
-def _take_hooks(stream, handle, value) -> None:
+def take_hooks(stream, handle, value) -> None:
     if stream.capture is not None:
         handle = stream.capture.hook_owner(handle)
     hooks = getattr(handle, "_hooks", None)
@@ -182,7 +223,7 @@ def _indices(task: Derivative, args) -> list[int]:
     return list(wanted)
 
 
-def _weights(weights) -> list[Parameter]:
+def weights_of(weights) -> list[Parameter]:
     if weights is None:
         return []
     listed = [weights] if isinstance(weights, Parameter) else list(weights)
@@ -194,7 +235,7 @@ def _weights(weights) -> list[Parameter]:
     return listed
 
 
-def _first(output):
+def first_of(output):
     if isinstance(output, (tuple, list)) and output:
         return output[0]
     raise ValueError(
@@ -202,7 +243,7 @@ def _first(output):
     )
 
 
-def _seeds(result, sensitivity) -> list[tuple[Value, Value]]:
+def seeds_of(result, sensitivity) -> list[tuple[Value, Value]]:
     leaves = tree_leaves(result)
     outputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
     if not outputs and not all(isinstance(leaf, (bool, int, float)) for leaf in leaves):
@@ -211,7 +252,7 @@ def _seeds(result, sensitivity) -> list[tuple[Value, Value]]:
         )
     if sensitivity is None:
         pairs = [(resolve(output), None) for output in outputs]
-        return [(value, _one(record(ONES, (value,)))) for value, _ in pairs]
+        return [(value, one_of(record(ONES, (value,)))) for value, _ in pairs]
     given_seeds = [leaf for leaf in tree_leaves(sensitivity) if leaf is not None]
     if len(given_seeds) != len(outputs):
         raise ValueError(
@@ -235,7 +276,7 @@ def _matching(output, seed) -> Value:
     return resolve(seed)
 
 
-def _one(made) -> Value:
+def one_of(made) -> Value:
     assert isinstance(made, Value)
     return made
 
@@ -246,7 +287,7 @@ DERIVATIVES = "_derivatives_remembered"
 
 def _remembered_for(task: Derivative):
     """One memory for equal derivatives: `grad(net)` written inside a loop is still remembered."""
-    weights = None if task.weights is None else tuple(id(w) for w in _weights(task.weights))
+    weights = None if task.weights is None else tuple(id(w) for w in weights_of(task.weights))
     key = (task.positions, weights, task.returns, task.has_aux, task.ids, task.sensitivity)
     function, remember = task.function, given["remember"]
     fields = getattr(function, "__dict__", None)
@@ -268,7 +309,7 @@ def _gradients(task: Derivative, output, by_input, by_weight):
     if task.ids:
         numbers = task.positions if isinstance(task.positions, tuple) else (task.positions,)
         by_input = list(zip(numbers, by_input, strict=False))
-        named = _weights(task.weights)
+        named = weights_of(task.weights)
         by_weight = [(w.name, g) for w, g in zip(named, by_weight, strict=True)]
     inputs = tuple(by_input) if len(by_input) > 1 else (by_input or [None])[0]
     weights = _by_weight(task, by_weight)
@@ -346,6 +387,11 @@ def _check(grad_position, weights):
         raise ValueError(
             f"Nothing to differentiate by (at {user_place(2)}): give grad_position or weights."
         )
+    check_positions(grad_position)
+
+
+def check_positions(grad_position) -> None:
+    """Raise unless these are positions of inputs."""
     wanted = grad_position if isinstance(grad_position, tuple) else (grad_position or 0,)
     if not all(isinstance(index, int) and not isinstance(index, bool) for index in wanted):
         raise errors.wrong(
@@ -439,7 +485,7 @@ def stop_gradient(value):
     """
     return tree_map(
         lambda leaf: (
-            new_tensor(_one(record(STOP, (resolve(leaf),)))) if isinstance(leaf, Tensor) else leaf
+            new_tensor(one_of(record(STOP, (resolve(leaf),)))) if isinstance(leaf, Tensor) else leaf
         ),
         value,
     )

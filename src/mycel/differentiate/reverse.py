@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from mycel.define.op import Op
+from mycel.define.op import Op, nothing_flows
 from mycel.differentiate.fire import fire_hooks
 from mycel.record.hooks import tell_where
 from mycel.record.stream import Stream, record
@@ -15,11 +15,7 @@ from mycel.record.value import Value
 Node = tuple
 
 
-def _nothing(inputs, outputs, cotangents, mask):
-    return [None] * len(mask)
-
-
-STOP = Op("stop_gradient", lambda x: x, rule=_nothing)
+STOP = Op("stop_gradient", lambda x: x, rule=nothing_flows)
 
 
 ADD = Op(
@@ -27,8 +23,8 @@ ADD = Op(
     lambda x, y: x + y,
     rule=lambda inputs, outputs, given, mask: [given[0] if wanted else None for wanted in mask],
 )
-ONES = Op("ones_like", lambda x: jnp.full(x.shape, 1, x.dtype), rule=_nothing)
-ZEROS = Op("zeros_like", lambda x: jnp.full(x.shape, 0, x.dtype), rule=_nothing)
+ONES = Op("ones_like", lambda x: jnp.full(x.shape, 1, x.dtype), rule=nothing_flows)
+ZEROS = Op("zeros_like", lambda x: jnp.full(x.shape, 0, x.dtype), rule=nothing_flows)
 
 
 def reverse(

@@ -219,6 +219,9 @@ class CellList(_Container):
         (3, ['0.weight', '0.bias', '2.weight', '2.bias'])
     """
 
+    # Mapped by `vmap`, each row has a member of its own.
+    is_ensemble = True
+
     def __init__(self, *args, auto_prefix: bool = True):
         super().__init__(auto_prefix)
         if args:

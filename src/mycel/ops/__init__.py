@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators: functions, and Primitive classes of the same names. Each is defined once, below."""
 
-from mycel.differentiate.api import GradOperation, stop_gradient
+from mycel.differentiate.api import GradOperation, grad, stop_gradient, value_and_grad
+from mycel.differentiate.mapping import vmap
+from mycel.differentiate.products import jacfwd, jacrev, jvp, vjp
 from mycel.ops import (
     accumulation,
     activation,

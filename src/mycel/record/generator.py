@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.define.op import Op
+from mycel.define.op import Op, nothing_flows
 from mycel.record.dispatch import new_tensor
 from mycel.record.parameter import Parameter
 from mycel.record.stream import current_stream, record
@@ -26,7 +26,7 @@ def _next_key(state):
     return fresh, state.at[2].add(jnp.uint32(1))
 
 
-NEXT_KEY = Op("next_key", _next_key, rule=lambda inputs, outputs, cotangents, mask: [None])
+NEXT_KEY = Op("next_key", _next_key, rule=nothing_flows)
 
 
 class Generator:
