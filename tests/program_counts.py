@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import gc
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -122,7 +123,8 @@ def program(key, executable) -> dict:
 def counted_apart(work: str) -> dict:
     """The counts in a fresh process, where nothing else has been done."""
     command = [sys.executable, __file__, work]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return json.loads(answer.stdout)
 
 

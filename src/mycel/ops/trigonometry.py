@@ -105,8 +105,8 @@ def atan(x):
     Source: MindSpore's `ops.atan`, `ops.Atan`.
 
     Example:
-        >>> print(ops.atan(Tensor([0.0, 0.5])))
-        [0.         0.46364754]
+        >>> print(ops.atan(Tensor([0.0, 0.5])).round(2))
+        [0.   0.46]
     """
     return jnp.arctan(as_float(x))
 
