@@ -105,7 +105,7 @@ def atan(x):
     Source: MindSpore's `ops.atan`, `ops.Atan`.
 
     Example:
-        >>> print(ops.atan(Tensor([0.0, 0.5])).round(2))
+        >>> print(ops.atan(Tensor([0.0, 0.5])).asnumpy().round(2))
         [0.   0.46]
     """
     return jnp.arctan(as_float(x))
