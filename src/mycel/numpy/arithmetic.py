@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic of two operands, with broadcasting, in the type asked for by `dtype`."""
+
+from __future__ import annotations
+
+from mycel import ops
+from mycel.base import errors
+from mycel.base.dtypes import float32, int64
+from mycel.numpy.convert import as_angle, as_tensor, in_type, meeting_type, operands
+from mycel.ops.arithmetic import real_div
+from mycel.record.tensor import Tensor
+
+# Beside one of these a quotient keeps the type the operands meet in; all others give Float32.
+_QUOTIENT = {"float16", "bfloat16", "float32", "complex64", "complex128"}
+
+
+def add(x1, x2, dtype=None):
+    """The sum.
+
+    Example:
+        >>> print(ms.numpy.add(Tensor([1, 2]), Tensor([3, 4])))
+        [4 6]
+    """
+    return in_type(ops.add(*operands(x1, x2)), dtype)
+
+
+def subtract(x1, x2, dtype=None):
+    """The difference.
+
+    Example:
+        >>> print(ms.numpy.subtract(Tensor([1, 2]), Tensor([3, 5])))
+        [-2 -3]
+    """
+    return in_type(ops.sub(*operands(x1, x2)), dtype)
+
+
+def multiply(x1, x2, dtype=None):
+    """The product.
+
+    Example:
+        >>> print(ms.numpy.multiply(Tensor([1, 2]), Tensor([3, 4])))
+        [3 8]
+    """
+    x1, x2 = operands(x1, x2)
+    if isinstance(x1, Tensor) and isinstance(x2, Tensor) and x1.dtype is not x2.dtype:
+        # Beside a larger operand of its kind, `ops.mul` would take one without dimensions weakly.
+        meeting = meeting_type(x1, x2)
+        x1, x2 = ops.cast(x1, meeting), ops.cast(x2, meeting)
+    return in_type(ops.mul(x1, x2), dtype)
+
+
+def divide(x1, x2, dtype=None):
+    """The quotient as a real number: Float32, unless an operand is real or complex.
+
+    Two of Float64 give Float32, as in MindSpore.
+
+    Example:
+        >>> print(ms.numpy.divide(Tensor([1, 2]), Tensor([4, 4])))
+        [0.25 0.5 ]
+    """
+    x1, x2 = (as_tensor(x, "An operand") for x in (x1, x2))
+    if not {x1.dtype.name, x2.dtype.name} & _QUOTIENT:
+        x1, x2 = ops.cast(x1, float32), ops.cast(x2, float32)
+    return in_type(real_div(x1, x2), dtype)
+
+
+true_divide = divide
+
+
+def floor_divide(x1, x2, dtype=None):
+    """The largest whole number not above the quotient.
+
+    Example:
+        >>> print(ms.numpy.floor_divide(Tensor([7, -7]), Tensor([2, 2])))
+        [ 3 -4]
+    """
+    return in_type(ops.floor_divide(*operands(x1, x2)), dtype)
+
+
+def remainder(x1, x2, dtype=None):
+    """What is left after whole multiples of x2, with its sign; 0 for an integer x2 of 0.
+
+    Example:
+        >>> print(ms.numpy.remainder(Tensor([7, -7]), Tensor([3, 3])))
+        [1 2]
+    """
+    return in_type(_left_over(ops.remainder, x1, x2), dtype)
+
+
+mod = remainder
+
+
+def fmod(x1, x2, dtype=None):
+    """What is left after whole multiples of x2, with the sign of x1; 0 for an integer x2 of 0.
+
+    Example:
+        >>> print(ms.numpy.fmod(Tensor([7, -7]), Tensor([3, 3])))
+        [ 1 -1]
+    """
+    return in_type(_left_over(ops.fmod, x1, x2), dtype)
+
+
+def _left_over(operator, x1, x2):
+    x1, x2 = operands(x1, x2)
+    made = operator(x1, x2)
+    return made if made.dtype.is_inexact else ops.where(ops.equal(x2, 0), 0, made)
+
+
+def divmod(x1, x2, dtype=None):
+    """The quotient rounded down, and the remainder.
+
+    Example:
+        >>> print(*ms.numpy.divmod(Tensor([7, -7]), Tensor([3, 3])))
+        [ 2 -3] [1 2]
+    """
+    return floor_divide(x1, x2, dtype), remainder(x1, x2, dtype)
+
+
+def power(x1, x2, dtype=None):
+    """x1 to the power x2.
+
+    Example:
+        >>> print(ms.numpy.power(Tensor([2, 3]), Tensor([3, 2])))
+        [8 9]
+    """
+    return in_type(ops.pow(*operands(x1, x2)), dtype)
+
+
+def float_power(x1, x2, dtype=None):
+    """x1 to the power x2, Float32.
+
+    Example:
+        >>> print(ms.numpy.float_power(Tensor([2, 3]), Tensor([3, 2])))
+        [8. 9.]
+    """
+    x1, x2 = (ops.cast(as_tensor(x, "An operand"), float32) for x in (x1, x2))
+    return in_type(ops.pow(x1, x2), dtype)
+
+
+def maximum(x1, x2, dtype=None):
+    """The larger of two numbers, NaN beside NaN.
+
+    An operand without dimensions gives way to the type of the other.
+
+    Example:
+        >>> print(ms.numpy.maximum(Tensor([1, 5]), Tensor([3, 3])))
+        [3 5]
+    """
+    return _extreme(ops.maximum, x1, x2, dtype)
+
+
+def minimum(x1, x2, dtype=None):
+    """The smaller of two numbers, NaN beside NaN.
+
+    An operand without dimensions gives way to the type of the other.
+
+    Example:
+        >>> print(ms.numpy.minimum(Tensor([1, 5]), Tensor([3, 3])))
+        [1 3]
+    """
+    return _extreme(ops.minimum, x1, x2, dtype)
+
+
+def _extreme(operator, x1, x2, dtype):
+    x1, x2 = as_tensor(x1, "x1"), as_tensor(x2, "x2")
+    if dtype is None and bool(x1.ndim) != bool(x2.ndim):
+        dtype = x1.dtype if x1.ndim else x2.dtype
+    return in_type(operator(x1, x2), dtype)
+
+
+def clip(x, xmin, xmax, dtype=None):
+    """The number, but at least xmin and at most xmax, in its own type.
+
+    Raises:
+        ValueError: neither bound is given.
+
+    Example:
+        >>> print(ms.numpy.clip(Tensor([1, 5, 9]), 2, 6))
+        [2 5 6]
+    """
+    if xmin is None and xmax is None:
+        raise errors.wrong(ValueError, "xmin or xmax", "given", "neither")
+    x = as_tensor(x, "x")
+    if xmin is not None:
+        x = maximum(x, xmin, dtype)
+    return x if xmax is None else minimum(x, xmax, dtype)
+
+
+def hypot(x1, x2, dtype=None):
+    """The root of the sum of squares; integers give Float32.
+
+    Example:
+        >>> print(ms.numpy.hypot(Tensor([3.0]), Tensor([4.0])))
+        [5.]
+    """
+    x1, x2 = (as_tensor(x, "An operand") for x in (x1, x2))
+    wanted = meeting_type(x1, x2)
+    wanted = wanted if wanted.is_inexact else float32
+    return in_type(ops.hypot(ops.cast(x1, wanted), ops.cast(x2, wanted)), dtype)
+
+
+def heaviside(x1, x2, dtype=None):
+    """0 where x1 is negative, 1 where it is positive, x2 where it is zero.
+
+    Example:
+        >>> print(ms.numpy.heaviside(Tensor([-1.0, 0.0, 1.0]), Tensor([0.5, 0.5, 0.5])))
+        [0.  0.5 1. ]
+    """
+    return in_type(ops.heaviside(*operands(x1, x2)), dtype)
+
+
+def arctan2(x1, x2, dtype=None):
+    """The angle of the point (x2, x1).
+
+    Example:
+        >>> print(ms.numpy.arctan2(Tensor([0.0]), Tensor([1.0])))
+        [0.]
+    """
+    return in_type(ops.atan2(as_angle(x1), as_angle(x2)), dtype)
+
+
+def copysign(x1, x2, dtype=None):
+    """The size of x1 with the sign of x2, in the type of x1.
+
+    Example:
+        >>> print(ms.numpy.copysign(Tensor([1.0, 2.0]), Tensor([-1.0, 1.0])))
+        [-1.  2.]
+    """
+    x1, x2 = as_tensor(x1, "x1"), as_tensor(x2, "x2")
+    if "bool" in (x1.dtype.name, x2.dtype.name):
+        raise errors.wrong(TypeError, "x1 and x2", "numbers", "Bool")
+    size = ops.abs(x1)
+    return in_type(ops.where(ops.less(x2, 0), ops.neg(size), size), dtype)
+
+
+def logaddexp(x1, x2, dtype=None):
+    """The logarithm of the sum of the exponentials, without overflow.
+
+    Example:
+        >>> print(ms.numpy.logaddexp(Tensor([1000.0]), Tensor([1000.0])))
+        [1000.6932]
+    """
+    return in_type(ops.logaddexp(*operands(x1, x2)), dtype)
+
+
+def logaddexp2(x1, x2, dtype=None):
+    """The logarithm to base 2 of the sum of the powers of 2, without overflow.
+
+    Example:
+        >>> print(ms.numpy.logaddexp2(Tensor([1000.0]), Tensor([1000.0])))
+        [1001.]
+    """
+    return in_type(ops.logaddexp2(*operands(x1, x2)), dtype)
+
+
+def gcd(x1, x2, dtype=None):
+    """The greatest common divisor.
+
+    Example:
+        >>> print(ms.numpy.gcd(Tensor([12, 7]), Tensor([18, 5])))
+        [6 1]
+    """
+    return _divisors(ops.gcd, x1, x2, dtype)
+
+
+def lcm(x1, x2, dtype=None):
+    """The least common multiple.
+
+    Example:
+        >>> print(ms.numpy.lcm(Tensor([4, 7]), Tensor([6, 5])))
+        [12 35]
+    """
+    return _divisors(ops.lcm, x1, x2, dtype)
+
+
+def _divisors(operator, x1, x2, dtype):
+    x1, x2 = (as_tensor(x, "An operand") for x in (x1, x2))
+    meeting = meeting_type(x1, x2)
+    if meeting.is_inexact or meeting.name == "bool":
+        # Real numbers count as the whole numbers they are.
+        x1, x2 = ops.cast(x1, int64), ops.cast(x2, int64)
+    return in_type(ops.cast(operator(x1, x2), meeting), dtype)
+
+
+def bitwise_and(x1, x2, dtype=None):
+    """The bits that both have.
+
+    Example:
+        >>> print(ms.numpy.bitwise_and(Tensor([6, 1]), Tensor([5, 3])))
+        [4 1]
+    """
+    return in_type(ops.bitwise_and(*operands(x1, x2)), dtype)
+
+
+def bitwise_or(x1, x2, dtype=None):
+    """The bits that either has.
+
+    Example:
+        >>> print(ms.numpy.bitwise_or(Tensor([6, 1]), Tensor([5, 3])))
+        [7 3]
+    """
+    return in_type(ops.bitwise_or(*operands(x1, x2)), dtype)
+
+
+def bitwise_xor(x1, x2, dtype=None):
+    """The bits that one of them has.
+
+    Example:
+        >>> print(ms.numpy.bitwise_xor(Tensor([6, 1]), Tensor([5, 3])))
+        [3 2]
+    """
+    return in_type(ops.bitwise_xor(*operands(x1, x2)), dtype)
+
+
+def invert(x, dtype=None):
+    """All bits turned round.
+
+    Example:
+        >>> print(ms.numpy.invert(Tensor([0, 5])))
+        [-1 -6]
+    """
+    return in_type(ops.invert(as_tensor(x, "x")), dtype)
+
+
+bitwise_not = invert
