@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Callbacks for trainings that are interrupted: save what there is, and go on from it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+from mycel.base.errors import wrong
+from mycel.checkpoint import load_checkpoint, save_checkpoint
+from mycel.nn.checks import boolean, is_integer, positive_integer
+from mycel.train.callbacks.base import Callback
+from mycel.train.folders import make_directory
+
+ASKED = "GracefulExit"
+
+
+class BackupAndRestore(Callback):
+    """Saves the network behind epochs, and begins a training with what was saved.
+
+    Args:
+        backup_dir: the folder of the file `backup.ckpt`; it is made.
+        save_freq: 'epoch', or a number of epochs.
+        delete_checkpoint: remove the file behind a training that was not interrupted.
+
+    Raises:
+        TypeError, ValueError: an argument is wrong; names it.
+
+    Source: MindSpore's `mindspore.train.BackupAndRestore`.
+
+    Example:
+        >>> import os, tempfile
+        >>> net = nn.Dense(1, 1, "ones", "zeros")
+        >>> model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+        >>> data = [(ops.ones((1, 1)), ops.zeros((1, 1)))]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     backup = ms.train.BackupAndRestore(folder, delete_checkpoint=False)
+        ...     model.train(1, data, callbacks=backup)
+        ...     print(os.listdir(folder))
+        ['backup.ckpt']
+    """
+
+    def __init__(self, backup_dir, save_freq="epoch", delete_checkpoint=True):
+        super().__init__()
+        self.backup_file = os.path.join(make_directory(backup_dir, "backup_dir"), "backup.ckpt")
+        what = "BackupAndRestore: save_freq"
+        self.save_freq = 1 if save_freq == "epoch" else positive_integer(save_freq, what)
+        self.delete_checkpoint = boolean(delete_checkpoint, "BackupAndRestore: delete_checkpoint")
+
+    def on_train_begin(self, run_context):
+        """Begin with what was saved, if there is a file."""
+        if os.path.exists(self.backup_file):
+            load_checkpoint(self.backup_file, net=run_context.original_args().train_network)
+
+    def on_train_epoch_end(self, run_context):
+        """Save if it is time."""
+        told = run_context.original_args()
+        if told.cur_epoch_num % self.save_freq == 0:
+            save_checkpoint(told.train_network, self.backup_file)
+
+    def on_train_end(self, run_context):
+        """Remove the file if that is wanted."""
+        if self.delete_checkpoint and os.path.exists(self.backup_file):
+            os.remove(self.backup_file)
+
+
+class OnRequestExit(Callback):
+    """Stops behind the present step when a signal arrives, and saves the network.
+
+    A training that finds what was saved goes on from it.
+
+    Args:
+        save_ckpt: whether the network is saved, as `<file_name>_train.ckpt` (in an evaluation
+            `_eval`) in the folder `rank_0` of `directory`.
+        save_mindir: accepted; MindIR files are not written.
+        file_name, directory: where.
+        config_file: a JSON file; `{"GracefulExit": 1}` in it means the same as the signal.
+        sig: the signal; not SIGKILL, which no program can take.
+
+    Raises:
+        TypeError, ValueError: an argument is wrong; names it.
+
+    Source: MindSpore's `mindspore.train.OnRequestExit`.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     stop = ms.train.OnRequestExit(directory=folder)
+        >>> stop.exit
+        False
+    """
+
+    def __init__(
+        self,
+        save_ckpt=True,
+        save_mindir=True,
+        file_name="Net",
+        directory="./",
+        config_file=None,
+        sig=signal.SIGTERM,
+    ):
+        super().__init__()
+        self.save_ckpt = boolean(save_ckpt, "OnRequestExit: save_ckpt")
+        self.save_mindir = boolean(save_mindir, "OnRequestExit: save_mindir")
+        if not is_integer(sig):
+            raise wrong(TypeError, "OnRequestExit: sig", "a signal", repr(sig))
+        if sig == getattr(signal, "SIGKILL", None):
+            raise wrong(ValueError, "OnRequestExit: sig", "a signal a program can take", "SIGKILL")
+        self.sig = sig
+        self.exit = False
+        self.remote_config_file = config_file
+        folder = os.path.join(directory or os.getcwd(), "rank_0")
+        if save_ckpt:
+            folder = make_directory(folder)
+        self.train_name = os.path.join(folder, f"{file_name}_train")
+        self.eval_name = os.path.join(folder, f"{file_name}_eval")
+        self._before = None
+
+    def on_train_begin(self, run_context):
+        """Wait for the signal; begin with what was saved, if there is a file."""
+        self._listen()
+        if self.save_ckpt and os.path.isfile(f"{self.train_name}.ckpt"):
+            net = run_context.original_args().train_network
+            load_checkpoint(f"{self.train_name}.ckpt", net=net)
+
+    def on_train_step_end(self, run_context):
+        """Ask to stop if the signal came."""
+        self._stop(run_context)
+
+    def on_train_epoch_end(self, run_context):
+        """Ask to stop if the signal came."""
+        self._stop(run_context)
+
+    def on_train_end(self, run_context):
+        """Save if the signal came."""
+        signal.signal(self.sig, self._before)
+        if self.exit and self.save_ckpt:
+            save_checkpoint(run_context.original_args().train_network, self.train_name)
+
+    def on_eval_begin(self, run_context):
+        """Wait for the signal; evaluate what was saved, if there is a file."""
+        self._listen()
+        for name in (self.eval_name, self.train_name):
+            if self.save_ckpt and os.path.isfile(f"{name}.ckpt"):
+                load_checkpoint(f"{name}.ckpt", net=run_context.original_args().eval_network)
+                return
+
+    def on_eval_step_end(self, run_context):
+        """Ask to stop if the signal came."""
+        self._stop(run_context)
+
+    def on_eval_end(self, run_context):
+        """Save if the signal came."""
+        signal.signal(self.sig, self._before)
+        if self.exit and self.save_ckpt:
+            save_checkpoint(run_context.original_args().eval_network, self.eval_name)
+
+    def _listen(self) -> None:
+        self._before = signal.signal(self.sig, self._take)
+
+    def _take(self, number, frame) -> None:
+        self.exit = True
+
+    def _stop(self, run_context) -> None:
+        if self.remote_config_file is not None and os.path.isfile(self.remote_config_file):
+            with open(self.remote_config_file, encoding="utf-8") as file:
+                self.exit = self.exit or json.load(file).get(ASKED) == 1
+        if self.exit:
+            run_context.request_stop()
