@@ -18,9 +18,6 @@ LEFT_OUT = (
     "rate_short_list",
     # MindSpore's CPU kernel ignores use_nesterov of Momentum; SGD's is the oracle below.
     "momentum_nesterov",
-    # Functions of their own, not of optimisers.
-    "clip_by_norm",
-    "clip_by_global_norm",
 )
 
 

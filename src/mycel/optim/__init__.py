@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimisers and learning rates. `PUBLIC` is what the package root adds to `mycel.nn`."""
 
-from mycel.optim.adam import Adam, AdamWeightDecay
-from mycel.optim.adaptive import Adagrad, RMSProp
+from mycel.optim.adam import Adam, AdaMax, AdamOffload, AdamWeightDecay, LazyAdam
+from mycel.optim.adaptive import FTRL, Adadelta, Adagrad, ProximalAdagrad, RMSProp
+from mycel.optim.arguments import opt_init_args_register
+from mycel.optim.averaged import ASGD, Rprop
+from mycel.optim.factored import AdaFactor
+from mycel.optim.layerwise import LARS, Lamb
 from mycel.optim.momentum import Momentum
 from mycel.optim.optimizer import Optimizer
 from mycel.optim.schedule import (
@@ -24,18 +28,29 @@ from mycel.optim.schedule import (
 from mycel.optim.sgd import SGD
 
 _NN = (
+    ASGD,
+    FTRL,
+    LARS,
     SGD,
+    AdaFactor,
+    AdaMax,
+    Adadelta,
     Adagrad,
     Adam,
+    AdamOffload,
     AdamWeightDecay,
     CosineDecayLR,
     ExponentialDecayLR,
     InverseDecayLR,
+    Lamb,
+    LazyAdam,
     Momentum,
     NaturalExpDecayLR,
     Optimizer,
     PolynomialDecayLR,
+    ProximalAdagrad,
     RMSProp,
+    Rprop,
     WarmUpLR,
     cosine_decay_lr,
     exponential_decay_lr,
@@ -48,4 +63,4 @@ _NN = (
 # MindSpore has these in `nn`; `nn` itself lies below this package and cannot import it.
 PUBLIC = {item.__name__: item for item in _NN}
 
-__all__ = [*PUBLIC, "LearningRateSchedule", "PUBLIC"]
+__all__ = [*PUBLIC, "PUBLIC", "LearningRateSchedule", "opt_init_args_register"]

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adam and its relative with the weight decay beside the gradient."""
+"""Adam and its relatives: with the decay beside the gradient, by the largest gradient."""
 
 from __future__ import annotations
 
 from mycel.base.dtypes import float32
 from mycel.base.errors import wrong
 from mycel.nn.checks import boolean
-from mycel.optim import rules
+from mycel.ops import update_rules as rules
+from mycel.optim.arguments import opt_init_args_register
 from mycel.optim.optimizer import Optimizer, floating, unit_interval, update
 from mycel.optim.together import Together
 from mycel.record.parameter import Parameter
@@ -38,6 +39,7 @@ class Adam(Optimizer):
         True [0.5 1.5]
     """
 
+    @opt_init_args_register
     def __init__(
         self,
         params,
@@ -129,6 +131,136 @@ class AdamWeightDecay(Optimizer):
                 gradient = rules.centered(gradient)
             inputs = (*handles, gradient, rate, self.beta1, self.beta2, self.eps, decay)
             step.add(rules.adam_weight_decay, handles, inputs)
+        step.take()
+        return self._done
+
+
+class LazyAdam(Optimizer):
+    """Adam under its name for sparse gradients; those are dense here, so it is Adam.
+
+    Args:
+        params: Parameters or groups of them; see Optimizer.
+        learning_rate, weight_decay, loss_scale: see Optimizer.
+        beta1, beta2: how slowly the mean and the mean square follow the gradients.
+        eps: added to the root.
+        use_locking: accepted.
+        use_nesterov: look one step ahead with the mean.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: a number out of range.
+
+    Source: MindSpore's `mindspore.nn.LazyAdam`.
+
+    Example:
+        >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
+        >>> optimizer = nn.LazyAdam([w], learning_rate=0.5)
+        >>> print(optimizer((Tensor([1.0, 1.0]),)), w.asnumpy().round(3))
+        True [0.5 1.5]
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        eps=1e-08,
+        use_locking=False,
+        use_nesterov=False,
+        weight_decay=0.0,
+        loss_scale=1.0,
+    ):
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        name = type(self).__name__
+        _set_betas(self, beta1, beta2, eps)
+        boolean(use_locking, f"{name}: use_locking")
+        self.use_nesterov = boolean(use_nesterov, f"{name}: use_nesterov")
+        self.beta1_power = Parameter(Tensor([1.0], float32), name="beta1_power")
+        self.beta2_power = Parameter(Tensor([1.0], float32), name="beta2_power")
+        self.moment1 = self.states("moment1")
+        self.moment2 = self.states("moment2")
+
+    def construct(self, gradients):
+        """Take one step; True."""
+        update(self.beta1_power, self.beta1_power * self.beta1)
+        update(self.beta2_power, self.beta2_power * self.beta2)
+        powers = self.beta1_power.reshape(()), self.beta2_power.reshape(())
+        step = Together()
+        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
+            handles = (parameter, self.moment1[n], self.moment2[n])
+            settings = *powers, self.beta1, self.beta2, self.eps, None, decay, scale
+            inputs = (*handles, gradient, rate, *settings)
+            step.add(rules.adam, handles, inputs, self.use_nesterov, self._centralized[n])
+        step.take()
+        return self._done
+
+
+class AdamOffload(LazyAdam):
+    """Adam whose states MindSpore keeps on the host; here they are where the Parameters are.
+
+    Args and errors are those of LazyAdam.
+
+    Source: MindSpore's `mindspore.nn.AdamOffload`.
+
+    Example:
+        >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
+        >>> optimizer = nn.AdamOffload([w], learning_rate=0.5)
+        >>> print(optimizer((Tensor([1.0, 1.0]),)), w.asnumpy().round(3))
+        True [0.5 1.5]
+    """
+
+
+class AdaMax(Optimizer):
+    """Adam by the largest gradient instead of the mean square.
+
+    Args:
+        params: Parameters or groups of them; see Optimizer.
+        learning_rate, weight_decay, loss_scale: see Optimizer.
+        beta1, beta2: how slowly the mean follows, and the largest one is forgotten.
+        eps: added to the largest one.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: a number out of range.
+
+    Source: MindSpore's `mindspore.nn.AdaMax`.
+
+    Example:
+        >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
+        >>> optimizer = nn.AdaMax([w], learning_rate=0.5)
+        >>> print(optimizer((Tensor([1.0, 4.0]),)), w.asnumpy().round(3))
+        True [0.5 1.5]
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        eps=1e-08,
+        weight_decay=0.0,
+        loss_scale=1.0,
+    ):
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        _set_betas(self, beta1, beta2, eps)
+        self.beta1_power = Parameter(Tensor([1.0], float32), name="beta1_power")
+        self.moment1 = self.states("moment1")
+        self.moment2 = self.states("moment2")
+
+    def construct(self, gradients):
+        """Take one step; True."""
+        update(self.beta1_power, self.beta1_power * self.beta1)
+        power = self.beta1_power.reshape(())
+        step = Together()
+        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
+            handles = (parameter, self.moment1[n], self.moment2[n])
+            settings = power, self.beta1, self.beta2, self.eps, decay, scale
+            inputs = (*handles, gradient, rate, *settings)
+            step.add(rules.ada_max, handles, inputs, self._centralized[n])
         step.take()
         return self._done
 

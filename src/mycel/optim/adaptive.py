@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RMSProp and Adagrad: steps divided by the size of past gradients."""
+"""RMSProp, Adagrad, Adadelta, FTRL: steps divided by the size of past gradients."""
 
 from __future__ import annotations
 
 from mycel.base.dtypes import float32
+from mycel.base.errors import wrong
 from mycel.nn.checks import boolean, number
-from mycel.optim import rules
-from mycel.optim.optimizer import Optimizer
+from mycel.ops import update_rules as rules
+from mycel.optim.arguments import opt_init_args_register
+from mycel.optim.optimizer import Optimizer, floating
 from mycel.optim.together import Together
 from mycel.record.tensor import Tensor
 
@@ -34,6 +36,7 @@ class RMSProp(Optimizer):
         True [1.]
     """
 
+    @opt_init_args_register
     def __init__(
         self,
         params,
@@ -97,6 +100,7 @@ class Adagrad(Optimizer):
         True [0.75]
     """
 
+    @opt_init_args_register
     def __init__(
         self,
         params,
@@ -118,5 +122,175 @@ class Adagrad(Optimizer):
             handles = (parameter, self.accum[n])
             inputs = (*handles, gradient, rate, decay, scale)
             step.add(rules.adagrad, handles, inputs, self.update_slots, self._centralized[n])
+        step.take()
+        return self._done
+
+
+class Adadelta(Optimizer):
+    """Steps by the gradient times the root mean square of past steps over that of gradients.
+
+    Args:
+        params: Parameters or groups of them; see Optimizer.
+        learning_rate, weight_decay, loss_scale: see Optimizer.
+        rho: how slowly both mean squares follow.
+        epsilon: added under the roots.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: a number out of range.
+
+    Source: MindSpore's `mindspore.nn.Adadelta`.
+
+    Example:
+        >>> w = Parameter(Tensor([1.0]), name="w")
+        >>> optimizer = nn.Adadelta([w], rho=0.0, epsilon=1.0)
+        >>> print(optimizer((Tensor([0.0]),)), w.asnumpy())
+        True [1.]
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params,
+        learning_rate=1.0,
+        rho=0.9,
+        epsilon=1e-6,
+        loss_scale=1.0,
+        weight_decay=0.0,
+    ):
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        floating(rho, "Adadelta: rho", "from 0 to 1", lambda n: 0 <= n <= 1)
+        floating(epsilon, "Adadelta: epsilon", "of at least 0", lambda n: n >= 0)
+        self.rho = Tensor(rho, float32)
+        self.epsilon = Tensor(epsilon, float32)
+        self.accum = self.states("accum")
+        self.accum_update = self.states("accum_update")
+
+    def construct(self, gradients):
+        """Take one step; True."""
+        step = Together()
+        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
+            handles = (parameter, self.accum[n], self.accum_update[n])
+            inputs = (*handles, gradient, rate, self.rho, self.epsilon, decay, scale)
+            step.add(rules.adadelta, handles, inputs, self._centralized[n])
+        step.take()
+        return self._done
+
+
+class FTRL(Optimizer):
+    """Follows the regularised leader: many Parameters become exactly 0.
+
+    Args:
+        params: Parameters or groups of them; see Optimizer.
+        initial_accum: what the sums of squares start from.
+        learning_rate: one float above 0, for all groups and steps.
+        lr_power: the power of the sums that divides the rate, 0 or below.
+        l1, l2: the weights of both norms.
+        use_locking: accepted.
+        loss_scale, weight_decay: see Optimizer; the decay concerns all Parameters.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: a number out of range, a schedule, or rates of groups.
+
+    Source: MindSpore's `mindspore.nn.FTRL`.
+
+    Example:
+        >>> w = Parameter(Tensor([1.0]), name="w")
+        >>> optimizer = nn.FTRL([w], initial_accum=0.0, learning_rate=1.0)
+        >>> print(optimizer((Tensor([1.0]),)), w.asnumpy())
+        True [0.]
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params,
+        initial_accum=0.1,
+        learning_rate=0.001,
+        lr_power=-0.5,
+        l1=0.0,
+        l2=0.0,
+        use_locking=False,
+        loss_scale=1.0,
+        weight_decay=0.0,
+    ):
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        if self.dynamic_lr or self.is_group_lr:
+            actual = "a schedule or a rate of a group"
+            raise wrong(ValueError, "FTRL: learning_rate", "one float for everything", actual)
+        floating(learning_rate, "FTRL: learning_rate", "above 0", lambda n: n > 0)
+        for name, value in (("initial_accum", initial_accum), ("l1", l1), ("l2", l2)):
+            floating(value, f"FTRL: {name}", "of at least 0", lambda n: n >= 0)
+        floating(lr_power, "FTRL: lr_power", "of at most 0", lambda n: n <= 0)
+        boolean(use_locking, "FTRL: use_locking")
+        if not self.is_group:
+            self.decay_flags = (True,) * self.param_length
+        self.l1, self.l2 = Tensor(l1, float32), Tensor(l2, float32)
+        self.lr_power = Tensor(lr_power, float32)
+        self.moments = self.states("moments", initial_accum)
+        self.linear = self.states("linear")
+
+    def construct(self, gradients):
+        """Take one step; True."""
+        step = Together()
+        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
+            handles = (parameter, self.moments[n], self.linear[n])
+            settings = self.l1, self.l2, self.lr_power, decay, scale
+            inputs = (*handles, gradient, rate, *settings)
+            step.add(rules.ftrl, handles, inputs, self._centralized[n])
+        step.take()
+        return self._done
+
+
+class ProximalAdagrad(Optimizer):
+    """Adagrad that draws Parameters towards 0 by the weights of two norms.
+
+    Args:
+        params: Parameters or groups of them; see Optimizer.
+        accum: what the sum of squares starts from.
+        learning_rate, weight_decay, loss_scale: see Optimizer.
+        l1, l2: the weights of both norms.
+        use_locking: accepted.
+
+    Raises:
+        TypeError: an argument of another type.
+        ValueError: a number out of range.
+
+    Source: MindSpore's `mindspore.nn.ProximalAdagrad`.
+
+    Example:
+        >>> w = Parameter(Tensor([1.0]), name="w")
+        >>> optimizer = nn.ProximalAdagrad([w], accum=3.0, learning_rate=0.5, l1=1.0)
+        >>> print(optimizer((Tensor([1.0]),)), w.asnumpy())
+        True [0.5]
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params,
+        accum=0.1,
+        learning_rate=0.001,
+        l1=0.0,
+        l2=0.0,
+        use_locking=False,
+        loss_scale=1.0,
+        weight_decay=0.0,
+    ):
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        for name, value in (("accum", accum), ("l1", l1), ("l2", l2)):
+            floating(value, f"ProximalAdagrad: {name}", "of at least 0", lambda n: n >= 0)
+        boolean(use_locking, "ProximalAdagrad: use_locking")
+        self.l1, self.l2 = Tensor(l1, float32), Tensor(l2, float32)
+        self.accum = self.states("accum", accum)
+
+    def construct(self, gradients):
+        """Take one step; True."""
+        step = Together()
+        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
+            handles = (parameter, self.accum[n])
+            inputs = (*handles, gradient, rate, self.l1, self.l2, decay, scale)
+            step.add(rules.proximal_adagrad, handles, inputs, self._centralized[n])
         step.take()
         return self._done

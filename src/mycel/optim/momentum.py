@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from mycel.base.dtypes import float32
 from mycel.nn.checks import boolean
-from mycel.optim import rules
+from mycel.ops import update_rules as rules
+from mycel.optim.arguments import opt_init_args_register
 from mycel.optim.optimizer import Optimizer, floating
 from mycel.optim.together import Together
 from mycel.record.parameter import Parameter
@@ -34,6 +35,7 @@ class Momentum(Optimizer):
         True [0.5 1.5]
     """
 
+    @opt_init_args_register
     def __init__(
         self,
         params,

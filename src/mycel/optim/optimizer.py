@@ -12,6 +12,7 @@ from mycel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_number, number
 from mycel.nn.containers import CellList
+from mycel.ops import update_rules
 from mycel.optim import rules
 from mycel.optim.groups import Member, members_of
 from mycel.optim.schedule import LearningRateSchedule
@@ -350,12 +351,14 @@ class Optimizer(Cell):
         if not self.exec_weight_decay:
             return tuple(gradients)
         rows = zip(gradients, self.parameters, self._decayed_by(), self.decay_flags, strict=True)
-        return tuple(rules.gradient_with_decay(g, p, d) if flag else g for g, p, d, flag in rows)
+        decayed = update_rules.gradient_with_decay
+        return tuple(decayed(g, p, d) if flag else g for g, p, d, flag in rows)
 
     def gradients_centralization(self, gradients) -> tuple[Tensor, ...]:
         """The gradients of groups with 'grad_centralization' less their means."""
         rows = zip(gradients, self._centralized, strict=True)
-        return tuple(rules.centered(g) if flag and g.ndim > 1 else g for g, flag in rows)
+        centered = update_rules.centered
+        return tuple(centered(g) if flag and g.ndim > 1 else g for g, flag in rows)
 
     def scale_grad(self, gradients) -> tuple[Tensor, ...]:
         """The gradients divided by the loss scale."""

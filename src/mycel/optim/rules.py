@@ -1,30 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The formulas of the optimisers: pure functions, each one recorded node for one Parameter.
-
-Every rule takes arrays and returns the new ones in the same order. What varies from step to step
-(rates, powers) and what a program may change (momentum, decay) are inputs, so changing them never
-compiles anything; only choices of formula are static.
-"""
+"""The formulas that only optimisers need; those that operators share are `ops.update_rules`."""
 
 from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.ops import update_rules
+from mycel.ops.update_rules import like, prepared
 from mycel.spell import op
-
-
-def _prepared(gradient, parameter, decay, scale, centralize):
-    """The gradient with weight decay added, centred, and multiplied by `scale`, in that order."""
-    if decay is not None:
-        gradient = gradient + parameter * decay
-    if centralize and gradient.ndim > 1:
-        gradient = gradient - gradient.mean(tuple(range(1, gradient.ndim)), keepdims=True)
-    return gradient if scale is None else gradient * scale
-
-
-def _like(old, new):
-    return new.astype(old.dtype)
 
 
 @op()
@@ -52,209 +36,184 @@ def take_rate(rates, step):
 
 
 @op()
-def gradient_with_decay(gradient, parameter, decay):
-    """gradient + decay · parameter.
-
-    Example:
-        >>> from mycel.optim import rules
-        >>> print(rules.gradient_with_decay(Tensor([1.0]), Tensor([2.0]), 0.5))
-        [2.]
-    """
-    return _like(gradient, _prepared(gradient, parameter, decay, None, False))
-
-
-@op()
-def centered(gradient):
-    """A gradient of two or more dimensions less its mean over all but the first.
-
-    Example:
-        >>> from mycel.optim import rules
-        >>> print(rules.centered(Tensor([[1.0, 3.0]])))
-        [[-1.  1.]]
-    """
-    return _prepared(gradient, None, None, None, True)
-
-
-@op()
-def descend(parameter, gradient, rate, decay=None, scale=None, *, centralize=False):
-    """parameter - rate · gradient.
-
-    Example:
-        >>> from mycel.optim import rules
-        >>> print(rules.descend(Tensor([1.0]), Tensor([2.0]), 0.25))
-        [0.5]
-    """
-    gradient = _prepared(gradient, parameter, decay, scale, centralize)
-    return _like(parameter, parameter - rate * gradient)
-
-
-@op()
-def stochastic(
-    parameter,
-    accumulated,
-    first,
-    gradient,
-    rate,
-    momentum,
-    decay=None,
-    scale=None,
-    *,
-    dampening=0.0,
-    nesterov=False,
-    centralize=False,
-):
-    """SGD with momentum: (parameter, accumulated, first); `first` is 1 until the first step.
-
-    Example:
-        >>> from mycel.optim import rules
-        >>> one = Tensor([1.0])
-        >>> print(*rules.stochastic(one, one * 0, one, one, 0.5, 0.9))
-        [0.5] [1.] [0.]
-    """
-    gradient = _prepared(gradient, parameter, decay, scale, centralize)
-    later = momentum * accumulated + (1 - dampening) * gradient
-    velocity = jnp.where(first > 0, gradient, later)
-    step = gradient + momentum * velocity if nesterov else velocity
-    made = _like(parameter, parameter - rate * step)
-    return made, _like(accumulated, velocity), jnp.zeros_like(first)
-
-
-@op()
-def momentum(
-    parameter,
-    moment,
-    gradient,
-    rate,
-    momentum,
-    decay=None,
-    scale=None,
-    *,
-    nesterov=False,
-    centralize=False,
-):
-    """moment = momentum · moment + gradient; parameter - rate · moment.
-
-    Example:
-        >>> from mycel.optim import rules
-        >>> one = Tensor([1.0])
-        >>> print(*rules.momentum(one, one, one, 0.5, 0.5))
-        [0.25] [1.5]
-    """
-    gradient = _prepared(gradient, parameter, decay, scale, centralize)
-    velocity = momentum * moment + gradient
-    step = gradient + momentum * velocity if nesterov else velocity
-    return _like(parameter, parameter - rate * step), _like(moment, velocity)
-
-
-@op()
-def adam(
+def lamb(
     parameter,
     first,
     second,
     gradient,
     rate,
-    power1,
-    power2,
+    step,
     beta1,
     beta2,
     epsilon,
-    largest=None,
+    decay=None,
+    *,
+    centralize=False,
+):
+    """LAMB: (parameter, moments); the step of Adam, as long as the Parameter's norm says.
+
+    Example:
+        >>> from mycel.optim import rules
+        >>> one = Tensor([1.0])
+        >>> print(rules.lamb(one, one * 0, one * 0, one, 0.5, 1, 0.5, 0.5, 0.0)[0])
+        [0.5]
+    """
+    gradient = prepared(gradient, parameter, None, None, centralize)
+    count = step.astype(np.float32).reshape(())
+    mean = beta1 * first + (1 - beta1) * gradient
+    square = beta2 * second + (1 - beta2) * jnp.square(gradient)
+    corrected = mean / (1 - jnp.power(beta1, count))
+    size = jnp.sqrt(square / (1 - jnp.power(beta2, count)))
+    way = corrected / (size + epsilon)
+    if decay is not None:
+        way = way + decay * parameter
+    length, reach = jnp.linalg.norm(way.reshape(-1)), jnp.linalg.norm(parameter.reshape(-1))
+    trust = jnp.where((length > 0) & (reach > 0), reach / jnp.where(length > 0, length, 1), 1)
+    made = like(parameter, parameter - rate * trust * way)
+    return made, like(first, mean), like(second, square)
+
+
+@op()
+def layerwise(
+    parameter, gradient, rate, epsilon, coefficient, decay=None, scale=None, *, clip=False
+):
+    """LARS: the gradient as long as the norms of both say.
+
+    Example:
+        >>> from mycel.optim import rules
+        >>> print(rules.layerwise(Tensor([2.0]), Tensor([4.0]), 1.0, 0.0, 0.5))
+        [1.]
+    """
+    gradient = gradient if scale is None else gradient * scale
+    decay = 0.0 if decay is None else decay if scale is None else decay * scale
+    squares = [jnp.sum(jnp.square(x.astype(np.float32))) for x in (parameter, gradient)]
+    settings = *squares, decay, rate, epsilon, coefficient
+    scaled = update_rules.layerwise_scaled.definition.function
+    return scaled(parameter, gradient, *settings, clip=clip)
+
+
+@op()
+def averaged_descent(
+    parameter,
+    average,
+    rate_now,
+    weight,
+    gradient,
+    rate,
+    step,
+    fade,
+    power,
+    start,
     decay=None,
     scale=None,
     *,
-    nesterov=False,
     centralize=False,
 ):
-    """Adam: (parameter, first moment, second moment), and the largest second moment if given.
-
-    `power1` and `power2` are the betas to the power of the number of this step, from 1.
+    """ASGD: (parameter, average, next rate, next weight of the average).
 
     Example:
         >>> from mycel.optim import rules
         >>> one = Tensor([1.0])
-        >>> made = rules.adam(one, one * 0, one * 0, one, 0.5, 0.9, 0.999, 0.9, 0.999, 0.0)
-        >>> print(made[0])
+        >>> print(rules.averaged_descent(one, one, 0.0, 1.0, one, 0.5, 1, 0.0, 1.0, 9.0)[0])
         [0.5]
     """
-    gradient = _prepared(gradient, parameter, decay, scale, centralize)
-    mean = beta1 * first + (1 - beta1) * gradient
-    square = beta2 * second + (1 - beta2) * jnp.square(gradient)
-    rate = rate * jnp.sqrt(1 - power2) / (1 - power1)
-    ahead = beta1 * mean + (1 - beta1) * gradient if nesterov else mean
-    limit = square if largest is None else jnp.maximum(largest, square)
-    made = _like(parameter, parameter - rate * ahead / (jnp.sqrt(limit) + epsilon))
-    moments = made, _like(first, mean), _like(second, square)
-    return moments if largest is None else (*moments, _like(largest, limit))
+    gradient = prepared(gradient, parameter, decay, scale, centralize)
+    count = step.astype(np.float32).reshape(())
+    now = jnp.where(count == 1, rate, rate_now).astype(rate_now.dtype)
+    made = parameter * (1 - fade * now) - now * gradient
+    mean = jnp.where(weight == 1, made, average + (made - average) * weight)
+    later = rate / jnp.power(1 + fade * rate * count, power)
+    share = 1 / jnp.maximum(1, count - start)
+    return like(parameter, made), like(average, mean), like(rate_now, later), like(weight, share)
 
 
 @op()
-def adam_weight_decay(parameter, first, second, gradient, rate, beta1, beta2, epsilon, decay=None):
-    """Adam without correction of the start, the decay beside the gradient: (parameter, moments).
-
-    Example:
-        >>> from mycel.optim import rules
-        >>> one = Tensor([1.0])
-        >>> made = rules.adam_weight_decay(one, one, one, one, 0.5, 0.5, 0.5, 0.0)
-        >>> print(made[0])
-        [0.5]
-    """
-    mean = beta1 * first + (1 - beta1) * gradient
-    square = beta2 * second + (1 - beta2) * jnp.square(gradient)
-    step = mean / (jnp.sqrt(square) + epsilon)
-    if decay is not None:
-        step = step + decay * parameter
-    made = _like(parameter, parameter - rate * step)
-    return made, _like(first, mean), _like(second, square)
-
-
-@op()
-def root_mean_square(
+def resilient(
     parameter,
-    square,
-    moment,
+    previous,
+    size,
+    gradient,
+    rate,
+    step,
+    shrink,
+    grow,
+    lowest,
+    highest,
+    decay=None,
+    scale=None,
+    *,
+    centralize=False,
+):
+    """Rprop: (parameter, gradient, step size), by the signs of this gradient and the last.
+
+    Example:
+        >>> from mycel.optim import rules
+        >>> one = Tensor([1.0])
+        >>> print(rules.resilient(one, one, one, one, 0.25, 1, 0.5, 2.0, 0.0, 9.0)[0])
+        [0.5]
+    """
+    gradient = prepared(gradient, parameter, decay, scale, centralize)
+    agreed = jnp.sign(gradient * previous)
+    size_now = jnp.where(step.reshape(()) == 1, rate, size)
+    factor = jnp.where(agreed > 0, grow, jnp.where(agreed < 0, shrink, 1))
+    taken = jnp.clip(size_now * factor, lowest, highest)
+    kept = jnp.where(agreed < 0, 0, gradient)
+    made = parameter - jnp.sign(kept) * taken
+    return like(parameter, made), like(previous, kept), like(size, taken)
+
+
+def _root_mean(x):
+    return jnp.sqrt(jnp.mean(jnp.square(x)))
+
+
+@op()
+def factored(
+    parameter,
+    rows,
+    columns,
+    squares,
     gradient,
     rate,
     forget,
-    momentum,
-    epsilon,
+    smallest,
+    least,
+    limit,
+    beta,
+    decay,
     mean=None,
-    decay=None,
     scale=None,
     *,
-    centralize=False,
+    scaled=True,
 ):
-    """RMSProp: (parameter, mean square, moment), and the mean gradient if it is centred.
+    """AdaFactor: (parameter, mean squares of rows, of columns, of elements), and the mean step.
+
+    Parameters of two or more dimensions keep the squares of rows and columns, others of elements.
 
     Example:
         >>> from mycel.optim import rules
         >>> one = Tensor([1.0])
-        >>> print(rules.root_mean_square(one, one, one * 0, one, 0.5, 0.5, 0.0, 0.0)[0])
+        >>> settings = 0.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0
+        >>> print(rules.factored(one, one, one, one, one, *settings, scaled=False)[0])
         [0.5]
     """
-    gradient = _prepared(gradient, parameter, decay, scale, centralize)
-    squares = forget * square + (1 - forget) * jnp.square(gradient)
-    spread = squares
+    gradient = gradient.astype(np.float32)
+    if scale is not None:
+        gradient = gradient * scale
+    wide = parameter.astype(np.float32)
+    step = rate * jnp.maximum(least, _root_mean(wide)) if scaled else rate
+    square = jnp.square(gradient) + smallest
+    if gradient.ndim > 1:
+        rows_now = forget * rows + (1 - forget) * square.mean(-1)
+        columns_now = forget * columns + (1 - forget) * square.mean(-2)
+        by_row = 1 / jnp.sqrt(rows_now / rows_now.mean(-1, keepdims=True))
+        way = by_row[..., None] / jnp.sqrt(columns_now)[..., None, :] * gradient
+        kept = like(rows, rows_now), like(columns, columns_now), squares
+    else:
+        squares_now = forget * squares + (1 - forget) * square
+        way = gradient / jnp.sqrt(squares_now)
+        kept = rows, columns, like(squares, squares_now)
+    way = way / jnp.maximum(1, _root_mean(way) / limit) * step
     if mean is not None:
-        means = forget * mean + (1 - forget) * gradient
-        spread = squares - jnp.square(means)
-    step = momentum * moment + rate * gradient / jnp.sqrt(spread + epsilon)
-    made = _like(parameter, parameter - step), _like(square, squares), _like(moment, step)
-    return made if mean is None else (*made, _like(mean, means))
-
-
-@op()
-def adagrad(
-    parameter, squares, gradient, rate, decay=None, scale=None, *, update=True, centralize=False
-):
-    """squares += gradient²; parameter - rate · gradient / √squares.
-
-    Example:
-        >>> from mycel.optim import rules
-        >>> one = Tensor([1.0])
-        >>> print(*rules.adagrad(one, one * 3, one, 0.5))
-        [0.75] [4.]
-    """
-    gradient = _prepared(gradient, parameter, decay, scale, centralize)
-    sums = squares + jnp.square(gradient) if update else squares
-    made = _like(parameter, parameter - rate * gradient / jnp.sqrt(sums))
-    return made, _like(squares, sums)
+        way = beta * mean + (1 - beta) * way
+    made = like(parameter, wide - decay * step * wide - way), *kept
+    return made if mean is None else (*made, like(mean, way))

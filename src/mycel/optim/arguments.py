@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an optimiser was made with, kept for programs that make another one like it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+
+from mycel.nn.cell import Cell
+from mycel.record.tensor import Tensor
+
+
+def opt_init_args_register(fn: Callable) -> Callable:
+    """Keep the arguments of an optimiser's `__init__`; a decorator for it.
+
+    The optimiser then has `init_params`, a dictionary of its Parameters, `init_learning_rate`
+    (None for a schedule) and `init_args`, a dictionary of everything else.
+
+    Source: MindSpore's `mindspore.nn.optim.optimizer.opt_init_args_register`.
+
+    Example:
+        >>> from mycel.optim import opt_init_args_register
+        >>> class Descent(nn.Optimizer):
+        ...     @opt_init_args_register
+        ...     def __init__(self, params, learning_rate=0.5, beta=0.9):
+        ...         super().__init__(learning_rate, params)
+        >>> optimizer = Descent([Parameter(Tensor(1.0), name="w")], beta=0.8)
+        >>> dict(optimizer.init_args), optimizer.init_learning_rate
+        ({'beta': 0.8}, 0.5)
+    """
+    signature = inspect.signature(fn)
+
+    @functools.wraps(fn)
+    def registered(self, *args, **kwargs):
+        fn(self, *args, **kwargs)
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        # Plain fields: Parameters in them are none of this Cell's own, which it names itself.
+        fields, given = self.__dict__, dict(bound.arguments)
+        given.pop(next(iter(signature.parameters)))
+        if "params" in given:
+            fields["init_params"] = {"params": given.pop("params")}
+        if "optimizer" in given:
+            fields["init_params"] = dict(getattr(given.pop("optimizer"), "init_params", {}))
+        if "learning_rate" in given:
+            rate = given.pop("learning_rate")
+            rate = rate.asnumpy().tolist() if isinstance(rate, Tensor) else rate
+            fields["init_learning_rate"] = None if isinstance(rate, Cell) else rate
+        fields["init_args"] = given
+
+    return registered

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops as operators: values and gradients in every execution, and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mycel as ms
+from harness import matches
+from mycel import ops
+
+X = np.array([0.5, 2.0], np.float32)
+
+
+def test_while():
+    """The oracle is NumPy; how often it goes round depends on values."""
+
+    def oracle(x):
+        while x.sum() < 20:
+            x = x * 2
+        return x
+
+    matches(lambda x: ops.WhileLoop()(lambda v: v.sum() < 20, lambda v: v * 2, x), oracle, X)
+
+
+def test_for():
+    """The oracle is NumPy; the derivative of x·6! is 720."""
+
+    def factorial(x):
+        return ops.ForiLoop()(1, 7, lambda i, v: v * i, x)
+
+    matches(factorial, lambda x: x * 720, X)
+    matches(ms.grad(factorial), lambda x: np.full_like(x, 720), X)
+
+
+def test_scan():
+    """Running sums and their gradients; the oracle is NumPy."""
+
+    def sums(x):
+        total, results = ops.Scan()(lambda c, v: (c + v, c + v), ops.zeros_like(x[0]), x)
+        return total, ops.stack(results)
+
+    matches(sums, lambda x: (x.sum(), x.cumsum()), X)
+    matches(ms.grad(lambda x: sums(x)[1].sum()), lambda x: np.array([2, 1], np.float32), X)
+
+
+ERRORS = {
+    "ops.WhileLoop()(3, abs, 1)": (TypeError, "WhileLoop: cond_func must be a function, but int"),
+    "ops.ForiLoop()(0, 3.5, max, 1)": (TypeError, "ForiLoop: upper must be an integer or a Tensor"),
+    "ops.Scan()(max, 0, None)": (TypeError, "Scan: length must be an integer where xs is None"),
+    "ops.Scan()(max, 0, [1, 2], 3)": (ValueError, "Scan: length must be the 2 of xs, but 3"),
+    "ops.Scan()(max, 0, [1, 2])": (ValueError, "must be a pair: the next carry and a result"),
+}
+
+
+@pytest.mark.parametrize("source", ERRORS)
+def test_errors(source):
+    kind, text = ERRORS[source]
+    with pytest.raises(kind) as raised:
+        eval(source, {"ops": ops})
+    assert text in str(raised.value)
