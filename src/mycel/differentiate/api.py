@@ -21,7 +21,8 @@ from mycel.record.stream import Stream, current_stream, record
 from mycel.record.tensor import Tensor, new_tensor, resolve
 from mycel.record.value import Value
 
-# Given by the package root: makes a function that is remembered in Graph mode.
+# Given by the package root: "remember" makes a function that is remembered in Graph mode; by
+# ops.overflow while it watches: "gradients" is told of those of each derivative.
 given: dict[str, Callable] = {}
 
 
@@ -89,6 +90,9 @@ class Derivative:
             else:
                 found = reverse(stream, nodes, seeds, taken.leaves, consume=False)
             by_input, by_weight = arranged(taken, found)
+        watch = given.get("gradients")
+        if watch is not None:
+            watch((by_input, by_weight))
         return self.shaped(taken.output, by_input, by_weight)
 
     def shaped(self, output, by_input, by_weight):

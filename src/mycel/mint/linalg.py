@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MindSpore's `mint.linalg`: norms, inverses and decompositions of matrices."""
+
+import mycel.ops  # noqa: F401 - defines what is spelled here
+from mycel.spell import answer, namespaces
+
+answer(globals(), "mint.linalg")
+
+__all__ = [*namespaces["mint.linalg"]]

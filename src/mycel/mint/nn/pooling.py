@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pooling layers, as PyTorch calls them."""
+
+from __future__ import annotations
+
+from mycel.mint.nn import functional
+from mycel.nn.cell import Cell
+from mycel.nn.checks import boolean
+
+
+class AvgPool1d(Cell):
+    """The mean of every window: (N, C, L) to (N, C, L'), or without N.
+
+    Args:
+        kernel_size: the length of the windows.
+        stride: from window to window; None is the kernel size.
+        padding: zeros on both sides.
+        ceil_mode: a last window may reach over the edge.
+        count_include_pad: whether padding counts in the mean.
+
+    Raises:
+        ValueError: a window that does not fit, when called.
+
+    Source: MindSpore's `mint.nn.AvgPool1d`.
+
+    Example:
+        >>> print(mint.nn.AvgPool1d(2)(Tensor([[[1.0, 3.0, 5.0]]])))
+        [[[2.]]]
+    """
+
+    def __init__(
+        self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True
+    ):
+        super().__init__()
+        owner = type(self).__name__
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.ceil_mode = boolean(ceil_mode, f"{owner}.ceil_mode")
+        self.count_include_pad = boolean(count_include_pad, f"{owner}.count_include_pad")
+
+    def construct(self, input):
+        """The means."""
+        window = self.kernel_size, self.stride, self.padding
+        return functional.avg_pool1d(input, *window, self.ceil_mode, self.count_include_pad)
+
+
+class AvgPool2d(Cell):
+    """The mean of every window: (N, C, H, W) to (N, C, H', W'), or without N.
+
+    Args:
+        kernel_size: the lengths of the windows, an integer or one for each dimension.
+        stride: from window to window; None is the kernel size.
+        padding: zeros on both sides.
+        ceil_mode: a last window may reach over the edge.
+        count_include_pad: whether padding counts in the mean.
+        divisor_override: a number to divide by instead of the count.
+
+    Raises:
+        ValueError: a window that does not fit, when called.
+
+    Source: MindSpore's `mint.nn.AvgPool2d`.
+
+    Example:
+        >>> print(mint.nn.AvgPool2d(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[2.5]]]]
+    """
+
+    space = 2
+
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode=False,
+        count_include_pad=True,
+        divisor_override=None,
+    ):
+        super().__init__()
+        owner = type(self).__name__
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.ceil_mode = boolean(ceil_mode, f"{owner}.ceil_mode")
+        self.count_include_pad = boolean(count_include_pad, f"{owner}.count_include_pad")
+        self.divisor_override = divisor_override
+
+    def construct(self, input):
+        """The means."""
+        pooled = functional.avg_pool2d if self.space == 2 else functional.avg_pool3d
+        window = self.kernel_size, self.stride, self.padding, self.ceil_mode
+        return pooled(input, *window, self.count_include_pad, self.divisor_override)
+
+
+class AvgPool3d(AvgPool2d):
+    """The mean of every window: (N, C, D, H, W) to (N, C, D', H', W'); see AvgPool2d.
+
+    Source: MindSpore's `mint.nn.AvgPool3d`.
+
+    Example:
+        >>> print(mint.nn.AvgPool3d((1, 2, 2))(Tensor([[[[[1.0, 2.0], [3.0, 4.0]]]]])))
+        [[[[[2.5]]]]]
+    """
+
+    space = 3
+
+
+class MaxPool2d(Cell):
+    """The maximum of every window: (N, C, H, W) to (N, C, H', W'), or without N.
+
+    Args:
+        kernel_size: the lengths of the windows, an integer or two.
+        stride: from window to window; None is the kernel size.
+        padding: what is put around, less than every element.
+        dilation: from element to element of a window.
+        return_indices: give the positions of the maxima too, Int64, counted through H and W.
+        ceil_mode: a last window may reach over the edge.
+
+    Raises:
+        ValueError: a window that does not fit, when called.
+
+    Source: MindSpore's `mint.nn.MaxPool2d`.
+
+    Example:
+        >>> print(mint.nn.MaxPool2d(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[4.]]]]
+    """
+
+    def __init__(
+        self,
+        kernel_size=1,
+        stride=None,
+        padding=0,
+        dilation=1,
+        return_indices=False,
+        ceil_mode=False,
+    ):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = boolean(return_indices, "MaxPool2d.return_indices")
+        self.ceil_mode = boolean(ceil_mode, "MaxPool2d.ceil_mode")
+
+    def construct(self, input):
+        """The maxima."""
+        window = self.kernel_size, self.stride, self.padding, self.dilation
+        return functional.max_pool2d(
+            input, *window, ceil_mode=self.ceil_mode, return_indices=self.return_indices
+        )
+
+
+class MaxUnpool2d(Cell):
+    """Maxima back to the positions they were found at, zeros elsewhere: the reverse of MaxPool2d.
+
+    Args:
+        kernel_size, stride, padding: those of the pooling.
+
+    Raises:
+        ValueError: an `output_size` too far from the usual one, or other shapes, when called.
+
+    Source: MindSpore's `mint.nn.MaxUnpool2d`.
+
+    Example:
+        >>> pool = mint.nn.MaxPool2d(2, return_indices=True)
+        >>> print(mint.nn.MaxUnpool2d(2)(*pool(Tensor([[[1.0, 2.0], [3.0, 4.0]]]))))
+        [[[0. 0.]
+          [0. 4.]]]
+    """
+
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+
+    def construct(self, input, indices, output_size=None):
+        """The maxima, spread."""
+        window = self.kernel_size, self.stride, self.padding
+        return functional.max_unpool2d(input, indices, *window, output_size)
+
+
+class _AdaptiveMean(Cell):
+    """What the adaptive means share."""
+
+    def __init__(self, output_size):
+        super().__init__()
+        self.output_size = output_size
+
+    def extend_repr(self) -> str:
+        """The number of regions."""
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveMean):
+    """The mean of `output_size` regions of L: (N, C, L) to (N, C, output_size).
+
+    Source: MindSpore's `mint.nn.AdaptiveAvgPool1d`.
+
+    Example:
+        >>> print(mint.nn.AdaptiveAvgPool1d(1)(Tensor([[[1.0, 3.0]]])))
+        [[[2.]]]
+    """
+
+    def construct(self, input):
+        """The means."""
+        return functional.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(_AdaptiveMean):
+    """The mean of regions that cover H and W: (N, C, H, W) to (N, C, *output_size).
+
+    Args:
+        output_size: an integer, or two; None keeps a length.
+
+    Source: MindSpore's `mint.nn.AdaptiveAvgPool2d`.
+
+    Example:
+        >>> print(mint.nn.AdaptiveAvgPool2d(1)(Tensor([[[[1.0, 3.0]]]])))
+        [[[[2.]]]]
+    """
+
+    def construct(self, input):
+        """The means."""
+        return functional.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveAvgPool3d(_AdaptiveMean):
+    """The mean of regions that cover D, H and W: (N, C, D, H, W) to (N, C, *output_size).
+
+    Args:
+        output_size: an integer, or three; None keeps a length.
+
+    Source: MindSpore's `mint.nn.AdaptiveAvgPool3d`.
+
+    Example:
+        >>> print(mint.nn.AdaptiveAvgPool3d(1)(Tensor([[[[[1.0, 3.0]]]]])))
+        [[[[[2.]]]]]
+    """
+
+    def construct(self, input):
+        """The means."""
+        return functional.adaptive_avg_pool3d(input, self.output_size)
+
+
+class AdaptiveMaxPool1d(Cell):
+    """The maximum of `output_size` regions of L: (N, C, L) to (N, C, output_size).
+
+    Args:
+        return_indices: give the positions of the maxima too, Int64.
+
+    Source: MindSpore's `mint.nn.AdaptiveMaxPool1d`.
+
+    Example:
+        >>> print(mint.nn.AdaptiveMaxPool1d(1)(Tensor([[[1.0, 3.0]]])))
+        [[[3.]]]
+    """
+
+    def __init__(self, output_size, return_indices=False):
+        super().__init__()
+        self.output_size = output_size
+        self.return_indices = boolean(return_indices, f"{type(self).__name__}.return_indices")
+
+    def construct(self, input):
+        """The maxima."""
+        return functional.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+
+    def extend_repr(self) -> str:
+        """The number of regions, and whether positions are given."""
+        return f"output_size={self.output_size}, return_indices={self.return_indices}"
+
+
+class AdaptiveMaxPool2d(AdaptiveMaxPool1d):
+    """The maximum of regions that cover H and W: (N, C, H, W) to (N, C, *output_size).
+
+    Args:
+        output_size: an integer, or two; None keeps a length.
+        return_indices: give the positions of the maxima too, Int64, counted through H and W.
+
+    Source: MindSpore's `mint.nn.AdaptiveMaxPool2d`.
+
+    Example:
+        >>> print(mint.nn.AdaptiveMaxPool2d(1)(Tensor([[[[1.0, 3.0]]]])))
+        [[[[3.]]]]
+    """
+
+    def construct(self, input):
+        """The maxima."""
+        return functional.adaptive_max_pool2d(input, self.output_size, self.return_indices)

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MindSpore's `mint.special`: functions of one number that also have other names."""
+
+import mycel.ops  # noqa: F401 - defines what is spelled here
+from mycel.spell import answer, namespaces
+
+answer(globals(), "mint.special")
+
+__all__ = [*namespaces["mint.special"]]

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of `mint` that may assign their result to their input."""
+
+from __future__ import annotations
+
+from mycel.ops.activation import elu, hardtanh, relu, relu6, sigmoid, silu, threshold
+from mycel.ops.dropout import dropout, dropout2d
+from mycel.ops.linear import addr
+from mycel.record.tensor import rebind, resolve
+from mycel.spell import composite
+
+
+def assigned(x, made):
+    """x, which has the values `made` from now on."""
+    rebind(x, resolve(made.astype(x.dtype)))
+    return x
+
+
+def _given(x, made, inplace):
+    return assigned(x, made) if inplace else made
+
+
+@composite("mint.nn.functional.relu_(input=x)")
+def relu_in_place(x):
+    """`relu`, assigned to x.
+
+    Source: MindSpore's `mint.nn.functional.relu_`.
+
+    Example:
+        >>> x = Tensor([-1.0, 2.0])
+        >>> print(mint.nn.functional.relu_(x) is x, x)
+        True [0. 2.]
+    """
+    return assigned(x, relu(x))
+
+
+@composite("mint.nn.functional.sigmoid_(input=x)")
+def sigmoid_in_place(x):
+    """`sigmoid`, assigned to x.
+
+    Source: MindSpore's `mint.nn.functional.sigmoid_`.
+
+    Example:
+        >>> print(mint.nn.functional.sigmoid_(Tensor([0.0])))
+        [0.5]
+    """
+    return assigned(x, sigmoid(x))
+
+
+@composite("mint.nn.functional.relu6(input=x, inplace=False)")
+def relu6_of(x, inplace=False):
+    """min(max(x, 0), 6), element by element; `inplace` assigns it to x as well.
+
+    Source: MindSpore's `mint.nn.functional.relu6`.
+
+    Example:
+        >>> print(mint.nn.functional.relu6(Tensor([-1.0, 9.0])))
+        [0. 6.]
+    """
+    return _given(x, relu6(x), inplace)
+
+
+@composite("mint.nn.functional.silu(input=x, inplace=False)")
+def silu_of(x, inplace=False):
+    """x · sigmoid(x), element by element; `inplace` assigns it to x as well.
+
+    Source: MindSpore's `mint.nn.functional.silu`.
+
+    Example:
+        >>> print(mint.nn.functional.silu(Tensor([0.0])))
+        [0.]
+    """
+    return _given(x, silu(x), inplace)
+
+
+@composite(
+    "mint.nn.functional.elu(input=x, alpha=1.0, inplace=False)",
+    "mint.nn.functional.elu_(input=x, alpha=1.0, inplace=True)",
+)
+def elu_of(x, alpha=1.0, inplace=False):
+    """x where it is positive, alpha · (exp(x) - 1) elsewhere; `inplace` assigns it to x as well.
+
+    Source: MindSpore's `mint.nn.functional.elu`, `mint.nn.functional.elu_`.
+
+    Example:
+        >>> print(mint.nn.functional.elu(Tensor([0.0, 2.0])))
+        [0. 2.]
+    """
+    return _given(x, elu(x, alpha), inplace)
+
+
+@composite(
+    "mint.nn.functional.hardtanh(input=x, min_val=(low, -1.0), max_val=(high, 1.0), inplace=False)",
+    "mint.nn.functional.hardtanh_(input=x, min_val=low, max_val=high, inplace=True)",
+)
+def hardtanh_of(x, low=-1, high=1, inplace=False):
+    """x within `min_val` and `max_val`; `inplace` assigns it to x as well.
+
+    Source: MindSpore's `mint.nn.functional.hardtanh`, `mint.nn.functional.hardtanh_`.
+
+    Example:
+        >>> print(mint.nn.functional.hardtanh(Tensor([-5.0, 0.5])))
+        [-1.   0.5]
+    """
+    return _given(x, hardtanh(x, low, high), inplace)
+
+
+@composite(
+    "mint.nn.functional.threshold(input=x, threshold=bound, value=value, inplace=False)",
+    "mint.nn.functional.threshold_(input=x, threshold=bound, value=value, inplace=True)",
+)
+def threshold_of(x, bound, value, inplace=False):
+    """x where it exceeds `threshold`, `value` elsewhere; `inplace` assigns it to x as well.
+
+    Source: MindSpore's `mint.nn.functional.threshold`, `mint.nn.functional.threshold_`.
+
+    Example:
+        >>> print(mint.nn.functional.threshold(Tensor([0.25, 2.0]), 0.5, 9.0))
+        [9. 2.]
+    """
+    return _given(x, threshold(x, bound, value), inplace)
+
+
+def _with_holes(x, dropped, p, training, inplace):
+    """PyTorch's p may also be 1, which leaves nothing."""
+    if not training or p == 0:
+        return x
+    return _given(x, x * 0 if p == 1 else dropped(x, p, True), inplace)
+
+
+@composite("mint.nn.functional.dropout(input=x, p=0.5, training=True, inplace=False)")
+def dropout_of(x, p=0.5, training=True, inplace=False):
+    """Zeros with the probability p, and the rest divided by 1 - p; x itself out of training.
+
+    Args:
+        inplace: assign the result to x as well.
+
+    Raises:
+        ValueError: p lies outside [0, 1].
+
+    Source: MindSpore's `mint.nn.functional.dropout`.
+
+    Example:
+        >>> print(mint.nn.functional.dropout(Tensor([1.0, 2.0]), training=False))
+        [1. 2.]
+    """
+    return _with_holes(x, dropout, p, training, inplace)
+
+
+@composite("mint.nn.functional.dropout2d(input=x, p=0.5, training=True, inplace=False)")
+def dropout_of_channels(x, p=0.5, training=True, inplace=False):
+    """`mint.nn.functional.dropout` of whole channels of [N, C, H, W].
+
+    Source: MindSpore's `mint.nn.functional.dropout2d`.
+
+    Example:
+        >>> print(mint.nn.functional.dropout2d(Tensor([[[[1.0, 2.0]]]]), 1.0))
+        [[[[0. 0.]]]]
+    """
+    return _with_holes(x, dropout2d, p, training, inplace)
+
+
+@composite("mint.addr_(input=x, vec1=a, vec2=b, beta=beta, alpha=alpha)")
+def addr_in_place(x, a, b, beta=1, alpha=1):
+    """beta · x + alpha · outer(a, b), assigned to x.
+
+    Source: MindSpore's `mint.addr_`.
+
+    Example:
+        >>> print(mint.addr_(Tensor([[1.0]]), Tensor([2.0]), Tensor([3.0])))
+        [[7.]]
+    """
+    return assigned(x, addr(x, a, b, beta, alpha))
