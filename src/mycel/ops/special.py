@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Special functions: Bessel functions, incomplete gamma and beta functions, zeta."""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.base.dtypes import numpy_dtype
+from mycel.ops.common import promoted
+from mycel.record.tensor import Tensor
+from mycel.spell import composite, op
+
+# JAX has i0, i1 and their scaled forms, with a wrong slope at 0. J and Y of orders 0 and 1 are an
+# even polynomial (and a logarithm) up to this border, and a wave of slowly varying size and phase
+# behind it.
+_BORDER = 8.0
+# The same for K: a polynomial with a logarithm, and behind it a scaled decay.
+_BORDER_K = 2.0
+_TERMS = 26
+
+
+@functools.cache
+def _parts() -> dict:
+    """The smooth parts, as functions on [0, 1].
+
+    SciPy, which comes with JAX, is imported when they are first needed: it takes long.
+    """
+    import scipy.special as known
+
+    def wave(order, sine):
+        """Of J and Y behind the border: what stands before a cosine, or a sine, over (8 / x)²."""
+
+        def part(t):
+            x = _BORDER / np.sqrt(t)
+            phase = x - (0.25 + order / 2) * np.pi
+            size = np.sqrt(np.pi * x / 2)
+            first, second = known.jv(order, x), known.yv(order, x)
+            if sine:
+                return size * (second * np.cos(phase) - first * np.sin(phase)) * x / _BORDER
+            return size * (first * np.cos(phase) + second * np.sin(phase))
+
+        return part
+
+    def of_root(function, border=_BORDER):
+        return lambda t: function(border * np.sqrt(t))
+
+    def y1(x):
+        return (known.y1(x) - 2 / np.pi * (np.log(x) * known.j1(x) - 1 / x)) / x
+
+    def k1(x):
+        return (known.k1(x) - np.log(x / 2) * known.i1(x) - 1 / x) / x
+
+    return {
+        "j0": of_root(known.j0),
+        "j1": of_root(lambda x: known.j1(x) / x),
+        "y0": of_root(lambda x: known.y0(x) - 2 / np.pi * np.log(x) * known.j0(x)),
+        "y1": of_root(y1),
+        "k0": of_root(lambda x: known.k0(x) + np.log(x / 2) * known.i0(x), _BORDER_K),
+        "k1": of_root(k1, _BORDER_K),
+        "k0_decay": lambda t: known.k0e(_BORDER_K / t) * np.sqrt(_BORDER_K / t),
+        "k1_decay": lambda t: known.k1e(_BORDER_K / t) * np.sqrt(_BORDER_K / t),
+        "cosine_0": wave(0, False),
+        "sine_0": wave(0, True),
+        "cosine_1": wave(1, False),
+        "sine_1": wave(1, True),
+    }
+
+
+@functools.cache
+def _polynomial(name: str) -> np.ndarray:
+    """Chebyshev coefficients over [0, 1] of a smooth part of a function, in Float64."""
+    part = _parts()[name]
+    return np.polynomial.chebyshev.chebinterpolate(lambda t: part((t + 1) / 2), _TERMS)
+
+
+def _evaluated(name, t):
+    """The polynomial at t, from 0 to 1; by Clenshaw's recurrence."""
+    coefficients = _polynomial(name).astype(np.float64)
+    twice = (4 * t - 2).astype(t.dtype)
+    last, before = jnp.zeros_like(t), jnp.zeros_like(t)
+    for coefficient in coefficients[:0:-1]:
+        last, before = twice * last - before + coefficient.astype(t.dtype), last
+    return twice / 2 * last - before + coefficients[0].astype(t.dtype)
+
+
+def _near(name, x, border=_BORDER):
+    return _evaluated(name, jnp.minimum(jnp.square(x / border), 1))
+
+
+def _wave(x, order, shift):
+    """J (no shift) or Y (shifted by a quarter) behind the border."""
+    x = jnp.maximum(x, _BORDER)
+    t = jnp.square(_BORDER / x)
+    phase = x - (0.25 + order / 2) * np.pi
+    along, across = _evaluated(f"cosine_{order}", t), _evaluated(f"sine_{order}", t) * _BORDER / x
+    cosine, sine = jnp.cos(phase), jnp.sin(phase)
+    made = along * sine + across * cosine if shift else along * cosine - across * sine
+    return jnp.sqrt(2 / (np.pi * x)) * made
+
+
+_i0 = jax.custom_jvp(jax.scipy.special.i0)
+_i1 = jax.custom_jvp(jax.scipy.special.i1)
+_i0e = jax.custom_jvp(jax.scipy.special.i0e)
+_i1e = jax.custom_jvp(jax.scipy.special.i1e)
+
+
+@jax.custom_jvp
+def _j0(x):
+    size = jnp.abs(x)
+    return jnp.where(size < _BORDER, _near("j0", size), _wave(size, 0, False))
+
+
+@jax.custom_jvp
+def _j1(x):
+    size = jnp.abs(x)
+    made = jnp.where(size < _BORDER, size * _near("j1", size), _wave(size, 1, False))
+    return jnp.where(x < 0, -made, made)
+
+
+@jax.custom_jvp
+def _y0(x):
+    near = 2 / np.pi * jnp.log(x) * _j0(x) + _near("y0", x)
+    return jnp.where(x < _BORDER, near, _wave(x, 0, True))
+
+
+@jax.custom_jvp
+def _y1(x):
+    near = 2 / np.pi * (jnp.log(x) * _j1(x) - 1 / x) + x * _near("y1", x)
+    # At 0 the product is one of infinity and 0.
+    near = jnp.where(x == 0, -jnp.inf, near)
+    return jnp.where(x < _BORDER, near, _wave(x, 1, True))
+
+
+@jax.custom_jvp
+def _k0e(x):
+    near = _near("k0", x, _BORDER_K) - jnp.log(x / 2) * jax.scipy.special.i0(x)
+    decay = _evaluated("k0_decay", _BORDER_K / jnp.maximum(x, _BORDER_K)) / jnp.sqrt(x)
+    return jnp.where(x < _BORDER_K, jnp.exp(jnp.minimum(x, _BORDER_K)) * near, decay)
+
+
+@jax.custom_jvp
+def _k1e(x):
+    near = x * _near("k1", x, _BORDER_K) + 1 / x
+    near = near + jnp.where(x == 0, 0, jnp.log(x / 2) * jax.scipy.special.i1(x))
+    decay = _evaluated("k1_decay", _BORDER_K / jnp.maximum(x, _BORDER_K)) / jnp.sqrt(x)
+    return jnp.where(x < _BORDER_K, jnp.exp(jnp.minimum(x, _BORDER_K)) * near, decay)
+
+
+def _over(y, x, at_zero):
+    """y / x, with its limit at 0."""
+    zero = x == 0
+    return jnp.where(zero, jnp.asarray(at_zero, x.dtype), y / jnp.where(zero, 1, x))
+
+
+_i0.defjvps(lambda t, y, x: t * _i1(x))
+_i1.defjvps(lambda t, y, x: t * (_i0(x) - _over(y, x, 0.5)))
+_i0e.defjvps(lambda t, y, x: t * (_i1e(x) - jnp.sign(x) * y))
+_i1e.defjvps(lambda t, y, x: t * (_i0e(x) - jnp.sign(x) * y - _over(y, x, 0.5)))
+_j0.defjvps(lambda t, y, x: -t * _j1(x))
+_j1.defjvps(lambda t, y, x: t * (_j0(x) - _over(y, x, 0.5)))
+_y0.defjvps(lambda t, y, x: -t * _y1(x))
+_y1.defjvps(lambda t, y, x: t * (_y0(x) - y / x))
+_k0e.defjvps(lambda t, y, x: t * (y - _k1e(x)))
+_k1e.defjvps(lambda t, y, x: t * (y - _k0e(x) - y / x))
+
+
+def _real(function, x):
+    """The function of real numbers; half precision is computed in Float32.
+
+    Raises:
+        TypeError: x has other numbers.
+    """
+    if x.dtype.kind not in "fV":
+        raise TypeError(f"A Bessel function needs real numbers, but the type is {x.dtype}.")
+    if x.dtype.itemsize < 4:
+        return function(x.astype(np.float32)).astype(x.dtype)
+    return function(x)
+
+
+@op("ops.bessel_i0(x)", "ops.i0(input=x)", "BesselI0()(x)", "Tensor.i0(x)", "Tensor.bessel_i0(x)")
+def bessel_i0(x):
+    """The modified Bessel function of the first kind and order 0, element by element.
+
+    Raises:
+        TypeError: the numbers are not real.
+
+    Source: MindSpore's `ops.bessel_i0`, `ops.BesselI0`.
+
+    Example:
+        >>> print(ops.round(ops.bessel_i0(Tensor([0.0, 1.0])), decimals=2))
+        [1.   1.27]
+    """
+    return _real(_i0, x)
+
+
+@op("ops.bessel_i0e(x)", "BesselI0e()(x)", "Tensor.bessel_i0e(x)")
+def bessel_i0e(x):
+    """`ops.bessel_i0` times exp(-|x|), element by element.
+
+    Source: MindSpore's `ops.bessel_i0e`, `ops.BesselI0e`.
+
+    Example:
+        >>> print(ops.round(ops.bessel_i0e(Tensor([0.0, 1.0])), decimals=2))
+        [1.   0.47]
+    """
+    return _real(_i0e, x)
+
+
+@op("ops.bessel_i1(x)", "BesselI1()(x)", "Tensor.bessel_i1(x)")
+def bessel_i1(x):
+    """The modified Bessel function of the first kind and order 1, element by element.
+
+    Source: MindSpore's `ops.bessel_i1`, `ops.BesselI1`.
+
+    Example:
+        >>> print(ops.round(ops.bessel_i1(Tensor([0.0, 1.0])), decimals=2))
+        [0.   0.57]
+    """
+    return _real(_i1, x)
+
+
+@op("ops.bessel_i1e(x)", "BesselI1e()(x)", "Tensor.bessel_i1e(x)")
+def bessel_i1e(x):
+    """`ops.bessel_i1` times exp(-|x|), element by element.
+
+    Source: MindSpore's `ops.bessel_i1e`, `ops.BesselI1e`.
+
+    Example:
+        >>> print(ops.round(ops.bessel_i1e(Tensor([0.0, 1.0])), decimals=2))
+        [0.   0.21]
+    """
+    return _real(_i1e, x)
+
+
+@op("ops.bessel_j0(x)", "BesselJ0()(x)", "Tensor.bessel_j0(x)")
+def bessel_j0(x):
+    """The Bessel function of the first kind and order 0, element by element.
+
+    Source: MindSpore's `ops.bessel_j0`, `ops.BesselJ0`.
+
+    Example:
+        >>> print(ops.bessel_j0(Tensor([0.0])))
+        [1.]
+    """
+    return _real(_j0, x)
+
+
+@op("ops.bessel_j1(x)", "BesselJ1()(x)", "Tensor.bessel_j1(x)")
+def bessel_j1(x):
+    """The Bessel function of the first kind and order 1, element by element.
+
+    Source: MindSpore's `ops.bessel_j1`, `ops.BesselJ1`.
+
+    Example:
+        >>> print(ops.bessel_j1(Tensor([0.0])))
+        [0.]
+    """
+    return _real(_j1, x)
+
+
+@op("ops.bessel_y0(x)", "BesselY0()(x)")
+def bessel_y0(x):
+    """The Bessel function of the second kind and order 0, element by element; NaN below 0.
+
+    Source: MindSpore's `ops.bessel_y0`, `ops.BesselY0`.
+
+    Example:
+        >>> print(ops.bessel_y0(Tensor([0.0])))
+        [-inf]
+    """
+    return _real(_y0, x)
+
+
+@op("ops.bessel_y1(x)", "BesselY1()(x)")
+def bessel_y1(x):
+    """The Bessel function of the second kind and order 1, element by element; NaN below 0.
+
+    Source: MindSpore's `ops.bessel_y1`, `ops.BesselY1`.
+
+    Example:
+        >>> print(ops.bessel_y1(Tensor([0.0])))
+        [-inf]
+    """
+    return _real(_y1, x)
+
+
+@op("ops.bessel_k0(x)", "BesselK0()(x)", "Tensor.bessel_k0(x)")
+def bessel_k0(x):
+    """The modified Bessel function of the second kind and order 0, element by element.
+
+    Source: MindSpore's `ops.bessel_k0`, `ops.BesselK0`.
+
+    Example:
+        >>> print(ops.bessel_k0(Tensor([0.0])))
+        [inf]
+    """
+    return _real(lambda x: _k0e(x) * jnp.exp(-x), x)
+
+
+@op("ops.bessel_k0e(x)", "BesselK0e()(x)", "Tensor.bessel_k0e(x)")
+def bessel_k0e(x):
+    """`ops.bessel_k0` times exp(x), element by element.
+
+    Source: MindSpore's `ops.bessel_k0e`, `ops.BesselK0e`.
+
+    Example:
+        >>> print(ops.bessel_k0e(Tensor([0.0])))
+        [inf]
+    """
+    return _real(_k0e, x)
+
+
+@op("ops.bessel_k1(x)", "BesselK1()(x)", "Tensor.bessel_k1(x)")
+def bessel_k1(x):
+    """The modified Bessel function of the second kind and order 1, element by element.
+
+    Source: MindSpore's `ops.bessel_k1`, `ops.BesselK1`.
+
+    Example:
+        >>> print(ops.bessel_k1(Tensor([0.0])))
+        [inf]
+    """
+    return _real(lambda x: _k1e(x) * jnp.exp(-x), x)
+
+
+@op("ops.bessel_k1e(x)", "BesselK1e()(x)", "Tensor.bessel_k1e(x)")
+def bessel_k1e(x):
+    """`ops.bessel_k1` times exp(x), element by element.
+
+    Source: MindSpore's `ops.bessel_k1e`, `ops.BesselK1e`.
+
+    Example:
+        >>> print(ops.bessel_k1e(Tensor([0.0])))
+        [inf]
+    """
+    return _real(_k1e, x)
+
+
+def _floats(x, y, what):
+    x, y = promoted(x, y)
+    if x.dtype.kind not in "fV":
+        raise TypeError(f"{what} needs real numbers, but the types meet in {x.dtype}.")
+    return x, y
+
+
+@op("ops.igamma(input=a, other=x)", "Igamma()(a, x)", "Tensor.igamma(a, other=x)")
+def igamma(a, x):
+    """The share of the gamma function of `a` that comes from below x, element by element.
+
+    Source: MindSpore's `ops.igamma`, `ops.Igamma`.
+
+    Example:
+        >>> print(ops.igamma(Tensor([1.0]), Tensor([0.0])))
+        [0.]
+    """
+    return jax.scipy.special.gammainc(*_floats(a, x, "igamma"))
+
+
+@op("ops.igammac(input=a, other=x)", "Igammac()(a, x)", "Tensor.igammac(a, other=x)")
+def igammac(a, x):
+    """The share of the gamma function of `a` that comes from above x, element by element.
+
+    Source: MindSpore's `ops.igammac`, `ops.Igammac`.
+
+    Example:
+        >>> print(ops.igammac(Tensor([1.0]), Tensor([0.0])))
+        [1.]
+    """
+    return jax.scipy.special.gammaincc(*_floats(a, x, "igammac"))
+
+
+@op("ops.mvlgamma(input=x, p=p)", "Mvlgamma(p=p)(x)", "Tensor.mvlgamma(x, p)")
+def mvlgamma(x, *, p):
+    """The logarithm of the gamma function of p dimensions; x is above (p - 1) / 2.
+
+    Source: MindSpore's `ops.mvlgamma`, `ops.Mvlgamma`.
+
+    Example:
+        >>> print(ops.round(ops.mvlgamma(Tensor([3.0]), 1), decimals=2))
+        [0.69]
+    """
+    if x.dtype.kind not in "fV":
+        raise TypeError(f"mvlgamma needs real numbers, but the type is {x.dtype}.")
+    return jax.scipy.special.multigammaln(x, p)
+
+
+@op("Polygamma()(a=n, x=x)")
+def polygamma_of(n, x):
+    """The n-th derivative of `ops.digamma`, element by element; n is a Tensor of whole numbers.
+
+    Source: MindSpore's `ops.Polygamma`.
+
+    Example:
+        >>> print(ops.round(ops.Polygamma()(Tensor(1), Tensor([1.0])), decimals=2))
+        [1.64]
+    """
+    if x.dtype.kind not in "fV":
+        raise TypeError(f"polygamma needs real numbers, but the type is {x.dtype}.")
+    return jax.scipy.special.polygamma(n, x)
+
+
+@composite("ops.polygamma(n, input=x)", "Tensor.polygamma(x, n)")
+def polygamma(n, x):
+    """The n-th derivative of `ops.digamma`, element by element.
+
+    Source: MindSpore's `ops.polygamma`.
+
+    Example:
+        >>> print(ops.round(ops.polygamma(Tensor(1), Tensor([1.0])), decimals=2))
+        [1.64]
+    """
+    return polygamma_of(n, x)
+
+
+@op("ops.zeta(input=x, other=q)", "Zeta()(x, q)")
+def zeta(x, q):
+    """The sum of 1 / (q + k)ˣ over all k from 0 on, element by element; nothing flows to x.
+
+    Source: MindSpore's `ops.zeta`, `ops.Zeta`.
+
+    Example:
+        >>> print(ops.round(ops.zeta(Tensor([2.0]), Tensor([1.0])), decimals=2))
+        [1.64]
+    """
+    x, q = _floats(x, q, "zeta")
+    return jax.scipy.special.zeta(lax.stop_gradient(x), q)
+
+
+@op("Betainc()(a, b, x)")
+def betainc(a, b, x):
+    """The share of the beta function of a and b that comes from below x; nothing flows to a, b.
+
+    Source: MindSpore's `ops.Betainc`.
+
+    Example:
+        >>> one = Tensor([1.0])
+        >>> print(ops.round(ops.Betainc()(one, one, Tensor([0.25])), decimals=2))
+        [0.25]
+    """
+    return jax.scipy.special.betainc(lax.stop_gradient(a), lax.stop_gradient(b), x)
+
+
+@composite("ops.eps(x)", "Eps()(x)")
+def eps(x):
+    """The distance from 1 to the next number of x's type, with the shape of x.
+
+    Source: MindSpore's `ops.eps`, `ops.Eps`.
+
+    Example:
+        >>> print(ops.eps(Tensor([1.0])))
+        [1.1920929e-07]
+    """
+    kind = numpy_dtype(x.dtype)
+    return Tensor(np.full(x.shape, jnp.finfo(kind).eps, kind))
