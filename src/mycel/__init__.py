@@ -11,11 +11,13 @@ Example:
 """
 
 # ruff: noqa: E402 - JAX is configured before anything makes an array.
+from typing import TYPE_CHECKING
+
 from mycel.base import backend
 
 backend.configure()
 
-from mycel import debug, init, mint, nn, ops, optim
+from mycel import debug, init, nn, ops, optim
 from mycel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from mycel.base.context import context as _context
 from mycel.base.dtypes import *
@@ -33,13 +35,29 @@ from mycel.execute.graph import jit
 from mycel.init.initializer import initializer_of as _initializer_of
 from mycel.nn import cell as _cell
 from mycel.ops.hints import constexpr, is_tensor, jit_class, mutable
+from mycel.ops.sparse import COOTensor, CSRTensor, RowTensor
 from mycel.record import stream as _stream
 from mycel.record import tensor as _tensor
-from mycel.record.generator import Generator, default_generator, get_seed, set_seed
+from mycel.record.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    get_seed,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+    set_seed,
+)
 from mycel.record.parameter import Parameter, ParameterTuple
 from mycel.record.stream import flush
 from mycel.record.tensor import Tensor, from_numpy, tensor
-from mycel.summary import SummaryRecord
+
+if TYPE_CHECKING:
+    # These packages are loaded when a name of theirs is first asked for: see compat/names.toml.
+    from mycel import amp, checkpoint, mint, train
+    from mycel.checkpoint import from_dlpack, to_dlpack
+    from mycel.train import *
 
 # The one place where the machine is put together: lower layers are given what they need of
 # higher ones, so that imports go one way.

@@ -27,8 +27,8 @@ LAYERS = [
     {"ops"},
     {"init"},
     {"nn"},
-    {"optim", "amp", "parallel", "dataset", "summary", "checkpoint"},
-    {"train", "mint"},
+    {"optim", "amp", "parallel", "communication", "dataset", "summary", "checkpoint"},
+    {"train", "mint", "numpy", "scipy"},
     {"debug"},
     {"compat"},
     {"cli"},
@@ -84,7 +84,10 @@ def test_no_import_of_ourselves_inside_a_function(path):
 
 
 def public_objects():
-    for namespace in ("", "ops", "nn", "debug", "mint", "mint.nn.functional"):
+    for namespace in (
+        *("", "ops", "nn", "debug", "mint", "mint.nn.functional"),
+        *("train", "amp", "checkpoint", "communication", "parallel"),
+    ):
         module = operator.attrgetter(namespace)(ms) if namespace else ms
         for name in dir(module):
             item = getattr(module, name)

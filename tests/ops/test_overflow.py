@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from harness import EXECUTIONS, execution
 
 import mycel as ms
+from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, nn, ops
 
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import jax
+from jax.experimental.compilation_cache import compilation_cache
 
 DEVICE_VARIABLE = "MYCEL_DEVICE"
 CACHE_VARIABLE = "MYCEL_CACHE"
@@ -38,6 +39,35 @@ def cache_folder() -> Path | None:
     except OSError:
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def keep_programs_in(folder: str) -> None:
+    """Keep compiled programs in another folder from now on."""
+    jax.config.update("jax_compilation_cache_dir", folder)
+    # What it opened before is closed; the next compilation opens the new one.
+    compilation_cache.reset_cache()
+
+
+# How XLA compiles from now on, beyond its defaults.
+_options: dict[str, bool] = {}
+_DETERMINISTIC = "xla_gpu_deterministic_ops"
+
+
+def be_deterministic(wanted: bool) -> None:
+    """Whether programs compiled from now on give the same bits at each run."""
+    _options.clear()
+    if wanted:
+        _options[_DETERMINISTIC] = True
+
+
+def is_deterministic() -> bool:
+    """Whether programs are to give the same bits at each run."""
+    return bool(_options)
+
+
+def compiler_options() -> dict[str, bool] | None:
+    """The options for a program that is compiled now: `jax.jit(..., compiler_options=...)`."""
+    return dict(_options) or None
 
 
 def available_targets() -> list[str]:

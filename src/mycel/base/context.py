@@ -4,39 +4,74 @@
 from __future__ import annotations
 
 import difflib
-import logging
 import os
+import sys
 from collections.abc import Callable
 
-from mycel.base import backend, errors
+from mycel.base import backend, errors, log
 from mycel.base.places import user_place
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 
-_log = logging.getLogger("mycel")
+# How much of Python MindSpore's compiler takes; here all of it, always.
+STRICT = 0
+COMPATIBLE = 1
+LAX = 2
 
 # Settings of MindSpore that mean nothing on XLA: accepted, and noted once in the log.
 WITHOUT_EFFECT = frozenset(
     """
-    aoe_config aoe_tune_mode ascend_config auto_tune_mode check_bprop compile_cache_path
-    debug_level deterministic disable_format_transform enable_auto_mixed_precision
-    enable_compile_cache enable_debug_runtime enable_dump enable_graph_kernel enable_mem_reuse
-    enable_profiling enable_reduce_precision enable_sparse env_config_path exec_order gpu_config
-    grad_for_scalar graph_kernel_flags graph_memory_max_size host_scheduling_max_threshold
-    inter_op_parallel_num jit_config jit_enable_inplace_ops jit_level jit_syntax_level
-    load_compile_cache max_call_depth max_device_memory memory_offload memory_optimize_level
-    mempool_block_size op_timeout precompile_only print_file_path profiling_options recompute
-    reserve_class_name_in_scope runtime_num_threads save_dump_path save_graphs save_graphs_path
+    aoe_config aoe_tune_mode ascend_config auto_tune_mode check_bprop debug_level
+    disable_format_transform enable_auto_mixed_precision enable_compile_cache enable_debug_runtime
+    enable_dump enable_dynamic_mem_pool enable_dynamic_memory enable_graph_kernel enable_hccl
+    enable_loop_sink enable_mem_reuse enable_profiling enable_reduce_precision enable_sparse
+    enable_task_sink env_config_path exec_order gpu_config grad_for_scalar graph_kernel_flags
+    graph_memory_max_size host_scheduling_max_threshold inter_op_parallel_num ir_fusion_flag
+    jit_config jit_enable_inplace_ops jit_level jit_syntax_level load_compile_cache
+    max_device_memory memory_offload memory_optimize_level mempool_block_size op_timeout
+    precision_mode precompile_only print_file_path profiling_options recompute
+    reserve_class_name_in_scope runtime_num_threads save_compile_cache save_dump_path
     support_binary variable_memory_max_size
     """.split()  # noqa: SIM905 - a list of words reads better as words
 )
+
+# What get_context answers for those that were not set: what MindSpore answers.
+_DEFAULTS: dict = {
+    "aoe_config": {},
+    "aoe_tune_mode": "",
+    "ascend_config": {},
+    "debug_level": 0,
+    "env_config_path": "",
+    "exec_order": "bfs",
+    "gpu_config": {},
+    "inter_op_parallel_num": 0,
+    "jit_config": {},
+    "jit_syntax_level": LAX,
+    "max_device_memory": 1024.0,
+    "memory_optimize_level": 0,
+    "mempool_block_size": 1.0,
+    "op_timeout": 900,
+    "print_file_path": "",
+    "profiling_options": "training_trace",
+    "variable_memory_max_size": "0",
+}
 
 
 class Context:
     """The settings of this process; read by the machine as plain attributes."""
 
-    __slots__ = ("accepted", "before_device_change", "device_id", "device_target", "direct", "mode")
+    __slots__ = (
+        "accepted",
+        "before_device_change",
+        "device_id",
+        "device_target",
+        "direct",
+        "max_call_depth",
+        "mode",
+        "save_graphs",
+        "save_graphs_path",
+    )
 
     def __init__(self):
         self.mode = PYNATIVE_MODE
@@ -44,6 +79,10 @@ class Context:
         self.device_id = 0
         # True runs every operator by itself to its end: MindSpore's pynative_synchronize.
         self.direct = False
+        self.max_call_depth = 1000
+        # 0: compiled programs are not saved; 1: as recorded; 2 and more: also as XLA made them.
+        self.save_graphs = 0
+        self.save_graphs_path = "."
         self.accepted: dict = {}
         self.before_device_change: Callable[[], None] = lambda: None
 
@@ -60,6 +99,14 @@ def set_context(**settings) -> None:
         device_target: "CPU", "GPU", "TPU" or "Ascend"; MYCEL_DEVICE overrides it.
         device_id: which device of that target.
         pynative_synchronize: run every operator by itself to its end.
+        deterministic: "ON" lets programs compiled from now on give the same bits at each run;
+            only on GPU is there a difference, and it costs time.
+        save_graphs: 1 writes the text of each program that is compiled from now on into a file of
+            the folder `save_graphs_path`; 2, 3 or True also what XLA made of it.
+        compile_cache_path: the folder in which compiled programs are kept between runs.
+        max_call_depth: how deeply functions may call each other; Python's own limit is raised to
+            it where it is lower.
+        others: settings of MindSpore that mean nothing on XLA are noted once in the log.
 
     Raises:
         ValueError: a value that is not allowed, or a device this machine does not have.
@@ -75,8 +122,7 @@ def set_context(**settings) -> None:
         if setter is not None:
             setter(value)
         elif name in WITHOUT_EFFECT:
-            if name not in context.accepted:
-                _log.info("set_context(%s=%r) has no effect here", name, value)
+            log.note_once(f"set_context({name}={value!r}) has no effect here")
             context.accepted[name] = value
         else:
             near = difflib.get_close_matches(name, [*_SETTERS, *WITHOUT_EFFECT], 1)
@@ -96,17 +142,21 @@ def get_context(name: str):
     Raises:
         ValueError: no such setting.
     """
-    if name == "mode":
-        return context.mode
     if name == "device_target":
         return context.device_target or backend.default_target()
-    if name == "device_id":
-        return context.device_id
     if name == "pynative_synchronize":
         return context.direct
+    if name == "deterministic":
+        return "ON" if backend.is_deterministic() else "OFF"
+    if name == "compile_cache_path":
+        return context.accepted.get(name, "")
+    if name in _SETTERS:
+        return getattr(context, name)
     if name in WITHOUT_EFFECT:
-        return context.accepted.get(name)
-    raise ValueError(f"get_context has no setting {name!r}; it knows {', '.join(_SETTERS)}.")
+        return context.accepted.get(name, _DEFAULTS.get(name))
+    near = difflib.get_close_matches(name, [*_SETTERS, *WITHOUT_EFFECT], 1)
+    hint = f"; nearest: {near[0]}" if near else ""
+    raise ValueError(f"get_context has no setting {name!r}{hint}; it knows {', '.join(_SETTERS)}.")
 
 
 def _set_mode(value) -> None:
@@ -152,9 +202,121 @@ def _set_synchronize(value) -> None:
     context.direct = bool(value)
 
 
+def _set_deterministic(value) -> None:
+    if value not in ("ON", "OFF"):
+        raise errors.wrong(ValueError, "deterministic", "'ON' or 'OFF'", repr(value))
+    context.before_device_change()
+    backend.be_deterministic(value == "ON")
+
+
+def _set_save_graphs(value) -> None:
+    if not isinstance(value, int) or not 0 <= value <= 3:
+        raise errors.wrong(ValueError, "save_graphs", "True, False or 0 to 3", repr(value))
+    context.before_device_change()
+    context.save_graphs = 3 if value is True else int(value)
+
+
+def _set_save_graphs_path(value) -> None:
+    if not isinstance(value, (str, os.PathLike)):
+        raise errors.wrong(TypeError, "save_graphs_path", "a folder", repr(value))
+    context.save_graphs_path = os.fspath(value)
+
+
+def _set_cache_path(value) -> None:
+    if not isinstance(value, (str, os.PathLike)):
+        raise errors.wrong(TypeError, "compile_cache_path", "a folder", repr(value))
+    context.accepted["compile_cache_path"] = value
+    backend.keep_programs_in(os.fspath(value))
+
+
+def _set_call_depth(value) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise errors.wrong(ValueError, "max_call_depth", "an integer above 0", repr(value))
+    context.max_call_depth = value
+    sys.setrecursionlimit(max(value, sys.getrecursionlimit()))
+
+
+def set_recursion_limit(recursion_limit: int = 1000) -> None:
+    """Let functions call each other this deeply; MindSpore's `mindspore.set_recursion_limit`.
+
+    Raises:
+        ValueError: not above 0.
+
+    Example:
+        >>> ms.set_recursion_limit(2000)
+        >>> ms.get_context("max_call_depth")
+        2000
+    """
+    _set_call_depth(recursion_limit)
+
+
+def set_deterministic(deterministic: bool) -> None:
+    """Let programs give the same bits at each run; MindSpore's `mindspore.set_deterministic`.
+
+    Raises:
+        TypeError: neither True nor False.
+
+    Example:
+        >>> ms.set_deterministic(False)
+    """
+    if not isinstance(deterministic, bool):
+        raise errors.wrong(TypeError, "deterministic", "True or False", repr(deterministic))
+    _set_deterministic("ON" if deterministic else "OFF")
+
+
+def set_device(device_target: str, device_id: int | None = None) -> None:
+    """Choose the device; MindSpore's `mindspore.set_device`.
+
+    Args:
+        device_target: "CPU", "GPU", "TPU" or "Ascend"; MYCEL_DEVICE overrides it.
+        device_id: which device of that target; the first by default.
+
+    Raises:
+        ValueError: a target that is not known, or a device that is not there.
+
+    Example:
+        >>> ms.set_device("CPU")
+        >>> ms.get_current_device()
+        ('CPU', 0)
+    """
+    if device_id is not None and (isinstance(device_id, bool) or not isinstance(device_id, int)):
+        raise errors.wrong(TypeError, "device_id", "an integer", repr(device_id))
+    if device_id is not None:
+        context.device_id = device_id
+    _set_target(device_target)
+
+
+def get_current_device() -> tuple[str, int]:
+    """(device target, device id); MindSpore's `mindspore.get_current_device`.
+
+    Example:
+        >>> ms.set_device("CPU", 0)
+        >>> ms.get_current_device()
+        ('CPU', 0)
+    """
+    return context.device_target or backend.default_target(), context.device_id
+
+
+def launch_blocking() -> None:
+    """Run every operator by itself to its end; MindSpore's `mindspore.runtime.launch_blocking`.
+
+    Example:
+        >>> ms.runtime.launch_blocking()
+        >>> ms.get_context("pynative_synchronize")
+        True
+        >>> ms.set_context(pynative_synchronize=False)
+    """
+    _set_synchronize(True)
+
+
 _SETTERS = {
     "mode": _set_mode,
     "device_target": _set_target,
     "device_id": _set_device_id,
     "pynative_synchronize": _set_synchronize,
+    "deterministic": _set_deterministic,
+    "save_graphs": _set_save_graphs,
+    "save_graphs_path": _set_save_graphs_path,
+    "compile_cache_path": _set_cache_path,
+    "max_call_depth": _set_call_depth,
 }

@@ -13,6 +13,7 @@ import jax
 
 import mycel as ms
 from mycel.base import backend
+from mycel.compat import coverage
 
 PACKAGES = ("jax", "jaxlib", "numpy", "ml_dtypes", "rich", "safetensors", "matplotlib")
 MODES = {ms.GRAPH_MODE: "GRAPH_MODE", ms.PYNATIVE_MODE: "PYNATIVE_MODE"}
@@ -25,11 +26,19 @@ def add_command(commands) -> None:
         help="show versions, devices, folders and the mode",
         description="Show what mycel runs on here. Paste it into a bug report.",
     )
+    parser.add_argument(
+        "--coverage",
+        action="store_true",
+        help="show instead which of MindSpore's public names there are here",
+    )
     parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Print the report; always succeeds."""
+    if options.coverage:
+        print(coverage.report())
+        return 0
     for name, value in report().items():
         print(f"{name:<12} {value}")
     return 0

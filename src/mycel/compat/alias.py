@@ -57,7 +57,8 @@ class Finder:
         if root != self.root or inner.rpartition(".")[2].startswith("__"):
             return None
         served = table()["modules"].get(inner)
-        if served is None or not _present(served, fullname):
+        # A path served by nothing is one that programs import, and none of whose names are here.
+        if served is None or (served and not _present(served, fullname)):
             raise ModuleNotFoundError(_absent(fullname))
         return ModuleSpec(fullname, self, is_package=True)
 
@@ -95,7 +96,7 @@ def find(path: str, name: str):
         return _submodule(f"{path}.{name}")
     for module in _serving(below):
         value = _value(module, name)
-        if value is not _MISSING and not _internal(name, value):
+        if value is not _MISSING and _offers(module, name, value):
             return value
     raise AttributeError(_absent(f"{path}.{name}"))
 
@@ -162,7 +163,7 @@ def install_older_paths() -> None:
 
 def _submodule(path: str) -> ModuleType:
     try:
-        return importlib.import_module(path)
+        return _loaded(path)
     except ModuleNotFoundError as error:
         raise AttributeError(str(error)) from None
 
@@ -186,12 +187,31 @@ def _exists(name: str) -> bool:
 def _serving(inner: str) -> Iterator[ModuleType]:
     for name in table()["modules"].get(inner, "").split():
         if _exists(name):
-            yield importlib.import_module(name)
+            yield _loaded(name)
+
+
+def _loaded(name: str) -> ModuleType:
+    """A module; a package of ours that is loaded late explains the names it does not have."""
+    module = importlib.import_module(name)
+    if name.startswith(OURS) and hasattr(module, "__path__") and "__getattr__" not in vars(module):
+        explain(module)
+    return module
 
 
 def _internal(name: str, value) -> bool:
     """Private names, and modules that a serving module merely imported."""
     return name.startswith("_") or isinstance(value, ModuleType)
+
+
+def _offers(module: ModuleType, name: str, value) -> bool:
+    """Whether a name is a module's own, or listed by it, or at least one of ours."""
+    if _internal(name, value):
+        return False
+    made, listed = getattr(value, "__module__", None), vars(module).get("__all__")
+    if listed is not None:
+        return name in listed or made is None or made == module.__name__
+    ours = OURS if module.__name__.startswith(OURS) else module.__name__
+    return made is None or made.startswith(ours)
 
 
 def _own(module: ModuleType) -> Iterable[str]:
@@ -208,6 +228,9 @@ def _absent(fullname: str) -> str:
     path, _, name = fullname.rpartition(".")
     modules = table()["modules"]
     root, _, inner = fullname.partition(".")
+    instead = table()["instead"].get(inner)
+    if instead is not None:
+        return absent.absent_name(path, name, (), [f"{OURS}.{instead}"])
     if inner in modules or inner.rpartition(".")[0] not in modules:
         return absent.absent_module(fullname, (f"{root}.{m}" for m in _available(fullname)))
     elsewhere = [

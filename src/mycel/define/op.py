@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base import errors
+from mycel.base import backend, errors
 from mycel.base.places import is_ours, user_place
 from mycel.define.aval import Aval, aval_of
 
@@ -84,7 +84,7 @@ class Op:
     def jitted(self) -> Callable:
         """The function, compiled for each signature; made when it is first asked for."""
         if self._jitted is None:
-            self._jitted = jax.jit(self.function)
+            self._jitted = jax.jit(self.function, compiler_options=backend.compiler_options())
         return self._jitted
 
     def __repr__(self):

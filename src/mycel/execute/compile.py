@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import threading
 import time
 from collections import OrderedDict
+from pathlib import Path
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from mycel.base import backend
+from mycel.base.context import context
 from mycel.define.op import Signature, signatures
 from mycel.execute.ledger import ledger
 
@@ -100,7 +105,11 @@ class Executable:
 
     def __init__(self, key, live, guards=(), packs=()):
         # keep_unused: every caller passes all externals, whatever the program needs of them.
-        self.function = jax.jit(program(key, live, guards, packs), keep_unused=True)
+        self.function = jax.jit(
+            program(key, live, guards, packs),
+            keep_unused=True,
+            compiler_options=backend.compiler_options(),
+        )
         nodes = decode(key)
         self.fallible = any(node.signature.op.fallible for node in nodes)
         self.size = len(nodes)
@@ -111,6 +120,8 @@ class Executable:
         if self.compiled:
             results = self.function(*arrays)
         else:
+            if context.save_graphs:
+                _save(self.function, arrays)
             start = time.perf_counter()
             results = self.function(*arrays)
             self.compiled = True
@@ -122,6 +133,21 @@ class Executable:
     def lower(self, arrays):
         """The lowered program, for inspection."""
         return self.function.lower(*arrays)
+
+
+_saved = itertools.count(1)
+
+
+def _save(function, arrays) -> None:
+    """Write a program that is about to be compiled into the folder of `save_graphs_path`."""
+    folder = Path(context.save_graphs_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    name = re.sub(r"\W+", "_", ledger.working_for() or "segment").strip("_")
+    stem = folder / f"{next(_saved):04d}_{name}"
+    lowered = function.lower(*arrays)
+    stem.with_suffix(".mlir").write_text(lowered.as_text(), "utf-8")
+    if context.save_graphs > 1:
+        stem.with_suffix(".hlo").write_text(lowered.compile().as_text() or "", "utf-8")
 
 
 class Executables:

@@ -10,6 +10,7 @@ import types
 from collections import OrderedDict
 from collections.abc import Callable
 
+from mycel.base import log
 from mycel.base.places import Place
 from mycel.base.structure import structure
 from mycel.execute.capture import Capture
@@ -259,7 +260,8 @@ def jit(function: Callable | None = None, **options):
 
     Args:
         function: what to compile; may be left out to give options: `@jit(jit_level="O1")`.
-        options: MindSpore's own; accepted, and without effect.
+        options: MindSpore's own (jit_level, capture_mode, fullgraph, …); each is noted once in the
+            log, since there is one way to compile here.
 
     Source: MindSpore's `mindspore.jit` (and its older name `ms_function`).
 
@@ -270,8 +272,11 @@ def jit(function: Callable | None = None, **options):
         >>> print(double(Tensor([1.0, 2.0])))
         [2. 4.]
     """
+    function = options.pop("fn", function)  # its name in MindSpore 2.0
+    for name, value in options.items():
+        log.note_once(f"jit({name}={value!r:.60}) has no effect here")
     if function is None:
-        return lambda decorated: jit(decorated, **options)
+        return jit
     if isinstance(function, Remembered):
         return function
     if not callable(function):

@@ -75,9 +75,13 @@ class Ledger:
         finally:
             self._names.name = before
 
+    def working_for(self) -> str:
+        """What compilations belong to now; empty if nothing was named."""
+        return getattr(self._names, "name", "")
+
     def compiled(self, nodes: int, seconds: float) -> None:
         """An executable was compiled."""
-        name = getattr(self._names, "name", "") or "a segment"
+        name = self.working_for() or "a segment"
         place = user_place(2)
         with self._lock:
             self.counts.compilations += 1

@@ -9,13 +9,14 @@ import numpy as np
 
 from mycel.base import errors
 from mycel.base.dtypes import as_dtype, float32
-from mycel.init import schemes
+from mycel.init import later, schemes
 from mycel.record.generator import default_generator
+from mycel.record.stream import current_stream
 from mycel.record.tensor import Tensor
 from mycel.spell import composite
 
 
-def _random() -> np.random.Generator:
+def random_numbers() -> np.random.Generator:
     """A NumPy generator that `set_seed` fixes: seeded from the next key of this thread."""
     key = default_generator().next_key().asnumpy()
     return np.random.Generator(np.random.PCG64(key.tolist()))
@@ -51,13 +52,19 @@ class Initializer:
         """Fill a NumPy array in place."""
         self._initialize(arr)
 
-    def fill(self, shape, dtype=float32) -> np.ndarray:
-        """A NumPy array of this shape and element type, filled.
+    def fill(self, shape, dtype=float32):
+        """A NumPy array of this shape and element type, filled; a Tensor that is filled later
+        within `nn.no_init_parameters`.
 
         Example:
             >>> mycel.init.One().fill((2,), mycel.float16)
             array([1., 1.], dtype=float16)
         """
+        if later.thread.waiting and current_stream().capture is None:
+            return later.undrawn(lambda: self._drawn(shape, dtype), tuple(shape), as_dtype(dtype))
+        return self._drawn(shape, dtype)
+
+    def _drawn(self, shape, dtype) -> np.ndarray:
         wanted = as_dtype(dtype).numpy
         drawn = np.zeros(shape, wanted if wanted.itemsize > 4 else np.float32)
         self._initialize(drawn)
@@ -128,7 +135,7 @@ class Normal(Initializer):
         super().__init__(sigma=sigma, mean=mean)
 
     def _values(self, shape):
-        return schemes.normal(_random(), shape, self.sigma, self.mean)
+        return schemes.normal(random_numbers(), shape, self.sigma, self.mean)
 
 
 class TruncatedNormal(Initializer):
@@ -147,7 +154,9 @@ class TruncatedNormal(Initializer):
         super().__init__(sigma=sigma, mean=mean, a=a, b=b)
 
     def _values(self, shape):
-        return schemes.truncated_normal(_random(), shape, self.sigma, self.mean, self.a, self.b)
+        return schemes.truncated_normal(
+            random_numbers(), shape, self.sigma, self.mean, self.a, self.b
+        )
 
 
 class Uniform(Initializer):
@@ -164,7 +173,7 @@ class Uniform(Initializer):
         super().__init__(scale=scale)
 
     def _values(self, shape):
-        return schemes.uniform(_random(), shape, -self.scale, self.scale)
+        return schemes.uniform(random_numbers(), shape, -self.scale, self.scale)
 
 
 class _He(Initializer):
@@ -190,7 +199,7 @@ class HeUniform(_He):
 
     def _values(self, shape):
         limit = math.sqrt(3) * self._deviation(shape)
-        return schemes.uniform(_random(), shape, -limit, limit)
+        return schemes.uniform(random_numbers(), shape, -limit, limit)
 
 
 class HeNormal(_He):
@@ -204,7 +213,7 @@ class HeNormal(_He):
     """
 
     def _values(self, shape):
-        return schemes.normal(_random(), shape, self._deviation(shape))
+        return schemes.normal(random_numbers(), shape, self._deviation(shape))
 
 
 class _Xavier(Initializer):
@@ -229,7 +238,7 @@ class XavierUniform(_Xavier):
 
     def _values(self, shape):
         limit = math.sqrt(3) * self._deviation(shape)
-        return schemes.uniform(_random(), shape, -limit, limit)
+        return schemes.uniform(random_numbers(), shape, -limit, limit)
 
 
 class XavierNormal(_Xavier):
@@ -243,7 +252,7 @@ class XavierNormal(_Xavier):
     """
 
     def _values(self, shape):
-        return schemes.normal(_random(), shape, self._deviation(shape))
+        return schemes.normal(random_numbers(), shape, self._deviation(shape))
 
 
 class VarianceScaling(Initializer):
@@ -269,17 +278,17 @@ class VarianceScaling(Initializer):
     def _values(self, shape):
         deviation = math.sqrt(self.scale / max(1.0, schemes.fan_of(shape, self.mode)))
         if self.distribution == "untruncated_normal":
-            return schemes.normal(_random(), shape, deviation)
+            return schemes.normal(random_numbers(), shape, deviation)
         if self.distribution == "truncated_normal":
             wide = deviation / schemes.CUT_AT_TWO
-            return schemes.truncated_normal(_random(), shape, wide, 0.0, -2 * wide, 2 * wide)
+            return schemes.truncated_normal(random_numbers(), shape, wide, 0.0, -2 * wide, 2 * wide)
         if self.distribution != "uniform":
             raise ValueError(
                 "distribution must be 'uniform', 'truncated_normal' or 'untruncated_normal', "
                 f"but {self.distribution!r} was given."
             )
         limit = math.sqrt(3) * deviation
-        return schemes.uniform(_random(), shape, -limit, limit)
+        return schemes.uniform(random_numbers(), shape, -limit, limit)
 
 
 class Identity(Initializer):
@@ -312,7 +321,7 @@ class Orthogonal(Initializer):
         super().__init__(gain=gain)
 
     def _values(self, shape):
-        return schemes.orthogonal(_random(), shape, self.gain)
+        return schemes.orthogonal(random_numbers(), shape, self.gain)
 
 
 class Sparse(Initializer):
@@ -329,7 +338,7 @@ class Sparse(Initializer):
         super().__init__(sparsity=sparsity, sigma=sigma)
 
     def _values(self, shape):
-        return schemes.sparse(_random(), shape, self.sparsity, self.sigma)
+        return schemes.sparse(random_numbers(), shape, self.sparsity, self.sigma)
 
 
 class Dirac(Initializer):

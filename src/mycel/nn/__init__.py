@@ -36,7 +36,24 @@ from mycel.nn.layers.activation import (
 )
 from mycel.nn.layers.basic import Dropout, Dropout2d, Embedding, OneHot, Pad, Unflatten
 from mycel.nn.layers.convolution import Conv1d, Conv2d
+from mycel.nn.layers.images import (
+    MSSSIM,
+    PSNR,
+    SSIM,
+    CentralCrop,
+    ImageGradients,
+)
+from mycel.nn.layers.joined import (
+    BiDense,
+    Conv2dBnAct,
+    DenseBnAct,
+    TimeDistributed,
+)
 from mycel.nn.layers.linear import Dense, Flatten, Identity, MatMul
+from mycel.nn.layers.lookup import (
+    EmbeddingLookup,
+    MultiFieldEmbeddingLookup,
+)
 from mycel.nn.layers.normalization import (
     BatchNorm1d,
     BatchNorm2d,
@@ -47,6 +64,21 @@ from mycel.nn.layers.normalization import (
     InstanceNorm3d,
     LayerNorm,
     SyncBatchNorm,
+)
+from mycel.nn.layers.older import (
+    LRN,
+    ChannelShuffle,
+    ClipByNorm,
+    Dropout1d,
+    Dropout3d,
+    L1Regularizer,
+    Moments,
+    Norm,
+    Range,
+    ReduceLogSumExp,
+    Roll,
+    Tril,
+    Triu,
 )
 from mycel.nn.layers.padding import (
     ConstantPad1d,
@@ -71,7 +103,39 @@ from mycel.nn.layers.pooling import (
 )
 from mycel.nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from mycel.nn.layers.resizing import PixelShuffle, PixelUnshuffle, ResizeBilinear, Unfold, Upsample
+from mycel.nn.layers.sparse import SparseTensorDenseMatmul, SparseToDense
+from mycel.nn.layers.special import (
+    DiGamma,
+    IGamma,
+    Jvp,
+    LBeta,
+    LGamma,
+    MatDet,
+    MatInverse,
+    MatrixDiag,
+    MatrixDiagPart,
+    MatrixSetDiag,
+    Vjp,
+)
+from mycel.nn.layers.transformer import (
+    FlashAttention,
+    MultiheadAttention,
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from mycel.nn.layers.transposed import Conv1dTranspose, Conv2dTranspose, Conv3dTranspose
+from mycel.nn.layers.unpooling import (
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+    LPPool1d,
+    LPPool2d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
 from mycel.nn.layers.volumes import (
     AdaptiveAvgPool3d,
     AdaptiveMaxPool1d,
@@ -96,6 +160,29 @@ from mycel.nn.loss import (
     RMSELoss,
     SmoothL1Loss,
     SoftmaxCrossEntropyWithLogits,
+)
+from mycel.nn.loss_scale import (
+    DynamicLossScaleUpdateCell,
+    FixedLossScaleUpdateCell,
+    TrainOneStepWithLossScaleCell,
+)
+from mycel.nn.margin_loss import (
+    CTCLoss,
+    DiceLoss,
+    FocalLoss,
+    GaussianNLLLoss,
+    HingeEmbeddingLoss,
+    MultiClassDiceLoss,
+    MultilabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    PoissonNLLLoss,
+    SoftMarginLoss,
+    TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
+)
+from mycel.nn.sampled_loss import (
+    SampledSoftmaxLoss,
 )
 from mycel.nn.wrap import (
     ForwardValueAndGrad,

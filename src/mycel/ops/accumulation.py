@@ -116,7 +116,6 @@ def logcumsumexp(x, *, axis):
 @op(
     "ops.diff(x, n=n, axis=axis)",
     "Tensor.diff(x, n=n, axis=axis)",
-    "mint.diff(input=x, n=n, dim=axis)",
 )
 def diff(x, *, n=1, axis=-1):
     """The differences of neighbours along an axis, taken n times.

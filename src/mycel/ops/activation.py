@@ -46,7 +46,7 @@ def relu_function(x, inplace=False):
     return x
 
 
-@op("ops.relu6(x)", "ReLU6()(x)", "mint.nn.functional.relu6(input=x)")
+@op("ops.relu6(x)", "ReLU6()(x)")
 def relu6(x):
     """min(max(x, 0), 6), element by element.
 
@@ -91,8 +91,7 @@ def leaky_relu(x, *, slope=0.2):
     return jnp.where(x > 0, x, x * jnp.array(slope, x.dtype))
 
 
-@op("ops.elu(input_x=x, alpha=alpha)", "Elu(alpha=1.0)(input_x=x)",
-    "mint.nn.functional.elu(input=x, alpha=alpha)")  # fmt: skip
+@op("ops.elu(input_x=x, alpha=alpha)", "Elu(alpha=1.0)(input_x=x)")
 def elu(x, *, alpha=1.0):
     """x where it is positive, alpha · (exp(x) - 1) elsewhere.
 
@@ -135,6 +134,7 @@ def selu(x):
     "ops.gelu(input=x, approximate=approximate)",
     "GeLU(approximate='tanh')(input=x)",
     "mint.nn.functional.gelu(input=x, approximate=approximate)",
+    "mint.npu_gelu(input=x, approximate=approximate)",
 )
 def gelu(x, *, approximate="none"):
     """x · P(X ≤ x) for a normal X: exactly ('none'), or with 'tanh' in place of the error function.
@@ -166,7 +166,7 @@ def fast_gelu(x):
     return x * jax.nn.sigmoid(x * jnp.array(1.702, x.dtype))
 
 
-@op("ops.silu(input=x)", "SiLU()(input=x)", "mint.nn.functional.silu(input=x)")
+@op("ops.silu(input=x)", "SiLU()(input=x)")
 def silu(x):
     """x · sigmoid(x), also called swish.
 
@@ -250,8 +250,7 @@ def _hard_gate(x):
     return _clipped(x + jnp.array(3, x.dtype), 0, 6) * jnp.array(1 / 6, x.dtype)
 
 
-@op("ops.hardtanh(input=x, min_val=low, max_val=high)",
-    "mint.nn.functional.hardtanh(input=x, min_val=low, max_val=high)")  # fmt: skip
+@op("ops.hardtanh(input=x, min_val=low, max_val=high)")
 def hardtanh(x, *, low=-1.0, high=1.0):
     """x within `low` and `high`.
 
@@ -340,8 +339,7 @@ def tanhshrink(x):
     return x - jnp.tanh(x)
 
 
-@op("ops.threshold(input=x, thr=bound, value=value)",
-    "mint.nn.functional.threshold(input=x, threshold=bound, value=value)")  # fmt: skip
+@op("ops.threshold(input=x, thr=bound, value=value)")
 def threshold(x, bound, value):
     """x where it exceeds `bound`, `value` elsewhere.
 
@@ -358,8 +356,6 @@ def threshold(x, bound, value):
     "ops.softmax(input=x, axis=axis, dtype=dtype)",
     "Softmax(axis=-1)(input=x)",
     "Tensor.softmax(x, axis, dtype=dtype)",
-    "mint.softmax(input=x, dim=axis, dtype=dtype)",
-    "mint.nn.functional.softmax(input=x, dim=axis, dtype=dtype)",
 )
 def softmax(x, *, axis=-1, dtype=None):
     """exp(x), divided by its sum along `axis`.
@@ -400,7 +396,6 @@ def softmin(x, *, axis=-1, dtype=None):
     "ops.log_softmax(logits=x, axis=axis)",
     "LogSoftmax(axis=-1)(logits=x)",
     "Tensor.log_softmax(x, axis=axis, dtype=dtype)",
-    "mint.nn.functional.log_softmax(input=x, dim=axis, dtype=dtype)",
 )
 def log_softmax(x, *, axis=-1, dtype=None):
     """The logarithm of softmax, without losing small values.
@@ -471,7 +466,7 @@ def prelu(x, weight):
     return jnp.where(x > 0, x, x * weight.astype(x.dtype))
 
 
-@op("ops.glu(x, axis=axis)", "mint.nn.functional.glu(input=x, dim=axis)")
+@op("ops.glu(x, axis=axis)", "GLU(axis=axis)(x)", "mint.nn.functional.glu(input=x, dim=axis)")
 def glu(x, *, axis=-1):
     """The first half along `axis` times the sigmoid of the second.
 

@@ -133,14 +133,11 @@ def floor_divide(x, y):
     return jnp.floor(jnp.divide(x, y))
 
 
-@op(
-    "RealDiv()(x, y)",
-    "TruncateDiv()(x, y)",
-)
+@op("RealDiv()(x, y)")
 def real_div(x, y):
     """x / y; between integers without what lies behind the point.
 
-    Source: MindSpore's `ops.RealDiv`, `ops.TruncateDiv`.
+    Source: MindSpore's `ops.RealDiv`.
 
     Example:
         >>> print(ops.RealDiv()(Tensor([7, -7]), Tensor([2, 2])))
@@ -216,6 +213,7 @@ def remainder(x, y):
     "ops.fmod(input=x, other=y)",
     "Mod()(x, y)",
     "TruncateMod()(x, y)",
+    "ops.truncate_mod(x, y)",
     "Tensor.fmod(x, other=y)",
     "mint.fmod(input=x, other=y)",
 )

@@ -414,6 +414,7 @@ def where(x, y, condition):
 
 @op(
     "ops.isclose(input=x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
+    "IsClose(rtol=rtol, atol=atol, equal_nan=equal_nan)(input=x, other=y)",
     "Tensor.isclose(x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
     "mint.isclose(input=x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
 )

@@ -140,6 +140,7 @@ def conv(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1
 
 
 @composite(
+    "mint.conv2d(input=x, weight=weight, bias=bias, stride=1, padding=0, dilation=1, groups=1)",
     "mint.nn.functional.conv2d(input=x, weight=weight, bias=bias, stride=1, padding=0, dilation=1,"
     " groups=1)",
     "mint.nn.functional.conv1d(input=x, weight=weight, bias=bias, stride=1, padding=0, dilation=1,"

@@ -475,7 +475,10 @@ def triangle_indices(*, rows, columns, offset, upper, dtype):
     return jnp.array(np.stack(find(rows, offset, columns)), np.dtype(jnp.dtype(dtype)))
 
 
-@composite("ops.tril_indices(row, col, offset=offset, dtype=dtype)")
+@composite(
+    "ops.tril_indices(row, col, offset=offset, dtype=dtype)",
+    "TrilIndices(row, col, offset=offset, dtype=(dtype, 'int32'))()",
+)
 def tril_indices(row, col, offset=0, dtype=int64):
     """Row and column numbers of the lower triangle of a (row, col) table; (2, count).
 
@@ -489,7 +492,10 @@ def tril_indices(row, col, offset=0, dtype=int64):
     return triangle_indices(row, col, offset, False, _element(dtype, int64))
 
 
-@composite("ops.triu_indices(row, col, offset=offset, dtype=dtype)")
+@composite(
+    "ops.triu_indices(row, col, offset=offset, dtype=dtype)",
+    "TriuIndices(row, col, offset=offset, dtype=(dtype, 'int32'))()",
+)
 def triu_indices(row, col, offset=0, dtype=int64):
     """Row and column numbers of the upper triangle of a (row, col) table; (2, count).
 

@@ -63,7 +63,6 @@ def _dropped(x, p, training, alike=0, seed=None):
 
 @composite(
     "ops.dropout(input=x, p=0.5, training=True, seed=None)",
-    "mint.nn.functional.dropout(input=x, p=0.5, training=True)",
 )
 def dropout(x, p=0.5, training=True, seed=None):
     """Zeros with the probability p, and the rest divided by 1 - p; x itself out of training.
@@ -97,8 +96,7 @@ def dropout1d(x, p=0.5, training=True):
     return _dropped(x, p, training, 1)
 
 
-@composite("ops.dropout2d(input=x, p=0.5, training=True)",
-           "mint.nn.functional.dropout2d(input=x, p=0.5, training=True)")  # fmt: skip
+@composite("ops.dropout2d(input=x, p=0.5, training=True)")
 def dropout2d(x, p=0.5, training=True):
     """`dropout` of whole channels of [N, C, H, W].
 

@@ -58,6 +58,7 @@ def trunc(x):
     "Tensor.round(x, decimals=decimals)",
     "Tensor.__round__(x, decimals)",
     "mint.round(input=x, decimals=decimals)",
+    "mint.special.round(input=x, decimals=decimals)",
 )
 def round(x, *, decimals=0):
     """The nearest whole number, or number of so many decimals; halves go to the even neighbour.
@@ -193,7 +194,8 @@ def erf(x):
     return jax.lax.erf(as_float(x))
 
 
-@op("ops.erfc(input=x)", "Erfc()(input=x)", "Tensor.erfc(x)", "mint.erfc(input=x)")
+@op("ops.erfc(input=x)", "Erfc()(input=x)", "Tensor.erfc(x)", "mint.erfc(input=x)",
+    "mint.special.erfc(input=x)")  # fmt: skip
 def erfc(x):
     """1 less the error function, exact for large x, element by element.
 
@@ -259,7 +261,7 @@ def copysign(x, y):
     return jnp.copysign(as_float(x), as_float(y))
 
 
-@op("ops.heaviside(input=x, values=y)", "Tensor.heaviside(x, values=y)")
+@op("ops.heaviside(input=x, values=y)", "Heaviside()(x, values=y)", "Tensor.heaviside(x, values=y)")
 def heaviside(x, y):
     """0 where x is negative, 1 where it is positive, y where it is zero, element by element.
 
@@ -273,7 +275,11 @@ def heaviside(x, y):
     return jnp.heaviside(x, y).astype(x.dtype)
 
 
-@op("ops.nextafter(input=x, other=y)", "Tensor.nextafter(x, other=y)")
+@op(
+    "ops.nextafter(input=x, other=y)",
+    "NextAfter()(input=x, other=y)",
+    "Tensor.nextafter(x, other=y)",
+)
 def nextafter(x, y):
     """The next number after x on the way to y, element by element.
 
@@ -287,7 +293,12 @@ def nextafter(x, y):
     return jnp.nextafter(x, y)
 
 
-@op("ops.gcd(input=x, other=y)", "Tensor.gcd(x, other=y)", "mint.gcd(input=x, other=y)")
+@op(
+    "ops.gcd(input=x, other=y)",
+    "Gcd()(input=x, other=y)",
+    "Tensor.gcd(x, other=y)",
+    "mint.gcd(input=x, other=y)",
+)
 def gcd(x, y):
     """The greatest common divisor, element by element.
 
@@ -300,7 +311,7 @@ def gcd(x, y):
     return jnp.gcd(*promoted(x, y))
 
 
-@op("ops.lcm(input=x, other=y)", "Tensor.lcm(x, other=y)")
+@op("ops.lcm(input=x, other=y)", "Lcm()(x1=x, x2=y)", "Tensor.lcm(x, other=y)")
 def lcm(x, y):
     """The least common multiple, element by element.
 
@@ -385,6 +396,7 @@ def addn(*tensors):
 @op(
     "ops.lerp(input=x, end=y, weight=weight)",
     "Lerp()(input=x, end=y, weight=weight)",
+    "LerpScalar()(input=x, end=y, weight=weight)",
     "Tensor.lerp(x, end=y, weight=weight)",
     "mint.lerp(input=x, end=y, weight=weight)",
 )

@@ -145,7 +145,7 @@ def hstack(tensors):
     return concat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
-@composite("ops.vstack(inputs)")
+@composite("ops.vstack(inputs)", "ops.row_stack(tensors=inputs)")
 def vstack(inputs):
     """Tensors joined along the first dimension, vectors as rows.
 

@@ -367,6 +367,7 @@ def kron(x, y):
 
 @op(
     "ops.cross(input=x, other=y, dim=dim)",
+    "Cross(dim=dim)(input=x, other=y)",
     "Tensor.cross(x, other=y, dim=dim)",
     "mint.cross(input=x, other=y, dim=dim)",
 )
@@ -389,7 +390,7 @@ def cross(x, y, *, dim=None):
     return jnp.cross(x, y, axis=axis)
 
 
-@op("ops.matrix_power(input=x, n=n)", "Tensor.matrix_power(x, n)")
+@op("ops.matrix_power(input=x, n=n)", "MatrixPower(n=n)(x)", "Tensor.matrix_power(x, n)")
 def matrix_power(x, *, n):
     """A square matrix multiplied n times by itself; a negative n inverts it.
 
@@ -403,7 +404,13 @@ def matrix_power(x, *, n):
     return jnp.linalg.matrix_power(x, n)
 
 
-@op("ops.det(input=x)", "MatrixDeterminant()(x)", "Tensor.det(x)")
+@op(
+    "ops.det(input=x)",
+    "ops.matrix_determinant(input=x)",
+    "MatrixDeterminant()(x)",
+    "Tensor.det(x)",
+    "Tensor.matrix_determinant(x)",
+)
 def det(x):
     """The determinant of square matrices, (..., n, n) to (...).
 
@@ -416,7 +423,8 @@ def det(x):
     return jnp.linalg.det(x)
 
 
-@op("ops.inverse(input=x)", "MatrixInverse()(x)", "Tensor.inverse(x)", "mint.inverse(input=x)")
+@op("ops.inverse(input=x)", "Tensor.inverse(x)", "mint.inverse(input=x)",
+    "mint.linalg.inv(input=x)")  # fmt: skip
 def inverse(x):
     """The inverse of square matrices, (..., n, n).
 
@@ -432,6 +440,7 @@ def inverse(x):
 
 @op(
     "ops.dense(input=x, weight=weight, bias=bias)",
+    "Dense()(input=x, weight=weight, bias=bias)",
     "mint.nn.functional.linear(input=x, weight=weight, bias=bias)",
 )
 def dense(x, weight, bias=None):
@@ -453,7 +462,7 @@ def dense(x, weight, bias=None):
     return made if bias is None else made + bias.astype(made.dtype)
 
 
-@op("ops.cdist(x1=x, x2=y, p=order)")
+@op("ops.cdist(x1=x, x2=y, p=order)", "Cdist(p=order)(x1=x, x2=y)")
 def cdist(x, y, *, order=2.0):
     """The distances of all rows of x and y: (..., n, k) and (..., m, k) give (..., n, m).
 

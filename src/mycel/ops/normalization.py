@@ -344,7 +344,7 @@ def group_norm(x, groups, weight=None, bias=None, epsilon=1e-5):
     return reshape(normalized(grouped, weight, bias, axes, epsilon)[0], x.shape)
 
 
-@op("ops.rms_norm(x, gamma=weight, epsilon=1e-6)")
+@op("ops.rms_norm(x, gamma=weight, epsilon=1e-6)", "RmsNorm(epsilon=1e-6)(x, gamma=weight)")
 def rms_norm(x, weight, *, epsilon=1e-6):
     """x divided by the root of its mean square over the dimensions of the weight; and that inverse.
 

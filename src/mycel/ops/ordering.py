@@ -20,7 +20,6 @@ def _order(x, axis, descending):
     "ops.sort(input_x=x, axis=-1, descending=False)",
     "Sort(axis=-1, descending=False)(x)",
     "Tensor.sort(x, axis=-1, descending=False)",
-    "mint.sort(input=x, dim=(axis, -1), descending=False, stable=(steady, False))",
 )
 def sort(x, *, axis=-1, descending=False, steady=True):
     """x in order along `axis`, and where each element was, Int32; equal ones keep their order.
@@ -42,7 +41,6 @@ def sort(x, *, axis=-1, descending=False, steady=True):
 @op(
     "ops.argsort(input=x, axis=-1, descending=False)",
     "Tensor.argsort(x, axis=-1, descending=False)",
-    "mint.argsort(input=x, dim=(axis, -1), descending=False)",
 )
 def argsort(x, *, axis=-1, descending=False):
     """Where the elements of x in order are, along `axis`, Int32.
@@ -71,9 +69,10 @@ def msort(x):
 
 @op(
     "ops.topk(input=x, k=k, dim=axis, largest=True, sorted=True)",
+    "ops.top_k(input_x=x, k=k, sorted=True)",
+    "Tensor.top_k(x, k, sorted=True)",
     "TopK(sorted=True)(input_x=x, k=k)",
     "Tensor.topk(x, k, dim=axis, largest=True, sorted=True)",
-    "mint.topk(input=x, k=k, dim=axis, largest=True, sorted=True)",
 )
 def topk(x, *, k, axis=None, largest=True, sorted=True):
     """The k largest elements along a dimension, in order, and where they were, Int32.
@@ -147,6 +146,8 @@ def unique_sorted(x, sorted=True, inverse=False, counts=False, axis=None):
 
 
 @composite(
+    "UniqueConsecutive(return_inverse=(inverse, False), return_counts=(counts, False),"
+    " dim=(axis, None))(input=x)",
     "ops.unique_consecutive(input=x, return_inverse=(inverse, False),"
     " return_counts=(counts, False), dim=(axis, None))",
     "Tensor.unique_consecutive(x, return_inverse=(inverse, False),"
@@ -235,6 +236,7 @@ def searched(x, v, side="left", sorter=None):
 
 
 @composite("ops.bincount(input=x, weights=None, minlength=0)",
+           "mint.bincount(input=x, weights=None, minlength=0)",
            "Tensor.bincount(x, weights=None, minlength=0)")  # fmt: skip
 def bincount(x, weights=None, minlength=0):
     """How often each number from 0 on comes, or the sum of its weights; the values are read.

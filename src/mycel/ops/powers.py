@@ -162,7 +162,8 @@ def exp(x):
     return jnp.exp(as_float(x))
 
 
-@op("ops.exp2(input=x)", "mint.exp2(input=x)")
+@op("ops.exp2(input=x)", "mint.exp2(input=x)",
+    "mint.special.exp2(input=x)")  # fmt: skip
 def exp2(x):
     """2 to the power x, element by element; integers give Float32.
 
@@ -175,7 +176,8 @@ def exp2(x):
     return jnp.exp2(as_float(x))
 
 
-@op("ops.expm1(input=x)", "Expm1()(input=x)", "Tensor.expm1(x)", "mint.expm1(input=x)")
+@op("ops.expm1(input=x)", "Expm1()(input=x)", "Tensor.expm1(x)", "mint.expm1(input=x)",
+    "mint.special.expm1(input=x)")  # fmt: skip
 def expm1(x):
     """e to the power x, less 1, exact near zero, element by element.
 
@@ -227,7 +229,8 @@ def log10(x):
     return jnp.log10(as_float(x))
 
 
-@op("ops.log1p(input=x)", "Log1p()(input=x)", "Tensor.log1p(x)", "mint.log1p(input=x)")
+@op("ops.log1p(input=x)", "Log1p()(input=x)", "Tensor.log1p(x)", "mint.log1p(input=x)",
+    "mint.special.log1p(input=x)")  # fmt: skip
 def log1p(x):
     """The natural logarithm of 1 + x, exact near zero, element by element.
 

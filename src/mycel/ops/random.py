@@ -35,11 +35,17 @@ def draw_key(seed=None, generator=None) -> Tensor:
         return default_generator().next_key()
     if get_seed() is not None:
         return mixed_key(default_generator().next_key(), int(seed))
-    return _generator_of(int(seed)).next_key()
+    return generator_of(int(seed)).next_key()
 
 
-def _generator_of(seed: int) -> Generator:
-    made = _seeded.__dict__.setdefault("generators", {})
+def seeded_generators() -> dict[int, Generator]:
+    """The generators of this thread that stand for seeds of calls, by seed."""
+    return _seeded.__dict__.setdefault("generators", {})
+
+
+def generator_of(seed: int) -> Generator:
+    """The generator that stands for a seed of a call."""
+    made = seeded_generators()
     if seed not in made:
         # It outlives the call in which it is first used, so it is met from outside.
         stream = current_stream()

@@ -265,7 +265,9 @@ def interpolate(
 
 @composite(
     "mint.nn.functional.interpolate(input=x, size=None, scale_factor=None, mode='nearest',"
-    " align_corners=None, recompute_scale_factor=None)"
+    " align_corners=None, recompute_scale_factor=None)",
+    "mint.nn.functional.upsample(input=x, size=None, scale_factor=None, mode='nearest',"
+    " align_corners=None)",
 )
 def interpolate_exactly(
     x,

@@ -91,6 +91,7 @@ def tensor_scatter_add(x, index, updates):
 
 @op(
     "ops.tensor_scatter_sub(input_x=x, indices=index, updates=updates)",
+    "TensorScatterSub()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_sub(x, indices=index, updates=updates)",
 )
 def tensor_scatter_sub(x, index, updates):
@@ -107,6 +108,7 @@ def tensor_scatter_sub(x, index, updates):
 
 @op(
     "ops.tensor_scatter_max(input_x=x, indices=index, updates=updates)",
+    "TensorScatterMax()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_max(x, indices=index, updates=updates)",
 )
 def tensor_scatter_max(x, index, updates):
@@ -123,6 +125,7 @@ def tensor_scatter_max(x, index, updates):
 
 @op(
     "ops.tensor_scatter_min(input_x=x, indices=index, updates=updates)",
+    "TensorScatterMin()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_min(x, indices=index, updates=updates)",
 )
 def tensor_scatter_min(x, index, updates):
@@ -139,6 +142,7 @@ def tensor_scatter_min(x, index, updates):
 
 @op(
     "ops.tensor_scatter_mul(input_x=x, indices=index, updates=updates)",
+    "TensorScatterMul()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_mul(x, indices=index, updates=updates)",
 )
 def tensor_scatter_mul(x, index, updates):
@@ -155,6 +159,7 @@ def tensor_scatter_mul(x, index, updates):
 
 @op(
     "ops.tensor_scatter_div(input_x=x, indices=index, updates=updates)",
+    "TensorScatterDiv()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_div(x, indices=index, updates=updates)",
 )
 def tensor_scatter_div(x, index, updates):
@@ -277,7 +282,11 @@ def _bound(dtype, word):
     return getattr(limits, word)
 
 
-@op("ops.unsorted_segment_max(x, segment_ids=index, num_segments=count)")
+@op(
+    "ops.unsorted_segment_max(x, segment_ids=index, num_segments=count)",
+    "UnsortedSegmentMax()(x, segment_ids=index, num_segments=count)",
+    "Tensor.unsorted_segment_max(x, segment_ids=index, num_segments=count)",
+)
 def unsorted_segment_max(x, index, *, count):
     """The maximum of the slices of x that have the same number; the lowest value for none.
 
@@ -290,7 +299,11 @@ def unsorted_segment_max(x, index, *, count):
     return _segments(x, index, count, _bound(x.dtype, "min")).max(x, mode="drop")
 
 
-@op("ops.unsorted_segment_min(x, segment_ids=index, num_segments=count)")
+@op(
+    "ops.unsorted_segment_min(x, segment_ids=index, num_segments=count)",
+    "UnsortedSegmentMin()(x, segment_ids=index, num_segments=count)",
+    "Tensor.unsorted_segment_min(x, segment_ids=index, num_segments=count)",
+)
 def unsorted_segment_min(x, index, *, count):
     """The minimum of the slices of x that have the same number; the highest value for none.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 import jax.numpy as jnp
-from jax import lax
+from jax import export, lax
 
 from mycel.ops.axes import axes_in, axis_in, one_or_more
 from mycel.record.tensor import Tensor
@@ -34,7 +34,7 @@ def reshape(x, *, shape):
         (2, 2)
     """
     wanted = one_or_more(shape)
-    if not all(isinstance(n, int) for n in wanted):
+    if not all(isinstance(n, int) or export.is_symbolic_dim(n) for n in wanted):
         raise TypeError(f"A shape consists of integers, but {shape!r} was given.")
     known = math.prod(n for n in wanted if n != -1)
     unknown = wanted.count(-1)
@@ -432,8 +432,12 @@ def flipud(x):
     return flip(x, (0,))
 
 
-@op("ops.roll(input=x, shifts=shifts, dims=axes)", "Tensor.roll(x, shifts, dims=axes)",
-    "mint.roll(input=x, shifts=shifts, dims=axes)")  # fmt: skip
+@op(
+    "ops.roll(input=x, shifts=shifts, dims=axes)",
+    "Roll(shifts, dims=axes)(input=x)",
+    "Tensor.roll(x, shifts, dims=axes)",
+    "mint.roll(input=x, shifts=shifts, dims=axes)",
+)
 def roll(x, *, shifts, axes=None):
     """x shifted along dimensions, what leaves at one end coming in at the other.
 

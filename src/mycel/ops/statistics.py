@@ -126,6 +126,7 @@ def std_method(
 
 @op(
     "ops.norm(A=x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)",
+    "mint.linalg.norm(A=x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)",
     "Tensor.norm(x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)",
 )
 def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):

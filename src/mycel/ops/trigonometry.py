@@ -248,7 +248,8 @@ def rad2deg(x):
     return jnp.rad2deg(as_float(x))
 
 
-@op("ops.sinc(input=x)", "Tensor.sinc(x)", "mint.sinc(input=x)")
+@op("ops.sinc(input=x)", "Sinc()(input=x)", "Tensor.sinc(x)", "mint.sinc(input=x)",
+    "mint.special.sinc(input=x)")  # fmt: skip
 def sinc(x):
     """sin(pi x) / (pi x), and 1 at 0, element by element.
 

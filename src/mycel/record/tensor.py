@@ -141,6 +141,18 @@ class Tensor:
         array = look(self, "array")
         return np.array(array, dtype) if copy or dtype is not None else array
 
+    def __dlpack__(self, **options):
+        return self._handed_out().__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._handed_out().__dlpack_device__()
+
+    def _handed_out(self):
+        """The array, for a library that shares its memory."""
+        if local.stream.capture is not None:
+            look(self, "array")  # a call being remembered notes that Python saw it
+        return demand(resolve(self))
+
     def item(self, *index):
         """One element as a Python number."""
         return look(self, "array").item(*index)

@@ -46,6 +46,3 @@ __all__ = [
     *callbacks.__all__,
     *metrics.__all__,
 ]
-
-# What MindSpore has in `nn`; the package root puts it there.
-PUBLIC = {**metrics.PUBLIC, "ParameterUpdate": ParameterUpdate}

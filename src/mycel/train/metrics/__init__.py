@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics: figures about the outputs of a network. `PUBLIC` is what the root adds to `nn`."""
+"""Metrics: figures about the outputs of a network."""
 
 from mycel.train.metrics.base import EvaluationBase, Metric, rearrange_inputs
 from mycel.train.metrics.classes import (
@@ -31,6 +31,3 @@ __all__ = [
     "RootMeanSquareDistance", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
     "TopKCategoricalAccuracy", "auc", "get_metric_fn", "names", "rearrange_inputs",
 ]  # fmt: skip
-
-# MindSpore has these in `nn` too; `get_metrics` is there alone.
-PUBLIC = {name: globals()[name] for name in (*__all__, "get_metrics", "EvaluationBase")}

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints, exported programs, and Tensors and Cells for other libraries."""
+
+from mycel.checkpoint.convert import ckpt_to_safetensors, safetensors_to_ckpt
+from mycel.checkpoint.exporting import export, load
+from mycel.checkpoint.graph_cell import GraphCell
+from mycel.checkpoint.interop import from_dlpack, to_dlpack, to_jax
+from mycel.checkpoint.loading import load_checkpoint, load_checkpoint_async, load_param_into_net
+from mycel.checkpoint.pure import pure_function
+from mycel.checkpoint.pytorch import load_pytorch, pytorch_names
+from mycel.checkpoint.saving import async_ckpt_thread_status, save_checkpoint
+from mycel.checkpoint.training import load_training_state, save_training_state

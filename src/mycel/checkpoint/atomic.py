@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that change as a whole: a kill at any moment leaves the old file or the new one."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+
+NO_FOLDER = "{path} cannot be written: there is no folder {folder}. Make it first (os.makedirs)."
+IS_FOLDER = "{path} is a folder; give the name of a file."
+
+_numbers = itertools.count()
+
+
+@contextlib.contextmanager
+def replaced(path: str | os.PathLike) -> Iterator[Path]:
+    """A file beside `path` to write to, which takes its place when the block ends well.
+
+    The contents reach the disk before the name does, so that this holds for a power cut too. What
+    killed processes of this machine left beside `path` is removed.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+        IsADirectoryError: `path` is a folder.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(IS_FOLDER.format(path=path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(NO_FOLDER.format(path=path, folder=target.parent))
+    _remove_left(target)
+    partial = target.with_name(f"{_prefix(target)}{os.getpid()}-{next(_numbers)}.part")
+    try:
+        partial.touch(exist_ok=False)
+        mode = partial.stat().st_mode
+        yield partial
+        partial.chmod(mode)  # who writes may have made another file of it, for its eyes alone
+        _to_disk(partial)
+        os.replace(partial, target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    _to_disk(target.parent)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}.{platform.node()}-"
+
+
+def _remove_left(target: Path) -> None:
+    """Remove partial files whose process is gone."""
+    for partial in target.parent.glob(f"{_escaped(_prefix(target))}*.part"):
+        process = partial.name.removeprefix(_prefix(target)).partition("-")[0]
+        if process.isdigit() and not _lives(int(process)):
+            partial.unlink(missing_ok=True)
+
+
+def _escaped(name: str) -> str:
+    """A name in which no character is a wildcard of `glob`."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _lives(process: int) -> bool:
+    if os.name == "nt":  # `kill` would end it there
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _to_disk(path: Path) -> None:
+    if os.name == "nt" and path.is_dir():  # folders cannot be opened there
+        return
+    number = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

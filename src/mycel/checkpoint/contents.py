@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What files hold: arrays and texts by name; the error for files that are not whole."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+
+Contents = dict[str, "np.ndarray | str"]
+
+DAMAGED = (
+    "The file {path} is damaged: {reason}. Nothing was loaded from it. If it was copied or "
+    "downloaded, do that again; else go back to an older checkpoint."
+)
+
+
+def damaged(path: str | os.PathLike | None, reason: str) -> ValueError:
+    """The error for a file that cannot be what was written."""
+    return ValueError(DAMAGED.format(path=path or "given", reason=reason))
+
+
+def array_from(path, name: str, data, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """The array that these bytes are, without a copy.
+
+    Raises:
+        ValueError: they are too many or too few.
+    """
+    if min(shape, default=0) < 0:
+        raise damaged(path, f"{name!r} has the shape {shape}")
+    wanted = math.prod(shape) * dtype.itemsize
+    if len(data) != wanted:
+        reason = f"{name!r} has {len(data)} bytes, but {dtype} of shape {shape} has {wanted}"
+        raise damaged(path, reason)
+    return np.frombuffer(data, dtype).reshape(shape)
+
+
+def bytes_of(array: np.ndarray) -> memoryview:
+    """The bytes of an array, without a copy if they lie side by side."""
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))

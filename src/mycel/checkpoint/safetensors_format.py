@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Safetensors files: eight bytes of length, a header in JSON, then the bytes of the tensors.
+
+A checksum is always written, where MindSpore puts its own, and checked wherever there is one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+
+import ml_dtypes
+import numpy as np
+from safetensors.numpy import save_file
+
+from mycel.checkpoint.contents import Contents, array_from, bytes_of, damaged
+
+TYPE_OF_NAME = {
+    "BOOL": np.dtype(np.bool_),
+    "I8": np.dtype(np.int8), "I16": np.dtype(np.int16),
+    "I32": np.dtype(np.int32), "I64": np.dtype(np.int64),
+    "U8": np.dtype(np.uint8), "U16": np.dtype(np.uint16),
+    "U32": np.dtype(np.uint32), "U64": np.dtype(np.uint64),
+    "F16": np.dtype(np.float16), "F32": np.dtype(np.float32), "F64": np.dtype(np.float64),
+    "BF16": np.dtype(ml_dtypes.bfloat16), "C64": np.dtype(np.complex64),
+    "F8_E4M3": np.dtype(ml_dtypes.float8_e4m3fn), "F8_E5M2": np.dtype(ml_dtypes.float8_e5m2),
+}  # fmt: skip
+METADATA = "__metadata__"
+# Keys of the metadata: the checksum as MindSpore has it, and before the names of texts.
+CHECKSUM = "crc_num"
+TEXT = "text:"
+
+_LENGTH_BYTES = 8
+
+
+def write(path: str | os.PathLike, contents: Contents, metadata: dict[str, str]) -> None:
+    """Write contents to a file; texts become metadata.
+
+    Raises:
+        TypeError: an element type that safetensors files do not have.
+    """
+    arrays = {name: value for name, value in contents.items() if not isinstance(value, str)}
+    for name, array in arrays.items():
+        if array.dtype not in TYPE_OF_NAME.values():
+            raise TypeError(
+                f"{name!r} has the type {array.dtype}, which safetensors files do not have; "
+                "a .ckpt file can hold it."
+            )
+    told = {"format": "ms", **metadata, CHECKSUM: str(_checksum(arrays))}
+    told |= {TEXT + name: value for name, value in contents.items() if isinstance(value, str)}
+    save_file({name: np.asarray(a, order="C") for name, a in arrays.items()}, path, told)
+
+
+def is_whole(data: memoryview) -> bool:
+    """Whether the first bytes could be those of a safetensors file."""
+    if len(data) <= _LENGTH_BYTES or data[_LENGTH_BYTES] != ord("{"):
+        return False
+    # A file that ends within its header is one as well, only damaged.
+    return int.from_bytes(data[:_LENGTH_BYTES], "little") < 1 << 32
+
+
+def decode(data: memoryview, path=None) -> tuple[Contents, dict[str, str]]:
+    """What a safetensors file holds, and its metadata; arrays share its bytes.
+
+    Raises:
+        ValueError: it is damaged, or of a type that nothing here has.
+    """
+    start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+    if start > len(data):
+        raise damaged(path, "it ends too early")
+    header = _header(data[_LENGTH_BYTES:start], path)
+    metadata = header.pop(METADATA, {})
+    body = data[start:]
+    contents: Contents = {name: _array(name, of, body, path) for name, of in header.items()}
+    if max((of["data_offsets"][1] for of in header.values()), default=0) != len(body):
+        raise damaged(path, "it has more bytes than its tensors")
+    wanted = metadata.pop(CHECKSUM, None)
+    if wanted is not None and int(wanted) != _checksum(contents):
+        raise damaged(path, "its checksum is another")
+    for key in [key for key in metadata if key.startswith(TEXT)]:
+        contents[key.removeprefix(TEXT)] = metadata.pop(key)
+    return contents, metadata
+
+
+def _header(data: memoryview, path) -> dict:
+    try:
+        header = json.loads(bytes(data))
+    except ValueError:
+        raise damaged(path, "its header is no JSON") from None
+    return header if isinstance(header, dict) else {}
+
+
+def _array(name: str, described, body: memoryview, path) -> np.ndarray:
+    try:
+        kind, shape = described["dtype"], tuple(map(int, described["shape"]))
+        first, last = map(int, described["data_offsets"])
+    except (TypeError, KeyError, ValueError):
+        raise damaged(path, f"its header says no dtype, shape and place of {name!r}") from None
+    if kind not in TYPE_OF_NAME:
+        raise ValueError(f"{name!r} in {path} has the type {kind}, which nothing here has.")
+    if not 0 <= first <= last <= len(body):
+        raise damaged(path, "it ends too early")
+    return array_from(path, name, body[first:last], TYPE_OF_NAME[kind], shape)
+
+
+def _checksum(arrays: Contents) -> int:
+    """CRC-32 over names and bytes, in the order of the names."""
+    found = 0
+    for name in sorted(arrays):
+        found = zlib.crc32(name.encode(), found)
+        found = zlib.crc32(bytes_of(arrays[name]), found)
+    return found

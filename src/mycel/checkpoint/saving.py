@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""save_checkpoint: Parameters of a Cell, a list or a dictionary to a file."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+
+from mycel.base.errors import wrong
+from mycel.checkpoint import encryption, files
+from mycel.checkpoint.contents import Contents
+from mycel.nn.cell import Cell
+from mycel.record.generator import Generator, default_generator
+from mycel.record.parameter import Parameter
+from mycel.record.tensor import Tensor
+
+# Keywords of MindSpore for several devices and parameter servers: nothing to do for them here.
+_ACCEPTED = {"incremental", "remove_redundancy", "global_step_num"}
+_NUMBERS = {bool: np.bool_, int: np.int64, float: np.float32}
+NOT_WRITTEN = "The checkpoint {path}, saved with async_save, could not be written: {reason}"
+
+_log = logging.getLogger("mycel")
+
+
+def save_checkpoint(
+    save_obj,
+    ckpt_file_name: str,
+    integrated_save: bool = True,
+    async_save: bool | str = False,
+    append_dict: dict | None = None,
+    enc_key: bytes | None = None,
+    enc_mode: str = "AES-GCM",
+    choice_func: Callable[[str], bool] | None = None,
+    crc_check: bool = False,
+    format: str = "ckpt",
+    **kwargs,
+) -> None:
+    """Save Parameters by their names to a file; a kill leaves the old file or the new one.
+
+    Args:
+        save_obj: a Cell, whose Parameters are saved; a list of Parameters or of dictionaries
+            `{"name": ..., "data": ...}`; or a dictionary of Parameters, Tensors, numbers, texts.
+        ckpt_file_name: the file. One that ends in '.safetensors' is of that format; the ending
+            of the format is added to other names that lack it.
+        integrated_save: accepted; nothing is cut over devices.
+        async_save: True, 'thread' or 'process' let a thread write, with the present values.
+        append_dict: more to save: numbers, texts, Tensors, Generators.
+        enc_key, enc_mode: encrypt with this key, in 'AES-GCM', 'AES-CBC' or 'SM4-CBC'.
+        choice_func: says for each name of `save_obj` whether it is saved.
+        crc_check: add a checksum; safetensors files always have one.
+        format: 'ckpt', byte for byte as MindSpore writes it, or 'safetensors'.
+
+    Raises:
+        TypeError: an argument of another type, or what no file can hold.
+        ValueError: an unknown format or mode, or a key of another length.
+        FileNotFoundError: the folder is not there.
+        IsADirectoryError: the name is that of a folder.
+
+    Source: MindSpore's `mindspore.save_checkpoint`.
+
+    Example:
+        >>> import tempfile
+        >>> net = nn.Dense(2, 1, "ones")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ms.save_checkpoint(net, f"{folder}/net.ckpt", append_dict={"epoch": 3})
+        ...     loaded = ms.load_checkpoint(f"{folder}/net.ckpt")
+        >>> list(loaded), loaded["epoch"].asnumpy().item()
+        (['weight', 'bias', 'epoch'], 3)
+    """
+    _check_flags(integrated_save, async_save, crc_check, kwargs)
+    path, format = _file_name(ckpt_file_name, format)
+    _check_key(enc_key, enc_mode, crc_check, format)
+    contents = {
+        name: _value(name, data)
+        for name, data in _named(save_obj)
+        if choice_func is None or choice_func(name)
+    }
+    contents.update(_appended(append_dict))
+    writer.wait()  # so that files change in the order of the calls
+    options = (format, crc_check, enc_key, enc_mode)
+    if async_save:
+        writer.start(path, contents, options)
+    else:
+        files.write(path, contents, *options)
+
+
+def async_ckpt_thread_status() -> bool:
+    """Whether a checkpoint saved with `async_save` is still being written.
+
+    Source: MindSpore's `mindspore.async_ckpt_thread_status`.
+
+    Example:
+        >>> ms.async_ckpt_thread_status()
+        False
+    """
+    return writer.is_busy()
+
+
+class Writer:
+    """Writes files in a thread, one after the other; failures reach the next caller, or the log."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        self._started: list[tuple[str, Future]] = []
+
+    def start(self, path: str, contents: Contents, options: tuple) -> None:
+        """Write a file soon."""
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(1, "mycel-checkpoint")
+                atexit.register(self._tell)
+            self._started.append((path, self._pool.submit(files.write, path, contents, *options)))
+
+    def is_busy(self) -> bool:
+        """Whether something is not yet written."""
+        with self._lock:
+            return any(not future.done() for _, future in self._started)
+
+    def wait(self) -> None:
+        """Wait until everything is written.
+
+        Raises:
+            OSError: something could not be written.
+        """
+        with self._lock:
+            started, self._started = self._started, []
+        for path, future in started:
+            error = future.exception()
+            if error is not None:
+                raise OSError(NOT_WRITTEN.format(path=path, reason=error)) from error
+
+    def _tell(self) -> None:
+        try:
+            self.wait()
+        except OSError as error:
+            _log.error("%s", error)
+
+
+writer = Writer()
+
+
+def _check_flags(integrated_save, async_save, crc_check, others) -> None:
+    for name, value in (("integrated_save", integrated_save), ("crc_check", crc_check)):
+        if not isinstance(value, bool):
+            raise wrong(TypeError, f"save_checkpoint: {name}", "True or False", repr(value))
+    if not isinstance(async_save, (bool, str)):
+        expected = "True, False, 'thread' or 'process'"
+        raise wrong(TypeError, "save_checkpoint: async_save", expected, repr(async_save))
+    if isinstance(async_save, str) and async_save not in ("thread", "process"):
+        raise wrong(
+            ValueError, "save_checkpoint: async_save", "'thread' or 'process'", repr(async_save)
+        )
+    unknown = sorted(others.keys() - _ACCEPTED)
+    if unknown:
+        warnings.warn(f"save_checkpoint has no argument {', '.join(unknown)}.", stacklevel=3)
+
+
+def _check_key(key, mode, checksum, format) -> None:
+    encryption.check_key(key, mode, "enc_key")
+    if key is not None and format != "ckpt":
+        raise wrong(ValueError, "save_checkpoint: enc_key", "None for safetensors files", "a key")
+    if key is not None and checksum:
+        expected = "without crc_check (an encrypted file checks itself)"
+        raise wrong(ValueError, "save_checkpoint: enc_key", expected, "both")
+
+
+def _file_name(name, format) -> tuple[str, str]:
+    """The file and its format."""
+    files.check_format(format)
+    if not isinstance(name, (str, os.PathLike)):
+        raise wrong(TypeError, "save_checkpoint: ckpt_file_name", "a string", repr(name))
+    path = os.fspath(name)
+    if path.endswith(".safetensors"):
+        return path, "safetensors"
+    if not os.path.basename(path):
+        raise wrong(
+            IsADirectoryError, "save_checkpoint: ckpt_file_name", "the name of a file", repr(path)
+        )
+    return path if path.endswith(f".{format}") else f"{path}.{format}", format
+
+
+def _named(save_obj) -> Iterator[tuple[str, object]]:
+    """Names and what is saved under them."""
+    if isinstance(save_obj, Cell):
+        yield from _of_cell(save_obj)
+    elif isinstance(save_obj, dict):
+        for name, data in save_obj.items():
+            yield _checked_name(name), data
+    elif isinstance(save_obj, list):
+        for item in save_obj:
+            yield _of_item(item)
+    else:
+        expected = "a Cell, a list or a dictionary"
+        raise wrong(TypeError, "save_checkpoint: save_obj", expected, f"{type(save_obj).__name__}")
+
+
+def _of_cell(cell: Cell) -> Iterator[tuple[str, object]]:
+    seen = set()
+    for parameter in cell.get_parameters():
+        if parameter.name in seen:
+            warnings.warn(
+                f"{type(cell).__name__} has several Parameters named {parameter.name!r}; the last "
+                "one is saved. Give them names of their own, or save cell.state_dict().",
+                stacklevel=5,
+            )
+        seen.add(parameter.name)
+        yield parameter.name, parameter
+
+
+def _of_item(item) -> tuple[str, object]:
+    if isinstance(item, dict):
+        if not item.keys() >= {"name", "data"}:
+            expected = "have the keys 'name' and 'data'"
+            raise TypeError(f"save_checkpoint: a dictionary in save_obj must {expected}: {item!r}.")
+        return _checked_name(item["name"]), item["data"]
+    if isinstance(item, Parameter):
+        return item.name, item
+    expected = "a Parameter or {'name': ..., 'data': ...}"
+    raise wrong(
+        TypeError, "save_checkpoint: an item of save_obj", expected, f"{type(item).__name__}"
+    )
+
+
+def _checked_name(name) -> str:
+    if not isinstance(name, str):
+        raise wrong(TypeError, "save_checkpoint: a name", "a string", repr(name))
+    return name
+
+
+def _appended(append_dict) -> Iterator[tuple[str, object]]:
+    if append_dict is not None and not isinstance(append_dict, dict):
+        actual = type(append_dict).__name__
+        raise wrong(TypeError, "save_checkpoint: append_dict", "a dictionary", actual)
+    for name, data in (append_dict or {}).items():
+        yield _checked_name(name), _value(name, data)
+
+
+def _value(name: str, data) -> np.ndarray | str:
+    """What a file holds for a value: an array or a text."""
+    if data is default_generator:
+        data = data()
+    if isinstance(data, Generator):
+        data = data.get_state()
+    if isinstance(data, Tensor):
+        return np.asarray(data)
+    if isinstance(data, (str, np.ndarray)):
+        return data
+    if isinstance(data, np.generic):
+        return np.asarray(data)
+    if type(data) not in _NUMBERS:
+        expected = "a Parameter, Tensor, array, number, text or Generator"
+        raise wrong(TypeError, f"What is saved as {name!r}", expected, f"{type(data).__name__}")
+    return np.asarray(data, _NUMBERS[type(data)])

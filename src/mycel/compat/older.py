@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What MindSpore programs tell its compiler and ask of its inside, with the meaning it has here."""
+
+from __future__ import annotations
+
+import functools
+import gc
+from collections.abc import Callable
+
+from mycel import ops
+from mycel.base import log
+from mycel.base.context import get_context
+from mycel.base.errors import wrong
+from mycel.base.version import __version__
+from mycel.debug import runtime
+from mycel.differentiate.recompute import call_recomputed
+from mycel.nn.cell import Cell
+from mycel.record.stream import current_stream, flush
+from mycel.record.tensor import Tensor
+
+
+class JitConfig:
+    """Settings of MindSpore's compiler; kept for whoever asks, and noted once in the log.
+
+    Args:
+        jit_level: "", "O0", "O1" or "O2".
+        exc_mode, jit_syntax_level, debug_level, infer_boost: MindSpore's words.
+        kwargs: further ones.
+
+    Raises:
+        ValueError: another level.
+
+    Source: MindSpore's `mindspore.JitConfig`.
+
+    Example:
+        >>> ms.JitConfig(jit_level="O1").jit_config_dict["jit_level"]
+        'O1'
+    """
+
+    def __init__(
+        self,
+        jit_level="",
+        exc_mode="auto",
+        jit_syntax_level="",
+        debug_level="RELEASE",
+        infer_boost="off",
+        **kwargs,
+    ):
+        if jit_level not in ("", "O0", "O1", "O2", "O3"):
+            raise wrong(ValueError, "JitConfig: jit_level", "'O0', 'O1' or 'O2'", repr(jit_level))
+        if jit_level:
+            log.note_once(f"JitConfig(jit_level={jit_level!r}) has no effect here")
+        for name, value in kwargs.items():
+            log.note_once(f"JitConfig({name}={value!r}) has no effect here")
+        self.jit_config_dict = {
+            "jit_level": jit_level,
+            "exc_mode": exc_mode,
+            "jit_syntax_level": jit_syntax_level,
+            "debug_level": debug_level,
+            "infer_boost": infer_boost,
+            **kwargs,
+        }
+
+
+def lazy_inline(fn: Callable | None = None, attrs=None, policy=None):
+    """Mark a Cell's `__init__`, so that MindSpore compiles the Cell once; here nothing is needed.
+
+    Args:
+        fn: the function; may be left out to give options.
+        attrs, policy: noted once, without effect.
+
+    Source: MindSpore's `mindspore.lazy_inline`.
+
+    Example:
+        >>> class Block(nn.Cell):
+        ...     @ms.lazy_inline
+        ...     def __init__(self):
+        ...         super().__init__()
+        >>> Block()
+        Block()
+    """
+    if attrs is not None or policy is not None:
+        log.note_once(f"lazy_inline(attrs={attrs!r}, policy={policy!r}) has no effect here")
+    return lazy_inline if fn is None else fn
+
+
+def cell_attr_register(fn: Callable | None = None, attrs=None):
+    """Mark a Cell's `__init__`, so that MindSpore shares what it compiled; nothing is needed here.
+
+    Source: MindSpore's `mindspore._extends.cell_attr_register`.
+
+    Example:
+        >>> from mycel.compat.older import cell_attr_register
+        >>> class Block(nn.Cell):
+        ...     @cell_attr_register(attrs=["size"])
+        ...     def __init__(self, size):
+        ...         super().__init__()
+        >>> Block(3)
+        Block()
+    """
+    del attrs
+    return cell_attr_register if fn is None else fn
+
+
+class Symbol:
+    """What MindSpore's compiler may suppose of a length that changes; here nothing is supposed.
+
+    Args:
+        max, min: the greatest and the smallest length.
+        divisor, remainder: what the length leaves when it is divided.
+        unique: whether equal Symbols mean equal lengths.
+
+    Raises:
+        TypeError, ValueError: numbers that cannot be.
+
+    Source: MindSpore's `mindspore.Symbol`.
+
+    Example:
+        >>> ms.Symbol(max=64, divisor=8).divisor
+        8
+    """
+
+    def __init__(self, max=0, min=1, divisor=1, remainder=0, unique=False, **kwargs):
+        for name, value in kwargs.items():
+            log.note_once(f"Symbol({name}={value!r}) has no effect here")
+        for name, value in {"max": max, "min": min, "divisor": divisor}.items():
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise wrong(TypeError, f"Symbol: {name}", "an integer", repr(value))
+        if min < 1 or (max and max < min) or divisor < 1:
+            actual = f"max={max}, min={min}, divisor={divisor}"
+            raise wrong(ValueError, "Symbol", "1 <= min <= max and divisor >= 1", actual)
+        self.max = max
+        self.min = min
+        self.divisor = divisor
+        self.remainder = remainder
+        self.unique = unique
+
+
+def run_check() -> None:
+    """Multiply two matrices, and say on which device that was done.
+
+    Source: MindSpore's `mindspore.run_check`.
+
+    Example:
+        >>> ms.run_check()  # doctest: +ELLIPSIS
+        mycel ... multiplies matrices correctly on ...
+    """
+    product = ops.matmul(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]))
+    if float(product) != 11.0:
+        raise RuntimeError(f"mycel {__version__} multiplies wrongly: 1*3 + 2*4 gave {product}.")
+    target = get_context("device_target")
+    print(f"mycel {__version__} multiplies matrices correctly on {target}.")
+
+
+def recompute(
+    block,
+    *args,
+    use_reentrant=True,
+    output_recompute=False,
+    early_stop=True,
+    context_fn=None,
+    **kwargs,
+):
+    """Call a Cell, and keep nothing of it for the reverse: it is computed again there.
+
+    Args:
+        block: a Cell.
+        args, kwargs: its inputs.
+        use_reentrant, output_recompute, early_stop: accepted; there is one way here.
+        context_fn: not possible here, as Python does not run a second time.
+
+    Raises:
+        TypeError: no Cell.
+        ValueError: a `context_fn`.
+
+    Source: MindSpore's `mindspore.recompute`.
+
+    Example:
+        >>> block = nn.SequentialCell(nn.Dense(2, 2, "ones"), nn.ReLU())
+        >>> print(ms.grad(lambda x: ms.recompute(block, x).sum())(ops.ones((1, 2))))
+        [[2. 2.]]
+    """
+    del use_reentrant, output_recompute, early_stop
+    if not isinstance(block, Cell):
+        raise wrong(TypeError, "recompute: block", "a Cell", type(block).__name__)
+    if context_fn is not None:
+        raise wrong(ValueError, "recompute: context_fn", "None: Python runs once here", context_fn)
+    stream = current_stream()
+    if not stream.is_taped:
+        return block(*args, **kwargs)
+    return call_recomputed(stream, block, args, kwargs)
+
+
+def ms_memory_recycle() -> None:
+    """Free what nobody uses any more.
+
+    Source: MindSpore's `mindspore.ms_memory_recycle`.
+
+    Example:
+        >>> ms.ms_memory_recycle()
+    """
+    flush()
+    gc.collect()
+
+
+def set_offload_context(offload_config: dict) -> None:
+    """Settings of MindSpore for moving data to the host; noted once, without effect.
+
+    Example:
+        >>> ms.set_offload_context({"offload_param": "cpu"})
+    """
+    log.note_once(f"set_offload_context({offload_config!r}) has no effect here")
+
+
+def precision_mode(mode: str) -> None:
+    """Which precision Ascend hardware chooses; noted once, without effect here.
+
+    Source: MindSpore's `mindspore.device_context.ascend.op_precision.precision_mode`.
+
+    Example:
+        >>> from mycel.compat.older import precision_mode
+        >>> precision_mode("must_keep_origin_dtype")
+    """
+    log.note_once(f"precision_mode({mode!r}) has no effect here")
+
+
+def threads_num(num: int) -> None:
+    """How many threads compute an operator on CPU: XLA decides. Noted once, without effect.
+
+    Source: MindSpore's `mindspore.device_context.cpu.op_tuning.threads_num`.
+
+    Example:
+        >>> from mycel.compat.older import threads_num
+        >>> threads_num(4)
+    """
+    log.note_once(f"threads_num({num!r}) has no effect here")
+
+
+def disable_multi_thread() -> None:
+    """Whether MindSpore prepares work on other threads; noted once, without effect here.
+
+    Example:
+        >>> from mycel.compat.older import disable_multi_thread
+        >>> disable_multi_thread()
+    """
+    log.note_once("disable_multi_thread() has no effect here")
+
+
+class StubTensor:
+    """A Tensor that is still being computed. Here every result is a Tensor: this has no objects.
+
+    Example:
+        >>> from mycel.compat.older import StubTensor
+        >>> isinstance(Tensor([1]) + 1, StubTensor)
+        False
+    """
+
+    def __new__(cls, *args, **kwargs):
+        raise TypeError("There are no StubTensors in mycel: every result is a Tensor.")
+
+
+class PynativeExecutor:
+    """What programs ask of MindSpore's executor of single operators.
+
+    Example:
+        >>> from mycel.compat.older import pynative_executor
+        >>> pynative_executor.sync()
+    """
+
+    def sync(self) -> None:
+        """Wait until everything that was asked for is computed."""
+        runtime.synchronize()
+
+    def enable_grad(self) -> bool:
+        """Whether results may be differentiated: outside `_no_grad`, always."""
+        stream = current_stream()
+        return stream.tape is not None or not stream.depth
+
+    def requires_grad(self) -> bool:
+        """Whether what is computed now is being differentiated."""
+        return current_stream().is_taped
+
+    def grad_flag(self) -> bool:
+        """Whether what is computed now is being differentiated."""
+        return current_stream().is_taped
+
+    def set_grad_flag(self, flag: bool) -> None:
+        """Noted, without effect: what is differentiated is noted by itself."""
+        log.note_once(f"_pynative_executor.set_grad_flag({flag!r}) has no effect here")
+
+    def set_async_for_graph(self, flag: bool) -> None:
+        """Noted, without effect."""
+        log.note_once(f"_pynative_executor.set_async_for_graph({flag!r}) has no effect here")
+
+    def clear_res(self) -> None:
+        """Compute what was asked for; nothing else is kept."""
+        flush()
+
+
+pynative_executor = PynativeExecutor()
+# Filled by programs that compile Cells themselves; nothing here reads it.
+cells_compile_cache: dict = {}
+
+
+class GraphExecutor:
+    """What programs ask of MindSpore's compiler.
+
+    Example:
+        >>> from mycel.compat.older import graph_executor
+        >>> graph_executor.compile(nn.Dense(2, 1), ops.ones((3, 2)))
+        ('', True)
+    """
+
+    def compile(self, obj, *args, phase="predict", do_convert=True, jit_config_dict=None, **kwargs):
+        """Call a Cell once, which finds the errors that compiling it would find.
+
+        Returns:
+            ("", True): an empty number of a graph, and that it is new.
+        """
+        del phase, do_convert, jit_config_dict
+        obj(*args, **kwargs)
+        flush()
+        return "", True
+
+    def __call__(self, obj, *args, phase="predict", **kwargs):
+        """Call a Cell."""
+        del phase
+        return obj(*args, **kwargs)
+
+
+graph_executor = GraphExecutor()
+
+
+@functools.cache
+def _primitive(kind: type) -> Callable:
+    @functools.cache
+    def made(*args, **kwargs):
+        return kind(*args, **kwargs)
+
+    return made
+
+
+def get_cache_prim(cls: type) -> Callable:
+    """A function that makes a Primitive once for each choice of attributes, and gives it again.
+
+    Source: MindSpore's `mindspore.ops._primitive_cache._get_cache_prim`.
+
+    Example:
+        >>> from mycel.compat.older import get_cache_prim
+        >>> get_cache_prim(ops.Concat)(1) is get_cache_prim(ops.Concat)(1)
+        True
+    """
+    return _primitive(cls)
+
+
+__all__ = [
+    "JitConfig",
+    "Symbol",
+    "lazy_inline",
+    "ms_memory_recycle",
+    "recompute",
+    "run_check",
+    "set_offload_context",
+]

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element types as MindSpore programs convert and ask for them."""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+
+from mycel.base import dtypes
+from mycel.base.dtypes import DType, as_dtype
+from mycel.base.errors import wrong
+from mycel.record.tensor import Tensor
+
+
+def _group(*starts: str) -> tuple[DType, ...]:
+    return tuple(d for d in dtypes.ALL if d.name.startswith(starts))
+
+
+int_type = _group("int")
+uint_type = _group("uint")
+float_type = _group("float", "bfloat")
+complex_type = _group("complex")
+number_type = (*int_type, *uint_type, *float_type, *complex_type)
+signed_type = (*int_type, *float_type, *complex_type)
+all_types = (dtypes.bool_, *number_type)
+
+# Quantised types by MindSpore's numbers: signed ones count from 0, others from 100.
+QuantDtype = enum.Enum(
+    "QuantDtype",
+    {f"INT{bits}": bits - 1 for bits in range(1, 17)}
+    | {f"UINT{bits}": bits + 99 for bits in range(1, 17)},
+)
+QuantDtype.__doc__ = "Numbers of few bits, by their words; a name only, nothing computes in them."
+
+
+def dtype_to_nptype(type_):
+    """The NumPy type of an element type.
+
+    Source: MindSpore's `mindspore.dtype_to_nptype`.
+
+    Example:
+        >>> ms.dtype_to_nptype(ms.float32)
+        <class 'numpy.float32'>
+    """
+    return as_dtype(type_).numpy.type
+
+
+def dtype_to_pytype(type_) -> type:
+    """The Python type of the numbers of an element type.
+
+    Source: MindSpore's `mindspore.dtype_to_pytype`.
+
+    Example:
+        >>> ms.dtype_to_pytype(ms.int8)
+        <class 'int'>
+    """
+    kind = as_dtype(type_)
+    if kind.is_floating:
+        return float
+    if kind.is_inexact:
+        return complex
+    return bool if kind is dtypes.bool_ else int
+
+
+def pytype_to_dtype(obj) -> DType:
+    """The element type of a Python or NumPy type: `float` gives Float64, as in MindSpore.
+
+    Raises:
+        NotImplementedError: a type that no element has.
+
+    Source: MindSpore's `mindspore.pytype_to_dtype`.
+
+    Example:
+        >>> ms.pytype_to_dtype(float)
+        mindspore.float64
+    """
+    wide = {float: dtypes.float64, complex: dtypes.complex128}
+    if isinstance(obj, DType):
+        return obj
+    if isinstance(obj, type) and (obj in wide or obj in (int, bool) or issubclass(obj, np.generic)):
+        return wide.get(obj) or as_dtype(obj)
+    raise wrong(NotImplementedError, "pytype_to_dtype: obj", "the type of numbers", repr(obj))
+
+
+def get_py_obj_dtype(obj) -> DType:
+    """The element type of a number, of a Tensor, or of a NumPy number.
+
+    Raises:
+        NotImplementedError: something else.
+
+    Source: MindSpore's `mindspore.get_py_obj_dtype`.
+
+    Example:
+        >>> ms.get_py_obj_dtype(1)
+        mindspore.int64
+    """
+    return obj.dtype if isinstance(obj, Tensor) else pytype_to_dtype(type(obj))
+
+
+class _Kind(type):
+    """A class whose objects are the element types that it names."""
+
+    members: tuple[DType, ...]
+
+    def __instancecheck__(cls, instance):
+        return any(instance is member for member in cls.members)
+
+
+class Number(metaclass=_Kind):
+    """Every element type of numbers: `isinstance(dtype, Number)`.
+
+    Example:
+        >>> from mycel.compat.types import Float, Number
+        >>> isinstance(ms.float16, Float), isinstance(ms.bool_, Number)
+        (True, True)
+    """
+
+    members = all_types
+
+
+class Bool(metaclass=_Kind):
+    """The element type of truth values."""
+
+    members = (dtypes.bool_,)
+
+
+class Int(metaclass=_Kind):
+    """Element types of integers with a sign."""
+
+    members = int_type
+
+
+class UInt(metaclass=_Kind):
+    """Element types of integers without a sign."""
+
+    members = uint_type
+
+
+class Float(metaclass=_Kind):
+    """Element types of real numbers but BFloat16."""
+
+    members = _group("float")
+
+
+class BFloat(metaclass=_Kind):
+    """BFloat16."""
+
+    members = _group("bfloat")
+
+
+class Complex(metaclass=_Kind):
+    """Element types of complex numbers."""
+
+    members = complex_type
+
+
+__all__ = [
+    "QuantDtype",
+    "dtype_to_nptype",
+    "dtype_to_pytype",
+    "get_py_obj_dtype",
+    "pytype_to_dtype",
+]

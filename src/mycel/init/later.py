@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of Parameters that are drawn when somebody looks; a checkpoint may come before."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from math import prod
+
+import numpy as np
+
+from mycel.base.dtypes import DType
+from mycel.define.aval import aval_of
+from mycel.record.packed import Packed
+from mycel.record.tensor import Tensor, new_tensor
+from mycel.record.value import Value
+
+
+class _Thread(threading.local):
+    waiting = False
+
+
+thread = _Thread()
+
+
+class Undrawn(Packed):
+    """Stands where a pending Value has its segment: draws the numbers when they are asked for."""
+
+    __slots__ = ("_draw",)
+
+    def __init__(self, draw: Callable[[], np.ndarray], shape: tuple[int, ...]):
+        size = prod(shape)
+        super().__init__(None, {0: (0, size, shape)})
+        self._draw = draw
+
+    def view(self, slot: int) -> np.ndarray:
+        """The numbers, drawn at the first look."""
+        if self._seen is None:
+            self._seen = self._draw().ravel()
+        return super().view(slot)
+
+
+def undrawn(draw: Callable[[], np.ndarray], shape: tuple[int, ...], dtype: DType) -> Tensor:
+    """A Tensor whose numbers `draw` gives when they are looked at or computed with."""
+    value = Value(None, aval_of(shape, dtype.numpy))
+    value.segment = Undrawn(draw, shape)
+    return new_tensor(value)
+
+
+@contextlib.contextmanager
+def no_init_parameters() -> Iterator[None]:
+    """Make networks in this block without drawing the numbers of their Parameters.
+
+    They are drawn when they are first looked at or computed with; a checkpoint that is loaded
+    before spares the time and the memory.
+
+    Source: MindSpore's `mindspore.nn.no_init_parameters`.
+
+    Example:
+        >>> with nn.no_init_parameters():
+        ...     net = nn.Dense(2, 1, "ones", "zeros")
+        >>> print(net(Tensor([[1.0, 2.0]])))
+        [[3.]]
+    """
+    before, thread.waiting = thread.waiting, True
+    try:
+        yield
+    finally:
+        thread.waiting = before
+
+
+__all__ = ["no_init_parameters"]

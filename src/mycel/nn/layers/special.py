@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Special functions, matrices and derivatives as Cells, as older programs write them."""
+
+from __future__ import annotations
+
+from mycel import ops
+from mycel.base.errors import wrong
+from mycel.differentiate.products import jvp, vjp
+from mycel.nn.cell import Cell
+
+
+class LGamma(Cell):
+    """log |Γ(x)|.
+
+    Source: MindSpore's `mindspore.nn.LGamma`.
+
+    Example:
+        >>> round(nn.LGamma()(Tensor(5.0)).item(), 3)
+        3.178
+    """
+
+    def construct(self, x):
+        """The logarithms."""
+        return ops.lgamma(x)
+
+
+class DiGamma(Cell):
+    """The derivative of log Γ(x).
+
+    Source: MindSpore's `mindspore.nn.DiGamma`.
+
+    Example:
+        >>> round(nn.DiGamma()(Tensor(1.0)).item(), 3)
+        -0.577
+    """
+
+    def construct(self, x):
+        """The derivatives."""
+        return ops.digamma(x)
+
+
+class IGamma(Cell):
+    """The lower incomplete gamma function of a and x, over Γ(a).
+
+    Source: MindSpore's `mindspore.nn.IGamma`.
+
+    Example:
+        >>> print(nn.IGamma()(Tensor([1.0]), Tensor([0.0])))
+        [0.]
+    """
+
+    def construct(self, a, x):
+        """The shares of Γ(a)."""
+        return ops.igamma(a, x)
+
+
+class LBeta(Cell):
+    """log B(x, y): log Γ(x) + log Γ(y) - log Γ(x + y).
+
+    Source: MindSpore's `mindspore.nn.LBeta`.
+
+    Example:
+        >>> round(nn.LBeta()(Tensor(2.0), Tensor(1.0)).item(), 3)
+        -0.693
+    """
+
+    def construct(self, x, y):
+        """The logarithms."""
+        return ops.lgamma(x) + ops.lgamma(y) - ops.lgamma(x + y)
+
+
+class MatDet(Cell):
+    """The determinants of square matrices (…, n, n).
+
+    Source: MindSpore's `mindspore.nn.MatDet`.
+
+    Example:
+        >>> print(nn.MatDet()(Tensor([[2.0, 0.0], [0.0, 3.0]])))
+        6.0
+    """
+
+    def construct(self, a):
+        """The determinants, (…)."""
+        return ops.det(a)
+
+
+class MatInverse(Cell):
+    """The inverses of square matrices (…, n, n).
+
+    Source: MindSpore's `mindspore.nn.MatInverse`.
+
+    Example:
+        >>> print(nn.MatInverse()(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.5  0.  ]
+         [0.   0.25]]
+    """
+
+    def construct(self, a):
+        """The inverses."""
+        return ops.inverse(a)
+
+
+class MatrixDiag(Cell):
+    """Matrices with the last dimension of x as diagonal: (…, n) to (…, n, n).
+
+    Source: MindSpore's `mindspore.nn.MatrixDiag`.
+
+    Example:
+        >>> print(nn.MatrixDiag()(Tensor([1, 2])))
+        [[1 0]
+         [0 2]]
+    """
+
+    def construct(self, input_x):
+        """The matrices."""
+        if not input_x.ndim:
+            raise wrong(ValueError, "The input of MatrixDiag", "a vector or more", "a number")
+        return ops.diag_embed(input_x)
+
+
+class MatrixDiagPart(Cell):
+    """The diagonals of matrices: (…, n, m) to (…, the lesser of both).
+
+    Source: MindSpore's `mindspore.nn.MatrixDiagPart`.
+
+    Example:
+        >>> print(nn.MatrixDiagPart()(Tensor([[1, 2, 3], [4, 5, 6]])))
+        [1 5]
+    """
+
+    def construct(self, input_x):
+        """The diagonals."""
+        return ops.diagonal(input_x, 0, -2, -1)
+
+
+class MatrixSetDiag(Cell):
+    """Matrices (…, n, m) with other diagonals.
+
+    Raises:
+        ValueError: diagonals of another shape.
+
+    Source: MindSpore's `mindspore.nn.MatrixSetDiag`.
+
+    Example:
+        >>> print(nn.MatrixSetDiag()(Tensor([[1, 2], [3, 4]]), Tensor([8, 9])))
+        [[8 2]
+         [3 9]]
+    """
+
+    def construct(self, input_x, diagonal):
+        """The matrices with `diagonal` (…, the lesser of n and m) in them."""
+        rows, columns = input_x.shape[-2:]
+        wanted = (*input_x.shape[:-2], min(rows, columns))
+        if diagonal.shape != wanted:
+            actual = f"shape {diagonal.shape}"
+            raise wrong(ValueError, "MatrixSetDiag: diagonal", f"of shape {wanted}", actual)
+        here = ops.arange(rows).reshape(-1, 1) == ops.arange(columns)
+        along = diagonal.expand_dims(-2 if rows >= columns else -1)
+        return ops.where(here, along.astype(input_x.dtype), input_x)
+
+
+class Jvp(Cell):
+    """A network and the product of its Jacobian with a direction.
+
+    Args:
+        fn: a Cell or a function.
+
+    Source: MindSpore's `mindspore.nn.Jvp`.
+
+    Example:
+        >>> made = nn.Jvp(lambda x: x**3)(Tensor(2.0), Tensor(1.0))
+        >>> [part.item() for part in made]
+        [8.0, 12.0]
+    """
+
+    def __init__(self, fn):
+        super().__init__()
+        self.fn = fn
+
+    def construct(self, *args):
+        """The output for all arguments but the last, and its change along the last."""
+        *inputs, direction = args
+        return jvp(self.fn, _one_or_all(inputs), direction)
+
+
+class Vjp(Cell):
+    """A network and the product of a direction with its Jacobian.
+
+    Args:
+        fn: a Cell or a function.
+
+    Source: MindSpore's `mindspore.nn.Vjp`.
+
+    Example:
+        >>> made = nn.Vjp(lambda x: x**3)(Tensor(2.0), Tensor(1.0))
+        >>> [part.item() for part in made]
+        [8.0, 12.0]
+    """
+
+    def __init__(self, fn):
+        super().__init__()
+        self.fn = fn
+
+    def construct(self, *args):
+        """The output for all arguments but the last, and its pull-back of the last."""
+        *inputs, direction = args
+        output, pull = vjp(self.fn, *inputs)
+        found = pull(*direction) if isinstance(direction, tuple) else pull(direction)
+        return output, _one_or_all(found) if isinstance(found, (tuple, list)) else found
+
+
+def _one_or_all(values):
+    return values[0] if len(values) == 1 else tuple(values)

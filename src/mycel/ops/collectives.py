@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators among processes. Of one process each hands on its own values, and their gradients."""
+
+from __future__ import annotations
+
+from mycel.base.errors import wrong
+from mycel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
+from mycel.ops.copying import identity
+from mycel.record.tensor import Tensor
+from mycel.spell import Primitive
+
+
+class ReduceOp:
+    """How values of several processes become one.
+
+    Source: MindSpore's `mindspore.ops.ReduceOp`.
+
+    Example:
+        >>> ops.ReduceOp.SUM
+        'sum'
+    """
+
+    SUM = "sum"
+    MAX = "max"
+    MIN = "min"
+    PROD = "prod"
+    AVG = "avg"
+
+
+KINDS = (ReduceOp.SUM, ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PROD, ReduceOp.AVG)
+
+
+def check_kind(op) -> str:
+    """The word for a reduction, if it is one.
+
+    Raises:
+        TypeError: no word.
+        ValueError: another word.
+    """
+    if not isinstance(op, str):
+        raise wrong(TypeError, "op", "a word of ops.ReduceOp", f"{type(op).__name__} {op!r}")
+    if op not in KINDS:
+        raise wrong(ValueError, "op", f"one of {', '.join(KINDS)}", repr(op))
+    return op
+
+
+def check_tensor(x, what: str) -> Tensor:
+    """The Tensor, if it is one.
+
+    Raises:
+        TypeError: something else.
+    """
+    if not isinstance(x, Tensor):
+        raise wrong(TypeError, what, "a Tensor", type(x).__name__)
+    return x
+
+
+class _Collective(Primitive):
+    """What operators on one Tensor and a group share."""
+
+    def __init__(self, group):
+        super().__init__(type(self).__name__)
+        self.group = check_group(group)
+        self.rank_size = 1
+
+    def __call__(self, input_x):
+        return identity(check_tensor(input_x, f"{self.name}: input_x"))
+
+
+class _First(_Collective):
+    """What operators along the first dimension share."""
+
+    def __call__(self, input_x):
+        if not check_tensor(input_x, f"{self.name}: input_x").shape:
+            raise wrong(ValueError, f"{self.name}: input_x", "of 1 dimension or more", "a number")
+        return identity(input_x)
+
+
+class AllReduce(_Collective):
+    """The sum (maximum, product, …) of the Tensors of all processes of a group, in each of them.
+
+    Args:
+        op: a word of `ops.ReduceOp`.
+        group: the name of a group of processes; there is one process, so the Tensor is handed on.
+
+    Raises:
+        TypeError: `op` or `group` is no word, or the input no Tensor.
+        ValueError: an unknown reduction or group.
+
+    Source: MindSpore's `mindspore.ops.AllReduce`.
+
+    Example:
+        >>> print(ops.AllReduce(ops.ReduceOp.SUM)(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
+
+    def __init__(self, op=ReduceOp.SUM, group=HCCL_WORLD_COMM_GROUP):
+        super().__init__(group)
+        self.op = check_kind(op)
+
+
+class AllGather(_First):
+    """The Tensors of all processes one behind the other, in each of them.
+
+    Source: MindSpore's `mindspore.ops.AllGather`.
+
+    Example:
+        >>> print(ops.AllGather()(Tensor([[1.0, 2.0]])))
+        [[1. 2.]]
+    """
+
+    def __init__(self, group=HCCL_WORLD_COMM_GROUP):
+        super().__init__(group)
+
+
+class ReduceScatter(_First):
+    """The reduction of the Tensors of all processes, of which each keeps its part of the rows.
+
+    Source: MindSpore's `mindspore.ops.ReduceScatter`.
+
+    Example:
+        >>> print(ops.ReduceScatter(ops.ReduceOp.SUM)(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
+
+    def __init__(self, op=ReduceOp.SUM, group=HCCL_WORLD_COMM_GROUP):
+        super().__init__(group)
+        self.op = check_kind(op)
+
+
+class Reduce(_Collective):
+    """The reduction of the Tensors of all processes, in the process `dest_rank`.
+
+    Source: MindSpore's `mindspore.ops.Reduce`.
+
+    Example:
+        >>> print(ops.Reduce(dest_rank=0)(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
+
+    def __init__(self, dest_rank, op=ReduceOp.SUM, group=HCCL_WORLD_COMM_GROUP):
+        super().__init__(group)
+        self.dest_rank = check_rank(dest_rank, "dest_rank")
+        self.op = check_kind(op)
+
+
+class Broadcast(Primitive):
+    """The Tensors of the process `root_rank`, in all of the group: a tuple of them.
+
+    Source: MindSpore's `mindspore.ops.Broadcast`.
+
+    Example:
+        >>> print(ops.Broadcast(0)((Tensor([1, 2]),)))
+        (Tensor(shape=[2], dtype=Int64, value= [1, 2]),)
+    """
+
+    def __init__(self, root_rank, group=HCCL_WORLD_COMM_GROUP):
+        super().__init__("Broadcast")
+        self.root_rank = check_rank(root_rank, "root_rank")
+        self.group = check_group(group)
+
+    def __call__(self, input_x):
+        if not isinstance(input_x, (tuple, list)):
+            raise wrong(TypeError, "Broadcast: input_x", "a tuple", type(input_x).__name__)
+        return tuple(identity(check_tensor(x, "Broadcast: input_x")) for x in input_x)
+
+
+class AlltoAll(_Collective):
+    """Each process sends a part of its Tensor to each: split along one dimension, joined along one.
+
+    Args:
+        split_count: into how many parts; the size of the group, which is 1.
+        split_dim, concat_dim: the dimension that is split, and the one the parts are joined along.
+
+    Raises:
+        ValueError: another number of parts, or a dimension the Tensor does not have.
+
+    Source: MindSpore's `mindspore.ops.AlltoAll`.
+
+    Example:
+        >>> all_to_all = ops.AlltoAll(split_count=1, split_dim=-2, concat_dim=-1)
+        >>> print(all_to_all(Tensor([[1.0, 2.0]])))
+        [[1. 2.]]
+    """
+
+    def __init__(self, split_count, split_dim, concat_dim, group=HCCL_WORLD_COMM_GROUP):
+        super().__init__(group)
+        if split_count != 1:
+            raise wrong(
+                ValueError, "AlltoAll: split_count", "1, the size of the group", split_count
+            )
+        self.split_count = split_count
+        self.split_dim = split_dim
+        self.concat_dim = concat_dim
+
+    def __call__(self, input_x):
+        ndim = check_tensor(input_x, "AlltoAll: input_x").ndim
+        for what, dimension in (("split_dim", self.split_dim), ("concat_dim", self.concat_dim)):
+            if not -ndim <= dimension < ndim:
+                expected = f"a dimension of {input_x.shape}"
+                raise wrong(ValueError, f"AlltoAll: {what}", expected, dimension)
+        return identity(input_x)
+
+
+class Barrier(Primitive):
+    """Wait for all processes of a group: there is one.
+
+    Source: MindSpore's `mindspore.ops.Barrier`.
+
+    Example:
+        >>> ops.Barrier()()
+    """
+
+    def __init__(self, group=HCCL_WORLD_COMM_GROUP):
+        super().__init__("Barrier")
+        self.group = check_group(group)
+
+    def __call__(self):
+        return None
+
+
+class CollectiveScatter(_First):
+    """Rows of the Tensor of the process `src_rank`, dealt out to the processes of a group.
+
+    Source: MindSpore's `mindspore.ops.CollectiveScatter`.
+
+    Example:
+        >>> print(ops.CollectiveScatter(src_rank=0)(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
+
+    def __init__(self, src_rank=0, group=HCCL_WORLD_COMM_GROUP):
+        super().__init__(group)
+        self.src_rank = check_rank(src_rank, "src_rank")
+
+
+class CollectiveGather(_First):
+    """The Tensors of all processes one behind the other, in the process `dest_rank`.
+
+    Source: MindSpore's `mindspore.ops.CollectiveGather`.
+
+    Example:
+        >>> print(ops.CollectiveGather(dest_rank=0)(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
+
+    def __init__(self, dest_rank, group=HCCL_WORLD_COMM_GROUP):
+        super().__init__(group)
+        self.dest_rank = check_rank(dest_rank, "dest_rank")
+
+
+__all__ = [
+    "AllGather",
+    "AllReduce",
+    "AlltoAll",
+    "Barrier",
+    "Broadcast",
+    "CollectiveGather",
+    "CollectiveScatter",
+    "Reduce",
+    "ReduceOp",
+    "ReduceScatter",
+]

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connectionist temporal classification: the likelihood of labels whose places are not known."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.record.tensor import Tensor
+from mycel.spell import composite, op
+
+# Stands for the logarithm of 0: finite, so that differences and derivatives are numbers.
+NOTHING = -1e30
+IMPOSSIBLE = -1e29
+
+
+def _states(labels, blank):
+    """Blanks in front of, between and behind the labels: [B, 2 L + 1]."""
+    states = jnp.full((labels.shape[0], 2 * labels.shape[1] + 1), blank, labels.dtype)
+    return states.at[:, 1::2].set(labels)
+
+
+def _shifted(alpha, count):
+    return jnp.pad(alpha, ((0, 0), (count, 0)), constant_values=NOTHING)[:, : alpha.shape[1]]
+
+
+def forward_table(logs, labels, lengths, steps, blank, repeats_merge=True):
+    """The logarithms of the likelihoods of all beginnings.
+
+    Args:
+        logs: logarithms of probabilities, [T, B, C]; labels: [B, L], as many as `lengths` count.
+        steps: how many of T count for each sequence.
+        repeats_merge: a label may last for several steps, and needs a blank before it repeats.
+
+    Returns:
+        [T, B, 2 L + 1], and the likelihood of all labels in all steps, [B].
+    """
+    states = _states(labels, blank)
+    number = np.arange(states.shape[1])
+    there = number < 2 * lengths[:, None] + 1
+    label = number % 2 == 1
+    before = jnp.pad(states, ((0, 0), (2, 0)), constant_values=-1)[:, : states.shape[1]]
+    skips = label & (number >= 2) & (states != before if repeats_merge else True)
+    stays = there if repeats_merge else there & ~label
+    emitted = jnp.take_along_axis(logs, states[None].astype(np.int32), 2, mode="clip")
+    first = jnp.where(there & (number < 2), emitted[0], NOTHING)
+
+    def step(alpha, row):
+        ways = (
+            jnp.where(stays, alpha, NOTHING),
+            _shifted(alpha, 1),
+            jnp.where(skips, _shifted(alpha, 2), NOTHING),
+        )
+        following = jax.nn.logsumexp(jnp.stack(ways), 0) + row
+        following = jnp.maximum(jnp.where(there, following, NOTHING), NOTHING)
+        return following, following
+
+    _, rest = lax.scan(step, first, emitted[1:])
+    table = jnp.concatenate([first[None], rest])
+    last = jnp.take_along_axis(table, (jnp.maximum(steps, 1) - 1)[None, :, None], 0)[0]
+    ends = jnp.stack([2 * lengths, jnp.maximum(2 * lengths - 1, 0)], 1)
+    found = jnp.take_along_axis(last, ends, 1)
+    # Without labels both ends are one.
+    found = found.at[:, 1].set(jnp.where(lengths > 0, found[:, 1], NOTHING))
+    return table, jax.nn.logsumexp(found, 1)
+
+
+def _counted(count, steps):
+    return np.arange(count)[:, None] < steps
+
+
+# -- dense labels ------------------------------------------------------------------------------
+
+
+def _dense_labels(labels, lengths):
+    """[B, L] as it is; a vector of all labels, one sequence after another, in rows."""
+    lengths = lengths.astype(np.int64)
+    if labels.ndim == 2:
+        return labels.astype(np.int64), lengths
+    starts = jnp.cumsum(lengths) - lengths
+    places = jnp.minimum(starts[:, None] + np.arange(labels.shape[0]), labels.shape[0] - 1)
+    return labels.astype(np.int64)[places], lengths
+
+
+def _check(logs, labels, steps, lengths, blank):
+    if logs.ndim != 3 or labels.ndim not in (1, 2):
+        raise ValueError(f"ctc_loss needs [T, N, C] and [N, S], not {logs.shape}, {labels.shape}.")
+    count = logs.shape[1]
+    rows = labels.shape[0] if labels.ndim == 2 else count
+    if {steps.shape, lengths.shape, (rows,)} != {(count,)}:
+        raise ValueError(
+            f"{count} sequences have as many lengths and rows of labels, not {steps.shape}, "
+            f"{lengths.shape}, {labels.shape}."
+        )
+    if not 0 <= blank < logs.shape[2]:
+        raise ValueError(f"The blank is one of {logs.shape[2]} classes, not {blank}.")
+
+
+@op("CTCLossV2(blank=0, reduction='none', zero_infinity=False)"
+    "(log_probs=logs, targets=labels, input_lengths=steps, target_lengths=lengths)",
+    "ops.ctc_loss(log_probs=logs, targets=labels, input_lengths=steps, target_lengths=lengths,"
+    " blank=0, reduction='mean', zero_infinity=False)",
+)  # fmt: skip
+def ctc_loss(logs, labels, steps, lengths, *, blank=0, reduction="none", zero_infinity=False):
+    """The negative log-likelihood of labels, summed over all places at which they can stand.
+
+    Args:
+        logs: logarithms of probabilities (of `log_softmax`), [T, N, C].
+        labels: class numbers without blanks, [N, S]; or a vector of all, one after another.
+        steps: how many of T count for each sequence, [N]; lengths: how many of S do.
+        blank: the class that stands for no label.
+        reduction: 'mean' divides each loss by its number of labels first.
+        zero_infinity: labels that cannot stand in so few steps count 0 instead of infinity.
+
+    Returns:
+        The loss, and the logarithms of the likelihoods of all beginnings, [N, T, 2 S + 1]. The
+        derivative is the one in front of `log_softmax`, as if it were part of the loss.
+
+    Raises:
+        ValueError: shapes that do not go together, or a blank that is no class.
+
+    Source: MindSpore's `ops.ctc_loss`, `ops.CTCLossV2`.
+
+    Example:
+        >>> logs = ops.log_softmax(ops.zeros((1, 1, 2), mycel.float32))
+        >>> one = Tensor([1])
+        >>> print(ops.ctc_loss(logs, Tensor([[1]]), one, one, reduction="sum")[0])
+        0.6931472
+    """
+    _check(logs, labels, steps, lengths, blank)
+    wide = logs.astype(np.promote_types(logs.dtype, np.float32))
+    labels, lengths = _dense_labels(labels, lengths)
+    steps = steps.astype(np.int64)
+    table, likelihood = forward_table(wide, labels, lengths, steps, blank)
+    counted = _counted(logs.shape[0], steps)
+    # The part of log_softmax in the derivative: its value is 0.
+    share = jnp.where(counted, jax.nn.logsumexp(wide, 2), 0).sum(0)
+    possible = likelihood > IMPOSSIBLE
+    losses = jnp.where(possible, -likelihood + share - lax.stop_gradient(share), jnp.inf)
+    if zero_infinity:
+        losses = jnp.where(possible, losses, 0)
+    losses = _reduced(losses, lengths, reduction).astype(logs.dtype)
+    table = jnp.where(counted[:, :, None] & (table > IMPOSSIBLE), table, -jnp.inf)
+    return losses, lax.stop_gradient(table.transpose(1, 0, 2)).astype(logs.dtype)
+
+
+def _reduced(losses, lengths, reduction):
+    if reduction == "none":
+        return losses
+    if reduction == "sum":
+        return losses.sum()
+    if reduction != "mean":
+        raise ValueError(f"reduction is 'mean', 'sum' or 'none', not {reduction!r}.")
+    return (losses / jnp.maximum(lengths, 1).astype(losses.dtype)).mean()
+
+
+# -- sparse labels -----------------------------------------------------------------------------
+
+
+def _gathered(places, values, count):
+    """Labels by (sequence, position) as rows [B, all], and how many each has."""
+    rows, columns = places[:, 0], places[:, 1]
+    labels = jnp.zeros((count, values.shape[0]), np.int64)
+    labels = labels.at[rows, columns].set(values.astype(np.int64), mode="drop")
+    return labels, jnp.zeros(count, np.int64).at[rows].add(1, mode="drop")
+
+
+def _without_repeats(labels, lengths):
+    """Labels that follow an equal one are left out."""
+    number = np.arange(labels.shape[1])
+    new = jnp.pad(labels[:, 1:] != labels[:, :-1], ((0, 0), (1, 0)), constant_values=True)
+    new &= number < lengths[:, None]
+    order = jnp.argsort(~new, 1, stable=True)
+    return jnp.take_along_axis(labels, order, 1), new.sum(1)
+
+
+def _sparse_losses(logits, places, values, steps, collapse, merge, ignore_longer):
+    count, sequences, classes = logits.shape
+    labels, lengths = _gathered(places, values, sequences)
+    if collapse:
+        labels, lengths = _without_repeats(labels, lengths)
+    fits = lengths <= steps
+    # More labels than steps have no likelihood: they need no states.
+    labels, shorter = labels[:, :count], jnp.minimum(lengths, min(count, labels.shape[1]))
+    wide = logits.astype(np.promote_types(logits.dtype, np.float32))
+    logs = jax.nn.log_softmax(wide, 2)
+    _, likelihood = forward_table(logs, labels, shorter, steps, classes - 1, merge)
+    possible = fits & (likelihood > IMPOSSIBLE)
+    losses = jnp.where(possible, -likelihood, jnp.inf)
+    return jnp.where(fits, losses, 0) if ignore_longer else losses
+
+
+@op("CTCLoss(preprocess_collapse_repeated=(collapse, False), ctc_merge_repeated=(merge, True),"
+    " ignore_longer_outputs_than_inputs=(ignore_longer, False))"
+    "(x=logits, labels_indices=places, labels_values=values, sequence_length=steps)")  # fmt: skip
+def ctc_loss_of_logits(
+    logits, places, values, steps, *, collapse=False, merge=True, ignore_longer=False
+):
+    """The negative log-likelihood of labels, and its gradient; the last class is the blank.
+
+    Args:
+        logits: predictions before softmax, [T, N, C].
+        places: sequence and position of each label, [labels, 2]; values: their class numbers.
+        steps: how many of T count for each sequence, [N].
+        collapse: leave out labels that follow an equal one.
+        merge: a label may last for several steps; otherwise each step is a label of its own.
+        ignore_longer: more labels than steps count 0 instead of infinity.
+
+    Returns:
+        Losses [N], and their gradients by the logits, [T, N, C].
+
+    Raises:
+        ValueError: shapes that do not go together.
+
+    Source: MindSpore's `ops.CTCLoss`.
+
+    Example:
+        >>> logits, labels = ops.zeros((1, 1, 2), mycel.float32), (Tensor([[0, 0]]), Tensor([0]))
+        >>> print(ops.CTCLoss()(logits, *labels, Tensor([1]))[0])
+        [0.6931472]
+    """
+    if logits.ndim != 3 or places.ndim != 2 or places.shape != (values.size, 2):
+        raise ValueError(
+            f"CTCLoss needs logits [T, N, C], and a place for each label, not {logits.shape}, "
+            f"{places.shape}, {values.shape}."
+        )
+    if steps.shape != logits.shape[1:2]:
+        raise ValueError(f"There is a length for each of {logits.shape[1]}, not {steps.shape}.")
+    steps = steps.astype(np.int64)
+
+    def losses_of(wide):
+        return _sparse_losses(wide, places, values, steps, collapse, merge, ignore_longer)
+
+    losses, pull = jax.vjp(losses_of, logits)
+    gradient = pull(jnp.ones_like(losses))[0]
+    return losses.astype(logits.dtype), lax.stop_gradient(gradient)
+
+
+# -- decoding ----------------------------------------------------------------------------------
+
+
+@composite(
+    "ops.ctc_greedy_decoder(inputs=x, sequence_length=steps, merge_repeated=True)",
+    "CTCGreedyDecoder(merge_repeated=True)(inputs=x, sequence_length=steps)",
+)
+def ctc_greedy_decoder(x, steps, merge_repeated=True):
+    """The most likely class of each step, without blanks; the last class is the blank.
+
+    The values are read.
+
+    Args:
+        x: [T, N, C]; steps: how many of T count for each sequence, [N].
+        merge_repeated: equal classes in a row count once.
+
+    Returns:
+        The places (sequence, position) of the labels, the labels, the shape (sequences, most
+        labels), all Int64, and for each sequence the sum of -x of what was chosen, [N, 1].
+
+    Source: MindSpore's `ops.ctc_greedy_decoder`, `ops.CTCGreedyDecoder`.
+
+    Example:
+        >>> x = Tensor([[[9.0, 0.0, 0.0]], [[0.0, 0.0, 9.0]], [[0.0, 9.0, 0.0]]])
+        >>> print(ops.ctc_greedy_decoder(x, Tensor([3]))[1])
+        [0 1]
+    """
+    values = x.asnumpy()
+    blank = values.shape[2] - 1
+    places, labels, scores = [], [], []
+    for sequence, length in enumerate(steps.asnumpy().tolist()):
+        chosen = values[:length, sequence].argmax(1)
+        scores.append([-values[:length, sequence].max(1).sum()])
+        kept = chosen != blank
+        if merge_repeated:
+            kept[1:] &= chosen[1:] != chosen[:-1]
+        labels += chosen[kept].tolist()
+        places += [[sequence, position] for position in range(kept.sum())]
+    longest = max((position + 1 for _, position in places), default=0)
+    shape = np.array([values.shape[1], longest], np.int64)
+    places, labels = np.array(places, np.int64).reshape(-1, 2), np.array(labels, np.int64)
+    found = places, labels, shape, np.array(scores, values.dtype)
+    return tuple(Tensor(part) for part in found)

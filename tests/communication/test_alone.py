@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators among processes, of one process. Oracle: the mathematics of one: its own values."""
+
+from __future__ import annotations
+
+import doctest
+
+import numpy as np
+import pytest
+
+import mycel as ms
+from harness import matches
+from mycel import communication, nn, ops
+from mycel.base import processes
+from mycel.communication import comm_func
+from mycel.mint import distributed
+from mycel.ops import collectives
+from mycel.parallel import cells, configurations, context, layouts
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    """A process that no launcher started, with nothing set."""
+    for variable in processes.VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+    yield
+    communication.release()
+    ms.reset_auto_parallel_context()
+
+
+def every(x):
+    return (
+        ops.AllReduce(ops.ReduceOp.MAX)(x),
+        ops.AllGather()(x),
+        ops.ReduceScatter()(x),
+        ops.AlltoAll(split_count=1, split_dim=0, concat_dim=1)(x),
+        ops.Broadcast(0)((x,))[0],
+        comm_func.all_reduce(x)[0],
+    )
+
+
+def test_values():
+    matches(every, lambda x: (x,) * 6, X)
+
+
+def test_gradients():
+    def gradient(x):
+        return ms.grad(lambda x: sum((y * y).sum() for y in every(x)))(x)
+
+    matches(gradient, lambda x: 12 * x, X)
+
+
+def test_a_result_is_a_tensor_of_its_own():
+    x = ms.Tensor(X)
+    y = ops.AllReduce()(x)
+    y[0, 0] = 7.0
+    assert x.asnumpy()[0, 0] == 0
+
+
+@pytest.mark.parametrize("variable", processes.VARIABLES)
+@pytest.mark.parametrize(
+    "call",
+    [communication.init, communication.get_rank, communication.get_group_size,
+     ops.AllReduce, distributed.init_process_group],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_many_processes_are_an_error(call, variable, monkeypatch):
+    monkeypatch.setenv(variable, "8")
+    with pytest.raises(RuntimeError, match=rf"one of 8 processes \({variable}=8\).*one process"):
+        call()
+    monkeypatch.setenv(variable, "1")
+    call()
+
+
+def test_groups():
+    communication.create_group("mine", [0])
+    assert communication.get_group_size("mine") == 1
+    assert ops.AllReduce(group="mine").group == "mine"
+    with pytest.raises(ValueError, match="'mine'"):
+        communication.create_group("mine", [0])
+    communication.destroy_group("mine")
+    with pytest.raises(ValueError, match=r"There is no group 'mine'.*create_group"):
+        communication.get_rank("mine")
+    with pytest.raises(ValueError, match="only process"):
+        communication.create_group("others", [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "text"),
+    [
+        (lambda: ops.AllReduce("mean"), ValueError, "op must be one of sum"),
+        (lambda: ops.AllReduce(3), TypeError, "op must be a word"),
+        (lambda: ops.AllReduce(group=3), TypeError, "group must be the name"),
+        (lambda: ops.AllReduce()(3), TypeError, "AllReduce: input_x must be a Tensor"),
+        (lambda: ops.Broadcast(1), ValueError, "root_rank must be 0"),
+        (lambda: ops.AlltoAll(2, 0, 1), ValueError, "split_count must be 1"),
+        (lambda: ops.AlltoAll(1, 0, 2)(ms.Tensor(X)), ValueError, "concat_dim"),
+        (lambda: ops.AllGather()(ms.Tensor(1.0)), ValueError, "1 dimension"),
+        (lambda: comm_func.send(ms.Tensor(X), 1), RuntimeError, "needs another process"),
+        (lambda: distributed.recv(ms.Tensor(X), 1), RuntimeError, "needs another process"),
+        (lambda: communication.init("mpi"), ValueError, "backend_name"),
+        (lambda: ms.set_auto_parallel_context(device_num=8), ValueError, "computes on one"),
+        (lambda: ms.set_auto_parallel_context(parallel_mode="x"), ValueError, "stand_alone"),
+        (lambda: ms.set_auto_parallel_context(device_number=1), ValueError, "'device_num'"),
+        (lambda: ms.set_auto_parallel_context(full_batch=1), TypeError, "full_batch"),
+        (lambda: ms.set_ps_context(enable_ps=True), ValueError, "enable_ps"),
+        (lambda: ms.shard(ops.relu, ((2, 1),)), ValueError, "one device"),
+        (lambda: nn.PipelineCell(nn.ReLU(), 4)(ms.Tensor(X)), ValueError, "divisible by 4"),
+    ],
+)
+def test_errors_teach(make, kind, text):
+    with pytest.raises(kind, match=text):
+        make()
+
+
+def test_written_tensors_are_seen_in_compiled_code():
+    @ms.jit
+    def gather(x):
+        gathered = ops.zeros_like(x)
+        distributed.all_gather_into_tensor(gathered, x * 2)
+        return gathered
+
+    for _ in range(4):
+        assert gather(ms.Tensor(X)).asnumpy().tolist() == (2 * X).tolist()
+
+
+# Recorded from MindSpore 2.10: the results of the parts are added.
+def test_parts_of_a_batch():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.dense = nn.Dense(2, 1, "ones", "zeros")
+
+        def construct(self, x, y):
+            return self.dense(x).sum() + y.sum()
+
+    x, y = np.arange(8, dtype=np.float32).reshape(4, 2), np.ones((4, 1), np.float32)
+    for kind in (nn.PipelineCell, nn.MicroBatchInterleaved, nn.GradAccumulationCell):
+        net = kind(Net(), 2)
+        assert [p.name for p in net.trainable_params()] == ["dense.weight", "dense.bias"]
+        matches(net, lambda x, y: np.float32(32), x, y)
+
+
+def test_gradients_of_one_process():
+    net = nn.Dense(2, 1)
+    ms.set_auto_parallel_context(gradients_mean=True)
+    for mean, degree, factor in ((None, None, 1), (True, 1, 1), (True, 4, 0.25), (False, 4, 1)):
+        reducer = nn.DistributedGradReducer(net.trainable_params(), mean, degree)
+        assert reducer((ms.Tensor(X),))[0].asnumpy().tolist() == (factor * X).tolist()
+
+
+MODULES = [communication, comm_func, distributed, collectives, processes, cells, configurations,
+           context, layouts]  # fmt: skip
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
+def test_examples(module):
+    names = {"np": np, "nn": nn, "ops": ops, "ms": ms, "Tensor": ms.Tensor}
+    outcome = doctest.testmod(module, extraglobs=names, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert outcome.attempted
+    assert not outcome.failed
