@@ -72,9 +72,6 @@ _tensor.given["initializer"] = _initializer_of
 vars(nn).update(optim.PUBLIC)
 nn.__all__ += [name for name in optim.PUBLIC if name not in nn.__all__]
 
-# The older name of `jit`.
-ms_function = jit
-
 # MindSpore's module paths below both names, and errors that name the nearest thing there is.
 from mycel.compat import alias as _alias
 from mycel.compat.alias import install_as_mindspore

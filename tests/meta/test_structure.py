@@ -25,7 +25,7 @@ LAYERS = [
     {"record"},
     {"execute", "differentiate", "spell"},
     {"ops"},
-    {"init"},
+    {"init", "mindrecord"},
     {"nn"},
     {"optim", "amp", "parallel", "communication", "dataset", "summary", "checkpoint"},
     {"train", "mint", "numpy", "scipy"},

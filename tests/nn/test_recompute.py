@@ -99,7 +99,8 @@ class Rich(nn.Cell):
 
     def __init__(self, width):
         super().__init__()
-        self.dense, self.norm = nn.Dense(width, width), nn.BatchNorm1d(width)
+        # Without a bias: batch statistics take it away, so that its gradient is noise around zero.
+        self.dense, self.norm = nn.Dense(width, width, has_bias=False), nn.BatchNorm1d(width)
         self.drop = nn.Dropout(p=0.5)
         self.calls = Parameter(Tensor(0.0), name="calls", requires_grad=False)
 

@@ -136,12 +136,13 @@ def set_context(**settings) -> None:
             )
 
 
-def get_context(name: str):
+def get_context(attr_key: str):
     """The value of one setting; MindSpore's `mindspore.get_context`.
 
     Raises:
         ValueError: no such setting.
     """
+    name = attr_key
     if name == "device_target":
         return context.device_target or backend.default_target()
     if name == "pynative_synchronize":

@@ -38,6 +38,17 @@ BUDGET = (
     "The budget of {limit} {what} is used up: number {count} is {label} at {place}. "
     "mycel.debug.ledger() lists them all with their reasons."
 )
+IN_PLACE_SHAPE = (
+    "{name}_() keeps the shape of its Tensor, {before}, but the result has {after} (at {place}). "
+    "Write x = x.{name}(...)."
+)
+IN_PLACE_KIND = (
+    "{name}_() keeps the type of its Tensor, {before}, but the result is {after} (at {place}). "
+    "Convert the Tensor first, or write x = x.{name}(...)."
+)
+UNKNOWN_KEYWORD = (
+    "{name}() has no keyword {keyword!r} (at {place}); it takes {known}; nearest: {nearest}."
+)
 DUPLICATE_PARAMETER = (
     "{owner}: the name {name!r} is already used by another Parameter of this Cell (at {place}). "
     "Give each Parameter its own name: Parameter(..., name='...')."

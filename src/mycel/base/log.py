@@ -49,6 +49,19 @@ def note_once(message: str) -> None:
         logger.info(message)
 
 
+def older(name: str, newer: str) -> None:
+    """Say, once in this process, that a name is an older one and what to write instead.
+
+    Example:
+        >>> from mycel.base import log
+        >>> log.older("ops.TensorAdd", "ops.Add")
+    """
+    message = f"{name} is an older name; write {newer}."
+    if message not in _noted:
+        _noted.add(message)
+        logger.warning(message)
+
+
 def debug(msg, *args, **kwargs) -> None:
     """Log a message for whoever looks for a fault.
 

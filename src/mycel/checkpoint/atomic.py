@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import os
 import platform
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,17 +34,19 @@ def replaced(path: str | os.PathLike) -> Iterator[Path]:
     if not target.parent.is_dir():
         raise FileNotFoundError(NO_FOLDER.format(path=path, folder=target.parent))
     _remove_left(target)
-    partial = target.with_name(f"{_prefix(target)}{os.getpid()}-{next(_numbers)}.part")
+    # A folder, for what the one who writes may put beside the file.
+    folder = target.with_name(f"{_prefix(target)}{os.getpid()}-{next(_numbers)}.part")
+    partial = folder / target.name
     try:
-        partial.touch(exist_ok=False)
+        folder.mkdir()
+        partial.touch()
         mode = partial.stat().st_mode
         yield partial
         partial.chmod(mode)  # who writes may have made another file of it, for its eyes alone
         _to_disk(partial)
         os.replace(partial, target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     _to_disk(target.parent)
 
 
@@ -52,11 +55,11 @@ def _prefix(target: Path) -> str:
 
 
 def _remove_left(target: Path) -> None:
-    """Remove partial files whose process is gone."""
-    for partial in target.parent.glob(f"{_escaped(_prefix(target))}*.part"):
-        process = partial.name.removeprefix(_prefix(target)).partition("-")[0]
+    """Remove the folders of partial files whose process is gone."""
+    for folder in target.parent.glob(f"{_escaped(_prefix(target))}*.part"):
+        process = folder.name.removeprefix(_prefix(target)).partition("-")[0]
         if process.isdigit() and not _lives(int(process)):
-            partial.unlink(missing_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _escaped(name: str) -> str:

@@ -12,6 +12,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
+from mycel.base.log import older
 from mycel.compat import absent
 from mycel.spell import namespaces
 
@@ -91,6 +92,8 @@ def find(path: str, name: str):
         module, _, attribute = renamed.rpartition(".")
         value = _value(importlib.import_module(module), attribute)
         if value is not _MISSING:
+            if inner in table()["older"]:
+                older(f"{path}.{name}", f"{root}.{table()['older'][inner]}")
             return value
     if inner in table()["modules"]:
         return _submodule(f"{path}.{name}")
@@ -209,7 +212,7 @@ def _offers(module: ModuleType, name: str, value) -> bool:
         return False
     made, listed = getattr(value, "__module__", None), vars(module).get("__all__")
     if listed is not None:
-        return name in listed or made is None or made == module.__name__
+        return name in listed or made is None or f"{made}.".startswith(f"{module.__name__}.")
     ours = OURS if module.__name__.startswith(OURS) else module.__name__
     return made is None or made.startswith(ours)
 

@@ -9,6 +9,7 @@ from weakref import ref
 
 from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
+from mycel.base.keywords import check_keywords, explain_keyword
 from mycel.base.places import user_place
 from mycel.base.structure import structure
 from mycel.differentiate.api import DERIVATIVES
@@ -67,6 +68,12 @@ class Cell(Settings, Stateful, Hookable):
     # Accepted: a bprop can be debugged in any case.
     bprop_debug = False
 
+    def __new__(cls, *_, **given):
+        """A Cell without members yet; a keyword that `__init__` does not take is named."""
+        if given:
+            check_keywords(cls, given)
+        return object.__new__(cls)
+
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None):
         fields = self.__dict__
         owner = ref(self)
@@ -122,6 +129,9 @@ class Cell(Settings, Stateful, Hookable):
             if self._cell_hooks:
                 return call_with_hooks(self, stream, args, kwargs)
             return self._compute_cell(stream, args, kwargs)
+        except TypeError as error:
+            explain_keyword(error)
+            raise
         finally:
             stream.called = around
 
@@ -130,13 +140,17 @@ class Cell(Settings, Stateful, Hookable):
         if self._computes_in is not None and not is_cast:
             return call_in_precision(self, self._compute_cell, stream, args, kwargs, True)
         if stream.is_taped:
-            if hasattr(self, "bprop"):
+            if "bprop" in self.__dict__ or hasattr(type(self), "bprop"):
                 return call_with_reverse(self, stream, args, kwargs)
             if self._recomputed:
                 return call_recomputed(stream, self.construct, args, kwargs)
         return self.construct(*args, **kwargs)
 
     # -- members ------------------------------------------------------------------------
+
+    def __getattr__(self, name: str):
+        # Found nowhere: for subclasses that ask `super().__getattr__`, and calls of it by name.
+        return object.__getattribute__(self, name)
 
     def __setattr__(self, name: str, value):
         fields = self.__dict__

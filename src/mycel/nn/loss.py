@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mycel import ops
 from mycel.base.errors import wrong
+from mycel.base.log import older
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number, one_of
 from mycel.record.tensor import Tensor
@@ -189,6 +190,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     Args:
         sparse: labels are class numbers (N,); otherwise probabilities (N, C).
         reduction: 'none' gives one number for each of N.
+        is_grad: accepted; of older MindSpore, which wanted to be told of derivatives.
 
     Raises:
         TypeError: `sparse` is no bool, or sparse labels are no integers.
@@ -202,8 +204,11 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         100.0
     """
 
-    def __init__(self, sparse=False, reduction="none"):
+    def __init__(self, sparse=False, reduction="none", is_grad=None):
         super().__init__(reduction)
+        if is_grad is not None:
+            name = "nn.SoftmaxCrossEntropyWithLogits"
+            older(f"{name}(is_grad=...)", f"{name}(sparse=...), which has derivatives in any case")
         self.sparse = boolean(sparse, "SoftmaxCrossEntropyWithLogits.sparse")
 
     def construct(self, logits, labels):

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Iterator
 
 from mycel.base import errors
+from mycel.base.log import note_once
 from mycel.nn.checks import is_integer
 from mycel.nn.members import is_called
 from mycel.nn.precision import Precise
@@ -40,6 +41,9 @@ class Settings(Precise):
         if not isinstance(value, str):
             raise errors.wrong(TypeError, "The phase of a Cell", "a string", repr(value))
         self.__dict__["_phase"] = value
+
+    # As the programs write it that reach into a Cell.
+    _phase = phase
 
     def set_train(self, mode: bool = True):
         """Put this Cell and its children into training (or prediction) state."""
@@ -162,6 +166,7 @@ class Settings(Precise):
     @pipeline_stage.setter
     def pipeline_stage(self, value: int):
         self.__dict__["_pipeline_stage"] = _count(value, "pipeline_stage")
+        note_once("pipeline_stage has no effect: a network runs on one device.")
 
     @property
     def pipeline_segment(self) -> int:

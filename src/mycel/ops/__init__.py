@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators: functions, and Primitive classes of the same names. Each is defined once, below."""
 
-from mycel.differentiate.api import GradOperation, grad, stop_gradient, value_and_grad
+from mycel.differentiate.api import (
+    GradOperation,
+    get_grad,
+    grad,
+    stop_gradient,
+    value_and_grad,
+)
 from mycel.differentiate.mapping import vmap
 from mycel.differentiate.products import jacfwd, jacrev, jvp, vjp
 from mycel.ops import (
@@ -33,6 +39,8 @@ from mycel.ops import (
     fourier,
     fused_attention,
     in_place,
+    in_place_methods,
+    in_place_places,
     indexing,
     joining,
     linear,
@@ -123,6 +131,7 @@ from mycel.ops.older import (
     scalar_to_array,
 )
 from mycel.ops.overflow import NPUAllocFloatStatus, NPUClearFloatStatus, NPUGetFloatStatus
+from mycel.ops.registration import CustomRegOp, DataType, custom_info_register
 from mycel.ops.summary import HistogramSummary, ImageSummary, ScalarSummary, TensorSummary
 from mycel.ops.user_primitive import (
     PrimitiveWithCheck,
@@ -188,10 +197,18 @@ __all__ = [
     "custom_op",
     "depend",
     "feed_queue",
+    "get_grad",
+    "grad",
     "is_tensor",
+    "jacfwd",
+    "jacrev",
+    "jvp",
     "meshgrid",
     "print_",
     "stop_gradient",
     "tuple_to_array",
+    "value_and_grad",
+    "vjp",
+    "vmap",
     *namespaces["ops"],
 ]

@@ -262,6 +262,7 @@ def logical_not(x):
     "BitwiseAnd()(x, y)",
     "Tensor.bitwise_and(x, other=y)",
     "Tensor.__and__(x, y)",
+    "Tensor.__iand__(x, y)",
     "Tensor.__rand__(y, x)",
     "mint.bitwise_and(input=x, other=y)",
 )
@@ -285,6 +286,7 @@ def bitwise_and(x, y):
     "BitwiseOr()(x, y)",
     "Tensor.bitwise_or(x, other=y)",
     "Tensor.__or__(x, y)",
+    "Tensor.__ior__(x, y)",
     "Tensor.__ror__(y, x)",
     "mint.bitwise_or(input=x, other=y)",
 )
@@ -308,6 +310,7 @@ def bitwise_or(x, y):
     "BitwiseXor()(x, y)",
     "Tensor.bitwise_xor(x, other=y)",
     "Tensor.__xor__(x, y)",
+    "Tensor.__ixor__(x, y)",
     "Tensor.__rxor__(y, x)",
     "mint.bitwise_xor(input=x, other=y)",
 )
@@ -357,6 +360,7 @@ def bitwise_not(x):
     "LeftShift()(x1=x, x2=y)",
     "Tensor.bitwise_left_shift(x, other=y)",
     "Tensor.__lshift__(x, y)",
+    "Tensor.__ilshift__(x, y)",
     "Tensor.__rlshift__(y, x)",
 )
 def bitwise_left_shift(x, y):
@@ -376,6 +380,7 @@ def bitwise_left_shift(x, y):
     "RightShift()(input_x=x, input_y=y)",
     "Tensor.bitwise_right_shift(x, other=y)",
     "Tensor.__rshift__(x, y)",
+    "Tensor.__irshift__(x, y)",
     "Tensor.__rrshift__(y, x)",
 )
 def bitwise_right_shift(x, y):

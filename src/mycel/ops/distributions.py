@@ -7,10 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.dtypes import as_dtype, float32
+from mycel.base.dtypes import as_dtype, float32, int32
+from mycel.base.errors import wrong
 from mycel.ops.common import as_float
 from mycel.ops.creation import as_size
 from mycel.ops.random import as_key, as_tensor, draw_key
+from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
 
@@ -107,3 +109,41 @@ def poisson(shape, rate, seed=0, seed2=0):
         mindspore.int32
     """
     return random_poisson(shape, rate, seed or seed2, "int32")
+
+
+@composite("Randperm(max_length, pad, dtype)(n)")
+def padded_order(n, max_length=1, pad=-1, dtype=int32):
+    """The numbers from 0 to before n in random order, filled up with `pad`.
+
+    Args:
+        n: how many numbers: a Tensor of one integer, of which the shape does not depend.
+        max_length: how many elements the result has.
+        pad: what stands behind the numbers.
+        dtype: an integer type.
+
+    Raises:
+        ValueError: `max_length` is below 1, or `n` has more than one element.
+
+    Source: MindSpore's `mindspore.ops.Randperm`.
+
+    Example:
+        >>> made = ops.Randperm(max_length=4, pad=-1)(Tensor([2], ms.int32)).tolist()
+        >>> sorted(made[:2]), made[2:]
+        ([0, 1], [-1, -1])
+    """
+    if max_length < 1:
+        raise wrong(ValueError, "Randperm: max_length", "at least 1", max_length)
+    n = n if isinstance(n, Tensor) else Tensor(n)
+    if n.size != 1:
+        raise wrong(ValueError, "Randperm: n", "a Tensor of one integer", f"shape {n.shape}")
+    return order_of(draw_key(), n, max_length, pad, as_dtype(dtype).name)
+
+
+@op()
+def order_of(key, n, *, length, pad, dtype):
+    """The first n numbers in the order of random ones, then `pad`."""
+    places = jnp.arange(length)
+    inside = places < n.reshape(())
+    drawn = jax.random.uniform(as_key(key), (length,))
+    order = jnp.argsort(jnp.where(inside, drawn, 2.0))
+    return jnp.where(inside, order, pad).astype(dtype)

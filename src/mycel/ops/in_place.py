@@ -3,16 +3,47 @@
 
 from __future__ import annotations
 
+from mycel.base import errors
+from mycel.base.dtypes import bool_
+from mycel.base.places import user_place
 from mycel.ops.activation import elu, hardtanh, relu, relu6, sigmoid, silu, threshold
 from mycel.ops.dropout import dropout, dropout2d
 from mycel.ops.linear import addr
-from mycel.record.tensor import rebind, resolve
+from mycel.record.tensor import give_value, resolve
 from mycel.spell import composite
 
 
-def assigned(x, made):
-    """x, which has the values `made` from now on."""
-    rebind(x, resolve(made.astype(x.dtype)))
+def _rank(dtype) -> int:
+    """Bool, integers, real numbers, complex ones: each holds what those before it hold."""
+    if dtype.is_inexact:
+        return 2 if dtype.is_floating else 3
+    return 0 if dtype is bool_ else 1
+
+
+def assigned(x, made, plain: str = ""):
+    """x, which has the values `made` from now on.
+
+    Args:
+        plain: the name of the method that gives them instead; without it they are converted to
+            the element type of x, whatever they are.
+
+    Raises:
+        ValueError: values of another shape.
+        TypeError: real numbers for integers, or complex ones for real ones.
+    """
+    if made.shape != x.shape:
+        text = errors.IN_PLACE_SHAPE.format(
+            before=x.shape, after=made.shape, name=plain, place=user_place(3)
+        )
+        raise ValueError(text)
+    if made.dtype is not x.dtype:
+        if plain and _rank(made.dtype) > _rank(x.dtype):
+            text = errors.IN_PLACE_KIND.format(
+                before=x.dtype, after=made.dtype, name=plain, place=user_place(3)
+            )
+            raise TypeError(text)
+        made = made.astype(x.dtype)
+    give_value(x, resolve(made))
     return x
 
 

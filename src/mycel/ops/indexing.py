@@ -17,7 +17,7 @@ from jax import lax
 
 from mycel.record.dispatch import number_value, wrap
 from mycel.record.stream import record
-from mycel.record.tensor import Tensor, data_value, rebind, resolve
+from mycel.record.tensor import Tensor, data_value, give_value, resolve
 from mycel.record.value import Value
 from mycel.spell import op
 
@@ -349,7 +349,7 @@ def _write(self, index, value):
         plan, positions = _planned(shape, items)
         writer = write_index.definition.bind(plan)
         made = record(writer, (resolve(self), given, *positions))
-    rebind(self, made)
+    give_value(self, made)
 
 
 def _assigned(self, value) -> Value:

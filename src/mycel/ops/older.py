@@ -14,6 +14,7 @@ import numpy as np
 
 from mycel.base.dtypes import as_dtype
 from mycel.base.errors import wrong
+from mycel.base.log import older
 from mycel.base.trees import tree_map
 from mycel.differentiate.api import stop_gradient
 from mycel.ops.hints import DType
@@ -155,10 +156,21 @@ PYTHON = {
 }
 
 
+def _renamed(name: str):
+    newer = RENAMED[name]
+    older(f"ops.{name}", f"ops.{newer}")
+    return namespaces["ops"][newer]
+
+
+def later(name: str) -> Later:
+    """An older name, which is noted when it is first looked up."""
+    return Later(name, functools.partial(_renamed, name))
+
+
 def _answer_older_names() -> None:
     names = namespaces["ops"]
-    for older, newer in RENAMED.items():
-        names.add(older, Later(older, functools.partial(names.__getitem__, newer)))
+    for name in RENAMED:
+        names.add(name, later(name))
     for name, function in PYTHON.items():
         names.add(name, Later(name, lambda function=function: function))
 

@@ -69,15 +69,18 @@ def _from_last(x, padding):
 @composite(
     "ops.pad(input_x=x, padding=padding, mode='constant', value=None)",
     "mint.nn.functional.pad(input=x, pad=padding, mode='constant', value=None)",
-    "PadV3(mode='constant')(x=x, paddings=padding, constant_value=(value, None))",
+    "PadV3(mode='constant', paddings_contiguous=(contiguous, True))"
+    "(x=x, paddings=padding, constant_value=(value, None))",
 )
-def pad(x, padding, mode="constant", value=None):
+def pad(x, padding, mode="constant", value=None, contiguous=True):
     """x with something around it.
 
     Args:
         padding: two numbers (in front, behind) for the last dimension, two for the one before, ….
         mode: 'constant' (`value`, or 0), 'reflect' (the edge once), 'replicate' (the edge again
             and again) or 'circular' (from the other end).
+        contiguous: of `ops.PadV3`, as `paddings_contiguous`: False if all the numbers for in front
+            come before all those for behind.
 
     Raises:
         ValueError: an unknown mode, or padding that does not fit x.
@@ -88,6 +91,10 @@ def pad(x, padding, mode="constant", value=None):
         >>> print(ops.pad(Tensor([1, 2]), (1, 0)))
         [0 1 2]
     """
+    if not contiguous:
+        padding = padding.tolist() if hasattr(padding, "tolist") else list(padding)
+        half = len(padding) // 2
+        padding = [n for pair in zip(padding[:half], padding[half:], strict=True) for n in pair]
     widths = _from_last(x, padding)
     if mode == "constant":
         return pad_constant(x, 0 if value is None else value, widths)

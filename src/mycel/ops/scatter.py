@@ -186,7 +186,7 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     """x with updates at the places of `index`, each with its position along `axis` replaced.
 
     Args:
-        reduction: 'none' replaces, 'add' adds.
+        reduction: 'none' replaces, 'add' adds, 'mul' multiplies.
 
     Raises:
         ValueError: shapes that do not go together, or another reduction.
@@ -200,8 +200,8 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
          [9 4]]
     """
     axis = axis_in(axis, x.ndim)
-    if reduction not in ("none", "add"):
-        raise ValueError(f"reduction is 'none' or 'add', not {reduction!r}.")
+    if reduction not in ("none", "add", "mul"):
+        raise ValueError(f"reduction is 'none', 'add' or 'mul', not {reduction!r}.")
     updates = jnp.broadcast_to(updates, index.shape) if updates.ndim == 0 else updates
     if index.ndim != x.ndim or index.shape != updates.shape:
         raise ValueError(f"index {index.shape}, updates {updates.shape} do not fit x {x.shape}.")
@@ -222,11 +222,12 @@ def with_index_added(x, index, updates, *, axis, alpha=1):
         >>> print(mint.index_add(Tensor([1, 2]), 0, Tensor([0]), Tensor([9])))
         [10  2]
     """
-    place, updates = _along(x, index, updates, axis)
+    place, updates = positions_along(x, index, updates, axis)
     return place.add(updates * jnp.array(alpha, x.dtype), mode="drop")
 
 
-def _along(x, index, updates, axis):
+def positions_along(x, index, updates, axis):
+    """The slices of x at positions along a dimension, and what is to be written there."""
     axis = axis_in(axis, x.ndim)
     index = index.astype(np.int64).reshape(-1)
     wanted = (*x.shape[:axis], index.shape[0], *x.shape[axis + 1 :])
@@ -247,7 +248,7 @@ def index_fill(x, index, value, *, axis):
         >>> print(ops.index_fill(Tensor([1, 2]), 0, Tensor([0]), 9))
         [9 2]
     """
-    place, value = _along(x, index, value, axis)
+    place, value = positions_along(x, index, value, axis)
     return place.set(value, mode="drop")
 
 

@@ -359,13 +359,17 @@ def repeat_along(x, *, repeats, axis):
     "ops.repeat_interleave(input=x, repeats=repeats, axis=axis)",
     "ops.repeat_elements(x, rep=repeats, axis=0)",
     "Tensor.repeat_interleave(x, repeats, dim=axis)",
-    "mint.repeat_interleave(input=x, repeats=repeats, dim=axis)",
+    "mint.repeat_interleave(input=x, repeats=repeats, dim=axis, output_size=length)",
 )
-def repeat_interleave(x, repeats, axis=None):
+def repeat_interleave(x, repeats, axis=None, length=None):
     """Every element of x several times in a row, along `axis` or, without one, of all elements.
 
     Args:
         repeats: one number, or one for each element along `axis`.
+        length: what the result is expected to have along `axis`.
+
+    Raises:
+        ValueError: the result has another length.
 
     Source: MindSpore's `ops.repeat_interleave`, `ops.repeat_elements`.
 
@@ -373,7 +377,10 @@ def repeat_interleave(x, repeats, axis=None):
         >>> print(ops.repeat_interleave(Tensor([1, 2]), 2))
         [1 1 2 2]
     """
-    return repeat_along(x, repeats, axis)
+    made = repeat_along(x, repeats, axis)
+    if length is not None and made.shape[axis or 0] != length:
+        raise ValueError(f"output_size is {length}, but the result has {made.shape[axis or 0]}.")
+    return made
 
 
 @composite("Tensor.repeat(x, *repeats)")

@@ -10,7 +10,7 @@ from mycel.base.dtypes import int32
 from mycel.base.places import user_place
 from mycel.base.structure import changed_everywhere
 from mycel.record.stream import current_stream
-from mycel.record.tensor import Tensor, data_value, new_tensor, rebind, resolve
+from mycel.record.tensor import Tensor, data_value, give_value, new_tensor, resolve
 
 _UNNAMED = "Parameter#"
 _numbers = count()
@@ -46,7 +46,9 @@ class Parameter(Tensor):
         layerwise_parallel: bool = False,
         parallel_optimizer: bool = True,
         storage_format: str = "",
+        device: str | None = None,
     ):
+        del device  # It lies on the device of the context.
         if name is not None and not isinstance(name, str):
             raise errors.wrong(
                 ValueError, "The name of a Parameter", expected="a string", actual=repr(name)
@@ -86,8 +88,46 @@ class Parameter(Tensor):
 
     @property
     def data(self) -> Parameter:
-        """The Parameter itself, as in MindSpore."""
+        """The Parameter itself, as in MindSpore; a value that is assigned is given to it."""
         return self
+
+    @data.setter
+    def data(self, value):
+        self.set_data(value)
+
+    # What MindSpore's parallel and cached training keeps, with the values it has on one device.
+    # Nothing here depends on them.
+    cache_enable = False
+    comm_fusion = 1
+    init_mode = None
+    inited_param = None
+    is_in_parallel = False
+    is_init = False  # type: ignore[assignment]
+    key = -1
+    parallel_optimizer_comm_recompute = False
+    requires_aggr = True
+    sliced = False
+    unique = False
+    _cache_shape: object = ()
+
+    @property
+    def cache_shape(self):
+        """The shape of a cache, kept for the caller; empty at first."""
+        return self._cache_shape or []
+
+    @cache_shape.setter
+    def cache_shape(self, shape):
+        self._cache_shape = shape
+
+    @property
+    def param_info(self) -> ParameterInfo:
+        """Its name and settings as an object of their own, as MindSpore keeps them.
+
+        Example:
+            >>> Parameter(Tensor(1.0), name="w").param_info.name
+            'w'
+        """
+        return ParameterInfo(self)
 
     def value(self) -> Tensor:
         """A Tensor with the present value; later changes of the Parameter do not reach it."""
@@ -143,6 +183,28 @@ class Parameter(Tensor):
 
     def __reduce__(self):
         return _rebuilt, (self.asnumpy(), self.name, self._requires_grad, dict(self.__dict__))
+
+
+class ParameterInfo:
+    """Name and settings of a Parameter, read from it and written to it.
+
+    Example:
+        >>> w = Parameter(Tensor(1.0), name="w")
+        >>> w.param_info.requires_grad = False
+        >>> w.requires_grad
+        False
+    """
+
+    __slots__ = ("obj",)
+
+    def __init__(self, parameter: Parameter):
+        object.__setattr__(self, "obj", parameter)
+
+    def __getattr__(self, name: str):
+        return getattr(self.obj, name)
+
+    def __setattr__(self, name: str, value):
+        setattr(self.obj, name, value)
 
 
 def _check_flag(name, value) -> None:
@@ -203,7 +265,7 @@ def assign(target: Tensor, data, slice_shape: bool = False) -> None:
                 )
             )
         source = source.astype(target.dtype)  # type: ignore[attr-defined]
-    rebind(target, resolve(source))
+    give_value(target, resolve(source))
 
 
 class ParameterTuple(tuple):

@@ -13,9 +13,11 @@ import jax
 import numpy as np
 
 from mycel.base import errors
+from mycel.base.context import get_context
 from mycel.base.dtypes import DType, as_dtype, float32, int64
+from mycel.base.log import older
 from mycel.base.places import user_place
-from mycel.base.structure import structure
+from mycel.base.structure import changed_everywhere, structure
 from mycel.define.aval import aval_of
 from mycel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, check_hook
 from mycel.record.packed import Packed
@@ -56,13 +58,24 @@ class Tensor:
     __array_priority__ = 1000
     __array_ufunc__ = None
 
-    def __init__(self, input_data=None, dtype=None, shape=None, init: Any = None, const_arg=False):
-        del const_arg  # MindSpore's hint to its compiler; every input is shared by structure here.
+    def __init__(
+        self,
+        input_data=None,
+        dtype=None,
+        shape=None,
+        init: Any = None,
+        const_arg=False,
+        device=None,
+    ):
+        # const_arg is MindSpore's hint to its compiler; every input is shared by structure here.
+        # A Tensor lies on the device of the context.
+        del const_arg, device
         wanted = None if dtype is None else as_dtype(dtype)
         if init is None and input_data is None and shape is not None:
             init = "zeros"
         if init is not None:
             filled = init if hasattr(init, "fill") else given["initializer"](init)
+            self._init = filled
             input_data = filled.fill(_as_shape(shape), wanted or float32)
         elif input_data is None:
             raise errors.wrong(
@@ -206,6 +219,115 @@ class Tensor:
             raise TypeError(errors.ITERATE_SCALAR.format(place=user_place(2)))
         return (self[i] for i in range(self.shape[0]))  # type: ignore[index]
 
+    # -- what MindSpore keeps beside the values --------------------------------------------
+
+    # The initialiser that filled it, and what `set_init_flag` was told.
+    _init = None
+    _init_flag = False
+    # The Tensor that this one is the `data` of.
+    _of: Tensor | None = None
+
+    @staticmethod
+    def from_numpy(array: np.ndarray) -> Tensor:
+        """A Tensor of the values of a NumPy array, as `mycel.from_numpy` makes it.
+
+        Example:
+            >>> print(Tensor.from_numpy(np.array([1.5])).dtype)
+            Float64
+        """
+        return from_numpy(array)
+
+    @property
+    def data(self) -> Tensor:
+        """The values without their history: no gradient flows through them.
+
+        What is written into it, or assigned to it, is written into this Tensor.
+
+        Example:
+            >>> x = Tensor([1.0, 2.0])
+            >>> x.data[0] = 5.0
+            >>> print(x, ms.grad(lambda x: (x * x.data).sum())(x))
+            [5. 2.] [5. 2.]
+        """
+        made = self.detach()  # type: ignore[attr-defined]
+        made._of = self
+        return made
+
+    @data.setter
+    def data(self, value):
+        rebind(self, resolve(value if isinstance(value, Tensor) else Tensor(value)))
+
+    def value(self) -> Tensor:
+        """The Tensor itself.
+
+        Example:
+            >>> x = Tensor(1.0)
+            >>> x.value() is x
+            True
+        """
+        return self
+
+    @property
+    def device(self) -> str:
+        """Where it lies: the device of the context."""
+        return str(get_context("device_target"))
+
+    @property
+    def init(self):
+        """The initialiser it was filled by, if it was made by one; else None."""
+        return self._init
+
+    def is_init(self) -> bool:
+        """What `set_init_flag` was told; False before."""
+        return self._init_flag
+
+    def set_init_flag(self, flag: bool = False) -> None:
+        """Keep a flag for `is_init`, which changes nothing."""
+        self._init_flag = flag
+
+    @property
+    def param_info(self):
+        """What a Parameter has beside its values; None for any other Tensor."""
+        return None
+
+    def set_dtype(self, dtype) -> DType:
+        """Convert the values in place; the element type is returned.
+
+        Example:
+            >>> x = Tensor([1.5])
+            >>> x.set_dtype(ms.int32), x
+            (mindspore.int32, Tensor(shape=[1], dtype=Int32, value= [1]))
+        """
+        wanted = as_dtype(dtype)
+        if wanted is not self.dtype:
+            rebind(self, resolve(self.astype(wanted)))  # type: ignore[attr-defined]
+            changed_everywhere()  # what is remembered has the former type
+        return wanted
+
+    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None) -> Tensor:
+        """The Tensor itself; an older name of `init_data`.
+
+        Example:
+            >>> print(mycel.init.initializer("ones", 2).to_tensor())
+            [1. 1.]
+        """
+        del slice_index, shape, opt_shard_group
+        older("Tensor.to_tensor()", "Tensor.init_data()")
+        return self
+
+    def flush_from_cache(self) -> None:
+        """Nothing: values are in no cache."""
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` and return the Tensor; only that of a Parameter is looked at.
+
+        Example:
+            >>> Parameter(Tensor(1.0), name="w").requires_grad_(False).requires_grad
+            False
+        """
+        self.requires_grad = requires_grad
+        return self
+
     # -- hooks --------------------------------------------------------------------------
 
     def register_hook(self, hook) -> HookHandle:
@@ -237,6 +359,7 @@ class Tensor:
     def __deepcopy__(self, memo):
         made = new_tensor(self._value, self.__class__)
         made.__dict__.update(self.__dict__)
+        made.__dict__.pop("_of", None)
         memo[id(self)] = made
         return made
 
@@ -261,8 +384,7 @@ def tensor(
         >>> ms.tensor([1, 2], ms.float32)
         Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])
     """
-    del device
-    return Tensor(input_data, dtype, shape, init, const_arg)
+    return Tensor(input_data, dtype, shape, init, const_arg, device)
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
@@ -382,6 +504,13 @@ def rebind(handle: Tensor, value: Value) -> None:
     if handle._value.aval is not value.aval:
         structure.changes += 1
     handle._value = value
+
+
+def give_value(handle: Tensor, value: Value) -> None:
+    """`rebind` for what a program writes: what is written into `x.data` reaches x."""
+    rebind(handle, value)
+    if handle._of is not None:
+        rebind(handle._of, value)
 
 
 def hooks_of_value(value: Value) -> Hooks:

@@ -10,9 +10,10 @@ from types import ModuleType
 
 from mycel.define.definition import Definition, define
 from mycel.record.tensor import Tensor
+from mycel.spell.older_keywords import RENAMED
 from mycel.spell.primitive import Primitive
 from mycel.spell.spelling import REQUIRED, Argument, Spelling, parse, where
-from mycel.spell.write import write_function, write_primitive
+from mycel.spell.write import write_function, write_primitive, write_renaming
 
 
 class Later:
@@ -164,7 +165,11 @@ def _spell_all(definition, spellings, own, composite):
 
 def _written(definition, text, own, composite):
     spelling = parse(text, definition.defaults)
-    if spelling.created is None:
+    place = f"{spelling.namespace}.{spelling.name}"
+    if place in RENAMED:
+        taken = spelling.called or own
+        made = write_renaming(definition, place, taken, composite, RENAMED[place])
+    elif spelling.created is None:
         made = write_function(definition, spelling.name, spelling.called or own, composite)
     else:
         made = _primitive(definition, spelling, own, composite)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from mycel.define.definition import Definition
 from mycel.record.dispatch import apply0, apply1, apply2, applyn
+from mycel.spell.older_keywords import ABSENT, call_renamed
 from mycel.spell.spelling import REQUIRED, Argument
 
 
@@ -127,6 +128,34 @@ def write_function(definition, name: str, arguments: list[Argument], composite: 
     call = writer.call_composite(given) if composite else writer.call(given)
     source = f"def {name}({writer.parameters(arguments)}):\n    return {call}\n"
     return writer.make(name, source, definition.function.__doc__)
+
+
+def write_renaming(
+    definition, where: str, arguments: list[Argument], composite, renamed: dict[str, str]
+) -> Callable:
+    """As `write_function`, for a function that takes older keywords behind its parameters."""
+    name, writer = where.rpartition(".")[2], Writer(definition)
+    newer = [
+        a._replace(default=ABSENT) if a.default is REQUIRED and a.public in renamed.values() else a
+        for a in arguments
+    ]
+    former = [Argument(word, word, ABSENT) for word in renamed]
+    given = given_by(arguments)
+    call = writer.call_composite(given) if composite else writer.call(given)
+    taken = writer.parameters(newer + former)
+    writer.globals |= {"absent": ABSENT, "call_renamed": call_renamed}
+    unsure = [a.public for a in newer if a.default is ABSENT]
+    test = " or ".join([f"{p} is absent" for p in unsure] + [f"{p} is not absent" for p in renamed])
+    source = (
+        f"def {name}({taken}):\n    if {test}:\n"
+        f"        return call_renamed({name}, {where!r}, {_dict(newer)}, {_dict(former)})\n"
+        f"    return {call}\n"
+    )
+    return writer.make(name, source, definition.function.__doc__)
+
+
+def _dict(arguments: list[Argument]) -> str:
+    return "{" + ", ".join(f"{a.public!r}: {a.public}" for a in arguments) + "}"
 
 
 def write_primitive(

@@ -8,6 +8,7 @@ import numpy as np
 from mycel import ops
 from mycel.base.dtypes import as_dtype, float32, int32
 from mycel.base.errors import wrong
+from mycel.base.log import older
 from mycel.init import initializer
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, is_number, number, one_of, positive_integer
@@ -38,6 +39,7 @@ class Dropout(Cell):
         super().__init__()
         del dtype
         if p is None:
+            older("nn.Dropout(keep_prob=...)", "nn.Dropout(p=1 - keep_prob)")
             if not isinstance(keep_prob, float):
                 actual = f"{type(keep_prob).__name__} {keep_prob!r}"
                 raise wrong(TypeError, "Dropout.keep_prob", "a float", actual)

@@ -6,10 +6,11 @@ from __future__ import annotations
 from mycel import ops
 from mycel.base.dtypes import as_dtype, float32
 from mycel.base.errors import wrong
+from mycel.base.log import note_once
 from mycel.init import initializer
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
-from mycel.nn.layers.older import ClipByNorm
+from mycel.nn.layers.older import shortened
 from mycel.record.parameter import Parameter
 
 OPERATORS = ("SUM", "MAX", "MEAN")
@@ -28,6 +29,7 @@ class EmbeddingLookup(Cell):
         max_norm: shorten each row that is looked up to this length.
         sparse: must be True with the target 'CPU'.
         dtype: the element type of the table.
+        vocab_cache_size: accepted; of older MindSpore, for a table on a server.
 
     Raises:
         TypeError: an argument of another type.
@@ -53,8 +55,11 @@ class EmbeddingLookup(Cell):
         max_norm=None,
         sparse=True,
         dtype=float32,
+        vocab_cache_size=0,
     ):
         super().__init__()
+        if vocab_cache_size:
+            note_once("EmbeddingLookup.vocab_cache_size has no effect: the table is in one place.")
         name = type(self).__name__
         self.vocab_size = positive_integer(vocab_size, f"{name}.vocab_size")
         self.embedding_size = positive_integer(embedding_size, f"{name}.embedding_size")
@@ -75,7 +80,7 @@ class EmbeddingLookup(Cell):
         rows = ops.EmbeddingLookup()(self.embedding_table, indices, 0)
         if self.max_norm is None:
             return rows
-        return ClipByNorm(tuple(range(indices.ndim, rows.ndim)))(rows, self.max_norm)
+        return shortened(rows, self.max_norm, tuple(range(indices.ndim, rows.ndim)))
 
 
 class MultiFieldEmbeddingLookup(EmbeddingLookup):

@@ -10,6 +10,7 @@ import numpy as np
 
 from mycel import ops
 from mycel.base.errors import wrong
+from mycel.base.log import older
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number
 from mycel.record.tensor import Tensor
@@ -46,6 +47,7 @@ class Norm(Cell):
 
     def __init__(self, axis=(), keep_dims=False):
         super().__init__()
+        older("nn.Norm", "ops.norm")
         self.axis = _axes(axis, "Norm.axis")
         self.keep_dims = boolean(keep_dims, "Norm.keep_dims")
 
@@ -77,6 +79,7 @@ class Moments(Cell):
 
     def __init__(self, axis=None, keep_dims=None):
         super().__init__()
+        older("nn.Moments", "ops.var_mean")
         self.axis = () if axis is None else _axes(axis, "Moments.axis")
         self.keep_dims = False if keep_dims is None else boolean(keep_dims, "Moments.keep_dims")
 
@@ -137,6 +140,7 @@ class Range(Cell):
 
     def __init__(self, start, limit=None, delta=1):
         super().__init__()
+        older("nn.Range", "ops.range")
         if delta == 0:
             raise wrong(ValueError, "Range.delta", "a number other than 0", delta)
         start, limit = (0, start) if limit is None else (start, limit)
@@ -160,6 +164,10 @@ class Tril(Cell):
          [3 4]]
     """
 
+    def __init__(self):
+        super().__init__()
+        older("nn.Tril", "ops.tril")
+
     def construct(self, x, k=0):
         """The lower triangle; k counts diagonals upwards from the main one."""
         return ops.tril(x, k)
@@ -176,9 +184,27 @@ class Triu(Cell):
          [0 4]]
     """
 
+    def __init__(self):
+        super().__init__()
+        older("nn.Triu", "ops.triu")
+
     def construct(self, x, k=0):
         """The upper triangle; k counts diagonals upwards from the main one."""
         return ops.triu(x, k)
+
+
+def shortened(x, clip_norm, axis):
+    """x · clip_norm / the greater of its length over `axis` and clip_norm; of halves in Float32."""
+    wide = x.astype("float32") if x.dtype.name in ("float16", "bfloat16") else x
+    squares = ops.ReduceSum(True)(ops.square(wide), axis)
+    # The root has no derivative at 0, where x is not changed.
+    there = squares > 0
+    length = ops.sqrt(ops.select(there, squares, ops.ones_like(squares)))
+    length = ops.select(there, length, squares)
+    if isinstance(clip_norm, Tensor):
+        clip_norm = clip_norm.astype(wide.dtype)
+    made = wide * clip_norm / ops.maximum(length, clip_norm)
+    return made.reshape(x.shape)
 
 
 class ClipByNorm(Cell):
@@ -199,20 +225,12 @@ class ClipByNorm(Cell):
 
     def __init__(self, axis=None):
         super().__init__()
+        older("nn.ClipByNorm", "ops.clip_by_norm")
         self.axis = () if axis is None else _axes(axis, "ClipByNorm.axis")
 
     def construct(self, x, clip_norm):
         """x · clip_norm / the greater of its length and clip_norm; of halves in Float32."""
-        wide = x.astype("float32") if x.dtype.name in ("float16", "bfloat16") else x
-        squares = ops.ReduceSum(True)(ops.square(wide), self.axis)
-        # The root has no derivative at 0, where x is not changed.
-        there = squares > 0
-        length = ops.sqrt(ops.select(there, squares, ops.ones_like(squares)))
-        length = ops.select(there, length, squares)
-        if isinstance(clip_norm, Tensor):
-            clip_norm = clip_norm.astype(wide.dtype)
-        made = wide * clip_norm / ops.maximum(length, clip_norm)
-        return made.reshape(x.shape)
+        return shortened(x, clip_norm, self.axis)
 
 
 class L1Regularizer(Cell):
@@ -234,6 +252,7 @@ class L1Regularizer(Cell):
 
     def __init__(self, scale):
         super().__init__()
+        older("nn.L1Regularizer", "ops.abs(weights).sum() * scale")
         self.scale = number(scale, "L1Regularizer.scale", "above 0", lambda n: 0 < n < np.inf)
 
     def construct(self, weights):
@@ -258,6 +277,7 @@ class LRN(Cell):
         self, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="ACROSS_CHANNELS"
     ):
         super().__init__()
+        older("nn.LRN", "ops.lrn")
         self.settings = depth_radius, bias, alpha, beta, norm_region
 
     def construct(self, input_x):
@@ -284,6 +304,7 @@ class Roll(Cell):
 
     def __init__(self, shift, axis):
         super().__init__()
+        older("nn.Roll", "ops.roll")
         self.shift, self.axis = _axes(shift, "Roll.shift"), _axes(axis, "Roll.axis")
         counts = [1 if is_integer(given) else len(given) for given in (self.shift, self.axis)]
         if counts[0] != counts[1]:

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data sets: rows with named columns from Python, arrays and files; mapped, shuffled, batched."""
+
+from mycel.dataset import config, samplers
+from mycel.dataset.engine.batching import (
+    BatchDataset,
+    BatchInfo,
+    BucketBatchByLengthDataset,
+    PaddedBatchDataset,
+)
+from mycel.dataset.engine.cache import DatasetCache
+from mycel.dataset.engine.dataset import (
+    AudioBaseDataset,
+    Dataset,
+    TextBaseDataset,
+    UnionBaseDataset,
+    VisionBaseDataset,
+)
+from mycel.dataset.engine.debugging import DebugHook
+from mycel.dataset.engine.files import CSVDataset, TextFileDataset, TFRecordDataset
+from mycel.dataset.engine.images import (
+    CelebADataset,
+    Cifar10Dataset,
+    Cifar100Dataset,
+    FakeImageDataset,
+    FashionMnistDataset,
+    ImageFolderDataset,
+    KMnistDataset,
+    MnistDataset,
+)
+from mycel.dataset.engine.iterators import DictIterator, Iterator, TupleIterator
+from mycel.dataset.engine.joining import ConcatDataset, ZipDataset
+from mycel.dataset.engine.nodes import (
+    FilterDataset,
+    MapDataset,
+    ProjectDataset,
+    RenameDataset,
+    RepeatDataset,
+    ShuffleDataset,
+    SkipDataset,
+    TakeDataset,
+)
+from mycel.dataset.engine.operations import zip
+from mycel.dataset.engine.records import MindDataset
+from mycel.dataset.engine.schema import Schema
+from mycel.dataset.engine.sources import (
+    GeneratorDataset,
+    MappableDataset,
+    NumpySlicesDataset,
+    PaddedDataset,
+    SourceDataset,
+)
+from mycel.dataset.samplers import (
+    BuiltinSampler,
+    DistributedSampler,
+    IterSampler,
+    PKSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    Shuffle,
+    SubsetRandomSampler,
+    SubsetSampler,
+    WeightedRandomSampler,
+)
+
+set_seed = config.set_seed
+get_seed = config.get_seed

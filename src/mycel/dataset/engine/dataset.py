@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A dataset: a tree of operations over sources, that can be gone through again and again."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from mycel.base.errors import wrong
+from mycel.base.places import user_place
+from mycel.dataset import config
+from mycel.dataset.engine.iterators import DictIterator, TupleIterator, given
+from mycel.dataset.engine.machinery import Flow
+from mycel.dataset.engine.operations import Operations
+from mycel.dataset.engine.workers import Pool
+from mycel.dataset.samplers import Chances
+
+UNKNOWN_COLUMN = (
+    "{what} (made at {place}): there is no column {name!r}. The columns here are {columns}."
+)
+
+
+class Session:
+    """What the passes of one iterator share: the seed, and the worker processes.
+
+    Args:
+        seed: None takes the chosen one, or one that nobody chose.
+        chosen: whether datasets of one size are to be shuffled alike.
+    """
+
+    def __init__(self, root: Dataset, seed: int | None = None, chosen: bool | None = None):
+        known = config.chosen_seed()
+        self.chosen = (known is not None) if chosen is None else chosen
+        if seed is None:
+            seed = secrets.randbits(62) if known is None else known
+        self.seed = seed
+        self.debug = config.settings.debug_mode
+        self.limit = config.settings.worker_timeout
+        self._places = {id(node): place for place, node in enumerate(root.nodes())}
+        self._pools: dict[int, Pool] = {}
+
+    def place(self, node: Dataset) -> int:
+        """The number of a dataset in the pipeline."""
+        return self._places.get(id(node), 0)
+
+    def pool(
+        self,
+        node: Dataset,
+        content: bytes,
+        workers: int,
+        name_of: Callable,
+        several: tuple = (tuple,),
+    ) -> Pool:
+        """The worker processes of a dataset, started when they are first needed."""
+        place = self.place(node)
+        if place not in self._pools:
+            count = min(workers, config.limit_of_workers())
+            seed = self.seed + place
+            self._pools[place] = Pool(content, count, name_of, self.limit, seed, several)
+        return self._pools[place]
+
+    def close(self) -> None:
+        """End the worker processes."""
+        for pool in self._pools.values():
+            pool.close()
+        self._pools.clear()
+
+
+class Run(NamedTuple):
+    """One pass over a part of the pipeline.
+
+    `number` counts passes, so that random operations differ in each; `order` does the same for
+    the order of rows, which a part of a `split` keeps; `epoch` is what a program calls it.
+    """
+
+    session: Session
+    number: int
+    order: int
+    epoch: int
+
+    def chances(self, node: Dataset) -> Chances:
+        """The random numbers that order the rows of a dataset."""
+        session = self.session
+        if session.chosen:
+            return Chances(session.seed, self.order, 0, session.seed)
+        return Chances(session.seed, self.order, session.place(node))
+
+    def numbers(self, node: Dataset) -> Callable[[int], tuple]:
+        """What the random numbers of an operation depend on, by the number of the row."""
+        common = (self.session.seed, self.number, self.session.place(node))
+        return lambda row: (*common, row)
+
+    def passes(self, count: int, made: int) -> Run:
+        """The pass with this number among `count` that a `repeat` makes of one."""
+        count = max(count, 1)
+        return self._replace(number=self.number * count + made, order=self.order * count + made)
+
+
+class Dataset(Operations):
+    """The base of all datasets. Its methods make datasets of datasets.
+
+    A row has named columns; nothing is read until an iterator is asked for a row.
+
+    Args:
+        children: the dataset or datasets it is made of.
+        num_parallel_workers: how many threads (or processes) work for it.
+        cache: accepted; see DatasetCache.
+
+    Raises:
+        TypeError, ValueError: arguments of the wrong kind, here and in all methods.
+        RuntimeError: while rows are made: an operation raised, or columns do not fit.
+
+    Example:
+        >>> data = ds.NumpySlicesDataset({"x": [1, 2, 3]}, shuffle=False)
+        >>> for batch in data.map(lambda x: x * 2, "x").batch(2).create_dict_iterator(num_epochs=1):
+        ...     print(batch["x"])
+        [2 4]
+        [6]
+    """
+
+    def __init__(self, children=None, num_parallel_workers=None, cache=None):
+        if children is None:
+            children = []
+        self.children = list(children) if isinstance(children, (list, tuple)) else [children]
+        for child in self.children:
+            if not isinstance(child, Dataset):
+                what = f"{type(self).__name__}: its input"
+                raise wrong(TypeError, what, "a dataset", type(child).__name__)
+        if num_parallel_workers is not None:
+            what = f"{type(self).__name__}: num_parallel_workers"
+            if isinstance(num_parallel_workers, bool) or not isinstance(num_parallel_workers, int):
+                raise wrong(TypeError, what, "an integer", repr(num_parallel_workers))
+            if num_parallel_workers < 1:
+                raise wrong(ValueError, what, "at least 1", num_parallel_workers)
+        self.num_parallel_workers = num_parallel_workers
+        self.cache = cache
+        self.parent: list[Dataset] = []
+        self.place = user_place()
+        self._init_step = 0
+        self._found: dict[str, object] = {}
+
+    # -- what each kind of dataset says -------------------------------------------------
+
+    def _columns(self) -> list[str]:
+        """The names of the columns."""
+        return self.children[0]._columns()
+
+    def _size(self) -> int | None:
+        """The number of rows, if it is known without making them."""
+        return self.children[0]._size()
+
+    def _flow(self, run: Run) -> Flow:
+        """One pass over the rows."""
+        raise NotImplementedError(f"{type(self).__name__} has no rows of its own.")
+
+    # -- the tree -------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """How errors call it."""
+        return f"{type(self).__name__} (made at {self.place})"
+
+    def nodes(self) -> Iterator[Dataset]:
+        """This dataset and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.nodes()
+
+    def checked(self, names) -> list[str]:
+        """These names as a list, if the dataset has all of them.
+
+        Raises:
+            RuntimeError: it has not.
+        """
+        columns = self._columns()
+        for name in names:
+            if name not in columns:
+                raise RuntimeError(
+                    UNKNOWN_COLUMN.format(
+                        what=type(self).__name__, place=self.place, name=name, columns=columns
+                    )
+                )
+        return list(names)
+
+    # -- going through it -------------------------------------------------------------------
+
+    def __iter__(self):
+        return self.create_tuple_iterator(num_epochs=1)
+
+    def __len__(self) -> int:
+        return self.get_dataset_size()
+
+    def create_dict_iterator(self, num_epochs=-1, output_numpy=False, do_copy=False):
+        """An iterator over rows as dictionaries from column names to Tensors.
+
+        Args:
+            num_epochs: how often it can be gone through; -1 sets no limit.
+            output_numpy: NumPy arrays instead of Tensors. Texts are NumPy arrays in any case.
+            do_copy: accepted; every row has memory of its own.
+
+        Example:
+            >>> data = ds.NumpySlicesDataset({"x": [1.5], "name": ["a"]})
+            >>> for row in data.create_dict_iterator(num_epochs=1):
+            ...     print(row["x"].dtype, row["name"])
+            Float64 a
+        """
+        del do_copy
+        return DictIterator(self, num_epochs, output_numpy)
+
+    def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=False):
+        """An iterator over rows as lists of Tensors.
+
+        Args:
+            columns: which columns, in which order; None takes all.
+            others: as in `create_dict_iterator`.
+
+        Example:
+            >>> data = ds.NumpySlicesDataset({"x": [1, 2], "y": [3, 4]}, shuffle=False)
+            >>> iterator = data.create_tuple_iterator(["y"], num_epochs=2, output_numpy=True)
+            >>> [[int(y) for (y,) in iterator] for epoch in range(2)]
+            [[3, 4], [3, 4]]
+        """
+        del do_copy
+        if isinstance(columns, str):
+            columns = [columns]
+        made = self if columns is None else self.project(columns)
+        return TupleIterator(made, num_epochs, output_numpy)
+
+    def reset(self) -> None:
+        """Forget what was found out about sizes and shapes, as after a change of the source.
+
+        Example:
+            >>> ds.NumpySlicesDataset([1]).reset()
+        """
+        for node in self.nodes():
+            node._found.clear()
+
+    def close_pool(self) -> None:
+        """Accepted and harmless: worker processes end with their iterator.
+
+        Example:
+            >>> ds.NumpySlicesDataset([1]).close_pool()
+        """
+
+    def set_init_step(self, init_step) -> None:
+        """Let iterators begin behind this many rows, counted over epochs.
+
+        Example:
+            >>> data = ds.NumpySlicesDataset([1, 2, 3], shuffle=False)
+            >>> data.set_init_step(2)
+            >>> [int(row[0]) for row in data]
+            [3]
+        """
+        self._init_step = int(init_step)
+
+    def get_init_step(self) -> int:
+        """What `set_init_step` was called with, else 0.
+
+        Example:
+            >>> ds.NumpySlicesDataset([1]).get_init_step()
+            0
+        """
+        return self._init_step
+
+    # -- what is known of it ------------------------------------------------------------------
+
+    def get_col_names(self) -> list[str]:
+        """The names of the columns.
+
+        Example:
+            >>> ds.NumpySlicesDataset({"x": [1], "y": [2]}).get_col_names()
+            ['x', 'y']
+        """
+        return list(self._columns())
+
+    def get_dataset_size(self) -> int:
+        """How many rows (batches, behind a `batch`) an epoch has.
+
+        Where nothing tells, as behind a `filter`, the rows are made once and counted.
+
+        Example:
+            >>> ds.NumpySlicesDataset([1, 2, 3]).batch(2).get_dataset_size()
+            2
+        """
+        size = self._size()
+        if size is None:
+            size = self._found.get("size")
+        if size is None:
+            session = Session(self)
+            try:
+                size = sum(1 for _ in self._flow(Run(session, 0, 0, 0)).begin(0))
+            finally:
+                session.close()
+            self._found["size"] = size
+        return size
+
+    def get_batch_size(self) -> int:
+        """How many rows of the source are in a batch: 1 without `batch`, -1 where it changes.
+
+        Example:
+            >>> ds.NumpySlicesDataset([1, 2, 3]).batch(2).get_batch_size()
+            2
+        """
+        return self.children[0].get_batch_size() if self.children else 1
+
+    def get_repeat_count(self) -> int:
+        """How often the rows are repeated in an epoch.
+
+        Example:
+            >>> ds.NumpySlicesDataset([1, 2, 3]).repeat(4).get_repeat_count()
+            4
+        """
+        return self.children[0].get_repeat_count() if self.children else 1
+
+    def get_class_indexing(self) -> dict:
+        """The number of each class, where the source has classes.
+
+        Example:
+            >>> ds.NumpySlicesDataset([1, 2, 3]).get_class_indexing()
+            {}
+        """
+        return self.children[0].get_class_indexing() if self.children else {}
+
+    def num_classes(self) -> int | None:
+        """How many classes the source has, if it has classes.
+
+        Example:
+            >>> print(ds.NumpySlicesDataset([1, 2, 3]).num_classes())
+            None
+        """
+        return self.children[0].num_classes() if self.children else None
+
+    def output_shapes(self, estimate=False) -> list:
+        """The shapes of the columns, as the first row has them.
+
+        Args:
+            estimate: look at all rows; None stands where they differ.
+
+        Example:
+            >>> ds.NumpySlicesDataset([[1, 2], [3, 4]]).batch(2).output_shapes()
+            [[2, 2]]
+        """
+        if estimate:
+            return self._shapes_of_all()
+        return [_shape(value) for value in self._first().values()]
+
+    def _shapes_of_all(self) -> list:
+        shapes: list | None = None
+        for row in self.create_tuple_iterator(num_epochs=1, output_numpy=True):
+            here = [_shape(value) for value in row]
+            if shapes is None:
+                shapes = here
+            shapes = [_common(*pair) for pair in zip(shapes, here, strict=True)]
+        return shapes or []
+
+    def output_types(self) -> list:
+        """The element types of the columns, as NumPy has them.
+
+        Example:
+            >>> ds.NumpySlicesDataset({"x": [1], "y": [2.5]}).output_types()
+            [dtype('int64'), dtype('float64')]
+        """
+        return [_kind(value) for value in self._first().values()]
+
+    def _first(self) -> dict:
+        if "first" not in self._found:
+            session = Session(self)
+            # One row is not worth a process.
+            session.debug = True
+            try:
+                found = next(self._flow(Run(session, 0, 0, 0)).begin(0), {})
+            finally:
+                session.close()
+            self._found["first"] = found
+        return self._found["first"]
+
+
+def _shape(value) -> list:
+    return [0] if isinstance(value, dict) else list(np.shape(value))
+
+
+def _kind(value) -> np.dtype:
+    if isinstance(value, dict):
+        return np.dtype(object)
+    kind = value.dtype
+    return np.dtype(kind.kind) if kind.kind in "US" else kind
+
+
+def _common(first: list, second: list) -> list:
+    if len(first) != len(second):
+        return [None] * len(first)
+    return [a if a == b else None for a, b in zip(first, second, strict=True)]
+
+
+class VisionBaseDataset(Dataset):
+    """The base of datasets of images."""
+
+
+class TextBaseDataset(Dataset):
+    """The base of datasets of texts."""
+
+
+class AudioBaseDataset(Dataset):
+    """The base of datasets of sounds."""
+
+
+class UnionBaseDataset(VisionBaseDataset, TextBaseDataset, AudioBaseDataset):
+    """The base of datasets of anything."""
+
+
+given.update(Session=Session, Run=Run)

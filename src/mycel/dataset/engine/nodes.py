@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets made of datasets: changed, chosen, ordered and joined rows. Batches are in batching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mycel.base.errors import wrong
+from mycel.dataset import config
+from mycel.dataset.engine import chance, worker
+from mycel.dataset.engine.dataset import Dataset, Run, UnionBaseDataset
+from mycel.dataset.engine.debugging import show
+from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
+from mycel.dataset.engine.operations import given
+from mycel.dataset.engine.workers import InProcesses, packed
+
+FAILED = "{operation} on the column(s) {columns} of {dataset}"
+RAISED = "{operation} failed: {kind}: {text}"
+WRONG_COUNT = (
+    "{operation} gave {actual} column(s), but output_columns has {expected}: {names}. Return a "
+    "tuple with one value for each, or name what it returns in output_columns."
+)
+TAKEN = "{dataset}: the name {name!r} would be given to two columns; the columns are {columns}."
+
+
+def name_list(value, what: str) -> list[str]:
+    """Column names as a list, from one or several.
+
+    Raises:
+        TypeError: something else.
+        ValueError: none, or one twice.
+    """
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise wrong(TypeError, what, "a name or a list of names", repr(value))
+    if not names or not all(names) or len(set(names)) < len(names):
+        raise wrong(ValueError, what, "at least one name, each once", repr(value))
+    return list(names)
+
+
+def integer(value, what: str, least: int) -> int:
+    """An integer that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise wrong(TypeError, what, "an integer", repr(value))
+    if value < least:
+        raise wrong(ValueError, what, f"at least {least}", value)
+    return int(value)
+
+
+def operation_name(operation) -> str:
+    """How errors call an operation."""
+    known = getattr(operation, "__qualname__", None) or type(operation).__qualname__
+    return known.replace("<locals>.", "")
+
+
+def outputs_in_place(columns: list[str], inputs: list[str], outputs: list[str]) -> list[str]:
+    """The columns behind an operation: in place where their number stays, else in front."""
+    if len(inputs) == len(outputs):
+        renamed = dict(zip(inputs, outputs, strict=True))
+        if set(inputs) == set(outputs):
+            return list(columns)
+        return [renamed.get(name, name) for name in columns]
+    return outputs + [name for name in columns if name not in inputs]
+
+
+class MapDataset(UnionBaseDataset):
+    """Rows with changed columns; made by `Dataset.map`."""
+
+    def __init__(
+        self,
+        input_dataset,
+        operations=None,
+        input_columns=None,
+        output_columns=None,
+        num_parallel_workers=None,
+        python_multiprocessing=False,
+        cache=None,
+        callbacks=None,
+        max_rowsize=None,
+        offload=None,
+        **unknown,
+    ):
+        if unknown:
+            expected = "operations, input_columns, output_columns and the like"
+            raise wrong(TypeError, "The keywords of map", expected, sorted(unknown))
+        super().__init__(input_dataset, num_parallel_workers, cache)
+        operations = operations if isinstance(operations, (list, tuple)) else [operations]
+        if not operations:
+            raise wrong(ValueError, "map: operations", "at least one", "none")
+        for operation in operations:
+            if not callable(operation):
+                expected = "something that can be called, or a list of such"
+                raise wrong(ValueError, "map: operations", expected, repr(operation))
+        self.operations = list(operations)
+        self.input_columns = name_list(input_columns, "map: input_columns") if input_columns else []
+        self.output_columns = (
+            name_list(output_columns, "map: output_columns") if output_columns else []
+        )
+        self.python_multiprocessing = bool(python_multiprocessing)
+        self.callbacks, self.max_rowsize, self.offload = callbacks, max_rowsize, offload
+        self._packed: bytes | None = None
+        self._unpackable = False
+
+    def _inputs(self) -> list[str]:
+        return self.checked_below(self.input_columns or self.children[0]._columns()[:1])
+
+    def checked_below(self, names: Sequence[str]) -> list[str]:
+        """These names, if the dataset below has them."""
+        self.children[0].checked(names)
+        return list(names)
+
+    def _columns(self) -> list[str]:
+        inputs = self._inputs()
+        columns = self.children[0]._columns()
+        found = outputs_in_place(columns, inputs, self.output_columns or inputs)
+        for name in found:
+            if found.count(name) > 1:
+                raise RuntimeError(TAKEN.format(dataset=self.name, name=name, columns=found))
+        return found
+
+    def _named(self, number: int | None = None) -> str:
+        if number is None or number >= len(self.operations):
+            operation = ", ".join(operation_name(each) for each in self.operations)
+        else:
+            operation = operation_name(self.operations[number])
+        columns = self.input_columns or self.children[0]._columns()[:1]
+        return FAILED.format(operation=f"map: {operation}", columns=columns, dataset=self.name)
+
+    def _flow(self, run: Run) -> Flow:
+        inputs, columns = self._inputs(), self._columns()
+        outputs = self.output_columns or inputs
+        flow = self.children[0]._flow(run)
+        numbers = run.numbers(self)
+
+        def join(row: Row, made: tuple) -> Row:
+            if len(made) != len(outputs):
+                raise RuntimeError(
+                    WRONG_COUNT.format(
+                        operation=self._named(),
+                        actual=len(made),
+                        expected=len(outputs),
+                        names=outputs,
+                    )
+                )
+            changed = dict(zip(outputs, made, strict=True))
+            return {name: changed[name] if name in changed else row[name] for name in columns}
+
+        if self._in_processes(run):
+            workers = config.workers_of(self.num_parallel_workers)
+
+            def begin(parent):
+                return InProcesses(
+                    lambda: run.session.pool(self, self._packed, workers, self._named),
+                    lambda row, number: tuple([row[name] for name in inputs]),
+                    join,
+                    numbers,
+                    parent,
+                )
+
+            return flow.then(begin)
+        single = run.session.debug
+
+        def change(number: int, row: Row) -> Row:
+            made = join(row, self._apply(tuple([row[name] for name in inputs]), numbers(number)))
+            return show(made, self._named()) if single else made
+
+        if config.settings.error_samples_mode is not config.ErrorSamplesMode.RETURN:
+            mode = config.settings.error_samples_mode
+            return flow.then(lambda parent: _Tolerant(mode, change, parent))
+        return flow.map(change, 1 if single else self._threads())
+
+    def _threads(self) -> int:
+        """Threads: as many as were asked for; the default only where all operations are ours."""
+        if self.num_parallel_workers is not None:
+            return self.num_parallel_workers
+        ours = all(type(each).__module__.startswith("mycel.") for each in self.operations)
+        return config.settings.num_parallel_workers if ours else 1
+
+    def _in_processes(self, run: Run) -> bool:
+        if not self.python_multiprocessing or run.session.debug or self._unpackable:
+            return False
+        if config.workers_of(self.num_parallel_workers) < 2:
+            return False
+        if self._packed is None:
+            self._packed = packed(self.operations, self._named())
+            self._unpackable = self._packed is None
+        return not self._unpackable
+
+    def _apply(self, arguments: tuple, numbers: tuple) -> tuple:
+        reached = [0]
+        try:
+            with chance.row(*numbers):
+                made = worker.apply(self.operations, arguments, lambda n: reached.__setitem__(0, n))
+            return tuple([worker.as_column(value) for value in made])
+        except Exception as error:
+            raise RuntimeError(
+                RAISED.format(
+                    operation=self._named(reached[0]), kind=type(error).__name__, text=error
+                )
+            ) from error
+
+
+class _Tolerant(Steps):
+    """Rows whose operation raises are left out, or replaced by the row before."""
+
+    def __init__(self, mode, change: Callable, parent):
+        self._mode, self._change, self._parent = mode, change, parent
+        self._number = 0
+        self._last: Row | None = None
+
+    def __next__(self) -> Row:
+        while True:
+            row = next(self._parent)
+            self._number += 1
+            try:
+                self._last = self._change(self._number - 1, row)
+            except RuntimeError:
+                if self._mode is config.ErrorSamplesMode.SKIP or self._last is None:
+                    continue
+            return self._last
+
+    def get_state(self) -> dict:
+        return {"number": self._number, "parent": self._parent.get_state()}
+
+    def set_state(self, state: dict) -> None:
+        self._number = state["number"]
+        self._parent.set_state(state["parent"])
+
+
+class FilterDataset(UnionBaseDataset):
+    """The rows that a function wants; made by `Dataset.filter`."""
+
+    def __init__(self, input_dataset, predicate, input_columns=None, num_parallel_workers=None):
+        super().__init__(input_dataset, num_parallel_workers)
+        if not callable(predicate):
+            raise wrong(TypeError, "filter: predicate", "a function", repr(predicate))
+        self.predicate = predicate
+        self.input_columns = (
+            name_list(input_columns, "filter: input_columns") if input_columns else []
+        )
+
+    def _size(self):
+        return None
+
+    def _flow(self, run: Run) -> Flow:
+        names = self.children[0].checked(self.input_columns or self._columns())
+
+        def wanted(row: Row) -> bool:
+            try:
+                return bool(self.predicate(*[row[name] for name in names]))
+            except Exception as error:
+                operation = f"filter: {operation_name(self.predicate)}"
+                operation = FAILED.format(operation=operation, columns=names, dataset=self.name)
+                raise RuntimeError(
+                    RAISED.format(operation=operation, kind=type(error).__name__, text=error)
+                ) from error
+
+        return self.children[0]._flow(run).then(lambda parent: _Filtered(wanted, parent))
+
+
+class _Filtered(Steps):
+    def __init__(self, wanted: Callable, parent):
+        self._wanted, self._parent = wanted, parent
+
+    def __next__(self) -> Row:
+        while True:
+            row = next(self._parent)
+            if self._wanted(row):
+                return row
+
+    def get_state(self) -> dict:
+        return {"parent": self._parent.get_state()}
+
+    def set_state(self, state: dict) -> None:
+        self._parent.set_state(state["parent"])
+
+
+class ShuffleDataset(UnionBaseDataset):
+    """Rows shuffled within windows; made by `Dataset.shuffle`."""
+
+    def __init__(self, input_dataset, buffer_size):
+        super().__init__(input_dataset)
+        self.buffer_size = integer(buffer_size, "shuffle: buffer_size", 2)
+
+    def _flow(self, run: Run) -> Flow:
+        seed = int(run.chances(self).own().integers(1 << 31))
+        return self.children[0]._flow(run).shuffle(self.buffer_size, seed)
+
+
+class RepeatDataset(UnionBaseDataset):
+    """All rows again and again; made by `Dataset.repeat`."""
+
+    def __init__(self, input_dataset, count=None):
+        super().__init__(input_dataset)
+        count = -1 if count is None else count
+        integer(count, "repeat: count", -1)
+        if count == 0:
+            raise wrong(ValueError, "repeat: count", "-1 or at least 1", 0)
+        self.count = count
+
+    def _size(self):
+        size = self.children[0].get_dataset_size()
+        # An endless repetition has the size of what it repeats, as in MindSpore.
+        return size * max(self.count, 1)
+
+    def get_repeat_count(self) -> int:
+        below = self.children[0].get_repeat_count()
+        return -1 if -1 in (below, self.count) else below * self.count
+
+    get_repeat_count.__doc__ = Dataset.get_repeat_count.__doc__
+
+    def _flow(self, run: Run) -> Flow:
+        child = self.children[0]
+        if self.count == 1:
+            return child._flow(run)
+        # An endless repetition is one epoch; its passes need no room between those of others.
+        return of_passes(lambda made: child._flow(run.passes(self.count, made)), self.count)
+
+
+class SkipDataset(UnionBaseDataset):
+    """Without the first rows; made by `Dataset.skip`."""
+
+    def __init__(self, input_dataset, count):
+        super().__init__(input_dataset)
+        self.count = integer(count, "skip: count", 0)
+
+    def _size(self):
+        size = self.children[0]._size()
+        return None if size is None else max(size - self.count, 0)
+
+    def _flow(self, run: Run) -> Flow:
+        return self.children[0]._flow(run).skip(self.count)
+
+
+class TakeDataset(UnionBaseDataset):
+    """The first rows; made by `Dataset.take`."""
+
+    def __init__(self, input_dataset, count=-1):
+        super().__init__(input_dataset)
+        self.count = integer(count, "take: count", -1)
+        if count == 0:
+            raise wrong(ValueError, "take: count", "-1 or at least 1", 0)
+
+    def _size(self):
+        size = self.children[0]._size()
+        return size if self.count < 0 or size is None else min(size, self.count)
+
+    def _flow(self, run: Run) -> Flow:
+        flow = self.children[0]._flow(run)
+        return flow if self.count < 0 else flow.take(self.count)
+
+
+class RenameDataset(UnionBaseDataset):
+    """Columns under other names; made by `Dataset.rename`."""
+
+    def __init__(self, input_dataset, input_columns, output_columns):
+        super().__init__(input_dataset)
+        self.input_columns = name_list(input_columns, "rename: input_columns")
+        self.output_columns = name_list(output_columns, "rename: output_columns")
+        if len(self.input_columns) != len(self.output_columns):
+            expected = f"{len(self.input_columns)} names"
+            raise wrong(ValueError, "rename: output_columns", expected, self.output_columns)
+
+    def _renamed(self) -> dict[str, str]:
+        inputs = self.children[0].checked(self.input_columns)
+        return dict(zip(inputs, self.output_columns, strict=True))
+
+    def _columns(self) -> list[str]:
+        renamed = self._renamed()
+        found = [renamed.get(name, name) for name in self.children[0]._columns()]
+        for name in found:
+            if found.count(name) > 1:
+                raise RuntimeError(TAKEN.format(dataset=self.name, name=name, columns=found))
+        return found
+
+    def _flow(self, run: Run) -> Flow:
+        self._columns()
+        renamed = self._renamed()
+
+        def rename(number: int, row: Row) -> Row:
+            return {renamed.get(name, name): value for name, value in row.items()}
+
+        return self.children[0]._flow(run).map(rename)
+
+
+class ProjectDataset(UnionBaseDataset):
+    """Some of the columns; made by `Dataset.project`."""
+
+    def __init__(self, input_dataset, columns):
+        super().__init__(input_dataset)
+        self.columns = name_list(columns, "project: columns")
+
+    def _columns(self) -> list[str]:
+        return self.children[0].checked(self.columns)
+
+    def _flow(self, run: Run) -> Flow:
+        names = self._columns()
+        return (
+            self.children[0]._flow(run).map(lambda number, row: {name: row[name] for name in names})
+        )
+
+
+given.update(
+    {
+        kind.__name__: kind
+        for kind in (
+            MapDataset,
+            FilterDataset,
+            ShuffleDataset,
+            RepeatDataset,
+            SkipDataset,
+            TakeDataset,
+            RenameDataset,
+            ProjectDataset,
+        )
+    }
+)

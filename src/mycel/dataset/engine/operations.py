@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be done to a dataset: methods that make another one, in MindSpore's words."""
+
+from __future__ import annotations
+
+import pathlib
+
+from mycel.base.errors import wrong
+
+# The kinds of datasets, which are defined above this file.
+given: dict = {}
+
+
+class Operations:
+    """The methods of a dataset that make datasets."""
+
+    def batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, **kwargs):
+        """Rows put together: each column gains a first dimension.
+
+        Args:
+            batch_size: how many rows; or a function of a BatchInfo that tells it for each batch.
+            drop_remainder: leave out a last batch that is smaller.
+            num_parallel_workers: how many work for `per_batch_map`.
+            per_batch_map: called with a list of arrays for each of `input_columns`, and a
+                BatchInfo; returns as many lists (or arrays) as there are `output_columns`.
+            input_columns, output_columns: names; output_columns are those of the input by default.
+            python_multiprocessing: run per_batch_map in worker processes.
+
+        Example:
+            >>> data = ds.NumpySlicesDataset([1, 2, 3], shuffle=False).batch(2)
+            >>> [row[0].asnumpy().tolist() for row in data]
+            [[1, 2], [3]]
+        """
+        return given["BatchDataset"](
+            self, batch_size, drop_remainder, num_parallel_workers, **kwargs
+        )
+
+    def padded_batch(
+        self, batch_size, drop_remainder=False, num_parallel_workers=None, pad_info=None
+    ):
+        """Rows put together after their columns were padded to one shape.
+
+        Args:
+            pad_info: by column the shape (None in it, or instead of it: that of the largest row of
+                the batch) and the value to pad with. None or {} pads all columns with 0.
+
+        Example:
+            >>> data = ds.GeneratorDataset([np.arange(1), np.arange(3)], ["x"], shuffle=False)
+            >>> print(next(iter(data.padded_batch(2, pad_info={"x": ([4], -1)})))[0])
+            [[ 0 -1 -1 -1]
+             [ 0  1  2 -1]]
+        """
+        return given["PaddedBatchDataset"](
+            self, batch_size, drop_remainder, num_parallel_workers, pad_info
+        )
+
+    def bucket_batch_by_length(
+        self,
+        column_names,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        element_length_function=None,
+        pad_info=None,
+        pad_to_bucket_boundary=False,
+        drop_remainder=False,
+    ):
+        """Batches of rows of similar length.
+
+        Args:
+            column_names: what the length is computed of.
+            bucket_boundaries: lengths at which another bucket begins.
+            bucket_batch_sizes: one more than there are boundaries.
+            element_length_function: called with the columns; by default the size of the first
+                dimension of the only column.
+            pad_info: as in `padded_batch`.
+            pad_to_bucket_boundary: pad None in shapes to one below the boundary of the bucket.
+
+        Example:
+            >>> rows = [np.ones(length) for length in (1, 4, 2, 5)]
+            >>> data = ds.GeneratorDataset(rows, ["x"], shuffle=False)
+            >>> [row[0].shape for row in data.bucket_batch_by_length(["x"], [3], [2, 2])]
+            [(2, 2), (2, 5)]
+        """
+        return given["BucketBatchByLengthDataset"](
+            self,
+            column_names,
+            bucket_boundaries,
+            bucket_batch_sizes,
+            element_length_function,
+            pad_info,
+            pad_to_bucket_boundary,
+            drop_remainder,
+        )
+
+    def map(
+        self,
+        operations,
+        input_columns=None,
+        output_columns=None,
+        num_parallel_workers=None,
+        **kwargs,
+    ):
+        """Columns changed by one operation, or by several one after the other.
+
+        Args:
+            operations: callables on arrays, one argument for each input column.
+            input_columns: by default the first columns, as many as the operation takes.
+            output_columns: names of what comes out; those of the input by default.
+            num_parallel_workers: how many threads or processes work at once.
+            python_multiprocessing: run the operations in worker processes.
+            others: `callbacks`, `cache`, `max_rowsize` and `offload` are accepted.
+
+        Example:
+            >>> data = ds.NumpySlicesDataset({"x": [1, 2]}, shuffle=False)
+            >>> data = data.map(lambda x: (x, x * 10), "x", ["x", "ten"])
+            >>> [(int(x), int(ten)) for x, ten in data]
+            [(1, 10), (2, 20)]
+        """
+        return given["MapDataset"](
+            self, operations, input_columns, output_columns, num_parallel_workers, **kwargs
+        )
+
+    def filter(self, predicate, input_columns=None, num_parallel_workers=None):
+        """The rows for which a function of some columns is true.
+
+        Example:
+            >>> data = ds.NumpySlicesDataset([1, 2, 3, 4], ["x"], shuffle=False)
+            >>> [int(row[0]) for row in data.filter(lambda x: x % 2 == 0, ["x"])]
+            [2, 4]
+        """
+        return given["FilterDataset"](self, predicate, input_columns, num_parallel_workers)
+
+    def shuffle(self, buffer_size):
+        """Rows in random order within windows of `buffer_size` rows.
+
+        Example:
+            >>> data = ds.NumpySlicesDataset([1, 2, 3, 4], shuffle=False).shuffle(4)
+            >>> sorted(int(row[0]) for row in data)
+            [1, 2, 3, 4]
+        """
+        return given["ShuffleDataset"](self, buffer_size)
+
+    def repeat(self, count=None):
+        """All rows several times, shuffled anew each time where something shuffles below.
+
+        Args:
+            count: how often; None or -1 for ever.
+
+        Example:
+            >>> [int(row[0]) for row in ds.NumpySlicesDataset([1, 2], shuffle=False).repeat(2)]
+            [1, 2, 1, 2]
+        """
+        return given["RepeatDataset"](self, count)
+
+    def skip(self, count):
+        """Without the first rows.
+
+        Example:
+            >>> [int(row[0]) for row in ds.NumpySlicesDataset([1, 2, 3], shuffle=False).skip(2)]
+            [3]
+        """
+        return given["SkipDataset"](self, count)
+
+    def take(self, count=-1):
+        """The first rows; -1 takes all.
+
+        Example:
+            >>> [int(row[0]) for row in ds.NumpySlicesDataset([1, 2, 3], shuffle=False).take(2)]
+            [1, 2]
+        """
+        return given["TakeDataset"](self, count)
+
+    def zip(self, datasets):
+        """Rows side by side, as long as every dataset has some.
+
+        Args:
+            datasets: a dataset or a tuple of them, whose columns have other names.
+
+        Example:
+            >>> first = ds.NumpySlicesDataset({"x": [1, 2]}, shuffle=False)
+            >>> second = ds.NumpySlicesDataset({"y": [3, 4, 5]}, shuffle=False)
+            >>> [(int(x), int(y)) for x, y in first.zip(second)]
+            [(1, 3), (2, 4)]
+        """
+        others = datasets if isinstance(datasets, tuple) else (datasets,)
+        return given["ZipDataset"]((self, *others))
+
+    def concat(self, datasets):
+        """Rows of one dataset after those of another; also written `+`.
+
+        Example:
+            >>> first = ds.NumpySlicesDataset([1], shuffle=False)
+            >>> [int(row[0]) for row in first.concat([ds.NumpySlicesDataset([2])])]
+            [1, 2]
+        """
+        if not isinstance(datasets, (list, tuple)):
+            datasets = [datasets]
+        return given["ConcatDataset"]([self, *datasets])
+
+    def __add__(self, other):
+        return self.concat([other])
+
+    def rename(self, input_columns, output_columns):
+        """Other names for columns.
+
+        Example:
+            >>> ds.NumpySlicesDataset({"x": [1]}).rename("x", "data").get_col_names()
+            ['data']
+        """
+        return given["RenameDataset"](self, input_columns, output_columns)
+
+    def project(self, columns):
+        """Only these columns, in this order.
+
+        Example:
+            >>> ds.NumpySlicesDataset({"x": [1], "y": [2]}).project("y").get_col_names()
+            ['y']
+        """
+        return given["ProjectDataset"](self, columns)
+
+    def apply(self, apply_func):
+        """What a function makes of the dataset.
+
+        Example:
+            >>> data = ds.NumpySlicesDataset([1, 2, 3]).apply(lambda data: data.batch(3))
+            >>> len(data)
+            1
+        """
+        made = apply_func(self) if callable(apply_func) else None
+        if not isinstance(made, Operations):
+            expected = "a function that returns a dataset"
+            raise wrong(TypeError, "apply: apply_func", expected, repr(apply_func))
+        return made
+
+    def flat_map(self, func):
+        """The rows of the datasets that a function makes of each row.
+
+        Example:
+            >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False)
+            >>> made = data.flat_map(lambda x: ds.NumpySlicesDataset([int(x)] * 2))
+            >>> [int(row[0]) for row in made]
+            [1, 1, 2, 2]
+        """
+        rows = self.create_tuple_iterator(num_epochs=1, output_numpy=True)
+        return given["ConcatDataset"]([func(*row) for row in rows])
+
+    def split(self, sizes, randomize=True):
+        """Parts without a common row, each with a fixed choice of rows in a fixed order.
+
+        Args:
+            sizes: numbers of rows, or fractions that add up to 1.
+            randomize: shuffle the rows before they are divided.
+
+        Example:
+            >>> train, test = ds.NumpySlicesDataset([1, 2, 3, 4]).split([0.75, 0.25])
+            >>> len(train), len(test)
+            (3, 1)
+        """
+        return given["split"](self, sizes, randomize)
+
+    def save(self, file_name, num_files=1, file_type="mindrecord"):
+        """Write all rows to a MindRecord file, which MindDataset reads.
+
+        Example:
+            >>> path = str(getfixture("tmp_path") / "data.mindrecord")
+            >>> ds.NumpySlicesDataset({"x": [1, 2]}, shuffle=False).save(path)
+            >>> [int(row[0]) for row in ds.MindDataset(path, shuffle=False)]
+            [1, 2]
+        """
+        if file_type != "mindrecord":
+            raise wrong(ValueError, "save: file_type", "'mindrecord'", repr(file_type))
+        if not isinstance(file_name, (str, pathlib.Path)):
+            raise wrong(TypeError, "save: file_name", "a path", repr(file_name))
+        given["save"](self, str(file_name), num_files)
+
+
+def zip(datasets):
+    """Rows of several datasets side by side, as long as all have some.
+
+    Args:
+        datasets: a tuple of datasets whose columns have different names.
+
+    Raises:
+        TypeError: no tuple of datasets.
+        ValueError: an empty one.
+
+    Example:
+        >>> first = ds.NumpySlicesDataset({"x": [1, 2]}, shuffle=False)
+        >>> second = ds.NumpySlicesDataset({"y": [3, 4]}, shuffle=False)
+        >>> ds.zip((first, second)).get_col_names()
+        ['x', 'y']
+    """
+    if not isinstance(datasets, (tuple, list)):
+        raise wrong(TypeError, "zip: datasets", "a tuple of datasets", repr(datasets))
+    if len(datasets) < 1:
+        raise wrong(ValueError, "zip: datasets", "at least one dataset", "none")
+    return given["ZipDataset"](tuple(datasets))

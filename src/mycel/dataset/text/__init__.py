@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations on texts, for `dataset.map(operations=...)` or to call directly."""
+
+from mycel.dataset.text.libraries import (
+    JiebaMode,
+    JiebaTokenizer,
+    SentencePieceModel,
+    SentencePieceTokenizer,
+    SentencePieceVocab,
+    SPieceTokenizerLoadType,
+    SPieceTokenizerOutType,
+)
+from mycel.dataset.text.sequences import (
+    AddToken,
+    CharNGram,
+    FastText,
+    GloVe,
+    Ngram,
+    SlidingWindow,
+    ToVectors,
+    Truncate,
+    TruncateSequencePair,
+    Vectors,
+)
+from mycel.dataset.text.strings import (
+    CaseFold,
+    FilterWikipediaXML,
+    NormalizeForm,
+    NormalizeUTF8,
+    PythonTokenizer,
+    RegexReplace,
+    ToNumber,
+    to_bytes,
+    to_str,
+)
+from mycel.dataset.text.tokenizers import (
+    BasicTokenizer,
+    BertTokenizer,
+    RegexTokenizer,
+    UnicodeCharTokenizer,
+    UnicodeScriptTokenizer,
+    WhitespaceTokenizer,
+    WordpieceTokenizer,
+)
+from mycel.dataset.text.vocabulary import (
+    Lookup,
+    Vocab,
+)
+
+__all__ = [
+    "AddToken",
+    "BasicTokenizer",
+    "BertTokenizer",
+    "CaseFold",
+    "CharNGram",
+    "FastText",
+    "FilterWikipediaXML",
+    "GloVe",
+    "JiebaMode",
+    "JiebaTokenizer",
+    "Lookup",
+    "Ngram",
+    "NormalizeForm",
+    "NormalizeUTF8",
+    "PythonTokenizer",
+    "RegexReplace",
+    "RegexTokenizer",
+    "SPieceTokenizerLoadType",
+    "SPieceTokenizerOutType",
+    "SentencePieceModel",
+    "SentencePieceTokenizer",
+    "SentencePieceVocab",
+    "SlidingWindow",
+    "ToNumber",
+    "ToVectors",
+    "Truncate",
+    "TruncateSequencePair",
+    "UnicodeCharTokenizer",
+    "UnicodeScriptTokenizer",
+    "Vectors",
+    "Vocab",
+    "WhitespaceTokenizer",
+    "WordpieceTokenizer",
+    "to_bytes",
+    "to_str",
+]

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MindRecord files: MindSpore's format, read and written here without MindSpore."""
+
+from mycel.mindrecord.errors import (
+    MRMDefineIndexError,
+    MRMGetMetaError,
+    MRMInvalidSchemaError,
+    MRMOpenError,
+    MRMValidateDataError,
+)
+from mycel.mindrecord.reading import FileReader
+from mycel.mindrecord.writing import FileWriter
+
+SUCCESS = "SUCCESS"
+FAILED = "FAILED"
+
+__all__ = [
+    "FAILED",
+    "SUCCESS",
+    "FileReader",
+    "FileWriter",
+    "MRMDefineIndexError",
+    "MRMGetMetaError",
+    "MRMInvalidSchemaError",
+    "MRMOpenError",
+    "MRMValidateDataError",
+]
