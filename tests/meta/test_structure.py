@@ -120,7 +120,8 @@ def documented():
             if not isinstance(doc, str) or ">>>" not in doc or doc in seen:
                 continue
             seen.add(doc)
-            name = getattr(found, "__qualname__", str(found))
+            named = getattr(found, "fget", found)  # a property has the name of its function
+            name = getattr(named, "__qualname__", str(named))
             for test in finder.find(found, name, globs={}) or _parsed(doc, name):
                 yield pytest.param(test, id=name)
 
