@@ -81,12 +81,12 @@ def find(path: str, name: str):
         >>> find("mindspore.common.dtype", "float32")
         mindspore.float32
     """
-    if name.startswith("__") and (path, name) != (THEIRS, "__version__"):
-        raise AttributeError(f"module {path!r} has no attribute {name!r}")
     root, _, below = path.partition(".")
     inner = f"{below}.{name}".lstrip(".")
     if root == THEIRS and inner in table()["values"]:
         return table()["values"][inner]
+    if name.startswith("__"):
+        raise AttributeError(f"module {path!r} has no attribute {name!r}")
     renamed = table()["names"].get(inner)
     if renamed is not None:
         module, _, attribute = renamed.rpartition(".")
