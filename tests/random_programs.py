@@ -174,6 +174,10 @@ class Task:
             p = self.parameter(value)
             p.requires_grad = not p.requires_grad
 
+    def is_crowded(self, cell) -> bool:
+        """Whether a Cell and those in it have many hooks."""
+        return sum(_hook_count(member) for _, member in cell.cells_and_names()) > 12
+
     def swap(self, index: int) -> None:
         """Exchange two children of a Cell."""
         part = self.part(index)

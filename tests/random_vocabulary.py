@@ -250,9 +250,7 @@ def child_derived(cell, t, u, number, index):
 
 @step(0.1)
 def registering(cell, t, u, number, index):
-    # A hook that calls this Cell again would double their number at every call.
-    if len(cell.task.handles.get(index, ())) < 8:
-        cell.task.register(index)
+    cell.task.register(index)
 
 
 @step(0.1)
@@ -568,13 +566,14 @@ def consulted(hook, first, number, index):
 
 @act(0.5)
 def called(hook, first, number, index):
-    """The hook calls a Cell, which may have hooks."""
+    """The hook calls a Cell, which may have hooks; not one that has ever more of them."""
     task = hook.task
-    if first.shape != SHAPE or task.within_a_hook:
+    part = task.part(index)
+    if first.shape != SHAPE or task.within_a_hook or task.is_crowded(part):
         return None
     task.within_a_hook = True
     try:
-        made = joined(task.part(index)(first))
+        made = joined(part(first))
     finally:
         task.within_a_hook = False
     return lambda leaf: leaf + made * 0.25
