@@ -348,3 +348,22 @@ def test_bad_maps_are_refused():
         ms.vmap(ops.relu, 0, 0.5)
     with pytest.raises(TypeError, match="function, a Cell or a CellList"):
         ms.vmap(3)
+
+
+def test_the_gradient_of_the_output_may_be_given():
+    """Oracle: what MindSpore 2.10 returns for these, and JAX."""
+
+    def everything(x, v):
+        square = lambda a: a * a  # noqa: E731
+        return (
+            ms.grad(square, sens_param=True)(x, v),
+            ms.grad(square, sens_param=True)(x, sens=v),
+            ms.value_and_grad(square, sens_param=True)(x, v),
+            ms.grad(lambda a: (a * a, a), sens_param=True)(x, (v, v)),
+        )
+
+    expected = 2 * Y * X, 2 * Y * X, (Y * Y + 0 * X, 2 * Y * X), 2 * Y * X + X
+    y = np.broadcast_to(Y, X.shape)
+    agree(run_everywhere(everything, np.array(y), X), expected)
+    with pytest.raises(TypeError, match="as last input or as sens="):
+        ms.grad(lambda a: a, sens_param=True)(Tensor(X))

@@ -184,3 +184,31 @@ def test_errors_say_what_is_wrong(text):
     with pytest.raises(ValueError) as caught:
         ERRORS[text](Tensor(numbers(2, 3)))
     assert text in str(caught.value)
+
+
+def test_padding_of_the_last_dimension():
+    """Oracle: NumPy; MindSpore 2.10 refuses the same inputs with the same kind of error."""
+    x = np.array([[8.0], [10.0]], np.float32)
+    matches(
+        lambda t: (ops.padding(t, 3), ops.Padding(4)(t)),
+        lambda a: (np.pad(a, ((0, 0), (0, 2))), np.pad(a, ((0, 0), (0, 3)))),
+        x,
+    )
+    for bad, size in (([[1.0, 2.0]], 3), ([1.0], 3), ([[1.0]], 0)):
+        with pytest.raises(ValueError, match="padding"):
+            ops.padding(Tensor(bad), size)
+
+
+def test_differences_with_ends():
+    """Oracle: NumPy."""
+    x, end = np.array([[1, 4, 9]], np.int32), np.array([[0]], np.int32)
+    matches(
+        lambda t, e: (ops.diff(t, prepend=e), t.diff(n=2, append=e), ops.diff(t, 1, 1, e, e)),
+        lambda a, b: (
+            np.diff(a, prepend=b),
+            np.diff(a, 2, append=b),
+            np.diff(a, 1, 1, prepend=b, append=b),
+        ),
+        x,
+        end,
+    )

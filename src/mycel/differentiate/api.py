@@ -75,9 +75,14 @@ class Derivative:
         stream.boundary()
         sensitivity = None
         if self.sensitivity:
-            if len(args) < 2:
-                raise TypeError("sens_param=True needs the gradient of the output as last input.")
-            *args, sensitivity = args
+            if "sens" in kwargs:
+                sensitivity = kwargs.pop("sens")
+            elif len(args) > 1:
+                *args, sensitivity = args
+            else:
+                raise TypeError(
+                    "sens_param=True needs the gradient of the output, as last input or as sens=..."
+                )
         with opened(stream) as owner:
             taken = take_forward(self, stream, list(args), kwargs)
             seeds = seeds_of(taken.result, sensitivity)
@@ -344,7 +349,14 @@ _SHAPES = {
 }
 
 
-def grad(fn, grad_position=0, weights=None, has_aux: bool = False, return_ids: bool = False):
+def grad(
+    fn,
+    grad_position=0,
+    weights=None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
+):
     """A function that returns the gradients of `fn`; MindSpore's `mindspore.grad`.
 
     Args:
@@ -353,6 +365,7 @@ def grad(fn, grad_position=0, weights=None, has_aux: bool = False, return_ids: b
         weights: Parameters to differentiate by as well, or None.
         has_aux: only the first output is differentiated; the others are returned beside.
         return_ids: pair each gradient with its position or its Parameter's name.
+        sens_param: the gradient of the output is given, as last input or as `sens=...`.
 
     Raises:
         ValueError: neither inputs nor weights are asked for, or no such input.
@@ -365,11 +378,16 @@ def grad(fn, grad_position=0, weights=None, has_aux: bool = False, return_ids: b
     """
     _check(grad_position, weights)
 
-    return Derivative(fn, grad_position, weights, "gradients", has_aux, return_ids)
+    return Derivative(fn, grad_position, weights, "gradients", has_aux, return_ids, sens_param)
 
 
 def value_and_grad(
-    fn, grad_position=0, weights=None, has_aux: bool = False, return_ids: bool = False
+    fn,
+    grad_position=0,
+    weights=None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
 ):
     """A function that returns what `fn` returns and its gradients; see `grad`.
 
@@ -383,7 +401,8 @@ def value_and_grad(
     """
     _check(grad_position, weights)
 
-    return Derivative(fn, grad_position, weights, "value and gradients", has_aux, return_ids)
+    returns = "value and gradients"
+    return Derivative(fn, grad_position, weights, returns, has_aux, return_ids, sens_param)
 
 
 def _check(grad_position, weights):

@@ -10,6 +10,7 @@ from jax import lax
 from mycel.base.dtypes import numpy_dtype
 from mycel.ops.axes import axis_in
 from mycel.ops.common import as_float
+from mycel.ops.joining import concat
 from mycel.ops.reduction import first_given
 from mycel.spell import composite, op
 
@@ -113,17 +114,28 @@ def logcumsumexp(x, *, axis):
     return lax.cumlogsumexp(as_float(x), axis_in(axis, x.ndim))
 
 
-@op(
-    "ops.diff(x, n=n, axis=axis)",
-    "Tensor.diff(x, n=n, axis=axis)",
+@op()
+def differences(x, *, n, axis):
+    """The differences of neighbours along an axis, taken n times."""
+    return jnp.diff(x, n, axis)
+
+
+@composite(
+    "ops.diff(x, n=n, axis=axis, prepend=before, append=behind)",
+    "Tensor.diff(x, n=n, axis=axis, prepend=before, append=behind)",
+    "mint.diff(input=x, n=1, dim=(axis, -1), prepend=before, append=behind)",
 )
-def diff(x, *, n=1, axis=-1):
+def diff(x, n=1, axis=-1, before=None, behind=None):
     """The differences of neighbours along an axis, taken n times.
 
-    Source: MindSpore's `ops.diff`.
+    Args:
+        prepend: what is put before x along the axis, a Tensor; `append`: what behind.
+
+    Source: MindSpore's `ops.diff`, `mint.diff`.
 
     Example:
-        >>> print(ops.diff(Tensor([1, 4, 9])))
-        [3 5]
+        >>> print(ops.diff(Tensor([1, 4, 9]), prepend=Tensor([0])))
+        [1 3 5]
     """
-    return jnp.diff(x, n, axis)
+    parts = tuple([part for part in (before, x, behind) if part is not None])
+    return differences(concat(parts, axis) if len(parts) > 1 else x, n, axis)

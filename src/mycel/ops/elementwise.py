@@ -85,7 +85,7 @@ def frac(x):
     return x - jnp.trunc(x) if x.dtype.kind in "fV" else jnp.zeros_like(x)
 
 
-@op("ops.isnan(input=x)", "IsNan()(input=x)", "Tensor.isnan(x)", "mint.isnan(input=x)")
+@op("ops.isnan(input=x)", "IsNan()(input=x)", "Tensor.isnan(x)", "mint.isnan(tensor=x)")
 def isnan(x):
     """Whether x is no number, element by element; Bool.
 

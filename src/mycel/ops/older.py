@@ -105,6 +105,22 @@ def _reversed(members):
     return members[::-1]
 
 
+def _of_one(function):
+    def called(x):
+        return function(x)
+
+    called.__doc__ = function.__doc__
+    return called
+
+
+def _of_two(function):
+    def called(x, y):
+        return function(x, y)
+
+    called.__doc__ = function.__doc__
+    return called
+
+
 # What compiled programs of MindSpore need names for is plain Python here.
 PYTHON = {
     "bool_and": _both,
@@ -126,24 +142,24 @@ PYTHON = {
     "make_slice": slice,
     "make_tuple": _collect(tuple),
     "not_in_dict": _lacks,
-    "scalar_add": operator.add,
-    "scalar_div": operator.truediv,
-    "scalar_eq": operator.eq,
-    "scalar_floordiv": operator.floordiv,
-    "scalar_ge": operator.ge,
-    "scalar_gt": operator.gt,
-    "scalar_le": operator.le,
-    "scalar_log": math.log,
-    "scalar_lt": operator.lt,
-    "scalar_max": max,
-    "scalar_min": min,
-    "scalar_mod": operator.mod,
-    "scalar_mul": operator.mul,
-    "scalar_ne": operator.ne,
-    "scalar_pow": operator.pow,
-    "scalar_sub": operator.sub,
-    "scalar_uadd": operator.pos,
-    "scalar_usub": operator.neg,
+    "scalar_add": _of_two(operator.add),
+    "scalar_div": _of_two(operator.truediv),
+    "scalar_eq": _of_two(operator.eq),
+    "scalar_floordiv": _of_two(operator.floordiv),
+    "scalar_ge": _of_two(operator.ge),
+    "scalar_gt": _of_two(operator.gt),
+    "scalar_le": _of_two(operator.le),
+    "scalar_log": _of_one(math.log),
+    "scalar_lt": _of_two(operator.lt),
+    "scalar_max": _of_two(max),
+    "scalar_min": _of_two(min),
+    "scalar_mod": _of_two(operator.mod),
+    "scalar_mul": _of_two(operator.mul),
+    "scalar_ne": _of_two(operator.ne),
+    "scalar_pow": _of_two(operator.pow),
+    "scalar_sub": _of_two(operator.sub),
+    "scalar_uadd": _of_one(operator.pos),
+    "scalar_usub": _of_one(operator.neg),
     "shape_mul": math.prod,
     "string_concat": operator.add,
     "string_eq": operator.eq,

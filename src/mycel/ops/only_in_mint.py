@@ -8,14 +8,12 @@ import numpy as np
 from jax import lax
 
 from mycel.base.dtypes import int64
-from mycel.ops.accumulation import diff
 from mycel.ops.activation import log_softmax, softmax
 from mycel.ops.axes import axes_in, axis_in, several
 from mycel.ops.casting import cast
 from mycel.ops.common import as_float, promoted
 from mycel.ops.convolution import padded_conv
 from mycel.ops.in_place import assigned
-from mycel.ops.joining import concat
 from mycel.ops.linear import cdist
 from mycel.ops.ordering import argsort, sort, topk
 from mycel.ops.pooling import adaptive_max_pool2d
@@ -142,13 +140,16 @@ def max_unpool_image(x, index, kernel_size, stride=None, padding=0, output_size=
 
 
 @composite(
+    "ops.adaptive_max_pool2d(input=x, output_size=output_size, return_indices=positions)",
     "mint.nn.functional.adaptive_max_pool2d(input=x, output_size=output_size,"
-    " return_indices=positions)"
+    " return_indices=positions)",
 )
 def adaptive_max_pool_with_positions(x, output_size, positions=False):
-    """`ops.adaptive_max_pool2d`, on request with the positions of the maxima, Int64.
+    """The maximum of regions that cover H and W, `output_size` of them; None keeps a length.
 
-    Source: MindSpore's `mint.nn.functional.adaptive_max_pool2d`.
+    With `return_indices` also the positions of the maxima, Int64.
+
+    Source: MindSpore's `ops.adaptive_max_pool2d`, `mint.nn.functional.adaptive_max_pool2d`.
 
     Example:
         >>> print(mint.nn.functional.adaptive_max_pool2d(Tensor([[[1.0, 3.0]]]), 1, True)[1])
@@ -251,23 +252,6 @@ def greatest_with_places(x, k, axis=-1, largest=True, sorted=True):
     """
     made, places = topk(x, k, axis, largest, sorted)
     return made, cast(places, int64)
-
-
-@composite("mint.diff(input=x, n=1, dim=(axis, -1), prepend=before, append=after)")
-def differences(x, n=1, axis=-1, before=None, after=None):
-    """The differences of neighbours along `dim`, taken n times.
-
-    Args:
-        before, after: `prepend` and `append`, put at the ends of x before.
-
-    Source: MindSpore's `mint.diff`.
-
-    Example:
-        >>> print(mint.diff(Tensor([1, 4, 9]), prepend=Tensor([0])))
-        [1 3 5]
-    """
-    parts = [part for part in (before, x, after) if part is not None]
-    return diff(concat(parts, axis) if len(parts) > 1 else x, n, axis)
 
 
 @op("mint.vdot(input=x, other=y)")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
+from mycel.base.errors import wrong
 from mycel.spell import composite, op
 
 _MODES = {"reflect": "reflect", "symmetric": "symmetric", "replicate": "edge", "circular": "wrap"}
@@ -137,3 +138,25 @@ def mirror_pad(x, paddings, mode="REFLECT"):
         raise ValueError(f"mode is 'REFLECT' or 'SYMMETRIC', not {mode!r}.")
     pairs = paddings.asnumpy().tolist() if hasattr(paddings, "asnumpy") else paddings
     return pad_from_inside(x, tuple(tuple(pair) for pair in pairs), mode.lower())
+
+
+@composite("ops.padding(x, pad_dim_size=8)", "Padding(pad_dim_size=8)(x)")
+def padded_tail(x, pad_dim_size=8):
+    """x with zeros behind its last dimension, which has one element, up to `pad_dim_size`.
+
+    Raises:
+        ValueError: the last dimension has another length than 1, or `pad_dim_size` is below 1.
+
+    Source: MindSpore's `ops.padding`, `ops.Padding`.
+
+    Example:
+        >>> print(ops.padding(Tensor([[8.0], [10.0]]), 3))
+        [[ 8.  0.  0.]
+         [10.  0.  0.]]
+    """
+    if pad_dim_size < 1:
+        raise wrong(ValueError, "padding: pad_dim_size", "at least 1", pad_dim_size)
+    if x.ndim < 2 or x.shape[-1] != 1:
+        expected = "of at least two dimensions, the last of length 1"
+        raise wrong(ValueError, "padding: x", expected, f"shape {x.shape}")
+    return pad_constant(x, 0, ((0, 0),) * (x.ndim - 1) + ((0, pad_dim_size - 1),))

@@ -375,16 +375,8 @@ def regions_maximum(x, *, sizes):
     return x
 
 
-@composite("ops.adaptive_max_pool2d(input=x, output_size=output_size)")
 def adaptive_max_pool2d(x, output_size):
-    """The maximum of regions that cover H and W, `output_size` of them; None keeps a length.
-
-    Source: MindSpore's `ops.adaptive_max_pool2d`.
-
-    Example:
-        >>> print(ops.adaptive_max_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 1))
-        [[[4.]]]
-    """
+    """The maximum of regions that cover H and W, `output_size` of them; None keeps a length."""
     sizes, lengths = adaptive_sizes(x, output_size, 2)
     if any(n % s for n, s in zip(lengths, sizes, strict=True)):
         return regions_maximum(x, sizes)

@@ -50,12 +50,12 @@ def tan(x):
 
 @op(
     "ops.asin(input=x)",
-    "ops.arcsin(input=x)",
+    "ops.arcsin(x)",
     "Asin()(input=x)",
     "Tensor.asin(x)",
     "Tensor.arcsin(x)",
     "mint.asin(input=x)",
-    "mint.arcsin(input=x)",
+    "mint.arcsin(x)",
 )
 def asin(x):
     """The angle between -pi/2 and pi/2 whose sine is x, element by element; integers give Float32.

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every public callable takes MindSpore's parameters, by name and in order. Oracle: the signatures
+of MindSpore 2.10; more keywords may stand behind them."""
+
+from __future__ import annotations
+
+import operator
+
+import pytest
+
+import mycel as ms
+from fixtures.load import rows
+from fixtures.signatures import names
+
+RECORDED = rows("parameters")
+
+# Where ours are others, and why.
+OTHERS = {
+    "ops.dtype": "an object, as ops.DType()",
+    "ops.floordiv": "the very object of ops.floor_div",
+    "ops.tensor_floordiv": "the very object of ops.floor_div",
+    "ops.tensor_div": "the very object of ops.div",
+    "ops.tensor_slice": "the very object of ops.slice",
+    "ops.shape_mul": "math.prod",
+    "mint.nn.SELU": "MindSpore shows the parameters of Cell; no program gives them",
+    "mint.nn.Mish": "MindSpore shows the parameters of Cell; no program gives them",
+    "mint.randint": "MindSpore hides the first three in *size",
+    "mint.randint_like": "MindSpore hides the first three in *size",
+}
+
+
+def found(name: str):
+    try:
+        item = operator.attrgetter(name)(ms)
+    except AttributeError:
+        return None
+    return item if callable(item) else None
+
+
+PRESENT = [name for name in RECORDED if found(name) is not None]
+
+
+def test_most_of_them_are_here():
+    assert len(PRESENT) > 1900
+
+
+@pytest.mark.parametrize("space", sorted({name.rpartition(".")[0] for name in PRESENT}))
+def test_parameters_are_those_of_mindspore(space):
+    wrong = {}
+    for name in PRESENT:
+        mine = names(found(name))
+        if name.rpartition(".")[0] != space or name in OTHERS or mine is None:
+            continue
+        expected = RECORDED[name].split()
+        if mine.split()[: len(expected)] != expected:
+            wrong[name] = f"{mine} for {RECORDED[name]}"
+    assert wrong == {}
