@@ -188,9 +188,11 @@ class _Mapping:
             local.stream = self.outer
             for handle, before in self.assigned.values():
                 handle._value = before
-            inner.capture = None
-        assert inner.tape is not None
-        for node in flattened(inner.tape):
+            # Stream and segment know each other: what they hold must not wait to be collected.
+            nodes, inner.tape, inner.capture = inner.tape, None, None
+            inner.segment.stream = None  # type: ignore[assignment]
+        assert nodes is not None
+        for node in flattened(nodes):
             self._record(*node)
         for handle, value in assigned:
             rows, mapped = self._for_all(value)
