@@ -7,6 +7,7 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, nn, ops
+from mycel.differentiate.api import given
 
 
 class Step(nn.Cell):
@@ -44,6 +45,16 @@ def test_a_step_that_overflows_is_left_out(name):
             np.testing.assert_allclose(step.weight.asnumpy(), weight)
         if name == "graph":
             assert ms.debug.ledger().counts.replays >= 4
+
+
+def test_nothing_is_watched_behind_the_question():
+    """A gradient that fails later reaches only those who ask for it."""
+    status = ops.NPUAllocFloatStatus()()
+    ops.NPUClearFloatStatus()(status)
+    ms.grad(lambda x: x * x)(Tensor(2.0))
+    ops.NPUGetFloatStatus()(status)
+    assert "gradients" not in given
+    assert float(status.sum()) == 0
 
 
 def test_a_status_of_another_shape_is_refused():

@@ -108,7 +108,7 @@ class NPUAllocFloatStatus(_Status):
 
 
 class NPUClearFloatStatus(_Status):
-    """Watch the gradients from here on; returns the status.
+    """Watch the gradients from here on, until the status is asked for; returns the status.
 
     Raises:
         TypeError: no Tensor.
@@ -150,6 +150,8 @@ class NPUGetFloatStatus(_Status):
 
     def __call__(self, input_x) -> Tensor:
         self._check(input_x)
+        # From here on nobody asks: gradients are watched again after the next clearing.
+        given.pop("gradients", None)
         if _watch.note is not None:
             rebind(input_x, resolve(with_first(input_x, _watch.note)))
         return input_x
