@@ -12,8 +12,6 @@ import mycel as ms
 from harness import assert_close, run_everywhere
 from mycel import Tensor, nn, ops
 
-pytest.importorskip("flatbuffers")
-
 
 class Net(nn.Cell):
     """A convolution, moving statistics, dropout, and two results."""

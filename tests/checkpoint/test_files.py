@@ -83,7 +83,6 @@ def test_what_is_split_over_entries(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_encrypted(mode, tmp_path, monkeypatch):
-    pytest.importorskip("cryptography")
     recorded = str(RECORDED / f"{mode}.ckpt")
     plain = (RECORDED / "decrypted.ckpt").read_bytes()
     assert encryption.decrypt(pathlib.Path(recorded).read_bytes(), KEY, mode) == plain

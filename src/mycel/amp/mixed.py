@@ -131,7 +131,7 @@ def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: DType = fl
         network = _OutputTo32(keep_listed(network, get_black_list(), dtype))
     else:
         network = _OutputTo32(network.to_float(dtype))
-    network._amp_level = amp_level  # type: ignore[attr-defined]
+    network._amp_level = amp_level
     return network
 
 

@@ -216,7 +216,7 @@ def fitting(parameter: Parameter, value: Tensor, strict: bool = False) -> Tensor
     if value.shape != parameter.shape and (parameter.shape, value.shape) != ((), (1,)):
         raise wrong(RuntimeError, what, f"of shape {parameter.shape}", f"shape {value.shape}")
     if value.shape != parameter.shape:
-        value = value.reshape(())  # type: ignore[attr-defined]
+        value = value.reshape(())
     if value.dtype is parameter.dtype:
         return value
     names = {value.dtype.name, parameter.dtype.name}
@@ -224,7 +224,7 @@ def fitting(parameter: Parameter, value: Tensor, strict: bool = False) -> Tensor
         remedy = " (strict_load=False converts it)" if strict else ""
         expected = f"of type {parameter.dtype}{remedy}"
         raise wrong(RuntimeError, what, expected, f"type {value.dtype}")
-    return value.astype(parameter.dtype)  # type: ignore[attr-defined]
+    return value.astype(parameter.dtype)
 
 
 def _alike(missing: list[str], parameter_dict: dict) -> dict[str, str]:

@@ -184,7 +184,7 @@ def send(tensor, dst=0, group=HCCL_WORLD_COMM_GROUP, tag=0):
     Raises:
         RuntimeError: always.
 
-    Source: MindSpore's `mindspore.communication.comm_func.send`.
+    Source: MindSpore's `mindspore.communication.comm_func.send`, `mint.distributed.send`.
     """
     del tensor, dst, group, tag
     raise nobody("send")
@@ -196,7 +196,7 @@ def isend(tensor, dst=0, group=HCCL_WORLD_COMM_GROUP, tag=0):
     Raises:
         RuntimeError: always.
 
-    Source: MindSpore's `mindspore.communication.comm_func.isend`.
+    Source: MindSpore's `mindspore.communication.comm_func.isend`, `mint.distributed.isend`.
     """
     del tensor, dst, group, tag
     raise nobody("isend")
@@ -208,7 +208,7 @@ def recv(tensor, src=0, group=HCCL_WORLD_COMM_GROUP, tag=0):
     Raises:
         RuntimeError: always.
 
-    Source: MindSpore's `mindspore.communication.comm_func.recv`.
+    Source: MindSpore's `mindspore.communication.comm_func.recv`, `mint.distributed.recv`.
     """
     del tensor, src, group, tag
     raise nobody("recv")
@@ -220,7 +220,7 @@ def irecv(tensor, src=0, group=HCCL_WORLD_COMM_GROUP, tag=0):
     Raises:
         RuntimeError: always.
 
-    Source: MindSpore's `mindspore.communication.comm_func.irecv`.
+    Source: MindSpore's `mindspore.communication.comm_func.irecv`, `mint.distributed.irecv`.
     """
     del tensor, src, group, tag
     raise nobody("irecv")

@@ -11,8 +11,8 @@ import copy
 from mycel import communication, ops
 from mycel.base import log
 from mycel.base.errors import wrong
-from mycel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank, nobody
-from mycel.communication.comm_func import handle, one_each
+from mycel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
+from mycel.communication.comm_func import handle, irecv, isend, one_each, recv, send
 from mycel.ops.collectives import check_kind, check_tensor
 
 
@@ -492,54 +492,6 @@ def scatter_object_list(
     check_rank(src, "scatter_object_list: src")
     (given,) = one_each(scatter_object_input_list, "scatter_object_list: input")
     all_gather_object(scatter_object_output_list, given, group)
-
-
-def send(tensor, dst=0, group=None, tag=0):
-    """Send a Tensor to another process: there is none.
-
-    Raises:
-        RuntimeError: always.
-
-    Source: MindSpore's `mindspore.mint.distributed.send`.
-    """
-    del tensor, dst, group, tag
-    raise nobody("send")
-
-
-def recv(tensor, src=0, group=None, tag=0):
-    """Receive a Tensor from another process: there is none.
-
-    Raises:
-        RuntimeError: always.
-
-    Source: MindSpore's `mindspore.mint.distributed.recv`.
-    """
-    del tensor, src, group, tag
-    raise nobody("recv")
-
-
-def isend(tensor, dst=0, group=None, tag=0):
-    """Send a Tensor to another process without waiting: there is none.
-
-    Raises:
-        RuntimeError: always.
-
-    Source: MindSpore's `mindspore.mint.distributed.isend`.
-    """
-    del tensor, dst, group, tag
-    raise nobody("isend")
-
-
-def irecv(tensor, src=0, group=None, tag=0):
-    """Receive a Tensor from another process without waiting: there is none.
-
-    Raises:
-        RuntimeError: always.
-
-    Source: MindSpore's `mindspore.mint.distributed.irecv`.
-    """
-    del tensor, src, group, tag
-    raise nobody("irecv")
 
 
 def _write(output, given, what: str) -> None:

@@ -155,9 +155,5 @@ def _turned_matrix(x):
 
 
 # Properties have no spelling; `T` and `mT` are with the shapes.
-Tensor.H = property(  # type: ignore[attr-defined]
-    _turned_matrix, doc="A matrix with its dimensions exchanged, and conjugated."
-)
-Tensor.mH = property(  # type: ignore[attr-defined]
-    _turned, doc="x with its last two dimensions exchanged, and conjugated."
-)
+Tensor.H = property(_turned_matrix, doc="A matrix with its dimensions exchanged, and conjugated.")
+Tensor.mH = property(_turned, doc="x with its last two dimensions exchanged, and conjugated.")

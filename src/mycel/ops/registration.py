@@ -168,7 +168,7 @@ def custom_info_register(*reg_info) -> Callable:
         def called(*args, **kwargs):
             return function(*args, **kwargs)
 
-        called.reg_info = reg_info  # type: ignore[attr-defined]
+        called.reg_info = reg_info
         return called
 
     return register

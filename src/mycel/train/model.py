@@ -425,7 +425,7 @@ class Model:
             >>> print(ms.Model(nn.Dense(1, 1, "ones", "zeros")).predict(Tensor([[2.0]])))
             [[2.]]
         """
-        one_of(backend, "predict: backend", ("lite", None))  # type: ignore[arg-type]
+        one_of(backend, "predict: backend", ("lite", None))
         for leaf in tree_leaves(predict_data):
             if isinstance(leaf, Tensor):
                 if leaf.size == 0:

@@ -192,7 +192,7 @@ class History(Callback):
     def epoch_end(self, run_context):
         """Keep what this epoch gave."""
         told = run_context.original_args()
-        self.epoch["epoch"].append(told.get("cur_epoch_num", 1))  # type: ignore[index]
+        self.epoch["epoch"].append(told.get("cur_epoch_num", 1))
         output = told.net_outputs
         if isinstance(output, (tuple, list)) and isinstance(output[0], Tensor):
             output = output[0]

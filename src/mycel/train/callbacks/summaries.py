@@ -102,7 +102,7 @@ class SummaryCollector(Callback):
         return self
 
     def __exit__(self, *error):
-        self._record.close()  # type: ignore[union-attr]
+        self._record.close()
 
     def begin(self, run_context):
         """Training or evaluation begins.
@@ -114,7 +114,7 @@ class SummaryCollector(Callback):
         same = [c for c in told.list_callback if type(c) is type(self)]
         if len(same) > 1:
             raise wrong(ValueError, "The callbacks", "with one SummaryCollector", len(same))
-        self._record.set_mode(told.mode)  # type: ignore[union-attr]
+        self._record.set_mode(told.mode)
 
     def step_end(self, run_context):
         """Write if it is time."""
@@ -135,11 +135,11 @@ class SummaryCollector(Callback):
 
     def epoch_end(self, run_context):
         """Have on the disk what was written."""
-        self._record.flush()  # type: ignore[union-attr]
+        self._record.flush()
 
     def end(self, run_context):
         """Nothing of an evaluation is written behind the training."""
-        self._record.set_mode("eval")  # type: ignore[union-attr]
+        self._record.set_mode("eval")
 
     def _tensors_are_due(self, told) -> bool:
         frequency = self._tensor_freq
@@ -168,7 +168,7 @@ class SummaryCollector(Callback):
             self._chosen["collect_metric"] = False
             return
         mean = np.mean(loss.asnumpy()) if isinstance(loss, Tensor) else loss
-        self._record.add_value("scalar", "loss/auto", Tensor(mean))  # type: ignore[union-attr]
+        self._record.add_value("scalar", "loss/auto", Tensor(mean))
 
     def _shown(self, optimizer) -> list:
         """The Parameters that have a histogram."""
@@ -194,7 +194,7 @@ def _choice(given, default: bool) -> dict:
             boolean(value, f"{what}: {name}")
     chosen = dict.fromkeys(_SWITCHES, default)
     if default:
-        chosen["histogram_regular"] = None  # type: ignore[assignment]
+        chosen["histogram_regular"] = None
     chosen |= given or {}
     pattern = chosen.get("histogram_regular")
     if pattern is not None:
