@@ -207,3 +207,43 @@ def test_a_hook_on_what_the_body_assigned_leaves_it_connected():
     # d(2x + 5x · x)/dx
     found = [float(step(Tensor(number))) for number in (1.0, 2.0, 3.0, 4.0, 5.0)]
     assert found == [12.0, 22.0, 32.0, 42.0, 52.0]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_a_hook_keeps_of_parameters_stays_as_it_was(compiled):
+    # Parameters take their new arrays in place, except where a hook has their Values too.
+    net = nn.Dense(2, 2, "ones", "zeros")
+    kept: list = []
+
+    def keep(cell, inputs, output):
+        kept.append((cell.weight.value(), Tensor(cell.bias), cell.weight * 1))
+
+    def assign(cell, inputs, output):
+        cell.bias.set_data(cell.bias + 10)
+
+    net.register_forward_hook(keep)
+
+    def body(x):
+        net.weight.set_data(net.weight + 1)
+        loss = net(x).sum()
+        net.bias.set_data(net.bias + 2)
+        return loss, net.bias
+
+    step = ms.jit(body) if compiled else body
+    x = Tensor(np.ones((1, 2), np.float32))
+    losses = [float(step(x)[0]) for _ in range(6)]
+    handle = net.register_forward_hook(assign)
+    losses += [float(step(x)[0]) for _ in range(6)]
+    handle.remove()
+    losses += [float(step(x)[0]) for _ in range(6)]
+    weights = np.arange(2, 20)
+    biases = np.cumsum([0] + 6 * [2] + 6 * [12] + 5 * [2])
+    # Written without mycel: both outputs are 2 w + b.
+    np.testing.assert_array_equal(losses, 4 * weights + 2 * biases)
+    for (weight, bias, copy), w, b in zip(kept, weights, biases, strict=True):
+        np.testing.assert_array_equal(weight.asnumpy(), np.full((2, 2), w))
+        np.testing.assert_array_equal(copy.asnumpy(), np.full((2, 2), w))
+        np.testing.assert_array_equal(bias.asnumpy(), np.full(2, b))
+    assert float(net.bias[0]) == biases[-1] + 2
+    if compiled:
+        assert ms.debug.ledger().counts.replays >= 9

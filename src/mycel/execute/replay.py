@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import cached_property
-from operator import itemgetter
+from operator import attrgetter, is_, itemgetter
 from sys import getrefcount
 from typing import Any, NamedTuple
 from weakref import ref
@@ -250,7 +250,9 @@ class Memory:
         )
         if self.simple:
             self.result_index = self.order[self.template.number]
-            self._lay_out_commits(places)
+        else:
+            self.build_result = _builder(self.template, self.order, "leaf")
+        self._lay_out_commits(places)
         self._prepared = True
 
     def _lay_out_commits(self, places: dict[int, int]) -> None:
@@ -266,6 +268,7 @@ class Memory:
                 rest.append((handle, index))
         if len(same_aval) > 1:  # an itemgetter of one item gives no tuple
             self.kept_commits = [(handle, index) for handle, _, index in same_aval]
+            self.kept_handles = [handle for handle, _, _ in same_aval]
             self.own = itemgetter(*[place for _, place, _ in same_aval])
             self.given = itemgetter(*[index for _, _, index in same_aval])
             self.alone_counts = [_ALONE] * len(same_aval)
@@ -281,7 +284,10 @@ class Memory:
         """
         if self.kept_commits:
             own = self.own(values)
-            if list(map(getrefcount, own)) == self.alone_counts:
+            # A site may have given a handle another Value.
+            if list(map(getrefcount, own)) == self.alone_counts and (
+                not self.sites or all(map(is_, map(_present, self.kept_handles), own))
+            ):
                 for value, array in zip(own, self.given(results), strict=True):
                     value.array = array
             else:
@@ -356,7 +362,7 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
         index = memory.result_index
         result = new_tensor(_made(results[index], memory.avals[index]))
     else:
-        outcome = _finish(stream, memory, tensors, results)
+        outcome = _finish(stream, memory, tensors, values, results)
         if not outcome.done:
             return outcome
         result = outcome.result
@@ -377,6 +383,7 @@ def _references_of_one() -> int:
 _ALONE = _references_of_one()
 
 _new_value = Value.__new__
+_present = attrgetter("_value")
 
 
 def _made(array, aval) -> Value:
@@ -485,7 +492,7 @@ class _Results:
                 self.watch.met_here.append((handle._value, handle))
 
 
-def _finish(stream: Stream, memory: Memory, tensors, results) -> Outcome:
+def _finish(stream: Stream, memory: Memory, tensors, values, results) -> Outcome:
     before: dict[int, tuple] = {}
     made = _Results(memory, tensors, results, None)
     if memory.sites:
@@ -509,12 +516,10 @@ def _finish(stream: Stream, memory: Memory, tensors, results) -> Outcome:
                 memory.kept_by_sites.append((results[memory.alone], kept))
             _separate(memory)
     made.bind(memory.other_bindings, before)
-    present, avals = made.made, memory.avals
-    for handle, place in memory.commits:
-        handle._value = present[place] or _made(results[place], avals[place])
+    memory.commit(values, results)
     if memory.sites:
         memory.settle()
-    return Outcome(True, tree_map(made.leaf, memory.template))
+    return Outcome(True, memory.build_result(made))
 
 
 def _separate(memory: Memory) -> None:
@@ -561,8 +566,9 @@ def _run_sites(stream, memory, made, watch, before) -> Outcome | None:
     return Outcome(False, again=again, missed=Difference(f"the site {name} did something new"))
 
 
-def _builder(template, order: dict[int, int]):
-    """A function that builds what a site is given, written out once: `given` makes its leaves."""
+def _builder(template, order: dict[int, int], other: str = "given"):
+    """A function that builds what a site is given, or the result, written out once: outputs get
+    new handles, and the method `other` of the results makes the other leaves."""
     leaves: list = []
 
     def written(tree) -> str:
@@ -577,11 +583,11 @@ def _builder(template, order: dict[int, int]):
         if tree.__class__ is Slot and tree.number >= 0:
             return f"new(output({order[tree.number]}))"
         if isinstance(tree, (tuple, list, dict)):
-            return f"tree_map(given, {which})"
-        return f"given({which})" if isinstance(tree, (Slot, Held, Argument)) else which
+            return f"tree_map(other, {which})"
+        return f"other({which})" if isinstance(tree, (Slot, Held, Argument)) else which
 
     source = (
-        "def build(made):\n    output, given = made.output, made.given\n"
+        f"def build(made):\n    output, other = made.output, made.{other}\n"
         f"    return {written(template)}\n"
     )
     names = {"l": leaves, "new": new_tensor, "tree_map": tree_map}

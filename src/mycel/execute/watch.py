@@ -228,8 +228,7 @@ class Watch:
 
     def forget(self) -> None:
         """Drop everything: Values that live on still point here."""
-        for name in list(self.__dict__):
-            self.__dict__[name] = None
+        self.__dict__.clear()
 
 
 class Done(NamedTuple):
