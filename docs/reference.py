@@ -333,6 +333,8 @@ OVERVIEW = """# API reference
 Every public name, with its signature and its docstring, as the installed package has them. Names
 are written as below `mycel`: `ops.tanh` is `mycel.ops.tanh`. A class with two pairs of parentheses
 is made with the first and called with the second. To find one, type it into the search field above.
+The examples have imported `mycel as ms`, `mycel.dataset as ds`, `numpy as np`, and from mycel `nn`,
+`ops`, `mint`, `Tensor` and `Parameter`.
 
 | page | names | |
 |---|---:|---|
