@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 
 import jax
@@ -16,6 +18,23 @@ if jax.__version_info__[:2] == (0, 10):
     os.environ.setdefault("XLA_FLAGS", quick)
 
 import mycel as ms
+from mycel.execute.compile import executables
+
+# Each program keeps some hundred KiB, and few are used again: dropped after so many tests, a
+# process stays near 2 GiB; kept, they had taken 4 GiB at half of the tests.
+TESTS_BETWEEN = 250
+
+_tests = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def bounded_memory():
+    """What was compiled is dropped now and then."""
+    yield
+    if next(_tests) % TESTS_BETWEEN == 0:
+        executables.clear()
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture(autouse=True)
