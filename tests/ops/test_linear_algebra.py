@@ -145,6 +145,10 @@ def test_bad_operands():
         ops.logdet(Tensor(TALL))
     with pytest.raises(TypeError, match="needs real or complex numbers"):
         ops.pinv(Tensor([[1, 2]]))
+    for function in (ops.inverse, ops.det, ops.slogdet, ops.cholesky, ops.MatrixInverse()):
+        for dtype in (np.int32, np.float16):
+            with pytest.raises(TypeError, match="needs real or complex numbers"):
+                function(Tensor(A.astype(dtype)))
     with pytest.raises(ValueError, match="does not fit matrices"):
         ops.matrix_solve(Tensor(A), Tensor(TALL.T.copy()))
     with pytest.raises(ValueError, match="Two batches of one size"):

@@ -454,7 +454,7 @@ def logspace(start, end, steps, base=10, dtype=float32):
 
 @composite(
     "ops.scalar_to_tensor(input_x=number, dtype=dtype)",
-    "ScalarToTensor()(input_x=number, dtype=dtype)",
+    "ScalarToTensor()(x=number, dtype=dtype)",
 )
 def scalar_to_tensor(number, dtype=float32):
     """A Tensor without dimensions; Float32 unless another `dtype` is given.

@@ -18,10 +18,12 @@ def inexact(x, what):
     """x itself.
 
     Raises:
-        TypeError: x has integers.
+        TypeError: x has integers, or numbers of 16 bits.
     """
-    if x.dtype.kind not in "fcV":
-        raise TypeError(f"{what} needs real or complex numbers, but the type is {x.dtype}.")
+    if x.dtype.kind not in "fc" or x.dtype.itemsize < 4:
+        raise TypeError(
+            f"{what} needs real or complex numbers of 32 bits or more, but the type is {x.dtype}."
+        )
     return x
 
 
@@ -29,7 +31,7 @@ def square_matrices(x, what):
     """x itself, of real or complex numbers.
 
     Raises:
-        TypeError: x has integers.
+        TypeError: x has integers, or numbers of 16 bits.
         ValueError: x is no (batch of) square matrices.
     """
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
@@ -204,6 +206,48 @@ def slogdet(x):
     """
     sign, size = jnp.linalg.slogdet(square_matrices(x, "slogdet"))
     return sign, size
+
+
+@op(
+    "ops.det(input=x)",
+    "ops.matrix_determinant(input=x)",
+    "MatrixDeterminant()(input=x)",
+    "Tensor.det(x)",
+    "Tensor.matrix_determinant(x)",
+)
+def det(x):
+    """The determinant of square matrices, (..., n, n) to (...).
+
+    Raises:
+        TypeError: x has integers, or numbers of 16 bits.
+        ValueError: x is not square.
+
+    Source: MindSpore's `ops.det`.
+
+    Example:
+        >>> print(ops.det(Tensor([[2.0, 0.0], [0.0, 3.0]])))
+        6.0
+    """
+    return jnp.linalg.det(square_matrices(x, "det"))
+
+
+@op("ops.inverse(input=x)", "Tensor.inverse(x)", "mint.inverse(input=x)",
+    "mint.linalg.inv(input=x)")  # fmt: skip
+def inverse(x):
+    """The inverse of square matrices, (..., n, n).
+
+    Raises:
+        TypeError: x has integers, or numbers of 16 bits.
+        ValueError: x is not square.
+
+    Source: MindSpore's `ops.inverse`.
+
+    Example:
+        >>> print(ops.inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.5  0.  ]
+         [0.   0.25]]
+    """
+    return jnp.linalg.inv(square_matrices(x, "inverse"))
 
 
 @op("ops.logdet(input=x)", "Tensor.logdet(x)")

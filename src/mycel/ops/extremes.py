@@ -317,8 +317,7 @@ def argmax_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
 
 @op(
     "ops.argmin(input=x, axis=axis, keepdims=keepdims)",
-    "mint.argmin(input=x, dim=axis, keepdim=keepdims)",
-    "Argmin(axis=(axis, -1), output_type=(dtype, 'int32'))(input_x=x)",
+    "Argmin(axis=(axis, -1), output_type=(dtype, 'int32'))(x)",
 )
 def argmin(x, *, axis=None, keepdims=False, dtype="int32"):
     """The index of the smallest element along `axis`, or in x laid flat; the first of equal ones.
@@ -333,6 +332,19 @@ def argmin(x, *, axis=None, keepdims=False, dtype="int32"):
         axis = axis_in(axis, x.ndim)
     made = jnp.argmin(x, axis=axis, keepdims=keepdims)
     return made.astype(numpy_dtype(dtype))
+
+
+@composite("mint.argmin(input=x, dim=axis, keepdim=keepdims)")
+def long_argmin(x, axis=None, keepdims=False):
+    """As `ops.argmin`, but Int64.
+
+    Source: MindSpore's `mint.argmin`.
+
+    Example:
+        >>> ms.mint.argmin(Tensor([4, 3])).dtype
+        mindspore.int64
+    """
+    return argmin(x, axis, keepdims, "int64")
 
 
 @composite("Tensor.argmin(x, axis, keepdims=keepdims, dim=dim, keepdim=keepdim)")

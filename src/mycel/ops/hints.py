@@ -170,10 +170,10 @@ class DType(Primitive):
     def __init__(self):
         super().__init__("DType")
 
-    def __call__(self, input_x):
-        if not isinstance(input_x, Tensor):
-            raise wrong(TypeError, "DType: input_x", "a Tensor", type(input_x).__name__)
-        return input_x.dtype
+    def __call__(self, x):
+        if not isinstance(x, Tensor):
+            raise wrong(TypeError, "DType: x", "a Tensor", type(x).__name__)
+        return x.dtype
 
 
 class Print(Primitive):

@@ -405,40 +405,6 @@ def matrix_power(x, *, n):
 
 
 @op(
-    "ops.det(input=x)",
-    "ops.matrix_determinant(input=x)",
-    "MatrixDeterminant()(x)",
-    "Tensor.det(x)",
-    "Tensor.matrix_determinant(x)",
-)
-def det(x):
-    """The determinant of square matrices, (..., n, n) to (...).
-
-    Source: MindSpore's `ops.det`.
-
-    Example:
-        >>> print(ops.det(Tensor([[2.0, 0.0], [0.0, 3.0]])))
-        6.0
-    """
-    return jnp.linalg.det(x)
-
-
-@op("ops.inverse(input=x)", "Tensor.inverse(x)", "mint.inverse(input=x)",
-    "mint.linalg.inv(input=x)")  # fmt: skip
-def inverse(x):
-    """The inverse of square matrices, (..., n, n).
-
-    Source: MindSpore's `ops.inverse`.
-
-    Example:
-        >>> print(ops.inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
-        [[0.5  0.  ]
-         [0.   0.25]]
-    """
-    return jnp.linalg.inv(x)
-
-
-@op(
     "ops.dense(input=x, weight=weight, bias=bias)",
     "Dense()(input=x, weight=weight, bias=bias)",
     "mint.nn.functional.linear(input=x, weight=weight, bias=bias)",

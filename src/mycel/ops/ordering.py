@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.base.dtypes import float32
 from mycel.ops.axes import axis_in
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
@@ -235,9 +236,10 @@ def searched(x, v, side="left", sorter=None):
     return searchsorted(x, v, side=side, sorter=sorter)
 
 
-@composite("ops.bincount(input=x, weights=None, minlength=0)",
-           "mint.bincount(input=x, weights=None, minlength=0)",
-           "Tensor.bincount(x, weights=None, minlength=0)")  # fmt: skip
+@composite(
+    "ops.bincount(input=x, weights=None, minlength=0)",
+    "Tensor.bincount(x, weights=None, minlength=0)",
+)
 def bincount(x, weights=None, minlength=0):
     """How often each number from 0 on comes, or the sum of its weights; the values are read.
 
@@ -249,8 +251,26 @@ def bincount(x, weights=None, minlength=0):
         >>> print(ops.bincount(Tensor([0, 2, 2])))
         [1. 0. 2.]
     """
-    weights = None if weights is None else weights.asnumpy()
-    return Tensor(np.bincount(x.asnumpy(), weights, minlength).astype(np.float32))
+    return Tensor(_counted(x, weights, minlength).astype(np.float32))
+
+
+@composite("mint.bincount(input=x, weights=None, minlength=0)")
+def whole_counts(x, weights=None, minlength=0):
+    """As `ops.bincount`, but counts are Int64; sums of weights are Float32 or else Float64.
+
+    Source: MindSpore's `mint.bincount`.
+
+    Example:
+        >>> print(ms.mint.bincount(Tensor([0, 2, 2])))
+        [1 0 2]
+    """
+    made = _counted(x, weights, minlength)
+    narrow = weights is not None and weights.dtype == float32
+    return Tensor(made.astype(np.float32) if narrow else made)
+
+
+def _counted(x, weights, minlength):
+    return np.bincount(x.asnumpy(), None if weights is None else weights.asnumpy(), minlength)
 
 
 @op("ops.intopk(x1=x, x2=target, k=k)", "InTopK(k)(x1=x, x2=target)")

@@ -81,7 +81,7 @@ def inv(a, overwrite_a=False, check_finite=True):
          [0.   0.25]]
     """
     del overwrite_a, check_finite
-    return linear.inverse(_matrix(a))
+    return decompositions.inverse(_matrix(a))
 
 
 def det(a, overwrite_a=False, check_finite=True):
@@ -95,7 +95,7 @@ def det(a, overwrite_a=False, check_finite=True):
         8.0
     """
     del overwrite_a, check_finite
-    return linear.det(_matrix(a))
+    return decompositions.det(_matrix(a))
 
 
 def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
