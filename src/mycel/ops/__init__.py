@@ -50,6 +50,7 @@ from mycel.ops import (
     normalization,
     only_in_mint,
     ordering,
+    overloads,
     padding,
     patches,
     pooling,

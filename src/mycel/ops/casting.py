@@ -75,24 +75,6 @@ def astype(x, dtype, copy=True):
     return new_tensor(resolve(made)) if made is x and copy else made
 
 
-@composite("Tensor.to(x, dtype, non_blocking=non_blocking, copy=copy)")
-def to(x, dtype=None, non_blocking=False, copy=False):
-    """x in another element type, or in that of another Tensor.
-
-    Raises:
-        TypeError: `dtype` names no element type.
-
-    Source: MindSpore's `Tensor.to`.
-
-    Example:
-        >>> Tensor([1.5]).to(mycel.float16).dtype
-        mindspore.float16
-    """
-    del non_blocking  # Every operator is.
-    wanted = dtype.dtype if isinstance(dtype, Tensor) else dtype
-    return x if wanted is None else astype(x, wanted, copy)
-
-
 @composite("Tensor.type(x, dtype)")
 def to_type(x, dtype=None):
     """The name of the element type of x, or x in another one.

@@ -58,7 +58,7 @@ def _needs_matrix(x, what):
         raise ValueError(f"{what} needs at least two dimensions, not {x.shape}.")
 
 
-@op("ops.diag(input=x)", "Diag()(input=x)", "Tensor.diag(x)")
+@op("ops.diag(input=x)", "Diag()(input=x)")
 def diag(x):
     """The elements of x on the diagonal of zeros, with the shape of x twice.
 
@@ -244,7 +244,7 @@ def block_diag(*inputs):
     return blocks(inputs)
 
 
-@op("ops.trace(input=x)", "Tensor.trace(x)", "Trace()(input=x)", "mint.trace(input=x)")
+@op("ops.trace(input=x)", "Trace()(input=x)", "mint.trace(input=x)")
 def trace(x):
     """The sum of the diagonal of a matrix.
 

@@ -20,7 +20,7 @@ def _order(x, axis, descending):
 @op(
     "ops.sort(input_x=x, axis=-1, descending=False)",
     "Sort(axis=-1, descending=False)(x)",
-    "Tensor.sort(x, axis=-1, descending=False)",
+    "Tensor.sort(x, axis=-1, descending=False, stable=(steady, False))",
 )
 def sort(x, *, axis=-1, descending=False, steady=True):
     """x in order along `axis`, and where each element was, Int32; equal ones keep their order.
@@ -41,10 +41,10 @@ def sort(x, *, axis=-1, descending=False, steady=True):
 
 @op(
     "ops.argsort(input=x, axis=-1, descending=False)",
-    "Tensor.argsort(x, axis=-1, descending=False)",
+    "Tensor.argsort(x, axis=-1, descending=False, stable=(steady, False))",
 )
-def argsort(x, *, axis=-1, descending=False):
-    """Where the elements of x in order are, along `axis`, Int32.
+def argsort(x, *, axis=-1, descending=False, steady=True):
+    """Where the elements of x in order are, along `axis`, Int32; equal ones keep their order.
 
     Source: MindSpore's `ops.argsort`.
 
@@ -52,6 +52,7 @@ def argsort(x, *, axis=-1, descending=False):
         >>> print(ops.argsort(Tensor([3, 1, 2])))
         [1 2 0]
     """
+    del steady
     return _order(x, axis_in(axis, x.ndim), descending)
 
 

@@ -178,7 +178,6 @@ def tensor_scatter_div(x, index, updates):
     "ops.tensor_scatter_elements(input_x=x, indices=index, updates=updates, axis=0,"
     " reduction='none')",
     "ops.scatter(input=x, axis=axis, index=index, src=updates)",
-    "Tensor.scatter(x, axis=axis, index=index, src=updates)",
     "mint.scatter(input=x, dim=axis, index=index, src=updates)",
     "mint.scatter_add(input=x, dim=axis, index=index, src=updates, reduction='add')",
 )
@@ -211,8 +210,7 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     return getattr(x.at[tuple(places)], _WORDS[reduction])(updates.astype(x.dtype), mode="drop")
 
 
-@op("mint.index_add(input=x, dim=axis, index=index, source=updates, alpha=alpha)",
-    "Tensor.index_add(x, dim=axis, index=index, source=updates, alpha=alpha)")  # fmt: skip
+@op("mint.index_add(input=x, dim=axis, index=index, source=updates, alpha=alpha)")
 def with_index_added(x, index, updates, *, axis, alpha=1):
     """x with alpha · updates added to its slices along `axis` at the positions of a vector.
 

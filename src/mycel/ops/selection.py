@@ -8,7 +8,6 @@ import numpy as np
 from jax import lax
 
 from mycel.ops.axes import axis_in
-from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
 # Positions count from either end and are then clamped: XLA cannot raise where MindSpore's CPU
@@ -24,7 +23,7 @@ def _positions(index, length: int):
 @op(
     "ops.gather(input_params=x, input_indices=index, axis=axis, batch_dims=batch)",
     "Gather(batch_dims=(batch, 0))(input_params=x, input_indices=index, axis=axis)",
-    "GatherV2()(input_params=x, input_indices=index, axis=axis)",
+    "GatherV2()(input_params=x, input_indices=index, axis=axis, batch_dims=(batch, 0))",
 )
 def gather(x, index, *, axis, batch=0):
     """The slices of x along `axis` at the positions of `index`.
@@ -92,23 +91,6 @@ def gather_elements(x, index, *, axis):
     return jnp.take_along_axis(x, index, axis, mode="clip")
 
 
-def tensor_gather(x, first, second):
-    """`x.gather(indices, axis)` or, with the dimension first, `x.gather(dim, index)`.
-
-    Source: MindSpore's `Tensor.gather`.
-
-    Example:
-        >>> print(Tensor([5, 6, 7]).gather(Tensor([2, 0]), 0))
-        [7 5]
-    """
-    if isinstance(first, int):
-        return gather_elements(x, second, first)
-    return gather(x, first, second)
-
-
-Tensor.gather = tensor_gather  # type: ignore[attr-defined]
-
-
 @op(
     "ops.gather_nd(input_x=x, indices=index)",
     "GatherNd()(input_x=x, indices=index)",
@@ -161,12 +143,11 @@ def index_select(x, index, *, axis):
     return jnp.take(x, index, axis, mode="clip")
 
 
-@op("ops.take(input=x, index=index)", "mint.take(input=x, index=index)",
-    "Tensor.take(x, indices=index, axis=axis)")  # fmt: skip
+@op("ops.take(input=x, index=index)", "mint.take(input=x, index=index)")
 def take(x, index, *, axis=None):
     """The elements of x, counted through all dimensions, or its slices along `axis`.
 
-    Source: MindSpore's `ops.take`, `Tensor.take`.
+    Source: MindSpore's `ops.take`.
 
     Example:
         >>> print(ops.take(Tensor([[5, 6], [7, 8]]), Tensor([3])))

@@ -17,7 +17,6 @@ from mycel.spell import composite, op
     "ops.reshape(input=x, shape=shape)",
     "Reshape()(input=x, shape=shape)",
     "Tensor.reshape(x, *shape)",
-    "Tensor.view(x, *shape)",
     "mint.reshape(input=x, shape=shape)",
 )
 def reshape(x, *, shape):
@@ -27,7 +26,7 @@ def reshape(x, *, shape):
         ValueError: the shape holds another number of elements.
         TypeError: the shape does not consist of integers.
 
-    Source: MindSpore's `ops.reshape`, `ops.Reshape`, `Tensor.reshape`, `Tensor.view`.
+    Source: MindSpore's `ops.reshape`, `ops.Reshape`, `Tensor.reshape`.
 
     Example:
         >>> ops.reshape(Tensor([1, 2, 3, 4]), (2, -1)).shape
@@ -61,7 +60,6 @@ def reshape_as(x, other):
     "ops.transpose(input=x, dims=axes)",
     "ops.permute(input=x, axis=axes)",
     "Transpose()(input=x, dims=axes)",
-    "Tensor.permute(x, *axes)",
     "mint.permute(input=x, dims=axes)",
 )
 def transpose(x, *, axes):
@@ -70,7 +68,7 @@ def transpose(x, *, axes):
     Raises:
         ValueError: `axes` is no permutation of the dimensions.
 
-    Source: MindSpore's `ops.transpose`, `ops.permute`, `ops.Transpose`, `Tensor.permute`.
+    Source: MindSpore's `ops.transpose`, `ops.permute`, `ops.Transpose`.
 
     Example:
         >>> ops.transpose(Tensor([[1, 2, 3], [4, 5, 6]]), (1, 0)).shape
@@ -81,20 +79,6 @@ def transpose(x, *, axes):
     if sorted(order) != list(range(x.ndim)):
         raise ValueError(f"{axes} is no order of the {x.ndim} dimensions of a Tensor {x.shape}.")
     return lax.transpose(x, order)
-
-
-def transposed(x, *axes):
-    """x with its dimensions in the given order; without any, reversed.
-
-    Two numbers that are not in a tuple name a pair of dimensions to exchange, as in MindSpore.
-
-    Example:
-        >>> Tensor([[1, 2, 3], [4, 5, 6]]).transpose(0, 1).shape
-        (3, 2)
-    """
-    if len(axes) == 2 and isinstance(axes[0], int):
-        return swapaxes(x, *axes)
-    return transpose(x, axes[0] if len(axes) == 1 else axes)
 
 
 @op(
@@ -138,7 +122,6 @@ def movedim(x, *, source, destination):
     return jnp.moveaxis(x, source, destination)
 
 
-Tensor.transpose = transposed  # type: ignore[attr-defined]
 Tensor.T = property(  # type: ignore[attr-defined]
     lambda x: transpose(x, ()), doc="x with its dimensions reversed; MindSpore's `Tensor.T`."
 )
@@ -298,7 +281,7 @@ def broadcast_to(x, *, shape):
     return jnp.broadcast_to(x, full)
 
 
-@composite("Tensor.expand_as(x, other)", "ops.expand_as(input=x, other=other)")
+@composite("Tensor.expand_as(self=x, other=other)", "ops.expand_as(input=x, other=other)")
 def expand_as(x, other):
     """x broadcast to the shape of another Tensor.
 
@@ -312,7 +295,6 @@ def expand_as(x, other):
 @op(
     "ops.tile(input=x, dims=repeats)",
     "Tile()(input=x, dims=repeats)",
-    "Tensor.tile(x, *repeats)",
     "mint.tile(input=x, dims=repeats)",
 )
 def tile(x, *, repeats):
@@ -321,7 +303,7 @@ def tile(x, *, repeats):
     Raises:
         ValueError: a negative number.
 
-    Source: MindSpore's `ops.tile`, `ops.Tile`, `Tensor.tile`.
+    Source: MindSpore's `ops.tile`, `ops.Tile`.
 
     Example:
         >>> print(ops.tile(Tensor([1, 2]), (2,)))
@@ -358,7 +340,7 @@ def repeat_along(x, *, repeats, axis):
 @composite(
     "ops.repeat_interleave(input=x, repeats=repeats, axis=axis)",
     "ops.repeat_elements(x, rep=repeats, axis=0)",
-    "Tensor.repeat_interleave(x, repeats, dim=axis)",
+    "Tensor.repeat_interleave(x, repeats, dim=axis, output_size=length)",
     "mint.repeat_interleave(input=x, repeats=repeats, dim=axis, output_size=length)",
 )
 def repeat_interleave(x, repeats, axis=None, length=None):
@@ -403,12 +385,11 @@ def repeat(x, repeats):
 
 
 @op("ops.flip(input=x, dims=axes)", "ops.reverse(x, axis=axes)", "ReverseV2(axis=axes)(input=x)",
-    "Tensor.flip(x, *axes)",
     "mint.flip(input=x, dims=axes)")  # fmt: skip
 def flip(x, *, axes):
     """x in reverse order along the dimensions `axes`.
 
-    Source: MindSpore's `ops.flip`, `ops.ReverseV2`, `Tensor.flip`.
+    Source: MindSpore's `ops.flip`, `ops.ReverseV2`.
 
     Example:
         >>> print(ops.flip(Tensor([1, 2, 3]), (0,)))

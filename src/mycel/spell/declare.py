@@ -10,7 +10,7 @@ from types import ModuleType
 
 from mycel.define.definition import Definition, define
 from mycel.record.tensor import Tensor
-from mycel.spell.older_keywords import RENAMED
+from mycel.spell.older_keywords import ALSO, RENAMED
 from mycel.spell.primitive import Primitive
 from mycel.spell.spelling import REQUIRED, Argument, Spelling, parse, where
 from mycel.spell.write import write_function, write_primitive, write_renaming
@@ -166,9 +166,9 @@ def _spell_all(definition, spellings, own, composite):
 def _written(definition, text, own, composite):
     spelling = parse(text, definition.defaults)
     place = f"{spelling.namespace}.{spelling.name}"
-    if place in RENAMED:
-        taken = spelling.called or own
-        made = write_renaming(definition, place, taken, composite, RENAMED[place])
+    renamed = RENAMED.get(place) or ALSO.get(place)
+    if renamed:
+        made = write_renaming(definition, place, spelling.called or own, composite, renamed)
     elif spelling.created is None:
         made = write_function(definition, spelling.name, spelling.called or own, composite)
     else:

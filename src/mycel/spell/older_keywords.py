@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keywords that older MindSpore had and 2.10 has renamed, accepted where the meaning is clear.
+"""Keywords that have another name: older ones, and those of a second list of parameters.
+
+Older MindSpore had the former and 2.10 has renamed them; they are noted in the log.
 
 Only the functions named here have a check for them; they stand behind the newer parameters.
 """
@@ -32,6 +34,31 @@ RENAMED = {
     "ops.softmax": {"x": "input"},
     "ops.split": {"input_x": "tensor", "output_num": "split_size_or_sections"},
     "ops.transpose": {"input_x": "input", "input_perm": "dims"},
+}
+
+# MindSpore 2.10 calls these with either of two words; ours is the second. None is older.
+ALSO = {
+    "Tensor.argsort": {"dim": "axis"},
+    "Tensor.chunk": {"dim": "axis"},
+    "Tensor.expand_as": {"x": "other"},
+    "Tensor.index_select": {"dim": "axis"},
+    "Tensor.isclose": {"x2": "other"},
+    "Tensor.logical_and": {"y": "other"},
+    "Tensor.logical_or": {"y": "other"},
+    "Tensor.matmul": {"other": "tensor2"},
+    "Tensor.nansum": {"dim": "axis", "keepdim": "keepdims"},
+    "Tensor.narrow": {"dim": "axis"},
+    "Tensor.remainder": {"divisor": "other"},
+    "Tensor.scatter": {"dim": "axis"},
+    "Tensor.sort": {"dim": "axis"},
+    "Tensor.split": {"dim": "axis", "split_size_or_sections": "split_size"},
+    "Tensor.sub": {"y": "other"},
+    "Tensor.sub_": {"y": "other"},
+    "Tensor.take": {"index": "indices"},
+    "Tensor.unsqueeze": {"axis": "dim"},
+    "Tensor.where": {"other": "y"},
+    "mint.max": {"other": "dim"},
+    "mint.min": {"other": "dim"},
 }
 
 
@@ -80,15 +107,18 @@ CHANGED: dict[tuple[str, str], Callable[[dict], None]] = {
 
 
 def call_renamed(function: Callable, name: str, newer: dict, former: dict):
-    """Call a function, some arguments of which were given by their older keywords.
+    """Call a function, some arguments of which were given by their other keywords.
 
     Raises:
         TypeError: an argument is missing, or was given twice.
     """
     given = {word: value for word, value in former.items() if value is not ABSENT}
     for word, value in given.items():
-        meant = RENAMED[name][word]
-        older(f"{name}({word}=...)", f"{name}({meant}=...)")
+        if name in RENAMED:
+            meant = RENAMED[name][word]
+            older(f"{name}({word}=...)", f"{name}({meant}=...)")
+        else:
+            meant = ALSO[name][word]
         newer[meant] = value
     for word, value in newer.items():
         if value is ABSENT:

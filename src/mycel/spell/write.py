@@ -142,7 +142,7 @@ def write_renaming(
     former = [Argument(word, word, ABSENT) for word in renamed]
     given = given_by(arguments)
     call = writer.call_composite(given) if composite else writer.call(given)
-    taken = writer.parameters(newer + former)
+    taken = f"{writer.parameters(newer)}, *, {writer.parameters(former)}"
     writer.globals |= {"absent": ABSENT, "call_renamed": call_renamed}
     unsure = [a.public for a in newer if a.default is ABSENT]
     test = " or ".join([f"{p} is absent" for p in unsure] + [f"{p} is not absent" for p in renamed])
