@@ -31,7 +31,6 @@ def _accumulated(x, axis, accumulate, exclusive, reverse):
 @op(
     "ops.cumsum(x, axis=axis, dtype=dtype)",
     "CumSum(exclusive=exclusive, reverse=reverse)(input=x, axis=axis)",
-    "mint.cumsum(input=x, dim=axis, dtype=dtype)",
 )
 def cumsum(x, *, axis, dtype=None, exclusive=False, reverse=False):
     """The sums of all elements up to each one along an axis, in the type of x.

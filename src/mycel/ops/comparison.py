@@ -400,7 +400,6 @@ def bitwise_right_shift(x, y):
     "ops.select(condition, input=x, other=y)",
     "Select()(condition, input=x, other=y)",
     "Tensor.where(x, condition, y)",
-    "mint.where(condition, input=x, other=y)",
 )
 def where(x, y, condition):
     """x where the condition holds, y elsewhere; the shapes are broadcast.

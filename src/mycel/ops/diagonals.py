@@ -244,7 +244,7 @@ def block_diag(*inputs):
     return blocks(inputs)
 
 
-@op("ops.trace(input=x)", "Trace()(input=x)", "mint.trace(input=x)")
+@op("ops.trace(input=x)", "Trace()(input=x)")
 def trace(x):
     """The sum of the diagonal of a matrix.
 

@@ -406,7 +406,6 @@ def cummax(x, *, axis):
     "ops.cummin(input=x, axis=axis)",
     "Cummin(axis=axis)(input=x)",
     "Tensor.cummin(x, axis)",
-    "mint.cummin(input=x, dim=axis)",
 )
 def cummin(x, *, axis):
     """The smallest element so far along an axis, and its Int32 index; the last of equal ones.

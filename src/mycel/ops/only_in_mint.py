@@ -8,18 +8,102 @@ import numpy as np
 from jax import lax
 
 from mycel.base.dtypes import int64
+from mycel.base.errors import wrong
+from mycel.ops.accumulation import cumsum
 from mycel.ops.activation import log_softmax, softmax
 from mycel.ops.axes import axes_in, axis_in, several
 from mycel.ops.casting import cast
 from mycel.ops.common import as_float, promoted
+from mycel.ops.comparison import where
 from mycel.ops.convolution import padded_conv
+from mycel.ops.diagonals import trace
+from mycel.ops.extremes import cummin
 from mycel.ops.in_place import assigned
 from mycel.ops.linear import cdist
+from mycel.ops.masking import nonzero
 from mycel.ops.ordering import argsort, sort, topk
 from mycel.ops.pooling import adaptive_max_pool2d
+from mycel.ops.reduction import count_nonzero
 from mycel.ops.volumes import adaptive_max_pool_image
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
+
+
+def _whole(x) -> bool:
+    return not x.dtype.is_inexact
+
+
+@composite("mint.count_nonzero(input=x, dim=axis)")
+def long_count(x, axis=None):
+    """As `ops.count_nonzero`, but Int64.
+
+    Source: MindSpore's `mint.count_nonzero`.
+
+    Example:
+        >>> print(mint.count_nonzero(Tensor([0, 2, 3])))
+        2
+    """
+    return count_nonzero(x, axis, False, "int64")
+
+
+@composite("mint.cumsum(input=x, dim=axis, dtype=dtype)")
+def long_cumsum(x, axis, dtype=None):
+    """As `ops.cumsum`, but Int64 of integers unless another `dtype` is given.
+
+    Source: MindSpore's `mint.cumsum`.
+
+    Example:
+        >>> print(mint.cumsum(Tensor([1, 2, 3]), 0))
+        [1 3 6]
+    """
+    return cumsum(x, axis, int64 if dtype is None and _whole(x) else dtype)
+
+
+@composite("mint.cummin(input=x, dim=axis)")
+def long_cummin(x, axis):
+    """As `ops.cummin`, but with Int64 indices.
+
+    Source: MindSpore's `mint.cummin`.
+
+    Example:
+        >>> print(*mint.cummin(Tensor([5, 1, 4]), 0))
+        [5 1 1] [0 1 1]
+    """
+    smallest, index = cummin(x, axis)
+    return smallest, cast(index, int64)
+
+
+@composite("mint.trace(input=x)")
+def long_trace(x):
+    """As `ops.trace`, but Int64 of integers.
+
+    Source: MindSpore's `mint.trace`.
+
+    Example:
+        >>> print(mint.trace(Tensor([[1, 2], [3, 4]])))
+        5
+    """
+    return trace(cast(x, int64) if _whole(x) else x)
+
+
+@composite("mint.where(condition, input=x, other=y)")
+def where_or_nonzero(condition, x=None, y=None):
+    """As `ops.where`; of a condition alone, where it holds: one index vector per dimension.
+
+    Raises:
+        TypeError: only one of the two is given.
+
+    Source: MindSpore's `mint.where`.
+
+    Example:
+        >>> print(*mint.where(Tensor([True, False, True])))
+        [0 2]
+    """
+    if x is None and y is None:
+        return nonzero(condition, True)
+    if x is None or y is None:
+        raise wrong(TypeError, "mint.where", "called with both `input` and `other`", "one of them")
+    return where(x, y, condition)
 
 
 @op("mint.nn.functional.normalize(input=x, p=order, dim=axis, eps=epsilon)")

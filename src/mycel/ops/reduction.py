@@ -290,7 +290,6 @@ def logsumexp(x, *, axis, keepdims=False):
 @op(
     "ops.count_nonzero(x, axis=axis, keep_dims=keepdims, dtype=dtype)",
     "CountNonZero(dims=(axis, None))(x)",
-    "mint.count_nonzero(input=x, dim=(axis, None))",
 )
 def count_nonzero(x, *, axis=(), keepdims=False, dtype="int32"):
     """How many elements along `axis` are not zero.
