@@ -158,9 +158,12 @@ def one_hot_classes(index, classes=-1):
     return one_hot(index, depth)
 
 
-@op("ops.sequence_mask(lengths=lengths, maxlen=longest)")
-def sequence_mask(lengths, *, longest):
+@composite("ops.sequence_mask(lengths=lengths, maxlen=longest)")
+def sequence_mask(lengths, longest=None):
     """True in front of each length, along a new last dimension.
+
+    Args:
+        maxlen: the length of that dimension; if None, the greatest length, which is read.
 
     Source: MindSpore's `ops.sequence_mask`.
 
@@ -168,6 +171,18 @@ def sequence_mask(lengths, *, longest):
         >>> print(ops.sequence_mask(Tensor([1, 2]), 2))
         [[ True False]
          [ True  True]]
+    """
+    return mask_below(lengths, int(lengths.asnumpy().max()) if longest is None else longest)
+
+
+@op()
+def mask_below(lengths, *, longest):
+    """As `ops.sequence_mask`, along a dimension of a length that is known.
+
+    Example:
+        >>> from mycel.ops.masking import mask_below
+        >>> print(mask_below(Tensor([1]), 2))
+        [[ True False]]
     """
     shape = (*lengths.shape, longest)
     return lax.broadcasted_iota(np.int64, shape, len(shape) - 1) < lengths[..., None]
