@@ -140,8 +140,31 @@ ABSENT = [
 def test_an_absent_name_names_the_nearest(expression, text, mindspore):
     with pytest.raises(AttributeError) as caught:
         eval(expression, {"mindspore": mindspore, "ms": ms})
-    assert str(caught.value) == text.format(ms.__version__)
+    either = ". MindSpore 2.10 has no such name either."
+    assert str(caught.value) == text.format(ms.__version__) + either
     assert not hasattr(mindspore.nn, "SequentialCel")
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("ops.ReshapeAndCache", "It is made for the kernels of Ascend hardware."),
+        ("ops.Assert", "It is not written yet."),
+        ("ops.Sum", "MindSpore 2.10 has no such name either."),
+        ("nn.thor", "Second-order optimisers are no part of mycel."),
+        ("load_distributed_checkpoint", "A checkpoint holds a whole network here."),
+        ("ops.auto_generate.pyboost_dense", "It is no public name of MindSpore 2.10."),
+    ],
+)
+def test_an_absent_name_says_why(path, why, mindspore):
+    with pytest.raises(AttributeError) as caught:
+        operator.attrgetter(path)(mindspore)
+    assert str(caught.value).endswith(f". {why}")
+
+
+def test_an_absent_module_says_why():
+    with pytest.raises(ImportError, match=r"no module .*\. Distributions and Bayesian layers are"):
+        exec("import mindspore.nn.probability")
 
 
 @pytest.mark.parametrize(
