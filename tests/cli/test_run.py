@@ -56,7 +56,7 @@ PRINTED = {
 }
 
 
-def mycel_run(script, *arguments, command=("-m", "mycel", "run"), **environment):
+def mycel_run(script, *arguments, command=("-m", "mycel", "run"), folder=None, **environment):
     """Run a script in a process of its own, on the CPU whatever it asks for."""
     whole = {**os.environ, "MYCEL_DEVICE": "CPU", "PYTHONIOENCODING": "utf-8", **environment}
     return subprocess.run(
@@ -64,6 +64,7 @@ def mycel_run(script, *arguments, command=("-m", "mycel", "run"), **environment)
         capture_output=True,
         text=True,
         env=whole,
+        cwd=folder,
         timeout=300,
     )
 
@@ -119,6 +120,43 @@ def test_arguments_name_folder_and_neighbours(tmp_path):
     done = mycel_run(script, "--epochs", "3", "--help")
     assert done.stderr == ""
     assert done.stdout == f"__main__ ['--epochs', '3', '--help'] found {script}\nTrue True\n"
+
+
+SPAWNS = """import multiprocessing
+import sys
+import mindspore
+from .neighbour import there
+
+def work(x):
+    return float(mindspore.Tensor([x]) * 2)
+
+if __name__ == "__main__":
+    print(__package__, __spec__.name, sys.argv[1:], there, sys.argv[0] == __file__)
+    for kind in ("spawn", "forkserver"):
+        with multiprocessing.get_context(kind).Pool(1) as pool:
+            print(pool.map(work, [1.0, 2.0]))
+"""
+
+
+def test_a_module_and_the_processes_it_spawns(tmp_path):
+    """Oracle: `python -m package.program` sets these names; the numbers are doubled."""
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "neighbour.py").write_text("there = 'found'\n")
+    (package / "program.py").write_text(SPAWNS)
+    done = mycel_run(
+        "package.program", "-m", "3", command=("-m", "mycel", "run", "-m"), folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        "package package.program ['-m', '3'] found True\n[2.0, 4.0]\n[2.0, 4.0]\n"
+    )
+
+
+def test_a_module_that_is_not_there(tmp_path):
+    done = mycel_run("absent.program", command=("-m", "mycel", "run", "-m"), folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "mycel run: No module named 'absent'\n"
 
 
 def test_classes_of_the_script_can_be_pickled(tmp_path):

@@ -100,21 +100,28 @@ def test_an_error_in_a_block_ends_it():
 
 @pytest.fixture
 def notes(caplog):
-    """The messages of the log at level info."""
+    """The records of the log, from level info on."""
     caplog.set_level(logging.INFO, "mycel")
-    return lambda: [record.getMessage() for record in caplog.records]
+    return lambda: list(caplog.records)
 
 
 def test_options_without_effect_are_noted_once(notes):
     for _ in range(2):
         ms.set_context(enable_graph_kernel=True, graph_kernel_flags="--noted")
         ms.jit(lambda x: x, jit_level="O0", backend="noted", hash_args=1)
-        ms.JitConfig(jit_level="O1", backend="noted")
-    found = [text for text in notes() if "noted" in text]
+        ms.JitConfig(infer_boost="on", backend="noted")
+        ms.set_context(enable_hccl=False)
+    noted = notes()
+    found = [record.getMessage() for record in noted if "noted" in record.getMessage()]
     assert found == [
-        "set_context(graph_kernel_flags='--noted') has no effect here",
-        "jit(backend='noted') has no effect here",
-        "JitConfig(backend='noted') has no effect here",
+        "set_context(enable_graph_kernel=True, graph_kernel_flags='--noted') has no effect here",
+        "jit(jit_level='O0', backend='noted', hash_args=1) has no effect here",
+        "JitConfig(infer_boost='on', backend='noted') has no effect here",
+    ]
+    # What asks for something is seen without any setting of the log.
+    assert {record.levelno for record in noted if "noted" in record.getMessage()} == {30}
+    assert [(r.levelno, r.getMessage()) for r in noted if "hccl" in r.getMessage()] == [
+        (20, "set_context(enable_hccl=False) has no effect here")
     ]
 
 

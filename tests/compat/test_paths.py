@@ -12,8 +12,7 @@ import pytest
 RECORDED = Path(__file__).parents[1] / "fixtures" / "import_paths.txt"
 # Packages that are not there yet; this list may only shrink.
 NOT_YET = (
-    "mindspore.dataset",
-    "mindspore.mindrecord",
+    "mindspore.dataset.audio",
     "mindspore.nn.probability",
 )
 
@@ -25,6 +24,7 @@ for path in open(sys.argv[1]).read().split("\\n"):
         try:
             module = importlib.import_module(path)
             assert module.__name__ == path
+            exec(f"from {path} import *", {})
         except Exception as error:
             failed += 1
             print(path, type(error).__name__, error)

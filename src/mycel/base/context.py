@@ -117,13 +117,13 @@ def set_context(**settings) -> None:
         >>> ms.get_context("mode") == ms.PYNATIVE_MODE
         True
     """
+    without_effect = {}
     for name, value in settings.items():
         setter = _SETTERS.get(name)
         if setter is not None:
             setter(value)
         elif name in WITHOUT_EFFECT:
-            log.note_once(f"set_context({name}={value!r}) has no effect here")
-            context.accepted[name] = value
+            without_effect[name] = context.accepted[name] = value
         else:
             near = difflib.get_close_matches(name, [*_SETTERS, *WITHOUT_EFFECT], 1)
             raise ValueError(
@@ -134,6 +134,7 @@ def set_context(**settings) -> None:
                     known=", ".join(_SETTERS),
                 )
             )
+    log.without_effect("set_context", without_effect)
 
 
 def get_context(attr_key: str):
@@ -172,6 +173,7 @@ def _set_mode(value) -> None:
 
 
 def _set_target(value) -> None:
+    value = "Ascend" if value == "Davinci" else value  # the name of its processor
     if value not in backend.PLATFORMS:
         raise ValueError(
             errors.UNKNOWN_TARGET.format(

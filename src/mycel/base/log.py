@@ -49,6 +49,25 @@ def note_once(message: str) -> None:
         logger.info(message)
 
 
+def without_effect(called: str, settings: dict) -> None:
+    """Say, once in this process, which settings of a call mean nothing here.
+
+    A warning, if one of them asks for something; what is off or empty is only at level info.
+
+    Example:
+        >>> from mycel.base import log
+        >>> log.without_effect("set_context", {"enable_graph_kernel": False})
+    """
+    for level, wanted in ((logging.WARNING, True), (logging.INFO, False)):
+        told = [
+            f"{name}={value!r:.60}" for name, value in settings.items() if bool(value) is wanted
+        ]
+        message = f"{called}({', '.join(told)}) has no effect here"
+        if told and message not in _noted:
+            _noted.add(message)
+            logger.log(level, message)
+
+
 def older(name: str, newer: str) -> None:
     """Say, once in this process, that a name is an older one and what to write instead.
 

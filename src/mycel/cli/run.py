@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import io
 import os
 import sys
@@ -11,6 +12,7 @@ import traceback
 from types import ModuleType
 
 from mycel.base.places import PACKAGE
+from mycel.cli.children import let_children_import_mindspore
 from mycel.compat.alias import install_as_mindspore
 
 TRACEBACK_VARIABLE = "MYCEL_TRACEBACK"
@@ -27,7 +29,10 @@ def add_command(commands) -> None:
         description="Run a Python program in which `import mindspore` means mycel. Everything "
         "after the script's name goes to the script; its exit code is kept.",
     )
-    parser.add_argument("script", help="the Python file")
+    parser.add_argument(
+        "-m", dest="module", action="store_true", help="the program is a module, package.module"
+    )
+    parser.add_argument("script", help="the Python file; with -m the name of a module")
     parser.add_argument(
         "arguments", nargs=argparse.REMAINDER, help="handed to the script as sys.argv[1:]"
     )
@@ -35,33 +40,69 @@ def add_command(commands) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run the script; what it raises (sys.exit too) leaves this process as it leaves Python."""
+    """Run the program; what it raises (sys.exit too) leaves this process as it leaves Python."""
+    begin = _module if options.module else _script
+    sys.argv[:] = [options.script, *options.arguments]
     try:
-        with io.open_code(options.script) as file:
-            source = file.read()
+        code, names = begin(options.script)
     except OSError as error:
         print(f"mycel run: cannot open {options.script}: {error.strerror}", file=sys.stderr)
         return 2
-    install_as_mindspore()
-    # The interpreter prints what the script does not catch through this hook.
-    sys.excepthook = print_exception
-    run_as_main(source, options.script, options.arguments)
+    except _NoProgram as error:
+        print(f"mycel run: {error}", file=sys.stderr)
+        return 2
+    main = ModuleType("__main__")
+    main.__dict__.update(names, __builtins__=__builtins__)
+    sys.modules["__main__"] = main
+    exec(code(), main.__dict__)
     return 0
 
 
-def run_as_main(source: bytes, script: str, arguments: list[str]) -> None:
-    """Execute `source` the way `python script arguments` would: as the module `__main__`."""
-    main = ModuleType("__main__")
-    main.__dict__.update(__file__=script, __builtins__=__builtins__)
-    sys.modules["__main__"] = main
-    sys.argv[:] = [script, *arguments]
-    folder = os.path.dirname(os.path.realpath(script))
+class _NoProgram(Exception):
+    """A module that cannot be run."""
+
+
+def _script(path: str):
+    """The code of a file, when it is asked for, and what `python file` sets in `__main__`."""
+    with io.open_code(path) as file:
+        source = file.read()
+    _as_mindspore()
+    _search_first(os.path.dirname(os.path.realpath(path)))
+    return lambda: compile(source, path, "exec", dont_inherit=True), {"__file__": path}
+
+
+def _module(name: str):
+    """The code of a module, and what `python -m name` sets in `__main__`."""
+    _as_mindspore()
+    _search_first(os.getcwd())
+    try:
+        found = importlib.util.find_spec(name)
+        if found is not None and found.submodule_search_locations is not None:
+            found = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        raise _NoProgram(str(error)) from None
+    if found is None:
+        raise _NoProgram(f"there is no module {name} that can be run in {os.getcwd()}")
+    origin, loader = found.origin or name, found.loader
+    sys.argv[0] = origin
+    names = {"__file__": origin, "__package__": found.parent, "__spec__": found}
+    return lambda: loader.get_code(found.name), {**names, "__loader__": loader}  # type: ignore
+
+
+def _as_mindspore() -> None:
+    install_as_mindspore()
+    let_children_import_mindspore()
+    # The interpreter prints what the program does not catch through this hook.
+    sys.excepthook = print_exception
+
+
+def _search_first(folder: str) -> None:
+    """Let modules be found beside the program, as Python does."""
     if sys.flags.safe_path:
         sys.path.insert(0, folder)
     else:
         # The first entry is our own command's folder, or where `python -m` was started.
         sys.path[0] = folder
-    exec(compile(source, script, "exec", dont_inherit=True), main.__dict__)
 
 
 def print_exception(kind, error: BaseException, trace) -> None:

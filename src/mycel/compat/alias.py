@@ -208,9 +208,9 @@ def _internal(name: str, value) -> bool:
 
 def _offers(module: ModuleType, name: str, value) -> bool:
     """Whether a name is a module's own, or listed by it, or at least one of ours."""
-    if _internal(name, value):
-        return False
     made, listed = getattr(value, "__module__", None), vars(module).get("__all__")
+    if _internal(name, value) and name not in (listed or ()):
+        return False
     if listed is not None:
         return name in listed or made is None or f"{made}.".startswith(f"{module.__name__}.")
     ours = OURS if module.__name__.startswith(OURS) else module.__name__

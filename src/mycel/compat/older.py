@@ -48,18 +48,17 @@ class JitConfig:
     ):
         if jit_level not in ("", "O0", "O1", "O2", "O3"):
             raise wrong(ValueError, "JitConfig: jit_level", "'O0', 'O1' or 'O2'", repr(jit_level))
-        if jit_level:
-            log.note_once(f"JitConfig(jit_level={jit_level!r}) has no effect here")
-        for name, value in kwargs.items():
-            log.note_once(f"JitConfig({name}={value!r}) has no effect here")
-        self.jit_config_dict = {
-            "jit_level": jit_level,
-            "exc_mode": exc_mode,
-            "jit_syntax_level": jit_syntax_level,
-            "debug_level": debug_level,
-            "infer_boost": infer_boost,
-            **kwargs,
+        usual = {
+            "jit_level": "",
+            "exc_mode": "auto",
+            "jit_syntax_level": "",
+            "debug_level": "RELEASE",
+            "infer_boost": "off",
         }
+        given = jit_level, exc_mode, jit_syntax_level, debug_level, infer_boost
+        self.jit_config_dict = {**dict(zip(usual, given, strict=True)), **kwargs}
+        asked = {k: v for k, v in self.jit_config_dict.items() if v != usual.get(k)}
+        log.without_effect("JitConfig", asked)
 
 
 def lazy_inline(fn: Callable | None = None, attrs=None, policy=None):

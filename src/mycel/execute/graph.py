@@ -273,8 +273,7 @@ def jit(function: Callable | None = None, **options):
         [2. 4.]
     """
     function = options.pop("fn", function)  # its name in MindSpore 2.0
-    for name, value in options.items():
-        log.note_once(f"jit({name}={value!r:.60}) has no effect here")
+    log.without_effect("jit", options)
     if function is None:
         return jit
     if isinstance(function, Remembered):
