@@ -350,6 +350,13 @@ def batch_padded_to_longest(ds, folder):
 
 
 @pipeline
+def batch_padded_and_cut(ds, folder):
+    data = ds.GeneratorDataset([np.arange(2), np.arange(3), np.arange(1)], ["a"], shuffle=False)
+    data = data.map(lambda a: (a, a, a), ["a"], ["a", "b", "c"])
+    return data.padded_batch(2, pad_info={"a": ([2], -1), "b": None, "c": ([], 5)})
+
+
+@pipeline
 def bucket(ds, folder):
     data = ds.GeneratorDataset(
         [np.arange(n, dtype=np.int32) for n in (1, 4, 2, 6, 5, 3, 2)], ["a"], shuffle=False

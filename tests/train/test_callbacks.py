@@ -35,6 +35,16 @@ def test_times_are_printed(capsys):
     assert re.fullmatch(pattern, line)
 
 
+def test_a_smaller_rate_is_printed_as_it_is_written(capsys):
+    """Oracle: MindSpore 2.10 prints 0.0025, not the digits of the nearest Float32."""
+    net = nn.Dense(1, 1, "zeros", "zeros")
+    model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.005))
+    plateau = ms.train.ReduceLROnPlateau("loss", factor=0.5, patience=1, verbose=True)
+    model.train(2, [(ops.zeros((1, 1)), ops.zeros((1, 1)))], callbacks=plateau)
+    line = "Epoch 00002: ReduceLROnPlateau reducing learning rate to 0.0025.\n"
+    assert capsys.readouterr().out == line
+
+
 def test_safetensors_and_a_thread(tmp_path):
     config = ms.train.CheckpointConfig(1, keep_checkpoint_max=2, async_save=True,
                                        format="safetensors")  # fmt: skip

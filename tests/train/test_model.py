@@ -55,6 +55,20 @@ def test_training_is_gradient_descent(name):
     assert_close((sunk.weight.asnumpy(), sunk.bias.asnumpy()), expected, name)
 
 
+@pytest.mark.parametrize("level", ["O2", "O3"])
+def test_class_numbers_are_evaluated_in_mixed_precision(level):
+    """The oracle is NumPy; MindSpore 2.10 casts only real labels (and has these levels on GPU)."""
+    x = np.float32([[2, 0, 0], [0, 4, 1]])
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    net = nn.Dense(3, 3, ms.Tensor(np.eye(3, dtype=np.float32)), "zeros")
+    optimizer = nn.SGD(net.trainable_params(), 0.1)
+    model = ms.Model(net, loss, optimizer, {"acc", "loss"}, amp_level=level)
+    found = model.eval([(x, np.int32([0, 2]))])
+    expected = np.mean(np.log(np.exp(x).sum(1)) - x[[0, 1], [0, 2]])
+    assert found["acc"] == 0.5
+    np.testing.assert_allclose(found["loss"], expected, 1e-3)
+
+
 def test_evaluations_between_epochs_compile_nothing_new():
     counts = []
 

@@ -82,7 +82,7 @@ class WithEvalCell(Cell):
         outputs = self._network(data)
         if self.add_cast_fp32:
             outputs = ops.cast(outputs, float32)
-            label = ops.cast(label, float32)
+            label = ops.mixed_precision_cast(float32, label)  # class numbers stay integers
         return self._loss_fn(outputs, label), outputs, label
 
 

@@ -266,20 +266,20 @@ def _padding(pad_info, what: str) -> dict:
     if not isinstance(pad_info, dict):
         raise wrong(TypeError, f"{what}: pad_info", "a dictionary by column", repr(pad_info))
     for name, wanted in pad_info.items():
-        if not isinstance(wanted, tuple) or len(wanted) != 2:
-            expected = f"a tuple (shape, value) for column {name!r}"
+        if wanted is not None and (not isinstance(wanted, tuple) or len(wanted) != 2):
+            expected = f"None or a tuple (shape, value) for column {name!r}"
             raise wrong(TypeError, f"{what}: pad_info", expected, repr(wanted))
-    return pad_info
+    return {name: wanted or (None, 0) for name, wanted in pad_info.items()}
 
 
 def padded(rows: Sequence[Row], pad_info: dict, dataset: str, least: int | None = None) -> Row:
-    """Rows as one row, their columns padded to one shape.
+    """Rows as one row, their columns padded to one shape, or cut to it as in MindSpore.
 
     Args:
         least: what None in a shape means, instead of the largest of the rows.
 
     Raises:
-        RuntimeError: a row is larger than the shape it is to be padded to.
+        RuntimeError: a row has another number of dimensions.
     """
     names = list(pad_info) or list(rows[0])
     changed = {}
@@ -299,7 +299,7 @@ def _rest(rows: Sequence[Row], name: str, dataset: str):
 
 def _padded(values, shape, value, dataset: str, name: str, least: int | None) -> np.ndarray:
     largest = [max(sizes) for sizes in zip(*[each.shape for each in values], strict=True)]
-    wanted = [None] * len(largest) if shape is None else list(shape)
+    wanted = list(shape or [None] * len(largest))
     if len(wanted) != len(largest):
         raise RuntimeError(
             UNEVEN.format(
@@ -313,17 +313,8 @@ def _padded(values, shape, value, dataset: str, name: str, least: int | None) ->
     kind = np.result_type(*[each.dtype for each in values])
     made = np.full((len(values), *target), 0 if value is None else value, kind)
     for number, each in enumerate(values):
-        if any(size > most for size, most in zip(each.shape, target, strict=True)):
-            raise RuntimeError(
-                UNEVEN.format(
-                    dataset=dataset,
-                    what="shapes that the padded shape cannot hold",
-                    name=name,
-                    first=tuple(target),
-                    other=each.shape,
-                )
-            )
-        made[(number, *[slice(size) for size in each.shape])] = each
+        common = tuple(slice(min(sizes)) for sizes in zip(each.shape, target, strict=True))
+        made[(number, *common)] = each[common]
     return made
 
 

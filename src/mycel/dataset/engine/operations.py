@@ -6,9 +6,18 @@ from __future__ import annotations
 import pathlib
 
 from mycel.base.errors import wrong
+from mycel.base.log import older
 
 # The kinds of datasets, which are defined above this file.
 given: dict = {}
+
+
+def _ordered(dataset, columns, called: str):
+    """The columns that MindSpore's older keyword asks for, in that order."""
+    if columns is None:
+        return dataset
+    older(f"{called}(column_order=...)", f"{called}(...).project(...)")
+    return dataset.project(columns)
 
 
 class Operations:
@@ -25,15 +34,28 @@ class Operations:
                 BatchInfo; returns as many lists (or arrays) as there are `output_columns`.
             input_columns, output_columns: names; output_columns are those of the input by default.
             python_multiprocessing: run per_batch_map in worker processes.
+            column_order, pad_info: older; a `project` behind it, and `padded_batch` instead of it.
+
+        Raises:
+            ValueError: `pad_info` together with `per_batch_map`.
 
         Example:
             >>> data = ds.NumpySlicesDataset([1, 2, 3], shuffle=False).batch(2)
             >>> [row[0].asnumpy().tolist() for row in data]
             [[1, 2], [3]]
         """
-        return given["BatchDataset"](
-            self, batch_size, drop_remainder, num_parallel_workers, **kwargs
-        )
+        pad_info, order = kwargs.pop("pad_info", None), kwargs.pop("column_order", None)
+        if pad_info is not None:
+            older("Dataset.batch(pad_info=...)", "Dataset.padded_batch(pad_info=...)")
+            if kwargs.get("per_batch_map") is not None:
+                what = "batch: pad_info"
+                raise wrong(ValueError, what, "None where there is a per_batch_map", repr(pad_info))
+            made = self.padded_batch(batch_size, drop_remainder, num_parallel_workers, pad_info)
+        else:
+            made = given["BatchDataset"](
+                self, batch_size, drop_remainder, num_parallel_workers, **kwargs
+            )
+        return _ordered(made, order, "Dataset.batch")
 
     def padded_batch(
         self, batch_size, drop_remainder=False, num_parallel_workers=None, pad_info=None
@@ -108,6 +130,7 @@ class Operations:
             output_columns: names of what comes out; those of the input by default.
             num_parallel_workers: how many threads or processes work at once.
             python_multiprocessing: run the operations in worker processes.
+            column_order: older; a `project` behind it.
             others: `callbacks`, `cache`, `max_rowsize` and `offload` are accepted.
 
         Example:
@@ -116,9 +139,11 @@ class Operations:
             >>> [(int(x), int(ten)) for x, ten in data]
             [(1, 10), (2, 20)]
         """
-        return given["MapDataset"](
+        order = kwargs.pop("column_order", None)
+        made = given["MapDataset"](
             self, operations, input_columns, output_columns, num_parallel_workers, **kwargs
         )
+        return _ordered(made, order, "Dataset.map")
 
     def filter(self, predicate, input_columns=None, num_parallel_workers=None):
         """The rows for which a function of some columns is true.

@@ -293,4 +293,4 @@ class ReduceLROnPlateau(_Monitoring):
         made = max(present * np.float32(self.factor), np.float32(self.min_lr))
         ops.assign(rate, Tensor(made, float32))
         if self.verbose:
-            print(f"Epoch {epoch:05d}: ReduceLROnPlateau reducing learning rate to {made}.")
+            print(f"Epoch {epoch:05d}: ReduceLROnPlateau reducing learning rate to {made!s}.")
