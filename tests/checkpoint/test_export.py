@@ -75,6 +75,25 @@ def test_open_lengths(tmp_path):
         product(Tensor(np.ones((4, 5))), Tensor(np.ones((6, 2))))
 
 
+def test_announced_lengths(tmp_path):
+    """Oracle: the network itself; open first lengths are one, others differ."""
+    net = nn.SequentialCell(nn.Dense(2, 3), nn.Tanh())
+    announced = Tensor(shape=[None, -1, 2], dtype=ms.float32)
+    net.set_inputs(announced)
+    assert net.get_inputs() == (announced,)
+    assert (announced.shape, announced.dtype, announced.ndim) == ((-1, -1, 2), ms.float32, 3)
+    assert Tensor(shape=[ms.Symbol(max=8), 2], dtype=ms.int32).shape == (-1, 2)
+    file = str(tmp_path / "net")
+    ms.export(net, announced, file_name=file, file_format="STABLEHLO", platforms=("cpu",))
+    loaded = nn.GraphCell(ms.load(tmp_path / "net.stablehlo"))
+    for shape in ((1, 3, 2), (4, 1, 2)):
+        x = Tensor(np.random.default_rng(0).normal(size=shape), ms.float32)
+        assert_close(loaded(x), net(x).asnumpy())
+    for asked in (net, Tensor.asnumpy, Tensor.flatten, lambda x: x + 1):
+        with pytest.raises(ValueError, match=r"shape \(-1, -1, 2\) has no values \(at .*test_"):
+            asked(announced)
+
+
 def test_derivatives_and_other_weights(tmp_path):
     net = nn.Dense(2, 1, "ones", "zeros")
     x = np.float32([[1.0, 2.0]])

@@ -49,6 +49,10 @@ IN_PLACE_KIND = (
 UNKNOWN_KEYWORD = (
     "{name}() has no keyword {keyword!r} (at {place}); it takes {known}; nearest: {nearest}."
 )
+OPEN_TENSOR = (
+    "A Tensor of shape {shape} has no values (at {place}): a length that is None or -1 announces "
+    "an input, for Cell.set_inputs and export. Give all lengths, or data."
+)
 DUPLICATE_PARAMETER = (
     "{owner}: the name {name!r} is already used by another Parameter of this Cell (at {place}). "
     "Give each Parameter its own name: Parameter(..., name='...')."

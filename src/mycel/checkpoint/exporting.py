@@ -55,7 +55,8 @@ def export(net, *inputs, file_name: str, file_format: str = FORMAT, **kwargs) ->
     Args:
         net: a Cell, or a function of Tensors.
         inputs: Tensors of the shapes and element types that it will be given, also nested in
-            tuples, lists and dictionaries; their values do not matter.
+            tuples, lists and dictionaries; their values do not matter. A length may be open,
+            `Tensor(shape=[None, 2], dtype=ms.float32)`: all open first lengths are equal.
         file_name: the file; '.stablehlo' is added to a name without it.
         file_format: 'STABLEHLO'. MindSpore's 'MINDIR', 'AIR' and 'ONNX' are refused.
         kwargs: `dynamic_axes`, for each open length: `True` leaves the first of every input open,
@@ -149,7 +150,8 @@ def _traced(net, inputs, dynamic_axes, platforms, vjp_order) -> Program:
         try:
             exported = jax_export.export(jax.jit(function), platforms=platforms)(weights, *shapes)
         except Exception as error:
-            raise _explained(error, name, platforms, dynamic_axes) from error
+            some_open = not all(_is_fixed(shape) for shape in jax.tree.leaves(shapes))
+            raise _explained(error, name, platforms, some_open) from error
     arrays = {path: np.asarray(array) for path, array in weights.items()}
     trainable = [
         path for path, member in members.items() if getattr(member, "requires_grad", False)
@@ -158,13 +160,17 @@ def _traced(net, inputs, dynamic_axes, platforms, vjp_order) -> Program:
     return Program(exported, arrays, described, vjp_order)
 
 
-def _explained(error: Exception, name: str, platforms, dynamic_axes) -> Exception:
+def _is_fixed(described: jax.ShapeDtypeStruct) -> bool:
+    return all(isinstance(length, int) for length in described.shape)
+
+
+def _explained(error: Exception, name: str, platforms, some_open: bool) -> Exception:
     """What to say of a failure: a platform or an open length may be the reason."""
     reason = str(error).partition("\n")[0]
     if isinstance(error, NotImplementedError) and len(platforms) > 1:
         text = NOT_EVERYWHERE.format(name=name, platforms=", ".join(platforms), reason=reason)
         return NotImplementedError(text)
-    if dynamic_axes and not isinstance(error, NeedsValues):
+    if some_open and not isinstance(error, NeedsValues):
         return NotImplementedError(NO_DYNAMIC.format(name=name, reason=reason))
     return error
 
@@ -179,11 +185,17 @@ def _shapes(inputs, dynamic_axes):
         if not isinstance(leaf, (Tensor, np.ndarray)):
             expected = f"a Tensor (for a number: Tensor({leaf!r:.20}))"
             raise wrong(TypeError, "export: an input", expected, f"{type(leaf).__name__}")
-        array = to_jax(leaf) if isinstance(leaf, Tensor) else leaf
-        open_axes = _open_axes(dynamic_axes, next(number), array.ndim)
-        lengths = [open_axes.get(axis, str(n)) for axis, n in enumerate(array.shape)]
+        place = next(number)
+        open_axes = {
+            axis: f"input{place}_axis{axis}" if axis else "batch"
+            for axis, length in enumerate(leaf.shape)
+            if length == -1
+        }
+        open_axes.update(_open_axes(dynamic_axes, place, leaf.ndim))
+        lengths = [open_axes.get(axis, str(n)) for axis, n in enumerate(leaf.shape)]
         shape = jax_export.symbolic_shape(", ".join(lengths), scope=_scope)
-        return jax.ShapeDtypeStruct(shape, array.dtype)
+        kind = leaf.dtype.numpy if isinstance(leaf, Tensor) else leaf.dtype
+        return jax.ShapeDtypeStruct(shape, kind)
 
     return tree_map(shape_of, inputs)
 

@@ -36,7 +36,8 @@ class Tensor:
         input_data: a number, nested lists of numbers, a NumPy array or another Tensor. NumPy
             arrays keep their type; Python ints give Int64, floats Float32, bools Bool.
         dtype: the element type wanted; the data is converted.
-        shape, init: instead of data, a shape and an initialiser that fills it.
+        shape, init: instead of data, a shape and an initialiser that fills it. A shape with None
+            or -1 in it only announces an input: for `Cell.set_inputs` and `export`.
 
     Raises:
         TypeError: the data is not numeric, or was not given.
@@ -72,6 +73,10 @@ class Tensor:
         del const_arg, device
         wanted = None if dtype is None else as_dtype(dtype)
         if init is None and input_data is None and shape is not None:
+            if any(length == -1 for length in _as_shape(shape)):
+                self.__class__ = OpenTensor
+                self.__dict__["_announced"] = (_as_shape(shape), wanted or float32)
+                return
             init = "zeros"
         if init is not None:
             filled = init if hasattr(init, "fill") else given["initializer"](init)
@@ -474,7 +479,45 @@ def _without_tensors(data):
 def _as_shape(shape) -> tuple[int, ...]:
     if shape is None:
         return ()
-    return (int(shape),) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    lengths = (shape,) if isinstance(shape, int) else shape
+    # What is no number (None, a Symbol) stands for a length that is not known.
+    return tuple(int(n) if hasattr(n, "__int__") else -1 for n in lengths)
+
+
+class OpenTensor(Tensor):
+    """A Tensor whose shape is not all known: it announces an input, and has no values.
+
+    Raises:
+        ValueError: its values are asked for.
+
+    Example:
+        >>> announced = ms.Tensor(shape=[None, 3], dtype=ms.float32)
+        >>> announced.shape, announced.dtype
+        ((-1, 3), mindspore.float32)
+    """
+
+    __slots__ = ()
+
+    @property
+    def _value(self):  # type: ignore[override]
+        raise ValueError(errors.OPEN_TENSOR.format(shape=self.shape, place=user_place(2)))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.__dict__["_announced"][0]
+
+    @property
+    def dtype(self) -> DType:
+        return self.__dict__["_announced"][1]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<announced>)"
+
+    __str__ = __repr__
 
 
 def resolve(handle: Tensor) -> Value:
