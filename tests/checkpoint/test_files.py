@@ -261,3 +261,33 @@ def test_conversion(tmp_path):
     for arguments in ([str(tmp_path / "none")], [str(tmp_path / "new" / "net.safetensors")]):
         with pytest.raises(ValueError, match="file_path"):
             ms.ckpt_to_safetensors(*arguments)
+
+
+def test_files_of_several_devices(tmp_path):
+    """Oracle: what was saved; slices are refused, and change nothing."""
+    whole, half = nn.Dense(2, 1, "ones", "ones"), nn.Dense(1, 1, "ones", "ones")
+    files = [str(tmp_path / f"rank_{rank}.ckpt") for rank in range(2)]
+    ms.save_checkpoint(half, files[0])
+    ms.save_checkpoint(whole, files[1])
+    net = nn.Dense(2, 1, "zeros", "zeros")
+    with pytest.raises(ValueError, match=r"rank_0.ckpt has 'weight' in shape \(1, 1\).*unified"):
+        ms.load_distributed_checkpoint(net, files, train_strategy_filename="strategy.ckpt")
+    assert not net.bias.asnumpy().any()
+    assert ms.load_distributed_checkpoint(net, files, rank_id=1) == ([], [])
+    assert net.weight.asnumpy().all() and net.bias.asnumpy().all()
+    folder = tmp_path / "unified"
+    folder.mkdir()
+    for part, name in enumerate(("weight", "bias")):
+        kept = [{"name": f"old.{name}", "data": getattr(whole, name)}]
+        ms.save_checkpoint(kept, str(folder / f"part{part}"), format="safetensors")
+    net = nn.Dense(2, 1, "zeros", "zeros")
+    names = {name: f"old.{name}" for name in ("weight", "bias")}
+    values = ms.load_distributed_checkpoint(
+        net, unified_safetensors_dir=str(folder), name_map=names, return_param_dict=True
+    )
+    assert set(values) == set(names) and net.weight.asnumpy().all() and net.bias.asnumpy().all()
+    for wrong in ({}, {"checkpoint_filenames": files, "rank_id": 2},
+                  {"unified_safetensors_dir": str(tmp_path)},
+                  {"checkpoint_filenames": files, "dst_safetensors_dir": "x"}):  # fmt: skip
+        with pytest.raises(ValueError, match="load_distributed_checkpoint"):
+            ms.load_distributed_checkpoint(net, **wrong)

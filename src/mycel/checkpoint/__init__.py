@@ -2,6 +2,7 @@
 """Checkpoints, exported programs, and Tensors and Cells for other libraries."""
 
 from mycel.checkpoint.convert import ckpt_to_safetensors, safetensors_to_ckpt
+from mycel.checkpoint.distributed import load_distributed_checkpoint
 from mycel.checkpoint.exporting import export, load
 from mycel.checkpoint.graph_cell import GraphCell
 from mycel.checkpoint.interop import from_dlpack, to_dlpack, to_jax
