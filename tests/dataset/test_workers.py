@@ -61,6 +61,40 @@ def test_random_numbers_do_not_depend_on_workers():
     assert through(numbers(6, crop)) == through(numbers(6, crop, workers=1))
 
 
+def test_numbers_of_numpy_do_not_depend_on_which_worker_gets_a_row():
+    def noisy(x):
+        import random
+
+        return x * 1000 + np.random.randint(500) + random.randint(0, 400)
+
+    ds.config.set_seed(5)
+    first = through(numbers(6, noisy))
+    assert first == through(numbers(6, noisy, workers=3))
+    assert len({value % 1000 for value in first}) > 1
+
+
+def slow_to_load():
+    import time
+
+    time.sleep(1.5)
+    return np.negative
+
+
+class SlowToLoad:
+    """An operation whose modules take long to import."""
+
+    def __reduce__(self):
+        return slow_to_load, ()
+
+    def __call__(self, x):
+        raise AssertionError("not in a worker")
+
+
+def test_the_time_to_start_is_not_that_of_a_row():
+    ds.config.set_multiprocessing_timeout_interval(1)
+    assert through(numbers(3, SlowToLoad())) == [0, -1, -2]
+
+
 def test_a_source_is_read_in_processes():
     class Source:
         def __len__(self):

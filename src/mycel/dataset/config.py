@@ -11,6 +11,9 @@ import enum
 import json
 import os
 import pathlib
+import random
+
+import numpy as np
 
 from mycel.base.errors import wrong
 from mycel.base.log import note_once
@@ -76,7 +79,8 @@ def set_seed(seed) -> None:
     """Choose the seed of every shuffle, sampler and random operation.
 
     Each iterator made from now on starts from it, so that two iterators over one dataset give the
-    same rows; the second epoch of one iterator is shuffled anew.
+    same rows; the second epoch of one iterator is shuffled anew. The generators of `random` and
+    `numpy.random` are seeded too, for functions that use them.
 
     Example:
         >>> ds.config.set_seed(3)
@@ -85,6 +89,8 @@ def set_seed(seed) -> None:
     """
     settings.seed = _integer(seed, "set_seed: seed", 0)
     randomness.seed(seed)
+    random.seed(seed)
+    np.random.seed(seed % (1 << 32))
 
 
 def get_seed() -> int:

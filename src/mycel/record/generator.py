@@ -7,6 +7,7 @@ numbers; `set_seed` speaks for the calling thread and for threads that draw for 
 
 from __future__ import annotations
 
+import random
 import secrets
 
 import jax
@@ -144,7 +145,7 @@ _seed = _Seed()
 def set_seed(seed: int) -> None:
     """Fix initialisers, dropout and random operators from here on; MindSpore's `set_seed`.
 
-    NumPy's global generator is seeded as well, as in MindSpore.
+    The global generators of Python and NumPy are seeded as well, as in MindSpore.
 
     Raises:
         ValueError: a negative seed.
@@ -162,6 +163,7 @@ def set_seed(seed: int) -> None:
     if seed < 0:
         raise ValueError(f"A seed must not be negative, but {seed} was given.")
     default_generator().manual_seed(seed)
+    random.seed(seed)
     np.random.seed(seed % (1 << 32))
     _seed.number = seed
 

@@ -85,12 +85,20 @@ def serve(connection: Connection, current: mmap.mmap, place: int) -> None:
     def note(number: int) -> None:
         current[place] = number
 
+    ready = False
     while True:
         try:
             ticket, numbers, arguments = connection.recv()
+            if not ready:
+                # What operations and rows need is imported now: the time of this row begins.
+                connection.send((READY, -1, None))
+                ready = True
         except (EOFError, OSError):
             return
         try:
+            # The row decides, not which worker it comes to.
+            random.seed(repr(numbers))
+            np.random.seed([number & 0xFFFFFFFF for number in numbers])
             known = RANDOMNESS in sys.modules
             with _row(numbers):
                 made = apply(operations, arguments, note, several)
@@ -142,7 +150,6 @@ def _begin(connection: Connection):
     except BaseException as error:
         connection.send((RAISED, -1, (0, type(error).__name__, str(error), described(error))))
         return None, 0, ()
-    connection.send((READY, -1, None))
     return operations, seed, several
 
 

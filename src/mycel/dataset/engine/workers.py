@@ -40,6 +40,7 @@ NOT_SENT = (
     "Give it no open files, locks, sockets or generators, or set python_multiprocessing=False."
 )
 EACH = 2  # rows on their way to each worker
+STARTING = 60  # seconds more for the first row: a worker imports what the operations need
 
 
 def packed(operations: Sequence[Callable], name: str) -> bytes | None:
@@ -87,6 +88,7 @@ class Pool:
             collections.OrderedDict() for _ in range(count)
         ]
         self._since = [time.monotonic()] * count
+        self._extra = [STARTING] * count
         self._results: dict[int, tuple] = {}
         self._dropped: set[int] = set()
         self._next = 0
@@ -145,14 +147,14 @@ class Pool:
     def _receive(self) -> None:
         now = time.monotonic()
         busy = [place for place in range(self.count) if self._sent[place]]
-        left = min((self._since[place] + self._limit - now for place in busy), default=self._limit)
+        left = min((self._until(place) - now for place in busy), default=self._limit)
         for connection in wait(self._connections, timeout=max(left, 0.01)):
             place = self._connections.index(connection)
             try:
                 kind, ticket, content = connection.recv()
             except (EOFError, OSError, pickle.UnpicklingError):
                 self._died(place)
-            self._since[place] = time.monotonic()
+            self._since[place], self._extra[place] = time.monotonic(), 0
             if ticket < 0:
                 if kind == worker.RAISED:
                     self._raised(content)
@@ -164,8 +166,12 @@ class Pool:
                 self._results[ticket] = (kind, content)
         now = time.monotonic()
         for place in busy:
-            if self._sent[place] and now - self._since[place] > self._limit:
+            if self._sent[place] and now > self._until(place):
                 self._hangs(place)
+
+    def _until(self, place: int) -> float:
+        """When a worker is late with its row."""
+        return self._since[place] + self._limit + self._extra[place]
 
     def _raised(self, content: tuple) -> None:
         number, kind, text, traceback = content
