@@ -175,10 +175,13 @@ def test_wrong_settings(setting, kind):
 
 
 # Answers of MindSpore 2.10 where nothing was set.
-def test_answers_of_settings():
+def test_answers_of_settings(monkeypatch):
+    monkeypatch.setattr(ms.base.context.context, "accepted", {})
     answers = {
         "deterministic": "OFF", "save_graphs": 0, "save_graphs_path": ".", "jit_syntax_level": 2,
-        "exec_order": "bfs", "op_timeout": 900,
+        "exec_order": "bfs", "op_timeout": 900, "enable_graph_kernel": False, "jit_level": "",
+        "graph_kernel_flags": "", "enable_reduce_precision": True,
+        "reserve_class_name_in_scope": True,
     }  # fmt: skip
     assert {name: ms.get_context(name) for name in answers} == answers
     answers = {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mycel.base import log
 from mycel.base.errors import wrong
 from mycel.dataset import config
 from mycel.dataset.engine import chance, worker
@@ -21,6 +22,10 @@ RAISED = "{operation} failed: {kind}: {text}"
 WRONG_COUNT = (
     "{operation} gave {actual} column(s), but output_columns has {expected}: {names}. Return a "
     "tuple with one value for each, or name what it returns in output_columns."
+)
+CALLBACKS = (
+    "map(callbacks=...): data is read ahead here, and nobody is called between its rows. Count in "
+    "the operation itself, or give a Callback to Model.train."
 )
 TAKEN = "{dataset}: the name {name!r} would be given to two columns; the columns are {columns}."
 
@@ -99,7 +104,10 @@ class MapDataset(UnionBaseDataset):
             name_list(output_columns, "map: output_columns") if output_columns else []
         )
         self.python_multiprocessing = bool(python_multiprocessing)
-        self.callbacks, self.max_rowsize, self.offload = callbacks, max_rowsize, offload
+        if callbacks:
+            raise NotImplementedError(CALLBACKS)
+        log.without_effect("map", {"offload": offload} if offload else {})
+        self.max_rowsize, self.offload = max_rowsize, offload
         self._packed: bytes | None = None
         self._unpackable = False
 

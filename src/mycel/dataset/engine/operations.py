@@ -131,7 +131,7 @@ class Operations:
             num_parallel_workers: how many threads or processes work at once.
             python_multiprocessing: run the operations in worker processes.
             column_order: older; a `project` behind it.
-            others: `callbacks`, `cache`, `max_rowsize` and `offload` are accepted.
+            others: `cache`, `max_rowsize` and `offload` are accepted, `callbacks` refused.
 
         Example:
             >>> data = ds.NumpySlicesDataset({"x": [1, 2]}, shuffle=False)
