@@ -74,7 +74,7 @@ class Tensor:
         wanted = None if dtype is None else as_dtype(dtype)
         if init is None and input_data is None and shape is not None:
             if any(length == -1 for length in _as_shape(shape)):
-                self.__class__ = OpenTensor
+                self.__class__ = OpenTensor  # type: ignore[assignment]
                 self.__dict__["_announced"] = (_as_shape(shape), wanted or float32)
                 return
             init = "zeros"
