@@ -33,7 +33,6 @@ WHY = {
     "ops.CustomOpBuilder": "It builds kernels of MindSpore's own; ops.Custom takes functions.",
     "ops.Pu[sl][hl]": "There is no parameter server here.",
     "*strateg*": "There are no parallel strategies to save or load here.",
-    "*distributed_checkpoint": "A checkpoint holds a whole network here.",
     "*transform_checkpoint*": "A checkpoint holds a whole network here.",
 }
 
