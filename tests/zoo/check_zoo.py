@@ -6,11 +6,11 @@
     python tests/zoo/check_zoo.py --mindspore /path/to/mindspore/python --mindcv FOLDER \\
         --out results.jsonl --document docs/zoo.md
 
-Four stages, each architecture in a process of its own: `names` builds all and compares names,
-shapes and types of parameters with those recorded in `names.json`; `forward` lets real MindSpore
-save weights and outputs, and compares ours (the smallest of each family first); `train` takes
-training steps in both modes (the smallest first). Every result is one line of the file at once;
-what has a line is not done again. Without --mindspore the stage `forward` is left out.
+Three stages, each architecture in a process of its own, the smallest of every family first:
+`names` builds all and compares names, shapes and types of parameters with those recorded in
+`names.json`; `forward` lets real MindSpore save weights and outputs, and compares ours; `train`
+predicts and takes training steps in both modes. Every result is one line of the file at once; what
+has a line is not done again. Without --mindspore the stage `forward` is left out.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def main() -> None:
             if results.lacks("forward", name) and time.monotonic() < ends:
                 results.add("forward", forward(name, options))
     if "train" in options.stages:
-        for name in sorted(builds, key=lambda name: recorded[name]["weights"]):
+        for name in family_by_family(builds, recorded):
             if results.lacks("train", name) and time.monotonic() < ends:
                 command = [sys.executable, HERE / "under_mycel.py", "train", name]
                 results.add("train", one_row(command, name, options))

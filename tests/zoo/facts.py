@@ -80,12 +80,12 @@ def first_size(attempt, sizes=SIZES):
     """The first size at which `attempt(size)` returns, and what it returned.
 
     Raises:
-        Exception: that of the last size, if none will do.
+        Exception: if none will do: that of 224, which nearly all are made for, or of the last.
     """
+    errors = {}
     for size in sizes:
         try:
             return size, attempt(size)
-        except Exception:
-            if size == sizes[-1]:
-                raise
-    raise ValueError("no sizes")
+        except Exception as error:
+            errors[size] = error
+    raise errors.get(224, errors[sizes[-1]])
