@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 TEXT = """\
@@ -155,5 +156,6 @@ def modes(row: dict) -> float:
 
 
 def first(error: str) -> str:
-    """The beginning of an error, on one line."""
-    return " ".join(error.replace("-" * 10, "").split()).replace("|", "/").replace("`", "'")[:200]
+    """The beginning of an error, on one line, without the folders of a machine."""
+    text = re.sub(r"\S*site-packages/", "", error.replace("-" * 10, ""))
+    return " ".join(text.split()).replace("|", "/").replace("`", "'")[:200]

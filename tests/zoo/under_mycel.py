@@ -123,12 +123,18 @@ def difference(actual: np.ndarray, expected: np.ndarray) -> float:
 
 
 def train(name: str, sizes) -> dict:
+    """Prediction and training at the first size at which both are possible."""
+    return first_size(lambda size: train_at(name, size), sizes)[1]
+
+
+def train_at(name: str, size: int) -> dict:
     """Prediction and training steps in both modes, from the same weights and seed."""
+    ms.set_context(mode=ms.PYNATIVE_MODE)
     ms.set_seed(7)
     network = create_model(name, num_classes=CLASSES)
     begin = {p.name: p.asnumpy() for p in network.get_parameters()}
     network.set_train(False)
-    size, predicted = first_size(lambda size: outputs_of(network, size), sizes)
+    predicted = outputs_of(network, size)
     result = {"size": size, "losses": {}}
     ms.set_context(mode=ms.GRAPH_MODE)
     for _ in range(3):
