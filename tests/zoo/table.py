@@ -29,11 +29,13 @@ images of random numbers, and the smallest of several sizes at which they comput
 {forward}
 {train}
 
+- *size*: of the images; where training needs larger ones than prediction, both.
 - *names*: names in the network and in checkpoints, shapes and types, compared as one digest.
 - *difference*: the largest difference of an output from MindSpore's, divided by the largest output;
   the larger of the two modes. Parameters that begin as constants are moved by noise first, so that
   no scale of zero hides a part of a network.
-- *PyNative*, *Graph*: the loss of the third of three training steps (`TrainOneStepCell`, Momentum).
+- *PyNative*, *Graph*: the loss of the third of three training steps (`TrainOneStepCell`, Momentum);
+  in Graph mode the third call is the first that is replayed.
 - *modes*: the largest difference of a loss between the modes, divided by the loss.
 - A dash: not run.
 
@@ -104,6 +106,12 @@ def told_train(rows: dict) -> str:
         f"Training steps were taken with {len(trained)}; {len(alike)} of them with parameters "
         "changed and losses of the two modes within 1e-4."
     )
+    shares = [min(row["changed"].values()) / row["trainable"] for row in trained]
+    if shares:
+        text += (
+            f" In {shares.count(1)} every trainable parameter changed; of the others at least "
+            f"{min(shares):.0%} did."
+        )
     return text + (f" {failed} failed." if failed else "")
 
 
@@ -136,7 +144,8 @@ def line(name: str, facts: dict, rows: dict, remarks: list[str]) -> str:
         facts.get("parameters", "-"),
         f"{facts['weights']:,}" if "weights" in facts else "-",
         equal,
-        forward.get("size", train.get("size", "-")),
+        " / ".join(dict.fromkeys(str(row["size"]) for row in (forward, train) if "size" in row))
+        or "-",
         "failed" if "error" in forward else far,
         *(f"{losses[mode][-1]:.4f}" if losses else "-" for mode in ("pynative", "graph")),
         f"{modes(train):.1e}" if losses else ("failed" if "error" in train else "-"),
