@@ -110,7 +110,7 @@ def told_train(rows: dict) -> str:
     if shares:
         text += (
             f" In {shares.count(1)} every trainable parameter changed; of the others at least "
-            f"{min(shares):.0%} did."
+            f"{int(100 * min(shares))}% did."
         )
     return text + (f" {failed} failed." if failed else "")
 
@@ -127,7 +127,7 @@ def line(name: str, facts: dict, rows: dict, remarks: list[str]) -> str:
     for source, key, where in (
         (forward, "error_of_mindspore", "under MindSpore, in prediction"),
         (forward, "error", "under mycel, in prediction"),
-        (train, "error", "under mycel, in training"),
+        (train, "error", "under mycel, in prediction or training"),
     ):
         if key in source:
             remarks.append(f"- `{name}` fails {where}: `{first(source[key])}`.")
