@@ -144,6 +144,8 @@ CALLS = {
     ),
     "norm of both": ("ops.norm(input_x=x, axis=(0, 1), p=2)", "ops.norm(x)"),
     "ones": ("ops.ones((2, 1), type=ms.int32) * x", "ops.ones((2, 1), ms.int32) * x"),
+    "pad": ("ops.pad(x, paddings=((0, 0), (2, 1)))", "ops.pad(x, (2, 1, 0, 0))"),
+    "pad by position": ("ops.pad(x, ((0, 1), (1, 0)))", "ops.pad(x, (1, 0, 0, 1))"),
     "softmax": ("ops.softmax(x=x, axis=0)", "ops.softmax(x, 0)"),
     "split": ("ops.split(input_x=x, axis=1, output_num=2)", "ops.split(x, 1, 1)"),
     "transpose": ("ops.transpose(input_x=x, input_perm=(1, 0))", "ops.transpose(x, (1, 0))"),

@@ -92,6 +92,47 @@ def test_append_in_a_network_takes_its_path():
     ]
 
 
+def test_names_behind_a_deep_cell():
+    """As in checkpoints of MindSpore 2.10: its first name tells where the numbers stand.
+
+    Where a number comes twice in it the later one counts: surprising, and in every checkpoint of
+    a network that appends its stages (mindcv's Swin, RegNet, PiT …).
+    """
+
+    class Stage(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.blocks = nn.CellList([dense(), dense()])
+
+    def called(*paths):
+        return [f"{path}.blocks.{n}.weight" for path in paths for n in (0, 1)]
+
+    def given(net):
+        return [p.name for p in net.get_parameters()]
+
+    first = ["0.blocks.0.weight", "0.blocks.1.weight"]
+    for kind in (nn.CellList, nn.SequentialCell):
+        net = kind()
+        for _ in range(3):
+            net.append(Stage())
+        assert given(net) == first + called("0.blocks.1", "0.blocks.2")
+        net[1] = Stage()
+        assert given(net) == first + called("0.blocks.1", "0.blocks.2")
+        del net[0]
+        assert given(net) == called("0.blocks.0", "0.blocks.1")
+        net = kind([nn.ReLU(), Stage()])
+        net.append(Stage())
+        assert given(net) == called("1", "2")
+    assert given(nn.CellList([Stage()]).extend([Stage()])) == first + called("0.blocks.1")
+    net = nn.CellDict({"blocks": Stage()})
+    net["x"] = Stage()
+    assert given(net) == called("blocks", "blocks.x")
+    # MindSpore gives two Parameters the name 0.blocks.1.weight here; ours stay apart.
+    net = nn.CellList([Stage()])
+    net.insert(0, Stage())
+    assert given(net) == called("0.blocks.0", "0.blocks.1")
+
+
 def test_sequential_deletion_numbers_again():
     net = nn.SequentialCell(dense(), dense(), dense())
     last = net[2]

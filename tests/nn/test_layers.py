@@ -14,6 +14,7 @@ import mycel as ms
 import recorded_cells as recorded
 from check_cell import check_cell
 from fixtures.load import rows
+from harness import assert_close, run_everywhere
 from mycel import nn
 
 RANDOM = np.random.default_rng(7)
@@ -585,3 +586,21 @@ def test_errors(source):
     assert text in str(caught.value)
     if kind is not KeyError:
         assert "train.py:1" in str(caught.value)
+
+
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+def test_a_convolution_with_a_weight_that_is_given(data_format):
+    """The steps of Conv2d, for subclasses that change the weight. Oracle: a product, in NumPy."""
+    layer = nn.Conv2d(2, 3, 1, has_bias=True, data_format=data_format)
+    weight = np.arange(6, dtype=np.float32).reshape(3, 2)
+    bias = np.array([1, 2, 3], np.float32)
+    pixels = np.random.default_rng(1).standard_normal((2, 4, 5, 2)).astype(np.float32)
+    first = data_format == "NCHW"
+    images = pixels.transpose(0, 3, 1, 2) if first else pixels
+    kernels = weight[:, :, None, None] if first else weight[:, None, None, :]
+    expected = pixels @ weight.T + bias
+    results = run_everywhere(
+        lambda x, w, b: layer.bias_add(layer.conv2d(x, w), b), images, kernels, bias
+    )
+    for result in results.values():
+        assert_close(result, expected.transpose(0, 3, 1, 2) if first else expected)

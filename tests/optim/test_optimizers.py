@@ -376,3 +376,39 @@ def test_unknown_key_of_a_group():
     (p,) = parameters((2,))
     with pytest.raises(KeyError, match="foo"):
         nn.SGD([{"params": [p], "foo": 1}], 0.1)
+
+
+def test_what_optimisers_of_users_find_in_the_base():
+    """As real MindSpore 2.10 answers: mindcv's AdamW, Lion, NAdam and Adan are written so."""
+
+    class Descent(nn.Optimizer):
+        @nn.Optimizer.target.setter
+        def target(self, value):
+            self._set_base_target(value)
+
+        def construct(self, gradients):
+            rate = self.get_lr()
+            rows = self._parameters, self._grad_sparse_indices_deduplicate(gradients)
+            if self._is_dynamic_lr_or_weight_decay():
+                self.assignadd(self.global_step, self.global_step_increase_tensor)
+            return self.map_(lambda p, g: ms.ops.assign(p, p - rate * g), *rows)
+
+    weight = Parameter(np.ones(2, np.float32), name="w")
+    optimizer = Descent([0.5, 0.25], [weight])
+    assert [p.name for p in optimizer.get_parameters()] == ["global_step", "w", "learning_rate"]
+    assert (optimizer.optim_filter, optimizer.use_parallel, optimizer.unique) == (
+        (True,),
+        False,
+        True,
+    )
+    optimizer.target = "CPU"
+    assert optimizer.target == "CPU"
+    for value, kind in (("x", ValueError), (3, TypeError)):
+        with pytest.raises(kind, match="target"):
+            optimizer.target = value
+    assert optimizer.learning_rate(Tensor([1], ms.int32)).shape == (1,)
+    assert optimizer.get_lr().shape == ()
+    optimizer((Tensor([1.0, 2.0]),))
+    optimizer((Tensor([1.0, 2.0]),))
+    np.testing.assert_array_equal(weight.asnumpy(), [0.25, -0.5])
+    assert not Descent(0.5, [weight])._is_dynamic_lr_or_weight_decay()

@@ -24,12 +24,28 @@ class _Container(Cell):
     def __len__(self):
         return len(self._cells)
 
-    def _path(self) -> str:
-        """What the names of Parameters carry before the keys: 'body.' in a net's `body`."""
-        for name, parameter in self.parameters_and_names():
-            if parameter.name.endswith(name):
-                return parameter.name.removesuffix(name)
-        return ""
+    def _path(self) -> tuple[str, int]:
+        """What the names of Parameters carry before the keys, and the position of the keys in them.
+
+        'body.' and 1 in a net's `body`. It is read off the names of the first two Cells that have
+        any, as MindSpore does, because names in checkpoints depend on it: a key that comes twice in
+        the first name counts where it comes last, unless the second has its key where it came
+        first. So a Cell appended behind a lone '0.layers.0.weight' is called '0.layers.1…'.
+        """
+        named = (
+            (key, next(cell.parameters_and_names(), None)) for key, cell in self._cells.items()
+        )
+        firsts = [(key, first[1].name.split(".")) for key, first in named if first is not None]
+        path, position = "", 0
+        if not firsts:
+            return path, position
+        key, parts = firsts[0]
+        for n, part in enumerate(parts):
+            if part == key:
+                path, position = "".join(f"{before}." for before in parts[:n]), n
+                if len(firsts) > 1 and firsts[1][1][n : n + 1] == [firsts[1][0]]:
+                    break
+        return path, position
 
     def _take(self, key: str, cell, path: str | None = None) -> None:
         """Put a child under a key, or in place of the one that is there."""
@@ -38,7 +54,7 @@ class _Container(Cell):
                 TypeError, f"Each member of a {type(self).__name__}", "a Cell", _shown(cell)
             )
         if self._auto_prefix:
-            cell.update_parameters_name(f"{self._path() if path is None else path}{key}.")
+            cell.update_parameters_name(f"{self._path()[0] if path is None else path}{key}.")
         self.__dict__.pop(key, None)
         self._cells.put(key, cell)
         self._cell_changed(f"a member of a {type(self).__name__} was set inside")
@@ -76,12 +92,28 @@ class _Container(Cell):
         return made
 
     def _place(self, named: Iterable[tuple[str, Cell]]) -> None:
-        """Have exactly these children, in this order."""
-        path = self._path()
+        """Have exactly these children, in this order; names change their keys and nothing else."""
+        path, position = self._path()
         named = list(named)
+        before = {id(cell): key for key, cell in self._cells.items()}
         self._drop(self._cells)
         for key, cell in named:
-            self._take(key, cell, path)
+            if not isinstance(cell, Cell) or id(cell) not in before:
+                self._take(key, cell, path)
+                continue
+            if self._auto_prefix and before[id(cell)] != key:
+                names = {
+                    parameter: parameter.name.split(".") for parameter in cell.get_parameters()
+                }
+                if all(
+                    parts[position : position + 1] == [before[id(cell)]] for parts in names.values()
+                ):
+                    for parameter, parts in names.items():
+                        parameter.name = ".".join([f"{path}{key}", *parts[position + 1 :]])
+                else:
+                    cell.update_parameters_name(f"{path}{key}.")
+            self._cells.put(key, cell)
+        self._cell_changed(f"the members of a {type(self).__name__} were set inside")
 
 
 def _shown(value) -> str:
@@ -121,7 +153,7 @@ class SequentialCell(_Container):
                 _shown(cells),
             )
         for name, cell in named:
-            self._take(name, cell)
+            self._take(name, cell, "")
 
     @property
     def cell_list(self) -> list[Cell]:
@@ -262,8 +294,9 @@ class CellList(_Container):
         """
         if not isinstance(cells, (list, tuple, CellList)):
             raise wrong(TypeError, "What a CellList is extended by", "a list", _shown(cells))
+        path = self._path()[0]
         for cell in cells:
-            self.append(cell)
+            self._take(str(len(self)), cell, path)
         return self
 
     def insert(self, index: int, cell: Cell) -> None:

@@ -58,6 +58,8 @@ def _from_last(x, padding):
     """Pairs for each dimension, from numbers that begin with the last dimension."""
     if not isinstance(padding, (tuple, list)):
         padding = padding.asnumpy().tolist() if hasattr(padding, "asnumpy") else (padding,) * 2
+    if padding and all(isinstance(pair, (tuple, list)) for pair in padding):
+        return tuple((int(before), int(behind)) for before, behind in padding)
     if len(padding) % 2 or len(padding) > 2 * x.ndim:
         raise ValueError(
             f"Padding needs two numbers for each dimension, at most {2 * x.ndim}, not {padding}."
@@ -77,7 +79,8 @@ def pad(x, padding, mode="constant", value=None, contiguous=True):
     """x with something around it.
 
     Args:
-        padding: two numbers (in front, behind) for the last dimension, two for the one before, ….
+        padding: two numbers (in front, behind) for the last dimension, two for the one before, …;
+            or, as in older MindSpore, a pair for each dimension from the first on.
         mode: 'constant' (`value`, or 0), 'reflect' (the edge once), 'replicate' (the edge again
             and again) or 'circular' (from the other end).
         contiguous: of `ops.PadV3`, as `paddings_contiguous`: False if all the numbers for in front

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
+from mycel.base.context import get_context
 from mycel.base.dtypes import float32
 from mycel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_number, number
 from mycel.nn.containers import CellList
 from mycel.ops import update_rules
+from mycel.ops.composite import HyperMap, Map
 from mycel.optim import rules
 from mycel.optim.groups import Member, members_of
 from mycel.optim.schedule import LearningRateSchedule
@@ -28,7 +30,7 @@ class _IteratorLearningRate(LearningRateSchedule):
         self.learning_rate = Parameter(rates, name=name)
 
     def construct(self, global_step):
-        """The rate of this step."""
+        """The rate of this step, of the shape of the step."""
         return rules.take_rate(self.learning_rate, global_step)
 
 
@@ -116,6 +118,11 @@ class Optimizer(Cell):
         self._set_decays(weight_decay, members)
         self.reciprocal_scale = Tensor(1.0 / self.loss_scale, float32)
         self.need_scale = self.loss_scale != 1.0
+        self.map_, self.map_reverse = Map(), Map(reverse=True)
+        self.hyper_map, self.hyper_map_reverse = HyperMap(), HyperMap(reverse=True)
+        # Every process holds all Parameters and changes all of them.
+        self.use_parallel, self.optim_filter = False, (True,) * self.param_length
+        self._target, self.unique = get_context("device_target"), True
         self._done = Tensor(True)
 
     # -- learning rates -----------------------------------------------------------------
@@ -375,6 +382,50 @@ class Optimizer(Cell):
     def global_step_increase_tensor(self) -> Tensor:
         """What the step counter grows by."""
         return Tensor([1], self.global_step.dtype)
+
+    @property
+    def _parameters(self) -> ParameterTuple:
+        """The Parameters, as optimisers of users call them."""
+        return self.parameters
+
+    def _is_dynamic_lr_or_weight_decay(self) -> bool:
+        """Whether a rate or a decay needs the step counter."""
+        return self.dynamic_lr or self.dynamic_weight_decay
+
+    def _grad_sparse_indices_deduplicate(self, gradients):
+        """The gradients as they are: none of them has an index twice."""
+        return gradients
+
+    def broadcast_params(self, optim_result):
+        """The result of a step as it is: every process changes all Parameters itself."""
+        return optim_result
+
+    @property
+    def target(self) -> str:
+        """The kind of device that was asked for; XLA places the update where the Parameters are.
+
+        Raises:
+            TypeError: set to what is no text.
+            ValueError: set to a kind that is none of 'CPU', 'GPU' and 'Ascend'.
+
+        Example:
+            >>> optimizer = nn.SGD([Parameter(Tensor([1.0]), name="w")], 0.5)
+            >>> optimizer.target = "CPU"
+            >>> optimizer.target
+            'CPU'
+        """
+        return self._target
+
+    @target.setter
+    def target(self, value: str) -> None:
+        self._set_base_target(value)
+
+    def _set_base_target(self, value: str) -> None:
+        kinds = ("CPU", "GPU", "Ascend")
+        if value not in kinds:
+            kind = ValueError if isinstance(value, str) else TypeError
+            raise wrong(kind, "Optimizer: target", f"one of {', '.join(kinds)}", repr(value))
+        self._target = value
 
 
 def unit_interval(value, what: str) -> float:

@@ -25,14 +25,14 @@ def next_step(step):
 
 @op()
 def take_rate(rates, step):
-    """The rate of this step out of a list of them; behind its end the last one.
+    """The rate of each step out of a list of them; behind its end the last one.
 
     Example:
         >>> from mycel.optim import rules
         >>> print(rules.take_rate(Tensor([0.5, 0.25]), Tensor([1], mycel.int32)))
-        0.25
+        [0.25]
     """
-    return rates[jnp.minimum(step.reshape(()), rates.shape[0] - 1)]
+    return rates[jnp.minimum(step, rates.shape[0] - 1)]
 
 
 @op()

@@ -31,6 +31,7 @@ RENAMED = {
     "ops.multinomial": {"inputs": "input", "num_sample": "num_samples"},
     "ops.norm": {"input_x": "A", "axis": "dim", "p": "ord", "keep_dims": "keepdim"},
     "ops.ones": {"type": "dtype"},
+    "ops.pad": {"paddings": "padding"},
     "ops.softmax": {"x": "input"},
     "ops.split": {"input_x": "tensor", "output_num": "split_size_or_sections"},
     "ops.transpose": {"input_x": "input", "input_perm": "dims"},

@@ -145,11 +145,38 @@ class Conv2d(Convolution):
         made = self._convolved(x.transpose(0, 3, 1, 2), self.weight.transpose(0, 3, 1, 2))
         return made.transpose(0, 2, 3, 1)
 
-    def _convolved(self, x, weight):
+    def conv2d(self, x, weight):
+        """The outputs without bias for a weight that is given: subclasses that change theirs.
+
+        Example:
+            >>> class Doubled(nn.Conv2d):
+            ...     def construct(self, x):
+            ...         return self.conv2d(x, 2 * self.weight)
+            >>> layer = Doubled(1, 1, 1, weight_init="ones")
+            >>> print(layer(ops.ones((1, 1, 1, 2), mycel.float32)).asnumpy().ravel())
+            [2. 2.]
+        """
+        if self.data_format == "NCHW":
+            return self._convolved(x, weight, biased=False)
+        axes = 0, 3, 1, 2
+        made = self._convolved(x.transpose(*axes), weight.transpose(*axes), biased=False)
+        return made.transpose(0, 2, 3, 1)
+
+    def bias_add(self, x, bias):
+        """Outputs with a bias added to each channel, as subclasses with steps of their own do.
+
+        Example:
+            >>> layer = nn.Conv2d(1, 1, 1)
+            >>> print(layer.bias_add(ops.ones((1, 1, 1, 2), mycel.float32), Tensor([2.0])))
+            [[[[3. 3.]]]]
+        """
+        return ops.BiasAdd(self.data_format)(x, bias)
+
+    def _convolved(self, x, weight, biased=True):
         return ops.conv2d(
             x,
             weight,
-            self.bias,
+            self.bias if biased else None,
             self.stride,
             self.pad_mode,
             self.padding,
