@@ -273,3 +273,17 @@ def test_refused_by_the_formula(name):
     call, text = FORMULAS[name]
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def test_every_initializer_names_its_keywords():
+    """The oracle is the text; the base takes any, which it keeps, and so those without settings."""
+    for name in {name for name in init.__all__ if inspect.isclass(getattr(init, name))}:
+        if name in ("Identity", "Initializer", "One", "Zero"):
+            continue
+        with pytest.raises(
+            TypeError, match=rf"{name}\(\) has no keyword 'nearly' \(at .*test_init"
+        ):
+            getattr(init, name)(nearly=1)
+    with pytest.raises(TypeError, match=r"it takes sigma, mean; nearest: sigma\."):
+        init.Normal(std=0.1)
+    assert init.Initializer(nearly=1).nearly == 1

@@ -183,3 +183,19 @@ def test_every_layer_has_a_case(monkeypatch):
     found = checked_layers(monkeypatch)
     lacking = {name for name, item in LAYERS.items() if item not in found}
     assert lacking == set(WITHOUT)
+
+
+def test_every_layer_names_its_keywords():
+    """The oracle is the text: the class, the line, and that nothing is taken in silence.
+
+    Identity takes any argument, as in `mint` and in PyTorch.
+    """
+    assert nn.Identity(nearly=1)(3) == 3
+    for name, kind in LAYERS.items():
+        if kind is nn.Identity:
+            continue
+        with pytest.raises(TypeError) as caught:
+            kind(nearly=1)
+        assert str(caught.value).startswith(
+            f"{kind.__name__}() has no keyword 'nearly' (at {__file__}"
+        ), name

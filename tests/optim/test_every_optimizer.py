@@ -113,3 +113,16 @@ def test_steps_and_training_that_is_taken_up(name, mode, tmp_path):
         own = [p for p in copied.get_parameters() if p.name in ("w", "b")]
         compare([*first, *steps(copied, sorted(own, key=lambda p: p.name)[::-1], [2])], whole)
         compare([tuple(p.asnumpy() for p in handles)], first[1:])
+
+
+def test_every_optimizer_names_its_keywords():
+    """The oracle is the text."""
+    for name in TEXTS:
+        kind = type(made(name)[0])
+        with pytest.raises(TypeError) as caught:
+            kind([], 0.1, nearly=1)
+        assert str(caught.value).startswith(
+            f"{kind.__name__}() has no keyword 'nearly' (at {__file__}"
+        ), name
+    with pytest.raises(TypeError, match=r"it takes params, .*; nearest: use_lazy\."):
+        nn.Adam([], use_lasy=True)
