@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import tempfile
 
 import numpy as np
 
@@ -23,7 +25,8 @@ def check_cell(make, *inputs, names: dict, oracle, moved: tuple = (), train: boo
         make: makes the Cell, with Float64 Parameters so that differences are exact enough.
         inputs: NumPy arrays; Float64 ones are differentiated by.
         names: MindSpore's names of its Parameters, with their shapes.
-        oracle: `oracle(values of Parameters by name, *inputs)`, the output by NumPy or SciPy.
+        oracle: `oracle(values of Parameters by name, *inputs)`, the output by NumPy or SciPy;
+            a tuple of them for a Cell with several.
         moved: names of the Parameters that a call in training changes.
         train: whether the oracle speaks of the training state.
     """
@@ -33,18 +36,30 @@ def check_cell(make, *inputs, names: dict, oracle, moved: tuple = (), train: boo
     expected = oracle(values, *inputs)
     for name, actual in run_everywhere(lambda *xs: cell(*xs), *inputs).items():
         assert_close(actual, expected, name)
-        assert actual.dtype == np.asarray(expected).dtype, name
     check_gradients(cell, inputs)
     check_state(cell, inputs, moved)
     check_copies(cell.set_train(False), inputs)
+    check_saved(make, cell, inputs)
     check_step(cell.set_train(train), inputs)
 
 
 def weighted(cell, inputs):
-    """The sum of the outputs, each with a weight of its own, as a function of the inputs."""
-    shape = cell(*inputs).shape
-    weights = ms.Tensor(np.cos(np.arange(1.0, 1 + np.prod(shape, dtype=int)).reshape(shape)))
-    return lambda *xs: (cell(*xs) * weights).sum()
+    """The sum of the real outputs, each with a weight of its own, as a function of the inputs."""
+    weights = [wave(part.shape) for part in real(cell(*inputs))]
+    return lambda *xs: sum(
+        (part * weight).sum() for part, weight in zip(real(cell(*xs)), weights, strict=True)
+    )
+
+
+def real(outputs) -> list:
+    """The Tensors of real numbers among the outputs of a Cell."""
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    flat = [part for item in outputs for part in (item if isinstance(item, tuple) else (item,))]
+    return [part for part in flat if part.dtype.is_floating]
+
+
+def wave(shape):
+    return ms.Tensor(np.cos(np.arange(1.0, 1 + np.prod(shape, dtype=int)).reshape(shape)))
 
 
 def taken_gradients(cell, inputs):
@@ -97,12 +112,29 @@ def check_state(cell, inputs, moved) -> None:
 def check_copies(cell, inputs) -> None:
     """A deep copy and a pickled Cell give the same, and have Parameters of their own."""
     inputs = as_tensors(inputs)
-    expected = cell(*inputs).asnumpy()
+    expected = as_numpy(cell(*inputs))
     for made in (copy.deepcopy(cell), pickle.loads(pickle.dumps(cell))):
-        assert_close(made(*inputs).asnumpy(), expected, "copy")
+        assert_close(as_numpy(made(*inputs)), expected, "copy")
         for parameter, original in zip(made.get_parameters(), cell.get_parameters(), strict=True):
             assert parameter is not original
             assert parameter.name == original.name
+
+
+def check_saved(make, cell, inputs) -> None:
+    """What is saved and loaded into another Cell makes it the same."""
+    kept = list(cell.get_parameters())
+    if not kept:
+        return
+    other = make()
+    for parameter in other.get_parameters():
+        parameter.set_data(ms.Tensor(np.zeros(parameter.shape, parameter.dtype.numpy)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "cell.ckpt")
+        ms.save_checkpoint(cell, path)
+        assert ms.load_param_into_net(other, ms.load_checkpoint(path)) == ([], [])
+    for parameter, original in zip(other.get_parameters(), kept, strict=True):
+        np.testing.assert_array_equal(parameter.asnumpy(), original.asnumpy(), parameter.name)
+    assert_close(as_numpy(other(*as_tensors(inputs))), as_numpy(cell(*as_tensors(inputs))), "saved")
 
 
 def check_step(cell, inputs) -> None:
@@ -110,9 +142,10 @@ def check_step(cell, inputs) -> None:
     inputs = as_tensors(inputs)
     if not cell.trainable_params():
         return
-    _, handles, gradients = taken_gradients(cell, inputs)
+    # All of them are kept, so that the program is the one of `check_gradients`.
+    _, handles, taken = taken_gradients(cell, inputs)
     trained = cell.trainable_params()
-    gradients = gradients[len(handles) - len(trained) :]
+    gradients = taken[len(handles) - len(trained) :]
     expected = [
         p.asnumpy() - np.float32(0.5) * g.asnumpy() for p, g in zip(trained, gradients, strict=True)
     ]

@@ -5,13 +5,66 @@ from __future__ import annotations
 
 import copy
 import logging
+import pathlib
 
 import numpy as np
 import pytest
 
 import mycel as ms
-from harness import EXECUTIONS, execution
+from fixtures import load
+from harness import EXECUTIONS, execution, matches
 from mycel import Parameter, Tensor, nn, ops
+
+# What programs of three repositories or more use, of 15,000 files.
+USED = dict(
+    line.split(": ")
+    for line in (pathlib.Path(load.__file__).parent / "members.txt").read_text().splitlines()
+)
+UNSET = "pipeline_stage"  # an error that says so until a program sets it
+
+
+def test_members_of_real_programs():
+    """The oracle is what programs use."""
+    net = nn.Dense(1, 1)
+    for name, item in (("Tensor", Tensor([1.0])), ("Parameter", net.weight), ("Cell", net)):
+        names = USED[name].split()
+        assert len(names) > 3, name
+        lacking = {member for member in names if not hasattr(item, member)}
+        assert lacking == {UNSET} & set(names), name
+
+
+def test_memory_is_in_one_piece():
+    """The oracle is PyTorch: a Tensor that was turned has the same values in one piece."""
+    x = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+    matches(lambda x: x.T.contiguous(), lambda x: x.T, x)
+    assert Tensor(x).T.contiguous().is_contiguous()
+    assert Tensor(x).is_floating_point()
+    assert not Tensor([1]).is_floating_point()
+
+
+def test_fill_in_place_where_a_mask_is_true():
+    """The oracle is NumPy."""
+    x = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+    matches(lambda x: (x + 0).masked_fill_(x > 3, -1.0), lambda x: np.where(x > 3, -1, x), x)
+
+
+def test_a_reverse_function_that_is_to_be_debugged():
+    """The oracle is MindSpore's document: `bprop_debug` changes no result."""
+
+    class Double(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.bprop_debug = True
+
+        def construct(self, x):
+            return x * 2
+
+        def bprop(self, x, out, dout):
+            return (dout * 5,)
+
+    net = Double()
+    assert net.bprop_debug is True
+    assert ms.grad(lambda x: net(x))(Tensor(1.0)).item() == 5
 
 
 def test_members_of_a_tensor():

@@ -90,7 +90,9 @@ def check_keywords(kind: type, given: dict) -> None:
     Raises:
         TypeError: names the keyword, those there are, and the nearest.
     """
-    code = getattr(kind.__init__, "__code__", None)  # type: ignore[misc]
+    made = kind.__init__  # type: ignore[misc]
+    # A decorator takes whatever it is given; what it stands for says what is right.
+    code = getattr(getattr(made, "__wrapped__", made), "__code__", None)
     if code is None or code.co_flags & inspect.CO_VARKEYWORDS:
         return
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

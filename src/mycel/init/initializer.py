@@ -9,6 +9,7 @@ import numpy as np
 
 from mycel.base import errors
 from mycel.base.dtypes import as_dtype, float32
+from mycel.base.keywords import check_keywords
 from mycel.init import later, schemes
 from mycel.record.generator import default_generator
 from mycel.record.stream import current_stream
@@ -36,6 +37,12 @@ class Initializer:
         [[0. 1.]
          [2. 3.]]
     """
+
+    def __new__(cls, *args, **given):
+        """One without settings yet; a keyword that `__init__` does not take is named."""
+        if given:
+            check_keywords(cls, given)
+        return super().__new__(cls)
 
     def __init__(self, **kwargs):
         self._kwargs = kwargs

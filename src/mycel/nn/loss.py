@@ -12,9 +12,6 @@ from mycel.record.tensor import Tensor
 
 REDUCTIONS = ("mean", "sum", "none")
 
-# Keeps the cosine of a vector without length finite.
-_TINY = 1e-12
-
 
 def tensors(owner: Cell, **given) -> None:
     """Raise unless every argument is a Tensor.
@@ -400,13 +397,8 @@ class CosineEmbeddingLoss(LossBase):
     def construct(self, logits_x1, logits_x2, labels):
         """The distances of directions, reduced."""
         tensors(self, logits_x1=logits_x1, logits_x2=logits_x2, labels=labels)
-        square1, square2 = (logits_x1 * logits_x1).sum(1), (logits_x2 * logits_x2).sum(1)
-        length = ops.sqrt((square1 + _TINY) * (square2 + _TINY))
-        cosine = (logits_x1 * logits_x2).sum(1) / length
-        apart = ops.relu(cosine - self.margin)
-        nothing = ops.zeros_like(cosine)
-        distances = ops.select(labels == 1, 1 - cosine, nothing)
-        return self.get_loss(ops.select(labels == -1, apart, distances))
+        settings = self.margin, self.reduction
+        return ops.cosine_embedding_loss(logits_x1, logits_x2, labels, *settings)
 
 
 def _unit(value) -> bool:

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import inspect
+
 from mycel.base.dtypes import float32
 from mycel.base.errors import wrong
+from mycel.base.keywords import no_keyword
+from mycel.base.places import user_place
 from mycel.nn.checks import boolean
 from mycel.ops import update_rules as rules
 from mycel.optim.arguments import opt_init_args_register
@@ -12,6 +16,9 @@ from mycel.optim.optimizer import Optimizer, floating, unit_interval, update
 from mycel.optim.together import Together
 from mycel.record.parameter import Parameter
 from mycel.record.tensor import Tensor
+
+# What Adam is told about memory, which asks for nothing here.
+_NOT_NEEDED = ("use_lazy", "use_offload")
 
 
 class Adam(Optimizer):
@@ -54,14 +61,16 @@ class Adam(Optimizer):
         use_amsgrad=False,
         **kwargs,
     ):
+        for name in kwargs:
+            if name not in _NOT_NEEDED:
+                known = [*inspect.signature(Adam).parameters][:-1]
+                raise TypeError(no_keyword("Adam", name, [*known, *_NOT_NEEDED], user_place()))
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         _set_betas(self, beta1, beta2, eps)
         boolean(use_locking, "Adam: use_locking")
         self.use_nesterov = boolean(use_nesterov, "Adam: use_nesterov")
         self.use_amsgrad = boolean(use_amsgrad, "Adam: use_amsgrad")
         for name, value in kwargs.items():
-            if name not in ("use_lazy", "use_offload"):
-                raise TypeError(f"Adam has no argument {name!r}.")
             if boolean(value, f"Adam: {name}") and use_amsgrad:
                 raise wrong(ValueError, f"Adam: {name}", "False with use_amsgrad", value)
         self.beta1_power = Parameter(Tensor(1.0, float32), name="beta1_power")

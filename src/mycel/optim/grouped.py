@@ -38,6 +38,10 @@ class Group(dict):
         super().__setitem__(key, value)
         self._changed(f"{key!r} of a group of Parameters was set inside")
 
+    def __reduce__(self):
+        # A copy is made whole: filled key by key it would tell an optimiser that is not one yet.
+        return type(self), (dict(self), self._changed)
+
     def update(self, *settings, **more):
         for key, value in dict(*settings, **more).items():
             self[key] = value
