@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import venv
@@ -56,7 +57,11 @@ class Failed(Exception):
 
 
 class Worker:
-    """A process of one framework (see worker.py)."""
+    """A process of one framework (see worker.py).
+
+    It is stopped while it is not asked: threads of MindSpore and OpenMP that spin while they wait
+    would slow the others down.
+    """
 
     def __init__(self, name: str):
         self.name = name
@@ -70,6 +75,7 @@ class Worker:
         )
         hello = self._answer()
         self.variants, self.settings = hello["variants"], hello["settings"]
+        self._process.send_signal(signal.SIGSTOP)
 
     def run(self, work: str, variant: str, calls: int, seconds: float) -> dict:
         """So many calls of one piece of work, or as many as begin within some seconds."""
@@ -81,13 +87,16 @@ class Worker:
 
     def end(self) -> None:
         """End the process."""
+        self._process.send_signal(signal.SIGCONT)
         self._process.stdin.close()
         self._process.wait()
 
     def _ask(self, **request) -> dict:
+        self._process.send_signal(signal.SIGCONT)
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         found = self._answer()
+        self._process.send_signal(signal.SIGSTOP)
         if "error" in found:
             raise Failed(found["error"])
         return found
