@@ -83,10 +83,8 @@ class Networks:
                 self.count = len(plan)
                 for n, (given, made, kernel, step) in enumerate(plan, 1):
                     pad = {"pad_mode": "pad", "padding": kernel // 2, "has_bias": False}
-                    self.insert_child_to_cell(
-                        f"conv{n}", nn.Conv2d(given, made, kernel, step, **pad)
-                    )
-                    self.insert_child_to_cell(f"bn{n}", nn.BatchNorm2d(made))
+                    setattr(self, f"conv{n}", nn.Conv2d(given, made, kernel, step, **pad))
+                    setattr(self, f"bn{n}", nn.BatchNorm2d(made))
                 self.shortened = stride != 1 or channels != out
                 if self.shortened:
                     self.shortcut = nn.Conv2d(channels, out, 1, stride, has_bias=False)
@@ -110,7 +108,7 @@ class Networks:
                 blocks = work.resnet_blocks(stages, bottleneck)
                 for stage, count in enumerate(stages):
                     made = [Residual(*blocks.pop(0)[1:], bottleneck) for _ in range(count)]
-                    self.insert_child_to_cell(f"layer{stage + 1}", nn.SequentialCell(*made))
+                    setattr(self, f"layer{stage + 1}", nn.SequentialCell(*made))
                 self.fc = nn.Dense(512 * (4 if bottleneck else 1), work.CLASSES)
 
             def construct(self, x):
