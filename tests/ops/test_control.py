@@ -21,6 +21,7 @@ def test_while():
             x = x * 2
         return x
 
+    matches(lambda x: ops.while_loop(lambda v: v.sum() < 20, lambda v: v * 2, x), oracle, X)
     matches(lambda x: ops.WhileLoop()(lambda v: v.sum() < 20, lambda v: v * 2, x), oracle, X)
 
 
@@ -28,7 +29,8 @@ def test_for():
     """The oracle is NumPy; the derivative of x·6! is 720."""
 
     def factorial(x):
-        return ops.ForiLoop()(1, 7, lambda i, v: v * i, x)
+        assert ops.ForiLoop()(1, 7, lambda i, v: v * i, 1) == 720
+        return ops.fori_loop(1, 7, lambda i, v: v * i, x)
 
     matches(factorial, lambda x: x * 720, X)
     matches(ms.grad(factorial), lambda x: np.full_like(x, 720), X)
@@ -38,7 +40,8 @@ def test_scan():
     """Running sums and their gradients; the oracle is NumPy."""
 
     def sums(x):
-        total, results = ops.Scan()(lambda c, v: (c + v, c + v), ops.zeros_like(x[0]), x)
+        assert ops.Scan()(lambda c, v: (c + v, c * v), 0, (1, 2, 3)) == (6, [0, 2, 9])
+        total, results = ops.scan(lambda c, v: (c + v, c + v), ops.zeros_like(x[0]), x)
         return total, ops.stack(results)
 
     matches(sums, lambda x: (x.sum(), x.cumsum()), X)

@@ -14,35 +14,30 @@ from mycel.record.tensor import Tensor
 from mycel.spell import Primitive
 
 
-class WhileLoop(Primitive):
+def while_loop(cond_func: Callable, loop_func: Callable, init_val):
     """Apply `loop_func` to a value as long as `cond_func` of it is true.
 
     Raises:
         TypeError: the first two inputs are no functions.
 
-    Source: MindSpore's `mindspore.ops.WhileLoop`.
+    Source: MindSpore's `mindspore.ops.WhileLoop`, as a function.
 
     Example:
-        >>> ops.WhileLoop()(lambda x: x < 5, lambda x: x + 2, 0)
+        >>> ops.while_loop(lambda x: x < 5, lambda x: x + 2, 0)
         6
     """
-
-    def __init__(self):
-        super().__init__("WhileLoop")
-
-    def __call__(self, cond_func, loop_func, init_val):
-        _check_function(cond_func, "WhileLoop: cond_func")
-        _check_function(loop_func, "WhileLoop: loop_func")
-        value = init_val
-        while cond_func(value):
-            value = loop_func(value)
-        return value
+    _check_function(cond_func, "WhileLoop: cond_func")
+    _check_function(loop_func, "WhileLoop: loop_func")
+    value = init_val
+    while cond_func(value):
+        value = loop_func(value)
+    return value
 
 
-class ForiLoop(Primitive):
+def fori_loop(lower, upper, loop_func: Callable, init_val, unroll: bool = True):
     """Apply `loop_func(i, value)` for each integer from `lower` up to, not with, `upper`.
 
-    Args of the call:
+    Args:
         lower, upper: integers, or Tensors of one.
         loop_func: a function of the integer and the value so far.
         init_val: the value at the start.
@@ -51,28 +46,24 @@ class ForiLoop(Primitive):
     Raises:
         TypeError: `loop_func` is no function, or a bound no integer.
 
-    Source: MindSpore's `mindspore.ops.ForiLoop`.
+    Source: MindSpore's `mindspore.ops.ForiLoop`, as a function.
 
     Example:
-        >>> ops.ForiLoop()(0, 4, lambda i, x: x + i, 10)
+        >>> ops.fori_loop(0, 4, lambda i, x: x + i, 10)
         16
     """
-
-    def __init__(self):
-        super().__init__("ForiLoop")
-
-    def __call__(self, lower, upper, loop_func, init_val, unroll=True):
-        _check_function(loop_func, "ForiLoop: loop_func")
-        value = init_val
-        for i in range(_bound(lower, "lower"), _bound(upper, "upper")):
-            value = loop_func(i, value)
-        return value
+    del unroll
+    _check_function(loop_func, "ForiLoop: loop_func")
+    value = init_val
+    for i in range(_bound(lower, "lower"), _bound(upper, "upper")):
+        value = loop_func(i, value)
+    return value
 
 
-class Scan(Primitive):
+def scan(loop_func: Callable, init, xs, length: int | None = None, unroll: bool = True):
     """Apply `loop_func(carry, x)` to each member of `xs`; it returns the next carry and a result.
 
-    Args of the call:
+    Args:
         loop_func: a function of the carry so far and one member.
         init: the carry at the start.
         xs: a tuple, list or Tensor, taken apart along its first dimension; None gives None
@@ -87,6 +78,68 @@ class Scan(Primitive):
         TypeError: `loop_func` is no function, or there is no `length` without `xs`.
         ValueError: `length` is another than that of `xs`, or no pair is returned.
 
+    Source: MindSpore's `mindspore.ops.Scan`, as a function.
+
+    Example:
+        >>> ops.scan(lambda total, x: (total + x, total * x), 0, [1, 2, 3])
+        (6, [0, 2, 9])
+    """
+    del unroll
+    _check_function(loop_func, "Scan: loop_func")
+    if xs is None:
+        if not isinstance(length, int):
+            raise wrong(TypeError, "Scan: length", "an integer where xs is None", repr(length))
+        xs = (None,) * length
+    elif length is not None and length != len(xs):
+        raise wrong(ValueError, "Scan: length", f"the {len(xs)} of xs", length)
+    carry, results = init, []
+    for x in xs:
+        made = loop_func(carry, x)
+        if not isinstance(made, (tuple, list)) or len(made) != 2:
+            expected = "a pair: the next carry and a result"
+            raise wrong(ValueError, "What Scan's loop_func returns", expected, f"{made!r:.60}")
+        carry, result = made
+        results.append(result)
+    return carry, results
+
+
+class WhileLoop(Primitive):
+    """`while_loop` as a Primitive.
+
+    Source: MindSpore's `mindspore.ops.WhileLoop`.
+
+    Example:
+        >>> ops.WhileLoop()(lambda x: x < 5, lambda x: x + 2, 0)
+        6
+    """
+
+    def __init__(self):
+        super().__init__("WhileLoop")
+
+    def __call__(self, cond_func, loop_func, init_val):
+        return while_loop(cond_func, loop_func, init_val)
+
+
+class ForiLoop(Primitive):
+    """`fori_loop` as a Primitive.
+
+    Source: MindSpore's `mindspore.ops.ForiLoop`.
+
+    Example:
+        >>> ops.ForiLoop()(0, 4, lambda i, x: x + i, 10)
+        16
+    """
+
+    def __init__(self):
+        super().__init__("ForiLoop")
+
+    def __call__(self, lower, upper, loop_func, init_val, unroll=True):
+        return fori_loop(lower, upper, loop_func, init_val, unroll)
+
+
+class Scan(Primitive):
+    """`scan` as a Primitive.
+
     Source: MindSpore's `mindspore.ops.Scan`.
 
     Example:
@@ -98,22 +151,7 @@ class Scan(Primitive):
         super().__init__("Scan")
 
     def __call__(self, loop_func, init, xs, length=None, unroll=True):
-        _check_function(loop_func, "Scan: loop_func")
-        if xs is None:
-            if not isinstance(length, int):
-                raise wrong(TypeError, "Scan: length", "an integer where xs is None", repr(length))
-            xs = (None,) * length
-        elif length is not None and length != len(xs):
-            raise wrong(ValueError, "Scan: length", f"the {len(xs)} of xs", length)
-        carry, results = init, []
-        for x in xs:
-            made = loop_func(carry, x)
-            if not isinstance(made, (tuple, list)) or len(made) != 2:
-                expected = "a pair: the next carry and a result"
-                raise wrong(ValueError, "What Scan's loop_func returns", expected, f"{made!r:.60}")
-            carry, result = made
-            results.append(result)
-        return carry, results
+        return scan(loop_func, init, xs, length, unroll)
 
 
 def _check_function(function, what: str) -> Callable:

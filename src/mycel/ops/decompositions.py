@@ -329,6 +329,35 @@ def matrix_norm(x, *, order="fro", axis=(-2, -1), keepdims=False, dtype=None):
     return jnp.linalg.norm(x, order, axis, keepdims)
 
 
+@op("ops.cond(A=x, p=order)")
+def cond(x, *, order=None):
+    """The condition number of square matrices: their norm times that of their inverses.
+
+    Args:
+        order: which norm, as in `matrix_norm`; None is 2, for which matrices of any shape are
+            taken: the largest over the smallest singular value.
+
+    Returns:
+        One number for each matrix; infinite where there is no inverse.
+
+    Raises:
+        TypeError: integers.
+        ValueError: matrices that are not square, with another order; an unknown order.
+
+    Source: MindSpore's `ops.cond`.
+
+    Example:
+        >>> print(ops.cond(Tensor([[2.0, 0.0], [0.0, 0.5]])))
+        4.0
+    """
+    inexact(x, "cond")
+    if order not in (None, 2, -2, 1, -1, np.inf, -np.inf, "fro", "nuc"):
+        raise ValueError(f"cond: the order of a norm must not be {order!r}.")
+    if order not in (None, 2, -2):
+        square_matrices(x, "cond")
+    return jnp.linalg.cond(x, order)
+
+
 @op("ops.vector_norm(x, ord=order, axis=axis, keepdims=keepdims, dtype=dtype)",
     "mint.linalg.vector_norm(x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)")  # fmt: skip
 def vector_norm(x, *, order=2, axis=None, keepdims=False, dtype=None):
