@@ -30,7 +30,7 @@ TESTS = pathlib.Path(__file__).parents[1]
 
 BASE = "made to be derived from"
 HOLDS = "holds Cells and computes nothing"
-TRAINS = "changes what it is called with; tests/nn/test_training_cells.py"
+TRAINS = "changes what it is called with; tests/amp/test_steps.py"
 PART = "part of the case of nn.Transformer"
 # The public Cells without a case, and why.
 WITHOUT = {
