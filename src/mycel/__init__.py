@@ -11,11 +11,11 @@ Example:
 """
 
 # ruff: noqa: E402 - JAX is configured before anything makes an array.
-from typing import TYPE_CHECKING
+import typing as _typing
 
-from mycel.base import backend
+from mycel.base import backend as _backend
 
-backend.configure()
+_backend.configure()
 
 from mycel import debug, init, nn, ops, optim
 from mycel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
@@ -53,7 +53,7 @@ from mycel.record.parameter import Parameter, ParameterTuple
 from mycel.record.stream import flush
 from mycel.record.tensor import Tensor, from_numpy, tensor
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     # These packages are loaded when a name of theirs is first asked for: see compat/names.toml.
     from mycel import amp, checkpoint, mint, train
     from mycel.checkpoint import from_dlpack, to_dlpack

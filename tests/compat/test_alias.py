@@ -152,7 +152,7 @@ def test_an_absent_name_names_the_nearest(expression, text, mindspore):
         ("ops.Assert", "It is not written yet."),
         ("ops.Sum", "MindSpore 2.10 has no such name either."),
         ("nn.thor", "Second-order optimisers are no part of mycel."),
-        ("load_distributed_checkpoint", "A checkpoint holds a whole network here."),
+        ("transform_checkpoints", "A checkpoint holds a whole network here."),
         ("ops.auto_generate.pyboost_dense", "It is no public name of MindSpore 2.10."),
     ],
 )

@@ -97,7 +97,7 @@ def use_target(target: str, index: int = 0) -> bool:
             devices = jax.devices(platform)
         except RuntimeError:
             continue
-        if index < len(devices):
+        if 0 <= index < len(devices):
             jax.config.update("jax_default_device", devices[index])
             return True
     return False

@@ -246,7 +246,9 @@ def _set_cache_path(value) -> None:
 
 
 def _set_call_depth(value) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise errors.wrong(TypeError, "max_call_depth", "an integer", repr(value))
+    if value < 1:
         raise errors.wrong(ValueError, "max_call_depth", "an integer above 0", repr(value))
     context.max_call_depth = value
     sys.setrecursionlimit(max(value, sys.getrecursionlimit()))
@@ -256,6 +258,7 @@ def set_recursion_limit(recursion_limit: int = 1000) -> None:
     """Let functions call each other this deeply; MindSpore's `mindspore.set_recursion_limit`.
 
     Raises:
+        TypeError: no integer.
         ValueError: not above 0.
 
     Example:
@@ -288,6 +291,7 @@ def set_device(device_target: str, device_id: int | None = None) -> None:
         device_id: which device of that target; the first by default.
 
     Raises:
+        TypeError: a device_id that is no integer.
         ValueError: a target that is not known, or a device that is not there.
 
     Example:
@@ -297,9 +301,12 @@ def set_device(device_target: str, device_id: int | None = None) -> None:
     """
     if device_id is not None and (isinstance(device_id, bool) or not isinstance(device_id, int)):
         raise errors.wrong(TypeError, "device_id", "an integer", repr(device_id))
-    if device_id is not None:
-        context.device_id = device_id
-    _set_target(device_target)
+    before, context.device_id = context.device_id, device_id or 0
+    try:
+        _set_target(device_target)
+    except ValueError:
+        context.device_id = before
+        raise
 
 
 def get_current_device() -> tuple[str, int]:
@@ -336,3 +343,18 @@ _SETTERS = {
     "compile_cache_path": _set_cache_path,
     "max_call_depth": _set_call_depth,
 }
+
+__all__ = [
+    "COMPATIBLE",
+    "GRAPH_MODE",
+    "LAX",
+    "PYNATIVE_MODE",
+    "STRICT",
+    "get_context",
+    "get_current_device",
+    "launch_blocking",
+    "set_context",
+    "set_deterministic",
+    "set_device",
+    "set_recursion_limit",
+]

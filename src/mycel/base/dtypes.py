@@ -100,3 +100,23 @@ def as_dtype(spec) -> DType:
 def numpy_dtype(spec) -> np.dtype:
     """The NumPy dtype of anything `as_dtype` understands."""
     return as_dtype(spec).numpy
+
+
+__all__ = [
+    "DType",
+    "bfloat16",
+    "bool_",
+    "complex64",
+    "complex128",
+    "float16",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]

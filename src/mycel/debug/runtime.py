@@ -45,15 +45,15 @@ def _stats(device_target=None) -> dict:
     return found or {}
 
 
-# What was used when the peaks were last set back, by name of the peak: see _peak.
+# The peaks when they were last set back, "used" and "held": see _peak.
 _set_back: dict[str, int] = {}
 
 
-def _peak(stats: dict, peak: str, now: str) -> int:
+def _peak(stats: dict, what: str, peak: str, now: str) -> int:
     """A peak since it was set back. XLA only has the one of the process: a later and lower one
     is not seen, and what is used now is answered."""
     whole = stats.get(peak, 0)
-    return stats.get(now, 0) if whole <= _set_back.get(peak, -1) else whole
+    return stats.get(now, 0) if whole <= _set_back.get(what, -1) else whole
 
 
 def memory_allocated(device_target=None) -> int:
@@ -77,7 +77,7 @@ def max_memory_allocated(device_target=None) -> int:
         >>> ms.runtime.max_memory_allocated() >= ms.runtime.memory_allocated()
         True
     """
-    return _peak(_stats(device_target), _PEAK, _USED)
+    return _peak(_stats(device_target), "used", _PEAK, _USED)
 
 
 def memory_reserved(device_target=None) -> int:
@@ -103,7 +103,8 @@ def max_memory_reserved(device_target=None) -> int:
         True
     """
     stats = _stats(device_target)
-    return _peak(stats, _POOL_PEAK, _POOL) if _POOL_PEAK in stats else _peak(stats, _PEAK, _USED)
+    names = (_POOL_PEAK, _POOL) if _POOL_PEAK in stats else (_PEAK, _USED)
+    return _peak(stats, "held", *names)
 
 
 def reset_peak_memory_stats(device_target=None) -> None:
@@ -126,7 +127,7 @@ def reset_max_memory_allocated(device_target=None) -> None:
     Example:
         >>> ms.runtime.reset_max_memory_allocated()
     """
-    _set_back[_PEAK] = _stats(device_target).get(_PEAK, 0)
+    _set_back["used"] = _stats(device_target).get(_PEAK, 0)
 
 
 def reset_max_memory_reserved(device_target=None) -> None:
@@ -137,7 +138,8 @@ def reset_max_memory_reserved(device_target=None) -> None:
     Example:
         >>> ms.runtime.reset_max_memory_reserved()
     """
-    _set_back[_POOL_PEAK] = _stats(device_target).get(_POOL_PEAK, 0)
+    stats = _stats(device_target)
+    _set_back["held"] = stats.get(_POOL_PEAK, stats.get(_PEAK, 0))
 
 
 def memory_stats(device_target=None) -> dict:

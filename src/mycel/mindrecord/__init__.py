@@ -9,10 +9,11 @@ from mycel.mindrecord.errors import (
     MRMValidateDataError,
 )
 from mycel.mindrecord.reading import FileReader
+from mycel.mindrecord.status import MSRStatus
 from mycel.mindrecord.writing import FileWriter
 
-SUCCESS = "SUCCESS"
-FAILED = "FAILED"
+SUCCESS = MSRStatus.SUCCESS
+FAILED = MSRStatus.FAILED
 
 __all__ = [
     "FAILED",

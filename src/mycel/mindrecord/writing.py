@@ -22,6 +22,7 @@ from mycel.mindrecord.errors import (
 )
 from mycel.mindrecord.packing import is_compressed, pack_arrays, pack_integers, pack_scalars
 from mycel.mindrecord.reading import OneFile
+from mycel.mindrecord.status import MSRStatus
 
 SCALARS = {"int32": "INTEGER", "int64": "INTEGER", "float32": "REAL", "float64": "REAL"}
 KINDS = (*SCALARS, "string", "bytes")
@@ -66,11 +67,11 @@ class FileWriter:
         >>> schema = {"image": {"type": "bytes"}, "label": {"type": "int32"}}
         >>> _ = writer.add_schema(schema, "images and their classes")
         >>> writer.add_index(["label"])
-        'SUCCESS'
+        <MSRStatus.SUCCESS: 0>
         >>> writer.write_raw_data([{"image": b"...", "label": 3}])
-        True
+        <MSRStatus.SUCCESS: 0>
         >>> writer.commit()
-        'SUCCESS'
+        <MSRStatus.SUCCESS: 0>
         >>> list(mindrecord.FileReader(path).get_next())
         [{'label': 3, 'image': b'...'}]
     """
@@ -165,14 +166,14 @@ class FileWriter:
         self._description = desc or ""
         return 0
 
-    def add_index(self, index_fields) -> str:
+    def add_index(self, index_fields) -> MSRStatus:
         """Fields by which MindSpore can search; without it all fields that can have an index.
 
         Example:
             >>> writer = mindrecord.FileWriter("a")
             >>> _ = writer.add_schema({"label": {"type": "int32"}})
             >>> writer.add_index(["label"])
-            'SUCCESS'
+            <MSRStatus.SUCCESS: 0>
         """
         if self._schema is None:
             raise MRMGetMetaError(NO_SCHEMA.format(what="add_index", place=user_place()))
@@ -183,9 +184,9 @@ class FileWriter:
                 expected = "fields of the schema that are numbers or texts"
                 raise wrong(MRMDefineIndexError, "add_index: index_fields", expected, repr(name))
         self._index = list(index_fields)
-        return "SUCCESS"
+        return MSRStatus.SUCCESS
 
-    def write_raw_data(self, raw_data, parallel_writer=False) -> bool:
+    def write_raw_data(self, raw_data, parallel_writer=False) -> MSRStatus:
         """Add rows; those that do not fit the schema are left out, and named in the log.
 
         Args:
@@ -195,7 +196,7 @@ class FileWriter:
             >>> writer = mindrecord.FileWriter(str(getfixture("tmp_path") / "a.mindrecord"))
             >>> _ = writer.add_schema({"label": {"type": "int32"}})
             >>> writer.write_raw_data([{"label": 1}]), writer.commit()
-            (True, 'SUCCESS')
+            (<MSRStatus.SUCCESS: 0>, <MSRStatus.SUCCESS: 0>)
         """
         del parallel_writer
         if not isinstance(raw_data, list):
@@ -223,9 +224,9 @@ class FileWriter:
         for number, file in enumerate(self._files):
             for row in packed[number * count // files : (number + 1) * count // files]:
                 file.add(*row)
-        return True
+        return MSRStatus.SUCCESS
 
-    def commit(self) -> str:
+    def commit(self) -> MSRStatus:
         """Write what is left, the headers and the indices.
 
         Example:
@@ -233,7 +234,7 @@ class FileWriter:
             >>> writer = mindrecord.FileWriter(path)
             >>> _ = writer.add_schema({"label": {"type": "int32"}})
             >>> writer.commit()
-            'SUCCESS'
+            <MSRStatus.SUCCESS: 0>
             >>> mindrecord.FileReader(path).len()
             0
         """
@@ -260,7 +261,7 @@ class FileWriter:
             }
             file.finish(header, {name: self._sql_type(name) for name in index})
         self._files = []
-        return "SUCCESS"
+        return MSRStatus.SUCCESS
 
     def _sql_type(self, name: str) -> str:
         return SCALARS.get(self._schema[name]["type"], "TEXT")

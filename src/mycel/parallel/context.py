@@ -81,6 +81,11 @@ _ALGORITHM = {
     "tensor_slice_align_enable": False,
     "tensor_slice_align_size": 16,
 }
+# The smallest and the largest value of a setting.
+_BOUNDS = {
+    "algo_approxi_epsilon": (1e-30, 1.0),
+    "tensor_slice_align_size": (1, 1024),
+}
 _SERVER = {
     "enable_ps": False,
     "config_file_path": "",
@@ -118,9 +123,12 @@ class Settings:
             TypeError: a value of another type.
         """
         default = self.defaults[self.known(name)]
-        if type(value) is not type(default) and isinstance(default, (bool, int)):
+        if type(value) is not type(default) and isinstance(default, (bool, int, float)):
             kind = type(default).__name__
             raise wrong(TypeError, f"{self.setter}: {name}", f"of type {kind}", repr(value))
+        if name in _BOUNDS and not _BOUNDS[name][0] <= value <= _BOUNDS[name][1]:
+            expected = "from {:g} to {:g}".format(*_BOUNDS[name])
+            raise wrong(ValueError, f"{self.setter}: {name}", expected, repr(value))
         if value != self.values[name]:
             log.note_once(f"{self.setter}({name}={value!r}) has no effect on one device")
         self.values[name] = value
