@@ -15,4 +15,6 @@ class Source:
 
 
 data = ds.GeneratorDataset(Source(), ["x"], shuffle=False, num_parallel_workers=2).batch(2)
+# Attributes of a module that alone is imported.
+print(ds.text.JiebaMode.HMM.value, ds.vision.Inter.AREA.value, ds.transforms.Relational.NE.value)
 print([row[0].asnumpy().tolist() for row in data])

@@ -17,7 +17,7 @@ from mindspore.mindrecord import FileWriter
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
-from dataset import pipelines  # noqa: E402
+from dataset import pipelines, rarer_pipelines  # noqa: E402, F401
 from dataset.record_rows import write_integers, write_mindrecord  # noqa: E402
 
 

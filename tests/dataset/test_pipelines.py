@@ -12,7 +12,7 @@ import shutil
 import pytest
 
 import mycel.dataset as ds
-from dataset import pipelines
+from dataset import pipelines, rarer_pipelines  # noqa: F401
 
 HERE = pathlib.Path(__file__).parent
 RECORDED = json.loads((HERE / "mindspore_2_10.json").read_text())

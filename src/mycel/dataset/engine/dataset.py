@@ -223,11 +223,7 @@ class Dataset(Operations):
             >>> [[int(y) for (y,) in iterator] for epoch in range(2)]
             [[3, 4], [3, 4]]
         """
-        del do_copy
-        if isinstance(columns, str):
-            columns = [columns]
-        made = self if columns is None else self.project(columns)
-        return TupleIterator(made, num_epochs, output_numpy)
+        return TupleIterator(self, columns, num_epochs, output_numpy, do_copy)
 
     def reset(self) -> None:
         """Forget what was found out about sizes and shapes, as after a change of the source.

@@ -13,6 +13,7 @@ import numpy as np
 from mycel.base.errors import wrong
 from mycel.dataset.engine.dataset import VisionBaseDataset
 from mycel.dataset.engine.machinery import Row
+from mycel.dataset.engine.nodes import integer
 from mycel.dataset.engine.sources import MappableDataset
 
 NO_PILLOW = "Images are decoded with Pillow, which is missing: pip install 'mycel[data]'."
@@ -353,7 +354,7 @@ class CelebADataset(MappableDataset, VisionBaseDataset):
     Args:
         dataset_dir: has `list_attr_celeba.txt`, the images (also in folders below it), and for
             parts of it `list_eval_partition.txt`.
-        usage: 'train', 'valid', 'test' or 'all'.
+        usage: 'train', 'valid', 'test' or 'all', which None means too.
         decode: pixels [height, width, 3]; otherwise the bytes of the file.
         decrypt: called with the path of each file, for its bytes.
         others: as in GeneratorDataset.
@@ -385,8 +386,13 @@ class CelebADataset(MappableDataset, VisionBaseDataset):
     ):
         what = "CelebADataset"
         self.dataset_dir = folder_of(dataset_dir, what)
-        self.usage = one_of(usage, ("all", "train", "valid", "test"), f"{what}: usage")
-        self.decode, self.decrypt = bool(decode), decrypt
+        usages = ("all", "train", "valid", "test")
+        self.usage = one_of("all" if usage is None else usage, usages, f"{what}: usage")
+        if not isinstance(decode, bool):
+            raise wrong(TypeError, f"{what}: decode", "True or False", repr(decode))
+        if extensions is not None and not isinstance(extensions, (list, tuple)):
+            raise wrong(TypeError, f"{what}: extensions", "a list", repr(extensions))
+        self.decode, self.decrypt = decode, decrypt
         self.extensions = tuple(extensions) if extensions else EXTENSIONS
         super().__init__(
             num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache
@@ -404,12 +410,17 @@ class CelebADataset(MappableDataset, VisionBaseDataset):
             parts = [line.split() for line in self._text("list_eval_partition.txt")]
             wanted = {name for name, number in parts if int(number) == part}
         rows = [(line.split()[0], line.split()[1:]) for line in lines if line.strip()]
-        return [
+        found = [
             (name, (np.array(values, np.int32) > 0).astype(np.uint32))
             for name, values in rows
             if (wanted is None or name in wanted)
             and pathlib.Path(name).suffix.lower() in self.extensions
         ]
+        if not found:
+            raise RuntimeError(
+                NO_FILE.format(dataset=self.name, name="images", folder=self.dataset_dir)
+            )
+        return found
 
     def _text(self, name: str) -> list[str]:
         path = self.dataset_dir / name
@@ -438,6 +449,16 @@ class CelebADataset(MappableDataset, VisionBaseDataset):
 class FakeImageDataset(MappableDataset, VisionBaseDataset):
     """Images of random pixels, to try a program: `image`, UInt8, and `label`, UInt32.
 
+    Args:
+        num_images: how many there are.
+        image_size: (height, width, channels).
+        num_classes: labels are below it.
+        base_seed: the same one gives the same images.
+        others: as in GeneratorDataset.
+
+    Raises:
+        TypeError, ValueError: bad arguments.
+
     Example:
         >>> data = ds.FakeImageDataset(num_images=2, image_size=(4, 4, 3), num_classes=3)
         >>> [image.shape for image, label in data]
@@ -458,8 +479,16 @@ class FakeImageDataset(MappableDataset, VisionBaseDataset):
         shard_id=None,
         cache=None,
     ):
-        self.num_images, self.image_size = num_images, tuple(image_size)
-        self._classes, self.base_seed = num_classes, base_seed
+        what = "FakeImageDataset"
+        self.num_images = integer(num_images, f"{what}: num_images", 1)
+        if not isinstance(image_size, (list, tuple)):
+            raise wrong(TypeError, f"{what}: image_size", "a list", repr(image_size))
+        if len(image_size) != 3:
+            expected = "(height, width, channels)"
+            raise wrong(ValueError, f"{what}: image_size", expected, repr(image_size))
+        self.image_size = tuple(integer(side, f"{what}: image_size", 1) for side in image_size)
+        self._classes = integer(num_classes, f"{what}: num_classes", 1)
+        self.base_seed = integer(base_seed, f"{what}: base_seed", -(2**31))
         super().__init__(
             num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache
         )
@@ -471,7 +500,7 @@ class FakeImageDataset(MappableDataset, VisionBaseDataset):
         return self.num_images
 
     def _read(self, index: int) -> Row:
-        random = np.random.default_rng([self.base_seed, int(index)])
+        random = np.random.default_rng([self.base_seed % 2**32, int(index)])
         return {
             "image": random.integers(0, 256, self.image_size, np.uint8),
             "label": np.array(random.integers(self._classes), np.uint32),

@@ -62,12 +62,14 @@ class Iterator:
     Args:
         num_epochs: how many there are; -1 sets no limit.
         output_numpy: rows have NumPy arrays, not Tensors.
+        do_copy: accepted; rows are always the caller's own.
 
     Raises:
         RuntimeError: asked for more epochs.
     """
 
-    def __init__(self, dataset, num_epochs=-1, output_numpy=False):
+    def __init__(self, dataset, num_epochs=-1, output_numpy=False, do_copy=False):
+        del do_copy
         what = f"{type(self).__name__}: num_epochs"
         if isinstance(num_epochs, bool) or not isinstance(num_epochs, int):
             raise wrong(TypeError, what, "an integer", repr(num_epochs))
@@ -224,10 +226,19 @@ class DictIterator(Iterator):
 class TupleIterator(Iterator):
     """Rows as lists; made by `Dataset.create_tuple_iterator`.
 
+    Args:
+        columns: which columns, in which order; None takes all.
+        others: as in `create_dict_iterator`.
+
     Example:
         >>> type(ds.NumpySlicesDataset([1]).create_tuple_iterator()).__name__
         'TupleIterator'
     """
+
+    def __init__(self, dataset, columns=None, num_epochs=-1, output_numpy=False, do_copy=False):
+        if columns is not None:
+            dataset = dataset.project([columns] if isinstance(columns, str) else columns)
+        super().__init__(dataset, num_epochs, output_numpy, do_copy)
 
     def _row(self, row: Row):
         return [row[name] for name in self._columns]

@@ -15,7 +15,7 @@ from mycel.dataset.transforms import checks
 
 NO_JIEBA = (
     "JiebaTokenizer needs the C++ library cppjieba, which mycel does not have. "
-    "Write PythonTokenizer(jieba.lcut), with the package jieba."
+    "Write PythonTokenizer(jieba.lcut), with the package jieba: pip install jieba."
 )
 NO_SENTENCEPIECE = (
     "SentencePieceTokenizer needs the package sentencepiece: pip install sentencepiece."

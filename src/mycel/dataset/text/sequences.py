@@ -198,8 +198,8 @@ class Vectors:
             max_vectors: how many lines are read; None reads all.
 
         Raises:
-            TypeError, ValueError: bad arguments, no such file.
-            RuntimeError: vectors of different lengths.
+            TypeError, ValueError: bad arguments.
+            RuntimeError: no such file, or no vectors of one length in it.
 
         Example:
             >>> import mycel.dataset.text as text, os
@@ -210,7 +210,7 @@ class Vectors:
             >>> os.remove("vectors.txt")
         """
         if not os.path.isfile(checks.text(file_path, "file_path")):
-            raise wrong(ValueError, "file_path", "the path of a file", repr(file_path))
+            raise wrong(RuntimeError, "file_path", "the path of a file", repr(file_path))
         if max_vectors is not None:
             checks.integer(max_vectors, "max_vectors", 0)
         vectors, dimension = {}, None
@@ -223,10 +223,17 @@ class Vectors:
                 if not numbers or len(numbers) != dimension:
                     expected, shown = f"with {dimension} numbers", f"line {number + 1}"
                     raise wrong(RuntimeError, f"A line of {file_path}", expected, shown)
-                vectors.setdefault(word, np.array(numbers, np.float32))
+                try:
+                    vector = np.array(numbers, np.float32)
+                except ValueError:
+                    expected, shown = "a word and numbers, with one space between", line.rstrip()
+                    raise wrong(RuntimeError, f"A line of {file_path}", expected, shown) from None
+                vectors.setdefault(word, vector)
                 if max_vectors and len(vectors) >= max_vectors:
                     break
-        return cls(vectors, dimension or 0)
+        if dimension is None:
+            raise wrong(RuntimeError, "file_path", "a file with vectors", repr(file_path))
+        return cls(vectors, dimension)
 
     def look_up(self, word: str) -> np.ndarray | None:
         """The vector of a word, or None.
