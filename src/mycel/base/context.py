@@ -147,7 +147,8 @@ def set_context(**settings) -> None:
                     known=", ".join(_SETTERS),
                 )
             )
-    log.without_effect("set_context", without_effect)
+    if without_effect:
+        log.without_effect("set_context", without_effect)
 
 
 def get_context(attr_key: str):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 
@@ -375,19 +374,6 @@ class RNNCell(_Step):
         self.nonlinearity = nonlinearity
 
 
-def _for_one_step(init):
-    """Recognise the arguments that LSTMCell had when it was a layer."""
-
-    @functools.wraps(init)
-    def checked(self, *args, **kwargs):
-        old = {"batch_first", "batch_size", "dropout", "bidirectional"} & kwargs.keys()
-        if old or len(args) > 4 or isinstance(args[3:] and args[3], bool):
-            raise ValueError(OLD_CELL)
-        init(self, *args, **kwargs)
-
-    return checked
-
-
 class LSTMCell(_Step):
     """One step of long short-term memory; see `LSTM` for the formulas.
 
@@ -414,7 +400,13 @@ class LSTMCell(_Step):
 
     _kind = "LSTM"
 
-    @_for_one_step
+    def __new__(cls, *args, **given):
+        """One without Parameters yet; the arguments it had when it was a layer are recognised."""
+        old = {"batch_first", "batch_size", "dropout", "bidirectional"} & given.keys()
+        if old or len(args) > 4 or isinstance(args[3:] and args[3], bool):
+            raise ValueError(OLD_CELL)
+        return super().__new__(cls, *args, **given)
+
     def __init__(self, input_size, hidden_size, has_bias=True, dtype=float32):
         super().__init__(input_size, hidden_size, has_bias, dtype)
 
