@@ -6,6 +6,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import operator
+import pickle
 import subprocess
 import sys
 
@@ -220,3 +221,9 @@ def test_examples(module):
     outcome = doctest.testmod(module, extraglobs=names, optionflags=doctest.ELLIPSIS)
     assert outcome.attempted
     assert not outcome.failed
+
+
+def test_a_namespace_is_sent_to_another_process_by_its_name():
+    common = importlib.import_module("mycel.common")
+    assert isinstance(common, alias.Namespace)
+    assert pickle.loads(pickle.dumps(common)) is common

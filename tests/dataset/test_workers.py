@@ -187,3 +187,4 @@ def test_a_program_without_a_guard_that_imports_mindspore():
     made = subprocess.run(command, capture_output=True, text=True, timeout=120)
     expected = ["2 4 1", "[[[0, 0], [1, 1]], [[2, 2], [3, 3]]]"]
     assert made.stdout.splitlines() == expected, made.stderr
+    assert "cannot be sent" not in made.stderr

@@ -45,6 +45,10 @@ class Namespace(ModuleType):
     def __dir__(self):
         return sorted({*self.__dict__, *public_names(self.__name__)})
 
+    def __reduce__(self):
+        # As other modules: what a program sends to a worker process may speak of `mindspore`.
+        return importlib.import_module, (self.__name__,)
+
 
 class Finder:
     """Finds the module paths below one root (`mindspore`, or `mycel` for its older spellings)."""
