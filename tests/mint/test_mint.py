@@ -15,7 +15,7 @@ import recorded_cells as recorded
 from check_cell import check_cell
 from fixtures import cases, load
 from fixtures.case import Array, decode, evaluate
-from harness import EXECUTIONS, as_numpy, assert_close, execution, run_everywhere
+from harness import EXECUTIONS, assert_close, execution, run_everywhere
 from mycel import mint
 
 FOLDER = pathlib.Path(load.__file__).parent / "pytorch"
@@ -103,10 +103,11 @@ FUNCTIONS = json.loads((FOLDER / "mint_functions.json").read_text())
 
 @pytest.mark.parametrize("case", cases.family("mint_functions"), ids=lambda case: case.name)
 def test_functions_as_in_pytorch(case):
-    # What the functions compute is tested with `ops`, in every execution: here are their words.
-    names = {"mint": mint} | {f"x{i}": ms.Tensor(array) for i, array in enumerate(case.inputs)}
-    found = as_numpy(eval(case.expression, names))
-    compare(found, decode(FUNCTIONS[case.name]["output"]), case.name)
+    def function(*inputs):
+        return eval(case.expression, {"mint": mint, **{f"x{i}": x for i, x in enumerate(inputs)}})
+
+    for mode, found in run_everywhere(function, *case.inputs).items():
+        compare(found, decode(FUNCTIONS[case.name]["output"]), f"{case.name} in {mode}")
 
 
 # -- what PyTorch does not have, or not so ----------------------------------------------------
