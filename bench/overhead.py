@@ -58,8 +58,7 @@ def replay(count: int, rounds: int, calls: int) -> list[float]:
     for _ in range(6):
         step(x)
     (memory,) = step.memories.values()
-    # Without a holder: the argument.
-    given = [(x if holder is None else holder)._value.array for holder in memory.holders]
+    given = memory.store.inputs([x])
     bare = memory.executable.function
     found = []
     for _ in range(rounds):

@@ -57,10 +57,7 @@ def test_no_callback_and_no_compilation_for_hooks():
     for _ in range(3):
         step(Tensor(np.ones((3, 4), np.float32)))
     (memory,) = step.memories.values()
-    arrays = [
-        Tensor(np.ones((3, 4), np.float32))._value.array if holder is None else holder._value.array
-        for holder in memory.holders
-    ]
+    arrays = memory.store.inputs([Tensor(np.ones((3, 4), np.float32))])
     text = memory.executable.lower(arrays).as_text()
     assert "dot_general" in text
     assert "callback" not in text

@@ -20,14 +20,15 @@ from mycel.ops import lowering
 # x, weight, stride, pads, dilation, groups, and the way that is taken on CPU.
 CASES = {
     "pointwise": ((2, 8, 5, 5), (6, 8, 1, 1), 2, 0, 1, 1, "_pointwise"),
+    "pointwise, large": ((2, 8, 16, 32), (6, 8, 1, 1), 1, 0, 1, 1, "_product_by_image"),
     "few channels": ((2, 3, 9, 8), (4, 3, 3, 3), 2, 1, 1, 1, "_patches_product"),
-    "few windows": ((2, 64, 4, 4), (64, 64, 3, 3), 1, 1, 1, 1, "_products_by_element"),
-    "few windows, stride": ((2, 64, 7, 6), (64, 64, 3, 3), 2, 1, 1, 1, "_products_by_element"),
-    "few windows, dilation": ((1, 64, 7, 7), (64, 64, 3, 3), 1, 2, 2, 1, "_products_by_element"),
-    "longer than the input": ((3, 8, 2, 2), (5, 8, 3, 3), 1, 1, 1, 1, "_products_by_element"),
-    "longer than the output": ((1, 8, 6, 3), (5, 8, 2, 3), 2, 1, 1, 1, "_products_by_element"),
-    "one dimension": ((1, 8, 3), (5, 8, 4), 1, 2, 1, 1, "_products_by_element"),
-    "three dimensions": ((1, 8, 2, 3, 2), (5, 8, 3, 3, 3), 1, 1, 1, 1, "_products_by_element"),
+    "few windows": ((2, 64, 4, 4), (64, 64, 3, 3), 1, 1, 1, 1, "_product_over_patches"),
+    "few windows, stride": ((2, 64, 7, 6), (64, 64, 3, 3), 2, 1, 1, 1, "_product_over_patches"),
+    "few windows, dilation": ((1, 64, 7, 7), (64, 64, 3, 3), 1, 2, 2, 1, "_product_over_patches"),
+    "longer than the input": ((3, 8, 2, 2), (5, 8, 3, 3), 1, 1, 1, 1, "_product_over_patches"),
+    "longer than the output": ((1, 8, 6, 3), (5, 8, 2, 3), 2, 1, 1, 1, "_product_over_patches"),
+    "one dimension": ((1, 8, 3), (5, 8, 4), 1, 2, 1, 1, "_product_over_patches"),
+    "three dimensions": ((1, 8, 2, 3, 2), (5, 8, 3, 3, 3), 1, 1, 1, 1, "_product_over_patches"),
     "by channel": ((2, 6, 8, 7), (6, 1, 3, 3), 1, 1, 1, 6, "_by_channel"),
     "by channel, several": ((2, 6, 8, 7), (18, 1, 3, 5), 2, 2, 1, 6, "_by_channel"),
     "by channel, one dimension": ((2, 6, 9), (6, 1, 3), 1, 1, 2, 6, "_by_channel"),
@@ -134,3 +135,45 @@ def test_nothing_in_it():
     made = lowering.convolve(jnp.zeros((0, 8, 4, 4)), jnp.zeros((5, 8, 3, 3)), (1, 1),
                              ((1, 1), (1, 1)), (1, 1), 1)  # fmt: skip
     assert made.shape == (0, 5, 4, 4)
+
+
+# x, kernel, stride, pads, dilation.
+POOLS = {
+    "overlapping": ((2, 3, 9, 8), (3, 3), (2, 2), ((1, 1), (1, 1)), (1, 1)),
+    "all different": ((2, 2, 9, 8), (3, 2), (1, 2), ((0, 1), (1, 0)), (2, 1)),
+    "gaps": ((2, 2, 10, 9), (2, 2), (3, 3), ((0, 0), (0, 0)), (1, 1)),
+    "one dimension": ((2, 3, 11), (3,), (4,), ((1, 1),), (2,)),
+    "three dimensions": (
+        (1, 2, 6, 7, 8),
+        (2, 3, 2),
+        (2, 1, 3),
+        ((0, 0), (1, 1), (1, 0)),
+        (1, 1, 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_the_first_maximum_of_each_window_gets_its_gradient(name):
+    """Oracle: window by window, in NumPy; small integers, so that many maxima are ties."""
+    shape, kernel, stride, pads, dilation = POOLS[name]
+    draw = np.random.RandomState(7)
+    x = draw.randint(0, 4, shape).astype(np.float32)
+    made = np.array(lowering.maximum_of_windows(jnp.array(x), kernel, stride, pads, dilation))
+    cotangent = draw.randint(-4, 5, made.shape).astype(np.float32)
+    padded = np.pad(x, [(0, 0), (0, 0), *pads], constant_values=-np.inf)
+    expected = np.zeros_like(padded)
+    for place in np.ndindex(*made.shape):
+        for offset in np.ndindex(*kernel):
+            steps = zip(place[2:], stride, offset, dilation, strict=True)
+            met = (*place[:2], *[p * s + o * d for p, s, o, d in steps])
+            if padded[met] == made[place]:
+                expected[met] += cotangent[place]
+                break
+        else:
+            raise AssertionError(f"{place} is no maximum of its window")
+    cut = [slice(low, low + n) for n, (low, _) in zip(shape[2:], pads, strict=True)]
+    found = lowering.maximum_of_windows_reverse(
+        *map(jnp.array, (x, made, cotangent)), kernel, stride, pads, dilation
+    )
+    np.testing.assert_array_equal(found, expected[(..., *cut)])

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
 import jax
+import numpy as np
 from jax.experimental.compilation_cache import compilation_cache
 
 DEVICE_VARIABLE = "MYCEL_DEVICE"
@@ -51,6 +53,13 @@ def keep_programs_in(folder: str) -> None:
 # How XLA compiles from now on, beyond its defaults.
 _options: dict[str, bool] = {}
 _DETERMINISTIC = "xla_gpu_deterministic_ops"
+# On CPU, XLA gives products, reductions and convolutions to a library of kernels, YNNPACK; its
+# convolutions are slower than XLA's own (measured 1.1 to 1.8 times, see docs/performance.md).
+_ON_CPU = {
+    "xla_cpu_experimental_ynn_fusion_type": (
+        "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"
+    )
+}
 
 
 def be_deterministic(wanted: bool) -> None:
@@ -65,9 +74,26 @@ def is_deterministic() -> bool:
     return bool(_options)
 
 
-def compiler_options() -> dict[str, bool] | None:
+def compiler_options() -> dict[str, bool | str] | None:
     """The options for a program that is compiled now: `jax.jit(..., compiler_options=...)`."""
-    return dict(_options) or None
+    return {**_options, **(_for_cpu() if on_cpu() else {})} or None
+
+
+def on_cpu() -> bool:
+    """Whether programs that are compiled or traced now will run on the CPU."""
+    device = getattr(jax.config, "jax_default_device", None)
+    platform = getattr(device, "platform", device) or jax.default_backend()
+    return platform == "cpu"
+
+
+@functools.cache
+def _for_cpu() -> dict[str, str]:
+    """The options for CPU, if this version of XLA has them."""
+    try:
+        jax.jit(lambda: np.int32(0), compiler_options=_ON_CPU)()
+    except jax.errors.JaxRuntimeError:
+        return {}
+    return _ON_CPU
 
 
 def available_targets() -> list[str]:

@@ -17,7 +17,7 @@ from mycel.nn.cell import Cell
 from mycel.record.generator import Generator, get_seed, restore_seed
 from mycel.record.journal import Journal
 from mycel.record.stream import Stream, flush, local
-from mycel.record.tensor import Tensor, new_tensor, resolve
+from mycel.record.tensor import Tensor, new_tensor, point, resolve
 from mycel.record.value import value_of
 
 NEEDS_VALUES = (
@@ -114,11 +114,11 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
         raise NeedsValues(NEEDS_VALUES.format(name=name, reason=reason)) from error
     finally:
         for handle, value in reversed(stream.journal.assigned):
-            handle._value = value
+            point(handle, value)
         for change in reversed(stream.journal.changes):
             change.undo()
         for member, value in before.values():
-            member._value = value
+            point(member, value)
         local.stream, context.direct = around, direct
         restore_seed(seed)
     return result, changed

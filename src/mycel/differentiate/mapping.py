@@ -24,7 +24,7 @@ from mycel.differentiate.recompute import Recomputed
 from mycel.record.generator import default_generator
 from mycel.record.marker import Marker, flattened
 from mycel.record.stream import MOST_OUTPUTS, Segment, Stream, demand, local, record
-from mycel.record.tensor import Tensor, made_inside, new_tensor, rebind, resolve
+from mycel.record.tensor import Tensor, made_inside, new_tensor, point, rebind, resolve
 from mycel.record.value import Poison, Value
 
 NO_VALUE = (
@@ -187,7 +187,7 @@ class _Mapping:
         finally:
             local.stream = self.outer
             for handle, before in self.assigned.values():
-                handle._value = before
+                point(handle, before)
             # Stream and segment know each other: what they hold must not wait to be collected.
             nodes, inner.tape, inner.capture = inner.tape, None, None
             inner.segment.stream = None  # type: ignore[assignment]

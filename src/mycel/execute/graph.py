@@ -69,10 +69,9 @@ class Remembered:
             return self.function(*args, **kwargs)  # inside another, it is just a function
         tensors: list[Tensor] = []
         held: list = []
-        key = (
-            tuple([_key_of(argument, tensors, held) for argument in args]),
-            tuple([(name, _key_of(kwargs[name], tensors, held)) for name in kwargs]),
-        )
+        key = tuple([_key_of(argument, tensors, held) for argument in args])
+        if kwargs:
+            key += tuple([(name, _key_of(kwargs[name], tensors, held)) for name in kwargs])
         if len(tensors) > 1:
             key += (_pattern(tensors),)
         if structure.tensor_hooks:
@@ -82,7 +81,8 @@ class Remembered:
         if memory is not None and memory.ready and not _is_debugged() and memory.is_current():
             outcome = replay(stream, memory, tensors)
             if outcome.done:
-                self.agreeing = max(AGREEING, self.agreeing - 1)
+                if self.agreeing > AGREEING:
+                    self.agreeing -= 1
                 self.fruitless = 0
                 return outcome.result
             again, check = outcome.again, memory.check_way

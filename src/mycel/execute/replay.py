@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from collections import deque
 from functools import cached_property
-from operator import attrgetter, is_, itemgetter
-from sys import getrefcount
 from typing import Any, NamedTuple
-from weakref import ref
+from weakref import finalize, ref
 
 import numpy as np
 
@@ -21,11 +19,13 @@ from mycel.execute.capture import Capture
 from mycel.execute.compile import Guard, decode, executables, seen_bytes
 from mycel.execute.ledger import ledger
 from mycel.execute.notes import Argument, Constant, Held, Slot, hooks_of, same, same_function
+from mycel.execute.store import Store
 from mycel.execute.watch import Done, Watch
 from mycel.record.packed import Packed
+from mycel.record.parameter import Parameter
 from mycel.record.stream import Stream, demand
-from mycel.record.tensor import Tensor, new_tensor
-from mycel.record.value import Value, value_of
+from mycel.record.tensor import Tensor, new_tensor, point
+from mycel.record.value import Value, ready, value_of
 
 # Results of sites up to this size are packed; copying larger ones costs more than an output.
 MOST_PACKED_BYTES = 16 << 10
@@ -201,13 +201,6 @@ class Memory:
             for read in self.reads
             if read.number < 0 and not isinstance(self.inputs[-1 - read.number], Constant)
         ]
-        self.holders: list[Any] = [self._holder(what) for what in self.used]
-        places = {id(w.handle): place for place, w in enumerate(self.used) if isinstance(w, Held)}
-        self.argument_places = [
-            (place, what.index)
-            for place, what in enumerate(self.used)
-            if isinstance(what, Argument)
-        ]
         # The place of each number: an output of its own, or, behind those, a part of a pack.
         self.numbers = (*live, *packed)
         self.order = {number: place for place, number in enumerate(self.numbers)}
@@ -235,13 +228,7 @@ class Memory:
             changed = [pair for pair in site.bindings if bound.get(pair[0]) != pair[1]]
             bound = dict(site.bindings)
             self.prepared_sites.append((site, changed, _builder(site.template, self.order)))
-        # Handles from outside that get an output, with its place; other assignments.
-        self.commits, self.other_bindings = [], []
-        for target, number in self.bindings:
-            if isinstance(target, Held) and number in self.order:
-                self.commits.append((target.handle, self.order[number]))
-            else:
-                self.other_bindings.append((target, number))
+        self._lay_out_commits()
         self.simple = (
             not self.sites
             and isinstance(self.template, Slot)
@@ -252,51 +239,34 @@ class Memory:
             self.result_index = self.order[self.template.number]
         else:
             self.build_result = _builder(self.template, self.order, "leaf")
-        self._lay_out_commits(places)
         self._prepared = True
 
-    def _lay_out_commits(self, places: dict[int, int]) -> None:
-        """Tell handles whose Values can take their new arrays: those that are inputs too, of the
-        same aval. `own` and `given` pick the Values out of the holders' and the arrays out of the
-        results."""
-        inputs, rest, same_aval = self._input_avals, [], []
+    def _lay_out_commits(self) -> None:
+        """Tell what is assigned an output: Parameters that are inputs too, which the store keeps;
+        other handles, with the output's place; and what is assigned something else."""
+        places = {id(w.handle): place for place, w in enumerate(self.used) if isinstance(w, Held)}
+        stored: dict[int, int] = {}
+        self.commits, self.other_bindings = [], []
+        for target, number in self.bindings:
+            if not isinstance(target, Held) or number not in self.order:
+                self.other_bindings.append((target, number))
+                continue
+            handle, index = target.handle, self.order[number]
+            place = places.get(id(handle), -1)
+            known = place >= 0 and self._input_avals[place] is self.avals[index]
+            if known and isinstance(handle, Parameter):
+                stored[place] = index
+            else:
+                self.commits.append((handle, index))
+        self.store = Store([self._holder(what) for what in self.used], stored, self.avals)
+        # Parameters must not wait in the store of a call that is forgotten.
+        finalize(self, self.store.give_all).atexit = False
+
+    def commit(self, results) -> None:
+        """Give the results to what was assigned."""
+        self.store.keep(results)
         for handle, index in self.commits:
-            place = places.get(id(handle))
-            if place is not None and inputs[place] is self.avals[index]:
-                same_aval.append((handle, place, index))
-            else:
-                rest.append((handle, index))
-        if len(same_aval) > 1:  # an itemgetter of one item gives no tuple
-            self.kept_commits = [(handle, index) for handle, _, index in same_aval]
-            self.kept_handles = [handle for handle, _, _ in same_aval]
-            self.own = itemgetter(*[place for _, place, _ in same_aval])
-            self.given = itemgetter(*[index for _, _, index in same_aval])
-            self.alone_counts = [_ALONE] * len(same_aval)
-            self.commits = rest
-        else:
-            self.kept_commits = []
-
-    def commit(self, values: list[Value], results) -> None:
-        """Point the handles that were assigned at their results.
-
-        A Value that only its handle has takes the new array: for hundreds of Parameters that is
-        much cheaper than new Values.
-        """
-        if self.kept_commits:
-            own = self.own(values)
-            # A site may have given a handle another Value.
-            if list(map(getrefcount, own)) == self.alone_counts and (
-                not self.sites or all(map(is_, map(_present, self.kept_handles), own))
-            ):
-                for value, array in zip(own, self.given(results), strict=True):
-                    value.array = array
-            else:
-                self._point(self.kept_commits, results)
-        self._point(self.commits, results)
-
-    def _point(self, commits, results) -> None:
-        for handle, index in commits:
-            handle._value = _made(results[index], self.avals[index])
+            point(handle, ready(results[index], self.avals[index]))
 
     def _packs(self, avals) -> tuple[tuple[int, ...], ...]:
         """Groups of small results of one type that only sites receive or look at."""
@@ -310,12 +280,12 @@ class Memory:
         return tuple([tuple(group) for group in groups.values() if len(group) > 1])
 
     @staticmethod
-    def _holder(what) -> Tensor | None:
+    def _holder(what) -> Tensor | int:
         if isinstance(what, Held):
             return what.handle
         if isinstance(what, Constant):
             return new_tensor(value_of(what.array))
-        return None
+        return what.index
 
 
 def _with_children(cells) -> list[tuple]:
@@ -335,13 +305,7 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
     for read, source, value in memory.input_reads:
         if not _reads_the_same(read, source, value, tensors):
             return Outcome(False, missed=_changed(read))
-    holders = memory.holders
-    if memory.argument_places:
-        holders = holders[:]
-        for place, index in memory.argument_places:
-            holders[place] = tensors[index]
-    values = [holder._value for holder in holders]
-    arrays = [value.array for value in values]
+    arrays = memory.store.inputs(tensors)
     try:
         try:
             results = memory.executable(arrays)
@@ -349,7 +313,7 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
             if not any(array is None for array in arrays):
                 raise
             # Pending elsewhere: packed, or on another thread.
-            results = memory.executable(list(map(demand, values)))
+            results = memory.executable(memory.store.demanded(tensors))
     except Exception as error:
         # A value pending on another thread, or poisoned: PyNative says which.
         return Outcome(False, missed=Difference(f"it could not run: {type(error).__name__}"))
@@ -358,11 +322,11 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
         if seen != memory.expected:
             return Outcome(False, missed=_changed(_first_difference(memory, seen)))
     if memory.simple:
-        memory.commit(values, results)
+        memory.commit(results)
         index = memory.result_index
-        result = new_tensor(_made(results[index], memory.avals[index]))
+        result = new_tensor(ready(results[index], memory.avals[index]))
     else:
-        outcome = _finish(stream, memory, tensors, values, results)
+        outcome = _finish(stream, memory, tensors, results)
         if not outcome.done:
             return outcome
         result = outcome.result
@@ -370,29 +334,6 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
     if ledger.limits:
         ledger.raise_if_over()
     return Outcome(True, result)
-
-
-def _references_of_one() -> int:
-    """What `getrefcount` says of a Value that only its handle has, where `commit` asks."""
-    handles = [new_tensor(value_of(np.zeros(()))) for _ in range(2)]
-    values = [handle._value for handle in handles]
-    own = itemgetter(0, 1)(values)
-    return list(map(getrefcount, own))[0]
-
-
-_ALONE = _references_of_one()
-
-_new_value = Value.__new__
-_present = attrgetter("_value")
-
-
-def _made(array, aval) -> Value:
-    value = _new_value(Value)
-    value.array = array
-    value.aval = aval
-    value.segment = None
-    value.capture = None
-    return value
 
 
 def _reads_the_same(read, source, value, tensors) -> bool:
@@ -444,9 +385,9 @@ class _Results:
         if found is None:
             aval = self.memory.avals[place]
             if place < self.memory.alone:
-                found = _made(self.results[place], aval)
+                found = ready(self.results[place], aval)
             else:
-                found = _made(None, aval)
+                found = ready(None, aval)
                 found.segment, found.slot = self.homes[self.memory.home_of[place]], place
             found.capture, found.number = self.watch, self.memory.numbers[place]
             self.made[place] = found
@@ -492,7 +433,7 @@ class _Results:
                 self.watch.met_here.append((handle._value, handle))
 
 
-def _finish(stream: Stream, memory: Memory, tensors, values, results) -> Outcome:
+def _finish(stream: Stream, memory: Memory, tensors, results) -> Outcome:
     before: dict[int, tuple] = {}
     made = _Results(memory, tensors, results, None)
     if memory.sites:
@@ -516,7 +457,7 @@ def _finish(stream: Stream, memory: Memory, tensors, values, results) -> Outcome
                 memory.kept_by_sites.append((results[memory.alone], kept))
             _separate(memory)
     made.bind(memory.other_bindings, before)
-    memory.commit(values, results)
+    memory.commit(results)
     if memory.sites:
         memory.settle()
     return Outcome(True, memory.build_result(made))

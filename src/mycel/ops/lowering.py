@@ -15,23 +15,20 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.base.backend import on_cpu
+
 # Up to this many input channels a convolution on CPU is quicker as patches and one product. Such
 # inputs are pictures, so that the slow part, the gradient of the patches, is not asked for.
 FEW_CHANNELS = 4
-# With no more windows than this (in all of a batch), and weights of many channels, a product for
-# each element of the kernel is quicker: XLA's own convolution packs the weight anew at each call.
+# With no more windows than this (in all of a batch), and weights of many channels, one product over
+# patches is quicker: XLA's own convolution packs the weight anew at each call.
 FEW_WINDOWS, MANY_WEIGHTS = 256, 64 * 64
+# With at least so many windows in each image, pointwise convolutions are products image by image.
+MANY_WINDOWS = 512
 # So many groups are convolved one by one; more of them in products over all groups at once.
 FEW_GROUPS = 8
 # Kernels with more elements than this are left to XLA, where the code would grow with them.
 MOST_KERNEL = 49
-
-
-def on_cpu() -> bool:
-    """Whether programs being traced will run on the CPU."""
-    device = jax.config.jax_default_device
-    platform = getattr(device, "platform", device) or jax.default_backend()
-    return platform == "cpu"
 
 
 def convolve(x, weight, stride, pads, dilation, groups):
@@ -53,7 +50,7 @@ def convolve(x, weight, stride, pads, dilation, groups):
         if x.shape[1] <= FEW_CHANNELS:
             return _patches_product(x, weight, *window)
     if _is_slow(x, weight, *window):
-        return _products_by_element(x, weight, *window)
+        return _product_over_patches(x, weight, *window)
     return _general(x, weight, *window, groups)
 
 
@@ -104,22 +101,18 @@ def _by_channel(x, weight, stride, pads, dilation, groups):
     return functools.reduce(jnp.add, parts).astype(x.dtype)
 
 
-def _products_by_element(x, weight, stride, pads, dilation):
-    """One matrix product for each element of the kernel, with the channels last, added up."""
-    kernel, wide = weight.shape[2:], _wide(x.dtype)
-    padded = jnp.moveaxis(_padded(x, pads, 0), 1, -1)
-    matrices = jnp.moveaxis(weight.reshape(*weight.shape[:2], -1), -1, 0)
-    parts = [
-        jnp.einsum("n...c,oc->n...o", element, matrix, preferred_element_type=wide)
-        for element, matrix in zip(
-            _elements(padded, kernel, stride, dilation, behind=1), matrices, strict=True
-        )
-    ]
-    return jnp.moveaxis(functools.reduce(jnp.add, parts), -1, 1).astype(x.dtype)
+def _product_over_patches(x, weight, stride, pads, dilation):
+    """One matrix product of the weight, as it lies, with a column for every window; so are both
+    derivatives, and neither moves the weight."""
+    elements = _elements(_padded(x, pads, 0), weight.shape[2:], stride, dilation)
+    columns = jnp.stack(elements, 2).reshape(x.shape[0], math.prod(weight.shape[1:]), -1)
+    matrix, wide = weight.reshape(weight.shape[0], -1), _wide(x.dtype)
+    made = jnp.einsum("ok,nks->nos", matrix, columns, preferred_element_type=wide)
+    return made.reshape(*made.shape[:2], *elements[0].shape[2:]).astype(x.dtype)
 
 
 def _products_by_group(x, weight, stride, pads, dilation, groups):
-    """As `_products_by_element`, for all groups at once."""
+    """One matrix product for each element of the kernel, for all groups at once, added up."""
     kernel, wide = weight.shape[2:], _wide(x.dtype)
     padded = _padded(x, pads, 0)
     padded = padded.reshape(x.shape[0], groups, -1, *padded.shape[2:])
@@ -152,15 +145,21 @@ def _general(x, weight, stride, pads, dilation, groups):
 
 
 def _pointwise(x, weight):
-    return jnp.einsum("nchw,oc->nohw", x, weight[:, :, 0, 0])
+    matrix = weight[:, :, 0, 0]
+    if math.prod(x.shape[2:]) < MANY_WINDOWS:
+        return jnp.einsum("nchw,oc->nohw", x, matrix)
+    return _product_by_image(matrix, x.reshape(*x.shape[:2], -1), x.shape[2:])
+
+
+def _product_by_image(matrix, columns, sizes):
+    """A matrix times the columns of every image [N, C, H·W]: the result is in NCHW at once, where
+    one product for all of them would have to move the channels to the end and back."""
+    every = jnp.broadcast_to(matrix, (columns.shape[0], *matrix.shape))
+    return jnp.matmul(every, columns).reshape(columns.shape[0], -1, *sizes)
 
 
 def _patches_product(x, weight, stride, pads, dilation):
-    """Every patch as a column, and the weight as a matrix times all of them.
-
-    One product for each image of the batch leaves the result in NCHW: measured faster than one
-    product for all of them, which has to move the channels to the end and back.
-    """
+    """Every patch as a column, and the weight as a matrix times all of them."""
     outputs, _, *kernel = weight.shape
     x = jnp.pad(x, ((0, 0), (0, 0), *pads))
     sizes = _sizes(x.shape[2:], kernel, stride, dilation)
@@ -171,8 +170,7 @@ def _patches_product(x, weight, stride, pads, dilation):
     ]
     columns = jnp.concatenate(patches, 1).reshape(x.shape[0], -1, sizes[0] * sizes[1])
     matrix = weight.transpose(0, 2, 3, 1).reshape(outputs, -1)
-    every = jnp.broadcast_to(matrix, (x.shape[0], *matrix.shape))
-    return jnp.matmul(every, columns).reshape(x.shape[0], outputs, *sizes)
+    return _product_by_image(matrix, columns, sizes)
 
 
 def _every(x, starts, sizes, stride):
@@ -211,17 +209,41 @@ def maximum_of_windows_reverse(x, output, cotangent, kernel, stride, pads, dilat
         return pull(cotangent)[0]
     if _tiles(x.shape, kernel, stride, pads, dilation):
         return _tiled_reverse(x, cotangent, kernel)
+    elements = elements_of_windows(x, kernel, stride, pads, dilation, filler)
+    first = jnp.full(output.shape, len(elements), np.int32)
+    for number, element in reversed(list(enumerate(elements))):
+        first = jnp.where(element == output, np.int32(number), first)
     nothing = jnp.zeros((), cotangent.dtype)
-    taken = jnp.zeros(output.shape, bool)
-    parts = []
-    for element in elements_of_windows(x, kernel, stride, pads, dilation, filler):
-        hit = (element == output) & ~taken
-        parts.append(jnp.where(hit, cotangent, nothing))
-        taken |= hit
-    _, pull = jax.vjp(
-        lambda x: elements_of_windows(x, kernel, stride, pads, dilation, 0), jnp.zeros_like(x)
-    )
-    return pull(parts)[0]
+    parts = [jnp.where(first == n, cotangent, nothing) for n in range(len(elements))]
+    return _laid_back(parts, x.shape, kernel, stride, pads, dilation)
+
+
+def _laid_back(parts, shape, kernel, stride, pads, dilation):
+    """What every element of the kernel has for each window, added up where it was taken from: the
+    transpose of `elements_of_windows`.
+
+    Places with the same remainder by the stride are added up apart from the others, and woven
+    together at the end. In JAX's own derivative all parts have zeros woven in before they are
+    added, and most of what is added is those (measured twice as long).
+    """
+    front = len(shape) - len(kernel)
+    padded = [n + sum(pad) for n, pad in zip(shape[front:], pads, strict=True)]
+    rows = [-(-n // s) for n, s in zip(padded, stride, strict=True)]
+    nothing, none = jnp.zeros((), parts[0].dtype), [(0, 0, 0)] * front
+    sums = dict.fromkeys(np.ndindex(*stride), jnp.zeros((*shape[:front], *rows), nothing.dtype))
+    for offset, part in zip(np.ndindex(*kernel), parts, strict=True):
+        places = [o * d for o, d in zip(offset, dilation, strict=True)]
+        before = [place // s for place, s in zip(places, stride, strict=True)]
+        around = zip(before, rows, part.shape[front:], strict=True)
+        moved = lax.pad(part, nothing, none + [(b, row - b - n, 0) for b, row, n in around])
+        sums[tuple([place % s for place, s in zip(places, stride, strict=True)])] += moved
+    made = jnp.stack([*sums.values()], -1).reshape(*shape[:front], *rows, *stride)
+    space = range(front, front + len(kernel))
+    woven = [axis for place in space for axis in (place, place + len(kernel))]
+    ends = [row * s for row, s in zip(rows, stride, strict=True)]
+    made = made.transpose(*range(front), *woven).reshape(*shape[:front], *ends)
+    cut = [slice(low, low + n) for n, (low, _) in zip(shape[front:], pads, strict=True)]
+    return made[(..., *cut)]
 
 
 def _tiled_reverse(x, cotangent, kernel):

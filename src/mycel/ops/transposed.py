@@ -6,7 +6,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from mycel.ops import lowering
+from mycel.base.backend import on_cpu
 from mycel.ops.axes import several
 from mycel.ops.convolution import bias_add, convolution, same_or_given
 from mycel.spell import composite, op
@@ -34,7 +34,7 @@ def spread_convolution(x, weight, *, stride, cuts, dilation, groups):
     """
     _check(x, weight, stride, cuts, dilation, groups)
     kernel = weight.shape[2:]
-    if lowering.on_cpu() and groups == 1 and _tiles(kernel, stride, cuts, dilation):
+    if on_cpu() and groups == 1 and _tiles(kernel, stride, cuts, dilation):
         return _blocks(x, weight)
     return _general(*_at_least(x, kernel, stride, cuts), weight, stride, dilation, groups)
 

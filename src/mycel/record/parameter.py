@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Any
 
 from mycel.base import errors
 from mycel.base.dtypes import int32
@@ -36,7 +37,10 @@ class Parameter(Tensor):
         Parameter (name=w, shape=(2,), dtype=Float32, requires_grad=True)
     """
 
-    __slots__ = ("_requires_grad", "name")
+    __slots__ = ("_requires_grad", "_store", "name")
+
+    # What has its array while it has no Value (see execute.store), or None.
+    _store: Any
 
     def __init__(
         self,
@@ -59,12 +63,20 @@ class Parameter(Tensor):
             capture.refuse("a Parameter was created inside", "create it before the call")
         # A bare integer is an Int32 here, though a Tensor of it is an Int64: as in MindSpore.
         number = isinstance(default_input, int) and not isinstance(default_input, bool)
+        self._hooks = self._store = None
         super().__init__(default_input, int32 if number else None)
         self.name = name or f"{_UNNAMED}{next(_numbers)}"
         self._requires_grad = requires_grad
         self.layerwise_parallel = layerwise_parallel
         self.parallel_optimizer = parallel_optimizer
         self.storage_format = storage_format
+
+    def __getattr__(self, name: str):
+        # Python asks here for what is not there.
+        if name == "_value" and self._store is not None:
+            self._store.give(self)
+            return self._value
+        return super().__getattribute__(name)  # raises as it did
 
     @property
     def requires_grad(self) -> bool:
@@ -175,6 +187,7 @@ class Parameter(Tensor):
     def __deepcopy__(self, memo):
         made = Parameter.__new__(Parameter)
         made._value = self._value
+        made._hooks = made._store = None
         made.__dict__.update(self.__dict__)
         made.name = self.name
         made._requires_grad = self._requires_grad

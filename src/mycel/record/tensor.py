@@ -549,6 +549,12 @@ def rebind(handle: Tensor, value: Value) -> None:
     handle._value = value
 
 
+def point(handle: Tensor, value: Value) -> None:
+    """Let a handle show a Value, unseen by what watches the record."""
+    if handle._value is not value:  # looking at it takes it out of a store
+        handle._value = value
+
+
 def give_value(handle: Tensor, value: Value) -> None:
     """`rebind` for what a program writes: what is written into `x.data` reaches x."""
     rebind(handle, value)
