@@ -85,6 +85,10 @@ def from_dlpack(dlpack) -> Tensor:
         return Tensor(np.from_dlpack(dlpack))
 
 
+Tensor.to_dlpack = to_dlpack  # type: ignore[attr-defined]
+Tensor.from_dlpack = staticmethod(from_dlpack)  # type: ignore[attr-defined]
+
+
 class _Capsule:
     """A capsule as an object that hands it out, once."""
 

@@ -294,9 +294,13 @@ def softsign(x):
 
 
 @op("ops.softshrink(input=x, lambd=bound)", "SoftShrink(lambd=(bound, 0.5))(input=x)",
+    "ops.soft_shrink(input=x, lambd=bound)", "Tensor.soft_shrink(x, lambd=bound)",
     "mint.nn.functional.softshrink(input=x, lambd=bound)")  # fmt: skip
 def softshrink(x, *, bound=0.5):
     """x moved towards 0 by `bound`, and 0 for what is nearer.
+
+    Raises:
+        ValueError: the bound is negative.
 
     Source: MindSpore's `ops.softshrink`, `ops.SoftShrink`.
 
@@ -304,6 +308,8 @@ def softshrink(x, *, bound=0.5):
         >>> print(ops.softshrink(Tensor([-1.0, 0.2])))
         [-0.5  0. ]
     """
+    if bound < 0:
+        raise ValueError(f"The lambd of softshrink must not be negative, but it is {bound}.")
     bound = jnp.array(bound, x.dtype)
     zero = jnp.zeros((), x.dtype)
     return jnp.where(x > bound, x - bound, jnp.where(x < -bound, x + bound, zero))

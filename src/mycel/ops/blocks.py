@@ -193,6 +193,8 @@ def image_to_columns(x, ksizes, strides=1, dilations=1, pads=0):
     "ops.col2im(input_x=x, output_size=size, kernel_size=kernel_size, dilation=dilation,"
     " padding_value=padding, stride=stride)",
     "Col2Im(kernel_size, dilation=1, padding=0, stride=1)(x=x, output_size=size)",
+    "Tensor.col2im(x, output_size=size, kernel_size=kernel_size, dilation=dilation,"
+    " padding_value=padding, stride=stride)",
 )
 def columns_to_image(x, size, kernel_size, dilation=1, padding=0, stride=1):
     """Columns [N, C, kernel, windows], as `Im2Col` gives them, summed back into [N, C, H, W].
@@ -250,7 +252,9 @@ def resize_linear(x, size, coordinate_transformation_mode="align_corners"):
 
 
 @op("ops.reverse_sequence(x, seq_lengths=lengths, seq_dim=axis, batch_dim=(batch, 0))",
-    "ReverseSequence(seq_dim=axis, batch_dim=(batch, 0))(x, seq_lengths=lengths)")  # fmt: skip
+    "ReverseSequence(seq_dim=axis, batch_dim=(batch, 0))(x, seq_lengths=lengths)",
+    "Tensor.reverse_sequence(x, seq_lengths=lengths, seq_dim=(axis, 0),"
+    " batch_dim=(batch, 0))")  # fmt: skip
 def reverse_sequence(x, lengths, *, axis, batch=0):
     """The beginning of each sequence backwards, the rest as it is.
 

@@ -108,7 +108,11 @@ def dist(x, y, *, p=2):
     return norm_of((x - y).reshape(-1), p)
 
 
-@op("ops.renorm(input=x, p=p, axis=axis, maxnorm=most)", "Renorm(p, dim=axis, maxnorm=most)(x)")
+@op(
+    "ops.renorm(input=x, p=p, axis=axis, maxnorm=most)",
+    "Renorm(p, dim=axis, maxnorm=most)(x)",
+    "Tensor.renorm(x, p=p, axis=axis, maxnorm=most)",
+)
 def renorm(x, *, p, axis, most):
     """x with each part along one dimension shortened to the p-norm `most`, if it is longer.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rarer distributions: Laplace, gamma, Poisson."""
+"""Rarer distributions: Laplace, gamma, Poisson, Cauchy; and Tensors drawn like another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from mycel.base.dtypes import as_dtype, float32, int32
 from mycel.base.errors import wrong
 from mycel.ops.common import as_float
 from mycel.ops.creation import as_size
-from mycel.ops.random import as_key, as_tensor, draw_key
+from mycel.ops.in_place_methods import check_order, check_real, drawn_in
+from mycel.ops.random import as_key, as_tensor, draw_key, draw_normal, draw_uniform
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
@@ -147,3 +148,82 @@ def order_of(key, n, *, length, pad, dtype):
     drawn = jax.random.uniform(as_key(key), (length,))
     order = jnp.argsort(jnp.where(inside, drawn, 2.0))
     return jnp.where(inside, order, pad).astype(dtype)
+
+
+# -- of the shape and type of a Tensor -------------------------------------------------------------
+
+
+@op()
+def draw_cauchy(key, *, shape, dtype):
+    """Numbers of a Cauchy distribution of median 0 and scale 1."""
+    return jax.random.cauchy(as_key(key), shape, np.dtype(jnp.dtype(dtype)))
+
+
+@composite("Tensor.cauchy(x, median=0.0, sigma=1.0)")
+def cauchy(x, median=0.0, sigma=1.0):
+    """A new Tensor like x with numbers of a Cauchy distribution; x itself is left alone.
+
+    Args:
+        median: half of the numbers lie below it.
+        sigma: half of them lie nearer to the median than this.
+
+    Raises:
+        TypeError: x has integers.
+
+    Source: MindSpore's `Tensor.cauchy`.
+
+    Example:
+        >>> Tensor([1.0, 2.0]).cauchy(5.0).shape
+        (2,)
+    """
+    check_real(x, "cauchy")
+    drawn = draw_cauchy(draw_key(), x.shape, drawn_in(x))
+    return (drawn * sigma + median).astype(x.dtype)
+
+
+@composite("Tensor.log_normal(x, mean=1.0, std=2.0)")
+def log_normal(x, mean=1.0, std=2.0):
+    """A new Tensor like x with numbers whose logarithms are normal; x itself is left alone.
+
+    Args:
+        mean, std: of the logarithms.
+
+    Raises:
+        TypeError: x has integers.
+        ValueError: std is negative.
+
+    Source: MindSpore's `Tensor.log_normal`.
+
+    Example:
+        >>> print(Tensor([1.0, 2.0]).log_normal(0.0, 0.0))
+        [1. 1.]
+    """
+    check_real(x, "log_normal")
+    if std < 0:
+        raise wrong(ValueError, "log_normal: std", "not negative", std)
+    drawn = draw_normal(draw_key(), x.shape, drawn_in(x))
+    return (drawn * std + mean).exp().astype(x.dtype)
+
+
+@composite("Tensor.uniform(x, from_=0.0, to=1.0, generator=None)")
+def uniform_like(x, from_=0.0, to=1.0, generator=None):
+    """A new Tensor like x with numbers from `from_` to before `to`; x itself is left alone.
+
+    Args:
+        generator: where the randomness comes from; None is the generator of the thread.
+
+    Raises:
+        TypeError: x has integers.
+        RuntimeError: from_ lies above to.
+
+    Source: MindSpore's `Tensor.uniform`.
+
+    Example:
+        >>> x = Tensor([1.0, 2.0]).uniform(5, 6)
+        >>> bool((x >= 5).all() and (x <= 6).all())
+        True
+    """
+    check_real(x, "uniform")
+    check_order(from_, to, "uniform", lambda low, high: low > high)
+    drawn = draw_uniform(draw_key(None, generator), x.shape, drawn_in(x))
+    return (drawn * (to - from_) + from_).astype(x.dtype)

@@ -341,7 +341,8 @@ def copy_(x, src, non_blocking=False):
 # -- random values --------------------------------------------------------------------------------
 
 
-def _needs_reals(x, name: str) -> None:
+def check_real(x, name: str) -> None:
+    """Random real numbers go into a Tensor of them."""
     if not x.dtype.is_floating:
         raise wrong(TypeError, name, "called on a Tensor of real numbers", x.dtype)
 
@@ -355,7 +356,7 @@ def _bound(value, name: str):
     return value.reshape(())
 
 
-def _check_order(low, high, what: str, is_wrong) -> None:
+def check_order(low, high, what: str, is_wrong) -> None:
     """Bounds that Python knows; those of Tensors are not read."""
     if isinstance(low, Tensor) or isinstance(high, Tensor):
         return
@@ -363,7 +364,8 @@ def _check_order(low, high, what: str, is_wrong) -> None:
         raise wrong(RuntimeError, f"{what}: from_ and to", "in this order", f"{low} and {high}")
 
 
-def _drawn_in(x) -> str:
+def drawn_in(x) -> str:
+    """The element type that numbers for a Tensor are drawn in."""
     return (float64 if x.dtype is float64 else float32).name
 
 
@@ -386,10 +388,10 @@ def uniform_(x, from_=0, to=1, generator=None):
         >>> bool((x >= 5).all() and (x <= 6).all())
         True
     """
-    _needs_reals(x, "uniform_")
+    check_real(x, "uniform_")
     low, high = _bound(from_, "uniform_: from_"), _bound(to, "uniform_: to")
-    _check_order(low, high, "uniform_", lambda low, high: low > high)
-    drawn = draw_uniform(draw_key(None, generator), x.shape, _drawn_in(x))
+    check_order(low, high, "uniform_", lambda low, high: low > high)
+    drawn = draw_uniform(draw_key(None, generator), x.shape, drawn_in(x))
     return assigned(x, (drawn * (high - low) + low).astype(x.dtype))
 
 
@@ -410,11 +412,11 @@ def normal_(x, mean=0, std=1, generator=None):
         >>> print(Tensor([1.0, 2.0]).normal_(3, 0))
         [3. 3.]
     """
-    _needs_reals(x, "normal_")
+    check_real(x, "normal_")
     mean, std = _bound(mean, "normal_: mean"), _bound(std, "normal_: std")
     if not isinstance(std, Tensor) and std < 0:
         raise wrong(ValueError, "normal_: std", "not negative", std)
-    drawn = draw_normal(draw_key(None, generator), x.shape, _drawn_in(x))
+    drawn = draw_normal(draw_key(None, generator), x.shape, drawn_in(x))
     return assigned(x, (drawn * std + mean).astype(x.dtype))
 
 
@@ -435,10 +437,10 @@ def exponential_(x, lambd=1, generator=None):
         >>> bool((Tensor([1.0, 2.0]).exponential_() >= 0).all())
         True
     """
-    _needs_reals(x, "exponential_")
+    check_real(x, "exponential_")
     if not lambd > 0:
         raise wrong(ValueError, "exponential_: lambd", "positive", lambd)
-    drawn = draw_uniform(draw_key(None, generator), x.shape, _drawn_in(x))
+    drawn = draw_uniform(draw_key(None, generator), x.shape, drawn_in(x))
     return assigned(x, ((1 - drawn).log() * (-1 / lambd)).astype(x.dtype))
 
 
@@ -496,6 +498,6 @@ def random_(x, from_=0, to=None, generator=None):
     for name, bound in (("from_", low), ("to", high)):
         if isinstance(bound, float) and not math.isclose(bound, int(bound)):
             raise wrong(TypeError, f"random_: {name}", "an integer", bound)
-    _check_order(low, high, "random_", lambda low, high: low >= high)
+    check_order(low, high, "random_", lambda low, high: low >= high)
     bounds = [n if isinstance(n, Tensor) else Tensor(np.int64(n)) for n in (low, high)]
     return assigned(x, draw_integers(*bounds, draw_key(None, generator), x.shape, x.dtype.name))

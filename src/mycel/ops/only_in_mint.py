@@ -357,7 +357,8 @@ def conjugate_dot(x, y):
     return jnp.vdot(x, y)
 
 
-@op("mint.kthvalue(input=x, k=k, dim=axis, keepdim=keepdims)")
+@op("mint.kthvalue(input=x, k=k, dim=axis, keepdim=keepdims)",
+    "Tensor.kthvalue(x, k=k, dim=axis, keepdim=keepdims)")  # fmt: skip
 def kth_smallest(x, *, k, axis=-1, keepdims=False):
     """The k-th smallest element along `dim`, counted from 1, and where it was, Int64.
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.dtypes import DType, numpy_dtype
+from mycel.base.dtypes import DType, bool_, numpy_dtype
 from mycel.base.errors import wrong
 from mycel.ops.axes import axis_in
 from mycel.ops.casting import astype
+from mycel.ops.comparison import where
+from mycel.ops.copying import identity
 from mycel.ops.diagonals import diag
+from mycel.ops.only_in_mint import one_slice
 from mycel.ops.reduction import first_given
 from mycel.ops.scatter import tensor_scatter_elements, with_index_added
 from mycel.ops.selection import gather, gather_elements, take
@@ -128,6 +131,33 @@ def take_method(x, indices, axis=None, mode="clip"):
     if mode == "wrap":
         indices = indices % (x.size if axis is None else x.shape[axis])
     return take(x, indices, axis)
+
+
+@composite("Tensor.select(x, dim=None, index=None, condition=None, y=None)")
+def select_method(x, dim=None, index=None, condition=None, y=None):
+    """`x.select(dim, index)` as `mint.select`, `x.select(condition, y)` as `ops.where`.
+
+    Raises:
+        ValueError: a position that is not there.
+        TypeError: neither two numbers nor a Bool Tensor and what stands where it is False.
+
+    Source: MindSpore's `Tensor.select`.
+
+    Example:
+        >>> print(Tensor([[1, 2], [3, 4]]).select(1, 0))
+        [1 3]
+        >>> print(Tensor([1, 2]).select(Tensor([True, False]), 9))
+        [1 9]
+    """
+    if isinstance(dim, Tensor) and dim.dtype is bool_:
+        condition, y, dim, index = dim, first_given(index, y), None, None
+    if isinstance(condition, Tensor) and isinstance(y, (int, float, Tensor)):
+        return where(x, y, condition)
+    if not (_is_dimension(dim) and _is_dimension(index)):
+        expected = "called with (dim, index), or with (condition, y)"
+        given = (first_given(condition, dim), first_given(y, index))
+        raise wrong(TypeError, "select", expected, f"{given!r:.60}")
+    return one_slice(x, int(dim), int(index))
 
 
 @composite("Tensor.diag(x, diagonal=0)")
@@ -302,8 +332,8 @@ def to(self, *given, device=None, dtype=None, other=None, non_blocking=False, co
     rest = list(given)
     if rest and (_is_device(rest[0]) or (rest[0] is None and len(rest) > 1)):
         device = rest.pop(0)
-    if device is not None and not _is_device(device):
-        raise wrong(ValueError, "to: device", "'CPU', 'GPU', 'TPU' or 'Ascend'", repr(device))
+    if device is not None:
+        _check_device(device, "to: device")
     wanted = first_given(other, rest[0] if rest else None, dtype)
     copy = rest[2] if len(rest) > 2 else copy
     wanted = wanted.dtype if isinstance(wanted, Tensor) else wanted
@@ -314,4 +344,54 @@ def _is_device(value) -> bool:
     return isinstance(value, str) and value.lower() in DEVICES
 
 
+def _check_device(device, what: str) -> None:
+    if not _is_device(device):
+        raise wrong(ValueError, what, "'CPU', 'GPU', 'TPU' or 'Ascend'", repr(device))
+
+
 Tensor.to = to  # type: ignore[attr-defined]
+
+
+@composite("Tensor.to_")
+def to_(x, device=None, non_blocking=False):
+    """The Tensor itself: it lies on the device of the context.
+
+    Args:
+        device: "CPU", "GPU", "TPU" or "Ascend".
+        non_blocking: accepted; every operator is.
+
+    Raises:
+        ValueError: another device, or none.
+
+    Source: MindSpore's `Tensor.to_`.
+
+    Example:
+        >>> x = Tensor([1.5])
+        >>> x.to_("CPU") is x
+        True
+    """
+    del non_blocking
+    _check_device(device, "to_: device")
+    return x
+
+
+@composite("Tensor.move_to")
+def move_to(x, to, blocking=True):
+    """The same values in a Tensor of their own, which lies on the device of the context too.
+
+    Args:
+        to: "CPU", "GPU", "TPU" or "Ascend".
+        blocking: accepted; no operator is.
+
+    Raises:
+        ValueError: another device.
+
+    Source: MindSpore's `Tensor.move_to`.
+
+    Example:
+        >>> print(Tensor([1.5]).move_to("CPU"))
+        [1.5]
+    """
+    del blocking
+    _check_device(to, "move_to: to")
+    return identity(x)

@@ -137,6 +137,8 @@ def columns_summed(x, *, lengths, kernel, stride, pads, dilation):
     " stride=1)",
     "mint.nn.functional.fold(input=x, output_size=output_size, kernel_size=kernel_size,"
     " dilation=1, padding=0, stride=1)",
+    "Tensor.fold(x, output_size=output_size, kernel_size=kernel_size, dilation=1, padding=0,"
+    " stride=1)",
 )
 def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """Columns [N, C · kernel, windows], as `unfold` gives them, summed back into [N, C, H, W].

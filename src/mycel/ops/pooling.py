@@ -402,6 +402,7 @@ def windows(x, *, kernel, stride, pads, dilation):
 @composite(
     "ops.unfold(input=x, kernel_size=kernel_size, dilation=1, padding=0, stride=1)",
     "mint.nn.functional.unfold(input=x, kernel_size=kernel_size, dilation=1, padding=0, stride=1)",
+    "Tensor.unfold(x, kernel_size, dilation=1, padding=0, stride=1)",
 )
 def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
     """Every window of [N, C, H, W] as a column: [N, C · kernel, windows].

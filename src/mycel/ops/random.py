@@ -499,6 +499,7 @@ def multinomial_of(x, count, replacement=False, generator=None):
 @composite(
     "ops.random_categorical(logits, num_sample=count, seed=seed, dtype=dtype)",
     "RandomCategorical(dtype=dtype)(logits, num_sample=count, seed=(seed, 0))",
+    "Tensor.random_categorical(logits, num_sample=count, seed=seed, dtype=dtype)",
 )
 def random_categorical(logits, count, seed=0, dtype=int64):
     """Indices drawn from each row of logarithms of weights, (rows, n) to (rows, num_sample).

@@ -93,6 +93,7 @@ def tensor_scatter_add(x, index, updates):
     "ops.tensor_scatter_sub(input_x=x, indices=index, updates=updates)",
     "TensorScatterSub()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_sub(x, indices=index, updates=updates)",
+    "Tensor.scatter_sub(x, indices=index, updates=updates)",
 )
 def tensor_scatter_sub(x, index, updates):
     """x with updates subtracted from the slices that the rows of `index` point to.
@@ -110,6 +111,7 @@ def tensor_scatter_sub(x, index, updates):
     "ops.tensor_scatter_max(input_x=x, indices=index, updates=updates)",
     "TensorScatterMax()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_max(x, indices=index, updates=updates)",
+    "Tensor.scatter_max(x, indices=index, updates=updates)",
 )
 def tensor_scatter_max(x, index, updates):
     """x with the larger of slice and update where the rows of `index` point.
@@ -127,6 +129,7 @@ def tensor_scatter_max(x, index, updates):
     "ops.tensor_scatter_min(input_x=x, indices=index, updates=updates)",
     "TensorScatterMin()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_min(x, indices=index, updates=updates)",
+    "Tensor.scatter_min(x, indices=index, updates=updates)",
 )
 def tensor_scatter_min(x, index, updates):
     """x with the smaller of slice and update where the rows of `index` point.
@@ -144,6 +147,7 @@ def tensor_scatter_min(x, index, updates):
     "ops.tensor_scatter_mul(input_x=x, indices=index, updates=updates)",
     "TensorScatterMul()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_mul(x, indices=index, updates=updates)",
+    "Tensor.scatter_mul(x, indices=index, updates=updates)",
 )
 def tensor_scatter_mul(x, index, updates):
     """x with the slices that the rows of `index` point to multiplied by updates.
@@ -161,6 +165,7 @@ def tensor_scatter_mul(x, index, updates):
     "ops.tensor_scatter_div(input_x=x, indices=index, updates=updates)",
     "TensorScatterDiv()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_div(x, indices=index, updates=updates)",
+    "Tensor.scatter_div(x, indices=index, updates=updates)",
 )
 def tensor_scatter_div(x, index, updates):
     """x with the slices that the rows of `index` point to divided by updates.

@@ -385,7 +385,7 @@ def repeat(x, repeats):
 
 
 @op("ops.flip(input=x, dims=axes)", "ops.reverse(x, axis=axes)", "ReverseV2(axis=axes)(input=x)",
-    "mint.flip(input=x, dims=axes)")  # fmt: skip
+    "mint.flip(input=x, dims=axes)", "Tensor.reverse(x, axis=axes)")  # fmt: skip
 def flip(x, *, axes):
     """x in reverse order along the dimensions `axes`.
 

@@ -74,18 +74,6 @@ class PrimitiveWithInfer(Primitive):
         [2.]
     """
 
-    def init_prim_io_names(self, inputs, outputs) -> None:
-        """Keep the names of inputs and outputs as attributes.
-
-        Raises:
-            TypeError: no lists of names.
-        """
-        for kind, names in (("inputs", inputs), ("outputs", outputs)):
-            if not isinstance(names, (tuple, list)):
-                raise wrong(TypeError, f"init_prim_io_names: {kind}", "a list of names", names)
-        self.add_prim_attr("input_names", list(inputs))
-        self.add_prim_attr("output_names", list(outputs))
-
     def __call__(self, *inputs):
         compute = getattr(self, "vm_impl", None)
         if compute is None:

@@ -98,6 +98,8 @@ class Optimizer(Cell):
     """
 
     _begins_segment = False
+    # Of MindSpore's sparse gradients; kept for the caller. Gradients of rows are summed here.
+    unique = True
 
     def __init__(self, learning_rate, parameters, weight_decay=0.0, loss_scale=1.0):
         super().__init__(auto_prefix=False)
@@ -122,7 +124,7 @@ class Optimizer(Cell):
         self.hyper_map, self.hyper_map_reverse = HyperMap(), HyperMap(reverse=True)
         # Every process holds all Parameters and changes all of them.
         self.use_parallel, self.optim_filter = False, (True,) * self.param_length
-        self._target, self.unique = get_context("device_target"), True
+        self._target = get_context("device_target")
         self._done = Tensor(True)
 
     # -- learning rates -----------------------------------------------------------------

@@ -116,6 +116,8 @@ class Parameter(Tensor):
     is_in_parallel = False
     is_init = False  # type: ignore[assignment]
     key = -1
+    layerwise_parallel = False
+    parallel_optimizer = True
     parallel_optimizer_comm_recompute = False
     requires_aggr = True
     sliced = False

@@ -69,8 +69,10 @@ class Tensor:
         device=None,
     ):
         # const_arg is MindSpore's hint to its compiler; every input is shared by structure here.
+        if const_arg:
+            self.__dict__["_const_arg"] = True
         # A Tensor lies on the device of the context.
-        del const_arg, device
+        del device
         wanted = None if dtype is None else as_dtype(dtype)
         if init is None and input_data is None and shape is not None:
             if any(length == -1 for length in _as_shape(shape)):
@@ -226,9 +228,9 @@ class Tensor:
 
     # -- what MindSpore keeps beside the values --------------------------------------------
 
-    # The initialiser that filled it, and what `set_init_flag` was told.
+    # The initialiser that filled it, what `set_init_flag` and `set_const_arg` were told.
     _init = None
-    _init_flag = False
+    _init_flag = _const_arg = False
     # The Tensor that this one is the `data` of.
     _of: Tensor | None = None
 

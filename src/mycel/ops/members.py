@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Tensor tells and keeps beside its values: steps, bytes, hints and hooks."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from mycel.base.dtypes import as_dtype
+from mycel.base.errors import wrong
+from mycel.base.structure import changed_everywhere
+from mycel.record.stream import demand, local
+from mycel.record.tensor import Tensor, give_value, look, resolve
+from mycel.spell import composite
+
+# -- where the elements lie ----------------------------------------------------------------------
+
+
+@composite("Tensor.stride")
+def stride(x, dim=None):
+    """How many elements lie from one to the next of a dimension, or of each: in C order.
+
+    What was transposed is laid out anew here, so that it has the steps of its own shape.
+
+    Raises:
+        IndexError: no such dimension.
+
+    Source: MindSpore's `Tensor.stride`.
+
+    Example:
+        >>> x = Tensor([[1, 2, 3], [4, 5, 6]])
+        >>> x.stride(), x.stride(0)
+        ([3, 1], 3)
+    """
+    steps = [prod(x.shape[position + 1 :]) for position in range(x.ndim)]
+    if dim is None:
+        return steps
+    if not isinstance(dim, int) or not -x.ndim <= dim < x.ndim:
+        raise wrong(IndexError, "stride: dim", f"a dimension of a Tensor {x.shape}", repr(dim))
+    return steps[dim]
+
+
+@composite("Tensor.storage_offset")
+def storage_offset(x):
+    """0: every Tensor has memory of its own, also one that was cut from another.
+
+    Source: MindSpore's `Tensor.storage_offset`.
+
+    Example:
+        >>> Tensor([1, 2])[1:].storage_offset()
+        0
+    """
+    del x
+    return 0
+
+
+@composite("Tensor.is_shared")
+def is_shared(x):
+    """False: no other process sees the memory.
+
+    Source: MindSpore's `Tensor.is_shared`.
+
+    Example:
+        >>> Tensor([1, 2]).is_shared()
+        False
+    """
+    del x
+    return False
+
+
+@composite("Tensor.is_pinned")
+def is_pinned(x):
+    """False: XLA keeps values where it computes with them.
+
+    Source: MindSpore's `Tensor.is_pinned`.
+
+    Example:
+        >>> Tensor([1, 2]).is_pinned()
+        False
+    """
+    del x
+    return False
+
+
+def _is_meta(self):
+    """False: every Tensor has values."""
+    return False
+
+
+Tensor.is_meta = property(_is_meta, doc=_is_meta.__doc__)  # type: ignore[attr-defined]
+
+
+# -- the values as a whole -----------------------------------------------------------------------
+
+
+@composite("Tensor.get_bytes")
+def get_bytes(x):
+    """The bytes of the elements in C order, as NumPy's `tobytes` gives them.
+
+    Source: MindSpore's `Tensor.get_bytes`.
+
+    Example:
+        >>> Tensor([1, 2], ms.int16).get_bytes().hex()
+        '01000200'
+    """
+    return look(x, "array").tobytes()
+
+
+def convert_bytes_to_tensor(bytes_data, shape, dtype):
+    """A Tensor of bytes that `get_bytes` gave.
+
+    Args:
+        bytes_data: the bytes of all elements in C order.
+        shape, dtype: of the Tensor.
+
+    Raises:
+        ValueError: another number of bytes than the shape needs.
+
+    Source: MindSpore's `Tensor.convert_bytes_to_tensor`.
+
+    Example:
+        >>> x = Tensor([1.5, 2.5])
+        >>> print(Tensor.convert_bytes_to_tensor(x.get_bytes(), x.shape, x.dtype))
+        [1.5 2.5]
+    """
+    wanted = as_dtype(dtype)
+    needed = prod(shape) * wanted.itemsize
+    if len(bytes_data) != needed:
+        expected = f"{needed} bytes for {tuple(shape)} of {wanted}"
+        raise wrong(ValueError, "convert_bytes_to_tensor: bytes_data", expected, len(bytes_data))
+    return Tensor(np.frombuffer(bytes_data, wanted.numpy).reshape(shape))
+
+
+Tensor.convert_bytes_to_tensor = staticmethod(  # type: ignore[attr-defined]
+    convert_bytes_to_tensor
+)
+
+
+@composite("Tensor.assign_value")
+def assign_value(x, value):
+    """Give a Tensor the values of another, with their shape and element type; returns the Tensor.
+
+    `Parameter.assign_value` keeps the shape and the element type.
+
+    Raises:
+        TypeError: no Tensor.
+
+    Source: MindSpore's `Tensor.assign_value`.
+
+    Example:
+        >>> x = Tensor([1.0, 2.0])
+        >>> print(x.assign_value(Tensor([7])) is x, x)
+        True [7]
+    """
+    if not isinstance(value, Tensor):
+        raise wrong(TypeError, "assign_value: value", "a Tensor", type(value).__name__)
+    if (value.shape, value.dtype) != (x.shape, x.dtype):
+        changed_everywhere()  # what is remembered has the former ones
+    give_value(x, resolve(value))
+    return x
+
+
+def _wait(x) -> None:
+    if local.stream.capture is None:
+        demand(resolve(x)).block_until_ready()
+
+
+@composite("Tensor.data_sync(x, wait=True)")
+def data_sync(x, wait=True):
+    """Wait until the values are computed; within a remembered call nothing, as it runs as a whole.
+
+    Args:
+        wait: False only starts the computation.
+
+    Source: MindSpore's `Tensor.data_sync`.
+
+    Example:
+        >>> (Tensor([1.0]) + 1).data_sync()
+    """
+    if wait:
+        _wait(x)
+    elif local.stream.capture is None:
+        demand(resolve(x))
+
+
+@composite("Tensor.wait_pipeline")
+def wait_pipeline(x):
+    """As `data_sync`: wait until the values are computed.
+
+    Source: MindSpore's `Tensor.wait_pipeline`.
+
+    Example:
+        >>> (Tensor([1.0]) + 1).wait_pipeline()
+    """
+    _wait(x)
+
+
+# -- hints and hooks -----------------------------------------------------------------------------
+
+
+def _const_arg(self):
+    """What `set_const_arg` or `Tensor(..., const_arg=...)` was told; it changes nothing."""
+    return self._const_arg
+
+
+Tensor.const_arg = property(_const_arg, doc=_const_arg.__doc__)  # type: ignore[attr-defined]
+
+
+@composite("Tensor.set_const_arg")
+def set_const_arg(x, const_arg=True):
+    """Keep a hint for `const_arg`, which changes nothing; returns the Tensor.
+
+    Raises:
+        TypeError: no bool.
+
+    Source: MindSpore's `Tensor.set_const_arg`.
+
+    Example:
+        >>> Tensor([1]).set_const_arg().const_arg
+        True
+    """
+    if not isinstance(const_arg, bool):
+        raise wrong(TypeError, "set_const_arg: const_arg", "True or False", repr(const_arg))
+    x.__dict__["_const_arg"] = const_arg
+    return x
+
+
+@composite("Tensor.hooks")
+def hooks(x):
+    """The functions that `register_hook` was given and that were not removed, in a list.
+
+    Source: MindSpore's `Tensor.hooks`.
+
+    Example:
+        >>> x = Tensor([1.0])
+        >>> handle = x.register_hook(print)
+        >>> x.hooks()
+        [<built-in function print>]
+    """
+    found = list((getattr(x, "_hooks", None) or {}).values())
+    known = (local.stream.hooks or {}).get(id(resolve(x)))
+    return found + list(known[1].values() if known else ())
