@@ -73,10 +73,12 @@ vars(nn).update(optim.PUBLIC)
 nn.__all__ += [name for name in optim.PUBLIC if name not in nn.__all__]
 
 # MindSpore's module paths below both names, and errors that name the nearest thing there is.
+from mycel.compat import absent as _absent
 from mycel.compat import alias as _alias
 from mycel.compat.alias import install_as_mindspore
 
 _alias.install_older_paths()
 _alias.explain(_alias.sys.modules[__name__], nn, ops)
+_absent.explain_members(Tensor, Parameter, nn.Cell, ops.Primitive)
 # MindSpore's `context` is a module of functions; the settings themselves are in base.context.
 context = _alias.find(__name__, "context")

@@ -210,6 +210,18 @@ def test_traceback_of_an_operator_ends_at_the_user_s_line(tmp_path):
     assert "run.py" in full.stderr
 
 
+def test_an_unknown_keyword_names_the_nearest(tmp_path):
+    """At the top of a script too, where nothing of ours runs when it is raised."""
+    script = written(
+        tmp_path, "from mindspore import Tensor, ops\n\nops.sum(Tensor([1.0]), axis=0)\n"
+    )
+    last = mycel_run(script).stderr.splitlines()[-1]
+    assert last == (
+        f"TypeError: ops.sum() has no keyword 'axis' (at {script}:3); "
+        "it takes input, dim, keepdim, dtype; nearest: dim."
+    )
+
+
 def test_a_script_that_is_no_python(tmp_path):
     """Oracle: what Python itself prints for the same script."""
     script = written(tmp_path, "x = = 3\n")

@@ -288,3 +288,16 @@ def test_newer_names_are_not_noted(noted):
     ops.logsumexp(Tensor(X), dim=0)
     nn.EmbeddingLookup(2, 2, max_norm=1.0)(Tensor([0], ms.int32))
     assert noted() == []
+
+
+@pytest.mark.parametrize("around", [ms.jit, lambda function: ms.grad(function)])
+def test_unknown_keywords_in_a_function(around):
+    """As in a Cell, in what is compiled or differentiated."""
+
+    def function(x):
+        return ops.sum(x, axis=1)
+
+    with pytest.raises(TypeError) as caught:
+        around(function)(Tensor(X))
+    place = f"{__file__}:{function.__code__.co_firstlineno + 1}"
+    assert str(caught.value) == TEXTS["function"].format(place=place)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops as operators: values and gradients in every execution, and errors."""
+"""Loops and branches as operators: values and gradients in every execution, and errors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,26 @@ def test_scan():
     matches(ms.grad(lambda x: sums(x)[1].sum()), lambda x: np.array([2, 1], np.float32), X)
 
 
+def test_branches():
+    """The oracle is NumPy; the branch and its gradient follow the values from call to call."""
+
+    def branch(x):
+        return ops.cond(x.sum() > 0, lambda v, k: v * k, lambda v, k: ops.square(v) - k, x, 3.0)
+
+    for x in (X, -X, X):
+        positive = x.sum() > 0
+        matches(branch, lambda x: x * 3 if positive else x**2 - 3, x)  # noqa: B023
+        slope = np.full_like(x, 3) if positive else 2 * x
+        matches(ms.grad(lambda x: branch(x).sum()), lambda x: slope, x)  # noqa: B023
+    step, signs = ms.jit(branch), (1, 1, 1, 1, -1, 1, -1, -1, -1, -1, -1)
+    taken = [step(ms.Tensor(X * sign)).asnumpy()[1] for sign in signs]
+    np.testing.assert_allclose(taken, [6, 6, 6, 6, 1, 6, 1, 1, 1, 1, 1])
+
+
 ERRORS = {
+    "ops.cond(True, abs)": (TypeError, "cond: false_fn must be a function, but nothing"),
+    "ops.cond(False, abs, 3, 1)": (TypeError, "cond: false_fn must be a function, but int 3"),
+    "ops.cond(True, 2, abs)": (TypeError, "cond: true_fn must be a function, but 2"),
     "ops.WhileLoop()(3, abs, 1)": (TypeError, "WhileLoop: cond_func must be a function, but int"),
     "ops.ForiLoop()(0, 3.5, max, 1)": (TypeError, "ForiLoop: upper must be an integer or a Tensor"),
     "ops.Scan()(max, 0, None)": (TypeError, "Scan: length must be an integer where xs is None"),

@@ -11,6 +11,7 @@ import sys
 import traceback
 from types import ModuleType
 
+from mycel.base.keywords import explain_keyword
 from mycel.base.places import PACKAGE
 from mycel.cli.children import let_children_import_mindspore
 from mycel.compat.alias import install_as_mindspore
@@ -107,6 +108,8 @@ def _search_first(folder: str) -> None:
 
 def print_exception(kind, error: BaseException, trace) -> None:
     """Print an exception with the user's own lines only; MYCEL_TRACEBACK=full prints all."""
+    if isinstance(error, TypeError):
+        explain_keyword(error)
     shown = traceback.TracebackException(kind, error, trace)
     if os.environ.get(TRACEBACK_VARIABLE) != "full":
         _shorten(shown)

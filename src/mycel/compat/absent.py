@@ -36,6 +36,71 @@ WHY = {
     "*transform_checkpoint*": "A checkpoint holds a whole network here.",
 }
 
+# Members of MindSpore's classes that are not here, by the reason and what to write instead.
+_MACHINERY = "It is a part of MindSpore's own machinery, which XLA takes the place of."
+MEMBERS: dict[str, dict[str, str]] = {
+    "Tensor": {
+        "XLA moves values, so that an address means nothing; use to_dlpack.": "data_ptr",
+        "Tensors share no memory here; use assign_value.": "set_ storage untyped_storage",
+        "Values go to the device by themselves; leave the call out.": "pin_memory",
+        "Memory is freed with its last reference; write `del x`.": "delete_",
+        "Values are not moved to files; use save_checkpoint.": "offload offload_file_path",
+        "It takes a number of MindSpore's own; use `remove()` of what register_hook returns.": (
+            "remove_hook"
+        ),
+        "Whether there are values is told by `is_init()`.": "init_finished init_flag",
+        _MACHINERY: "assign_value_cpp delta_seed getitem_index_info index index_of_parent_"
+        " parent_tensor_ set_cast_dtype set_device_address set_param_info setitem_index_info"
+        " symbolic_shape virtual_flag",
+    },
+    "Parameter": {"A network is not cut into pipeline stages here.": "add_pipeline_stage"},
+    "Cell": {
+        "Element types are chosen with `to_float`.": (
+            "get_mixed_precision_type set_mixed_precision_type"
+        ),
+        "Hooks on the reverse pass need no switch.": "enable_backward_hook",
+        _MACHINERY: "IGNORE_LIST T_destination cell_init_args compile_cache compile_phase"
+        " compiled create_time exist_names exist_objs global_cells"
+        " parallel_parameter_merge_net_dict parallel_parameter_name_list phase_cache"
+        " total_instance_count",
+    },
+    "Primitive": {
+        "Attributes are set with `add_prim_attr`, removed with `del_prim_attr`, and in `attrs`.": (
+            "add_attr del_attr get_attr_dict get_user_data set_user_data"
+        ),
+        "Use ops.HookBackward or `register_hook`.": "set_hook_fn",
+        "The name is set with `set_prim_instance_name`.": "set_instance_name",
+        _MACHINERY: "check_elim set_const_input_indexes set_const_prim set_inplace_prim"
+        " set_prim_type set_signatures update_parameter",
+    },
+}
+
+
+class _AbsentMember:
+    """In the place of a member: asking for it says why it is not there; it may be assigned."""
+
+    def __init__(self, kind: str, name: str, why: str):
+        self._text = ABSENT.format(path=kind, name=name, version=__version__, nearest="")
+        self._name, self._why = name, why
+
+    def __get__(self, instance, owner=None):
+        raise AttributeError(f"{self._text}. {self._why}", name=self._name, obj=instance)
+
+
+def explain_members(*kinds: type) -> None:
+    """Let classes say why members of MindSpore's are not there.
+
+    Example:
+        >>> Tensor([1.0]).pin_memory()
+        Traceback (most recent call last):
+        ...
+        AttributeError: Tensor has no 'pin_memory' in mycel ... Values go to the device by ...
+    """
+    for kind in kinds:
+        for why, names in MEMBERS[kind.__name__].items():
+            for name in names.split():
+                setattr(kind, name, _AbsentMember(kind.__name__, name, why))
+
 
 def absent_name(path: str, name: str, names: Iterable[str], elsewhere: Iterable[str]) -> str:
     """The text for an attribute that `path` does not have.

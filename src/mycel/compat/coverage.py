@@ -50,8 +50,8 @@ def parts() -> list[Part]:
         made.append(_part(path, names.split(), have))
     root = importlib.import_module(alias.OURS)
     for path, names in wanted["classes"].items():
-        have = set(dir(operator.attrgetter(path)(root)))
-        made.append(_part(path, names.split(), have))
+        kind = operator.attrgetter(path)(root)
+        made.append(_part(path, names.split(), {n for n in names.split() if hasattr(kind, n)}))
     return made
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
+from mycel.base.keywords import explain_keyword
 from mycel.base.places import user_place
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.differentiate import plans
@@ -160,7 +161,11 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
         take_hooks(stream, weight, value)
     assert stream.tape is not None
     start, forward = len(stream.tape), plans.begin(stream)
-    output = task.function(*args, **kwargs)
+    try:
+        output = task.function(*args, **kwargs)
+    except TypeError as error:
+        explain_keyword(error)
+        raise
     result = first_of(output) if task.has_aux else output
     return Taken(output, result, args, indices, leaves, inputs, start, forward)
 

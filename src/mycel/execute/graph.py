@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from mycel.base import log
+from mycel.base.keywords import explain_keyword
 from mycel.base.places import Place
 from mycel.base.structure import structure
 from mycel.execute.capture import Capture
@@ -107,6 +108,9 @@ class Remembered:
                 watch_python(True)
                 try:
                     output = self.function(*proxied, **named)
+                except TypeError as error:
+                    explain_keyword(error)
+                    raise
                 finally:
                     watch_python(False)
                     capture.copy_back()

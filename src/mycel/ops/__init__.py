@@ -105,7 +105,7 @@ from mycel.ops.composite import (
     core,
     partial,
 )
-from mycel.ops.control import ForiLoop, Scan, WhileLoop, fori_loop, scan, while_loop
+from mycel.ops.control import ForiLoop, Scan, WhileLoop, cond, fori_loop, scan, while_loop
 from mycel.ops.custom import Custom, custom_op
 from mycel.ops.data_queue import GetNext, feed_queue
 from mycel.ops.diagonals import block_diag, meshgrid

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops as operators: MindSpore's names for what `while` and `for` do here.
+"""Loops and branches as operators: MindSpore's names for what `while`, `for` and `if` do here.
 
 They run as Python loops, so a compiled call has one copy of the body for each round; what `while`
 reads of a Tensor is compared at each replay. There is no rolled form.
@@ -10,8 +10,48 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mycel.base.errors import wrong
+from mycel.ops.decompositions import condition_number
 from mycel.record.tensor import Tensor
 from mycel.spell import Primitive
+
+
+def cond(A, p=None, *rest):
+    """The condition number of matrices; or, given functions, what one of two branches returns.
+
+    `cond(A, p)` is the norm of square matrices times that of their inverses. As in other
+    frameworks, `cond(pred, true_fn, false_fn, *operands)` calls `true_fn(*operands)` where `pred`
+    is true and else `false_fn`; it is an `if`, so only one of them runs.
+
+    Args:
+        A: matrices [..., M, M], of any shape [..., M, N] for the norm 2; or a truth value.
+        p: the order of the norm, as in `matrix_norm`: 1, -1, 2, -2, inf, -inf, "fro" or "nuc";
+            None is 2: the largest over the smallest singular value. Or a function.
+        rest: only behind a function: the other function, and what both take.
+
+    Returns:
+        One number for each matrix, infinite where there is no inverse; or what a branch returns.
+
+    Raises:
+        TypeError: integers; a branch that is no function; more than a matrix and an order.
+        ValueError: matrices that are not square, with another order; an unknown order.
+
+    Source: MindSpore's `ops.cond`; for branches, JAX's `lax.cond`.
+
+    Example:
+        >>> print(ops.cond(Tensor([[2.0, 0.0], [0.0, 0.5]])))
+        4.0
+        >>> x = Tensor([1.0, -3.0])
+        >>> print(ops.cond(x.sum() > 0, ops.exp, ops.neg, x))
+        [-1.  3.]
+    """
+    if callable(p):
+        if not rest:
+            raise wrong(TypeError, "cond: false_fn", "a function", "nothing")
+        true_fn, false_fn, *operands = p, *rest
+        return (true_fn if A else _check_function(false_fn, "cond: false_fn"))(*operands)
+    if rest:
+        raise wrong(TypeError, "cond: true_fn", "a function", f"{p!r:.60}")
+    return condition_number(A, order=p)
 
 
 def while_loop(cond_func: Callable, loop_func: Callable, init_val):
