@@ -110,6 +110,32 @@ def test_functions_as_in_pytorch(case):
         compare(found, decode(FUNCTIONS[case.name]["output"]), f"{case.name} in {mode}")
 
 
+EDGES = json.loads((FOLDER / "edges_mint.json").read_text())
+# Where we give what NumPy says, or MindSpore itself: the sign of NaN, functions of infinities whose
+# limits are known, and quotients of infinities.
+WITH_LIMITS = {
+    "odd sign": [np.nan, 1, -1, 0, 0, 1],
+    "odd gelu": [np.nan, np.inf, np.nan, 0, 0, 0.8413447],
+    "odd hardswish": [np.nan, np.inf, 0, 0, 0, 2 / 3],
+    "odd floor_divide": [np.nan, np.nan, -np.inf, np.nan, np.nan, 0],
+}
+READ = ("nonzero", "masked_select", "unique", "bincount")
+
+
+@pytest.mark.parametrize("case", cases.family("edges_mint"), ids=lambda case: case.name)
+def test_edges_as_in_pytorch(case):
+    # Nothing, one number, NaN and infinities.
+    def function(*inputs):
+        return eval(case.expression, {"mint": mint, **{f"x{i}": x for i, x in enumerate(inputs)}})
+
+    repeats = bool(case.inputs) and not any(word in case.expression for word in READ)
+    for mode, found in run_everywhere(function, *case.inputs, replayed=repeats).items():
+        expected = decode(EDGES[case.name]["output"])
+        if case.name in WITH_LIMITS:
+            expected = Array("float32", np.float32(WITH_LIMITS[case.name]))
+        compare(found, expected, f"{case.name} in {mode}")
+
+
 # -- what PyTorch does not have, or not so ----------------------------------------------------
 
 

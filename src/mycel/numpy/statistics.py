@@ -193,7 +193,7 @@ def bincount(x, weights=None, minlength=0, length=None):
         raise errors.wrong(TypeError, "x", "of integers", x.dtype)
     x = ops.clip(x, 0, None)
     if length is None:
-        length = max(int(ops.amax(x)), minlength - 1) + 1
+        length = max(int(ops.amax(x)) if x.size else -1, minlength - 1) + 1
     if weights is None:
         weights = ops.ones(x.shape, float32)
     weights = ops.cast(as_tensor(weights, "weights"), float32)

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from mycel.base.dtypes import numpy_dtype
-from mycel.ops.axes import axis_in
+from mycel.ops.axes import as_vector, axis_in
 from mycel.ops.common import as_float
 from mycel.ops.joining import concat
 from mycel.ops.reduction import first_given
@@ -17,15 +17,16 @@ from mycel.spell import composite, op
 
 def _accumulated(x, axis, accumulate, exclusive, reverse):
     """A running total; an exclusive one leaves the element itself out."""
-    axis = axis_in(axis, x.ndim)
+    shape, axis = x.shape, axis_in(axis, x.ndim)
+    x = as_vector(x)
     made = accumulate(x, axis, reverse)
     if not exclusive:
-        return made
+        return made.reshape(shape)
     neutral = 0 if accumulate is lax.cumsum else 1
     kept = lax.slice_in_dim(made, *((1, None) if reverse else (0, -1)), axis=axis)
     edge = [(0, 0, 0)] * x.ndim
     edge[axis] = (0, 1, 0) if reverse else (1, 0, 0)
-    return lax.pad(kept, jnp.array(neutral, x.dtype), edge)
+    return lax.pad(kept, jnp.array(neutral, x.dtype), edge).reshape(shape)
 
 
 @op(
@@ -110,7 +111,7 @@ def logcumsumexp(x, *, axis):
         >>> print(ops.logcumsumexp(Tensor([0.0, 0.0]), 0))
         [0.        0.6931472]
     """
-    return lax.cumlogsumexp(as_float(x), axis_in(axis, x.ndim))
+    return lax.cumlogsumexp(as_vector(as_float(x)), axis_in(axis, x.ndim)).reshape(x.shape)
 
 
 @op()

@@ -230,7 +230,9 @@ def hardswish(x):
         >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
         [-0.  0.  4.]
     """
-    return x * _hard_gate(_real(x, "hardswish"))
+    gate = _hard_gate(_real(x, "hardswish"))
+    # Minus infinity times 0 is no number, but the function is 0 there.
+    return jnp.where(x == -jnp.inf, jnp.zeros((), x.dtype), x) * gate
 
 
 @op("ops.hardsigmoid(input=x)", "HSigmoid()(input=x)", "mint.nn.functional.hardsigmoid(input=x)")
@@ -312,7 +314,8 @@ def softshrink(x, *, bound=0.5):
         raise ValueError(f"The lambd of softshrink must not be negative, but it is {bound}.")
     bound = jnp.array(bound, x.dtype)
     zero = jnp.zeros((), x.dtype)
-    return jnp.where(x > bound, x - bound, jnp.where(x < -bound, x + bound, zero))
+    near = (x >= -bound) & (x <= bound)
+    return jnp.where(near, zero, jnp.where(x < 0, x + bound, x - bound))
 
 
 @op("ops.hardshrink(input=x, lambd=bound)", "HShrink(lambd=(bound, 0.5))(input=x)",
@@ -426,7 +429,8 @@ def _one_axis(axis, x):
     axes = one_or_more(-1 if axis is None else axis)
     if len(axes) != 1:
         raise ValueError(f"softmax takes one axis, not {axis}.")
-    return axis_in(axes[0], x.ndim)
+    axis = axis_in(axes[0], x.ndim)
+    return axis if x.ndim else ()
 
 
 def _converted(x, dtype):

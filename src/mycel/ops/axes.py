@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 def axis_in(axis: int, ndim: int) -> int:
-    """A dimension counted from the front.
+    """A dimension counted from the front; one number is taken for a vector of one.
 
     Raises:
         TypeError: `axis` is no integer.
@@ -13,18 +13,25 @@ def axis_in(axis: int, ndim: int) -> int:
     """
     if isinstance(axis, bool) or not isinstance(axis, int):
         raise TypeError(f"A dimension must be an integer, but {axis!r} was given.")
-    if not -ndim <= axis < max(ndim, 1):
+    count = max(ndim, 1)
+    if not -count <= axis < count:
         raise ValueError(
-            f"There is no axis {axis} in {ndim} dimensions; use {-ndim} to {ndim - 1}."
+            f"There is no axis {axis} in {ndim} dimensions; use {-count} to {count - 1}."
         )
-    return axis + ndim if axis < 0 else axis
+    return axis + count if axis < 0 else axis
 
 
 def axes_in(axes, ndim: int) -> tuple[int, ...]:
     """Dimensions counted from the front; None means all."""
     if axes is None or axes == ():
         return tuple(range(ndim))
-    return tuple(axis_in(axis, ndim) for axis in one_or_more(axes))
+    found = tuple(axis_in(axis, ndim) for axis in one_or_more(axes))
+    return found if ndim else ()
+
+
+def as_vector(x):
+    """x; or one number as a vector of one, so that it has an axis."""
+    return x if x.ndim else x.reshape(1)
 
 
 def one_or_more(values) -> tuple:

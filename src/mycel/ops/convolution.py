@@ -103,6 +103,14 @@ def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
     return tuple((n, n) for n in several(given, space, "padding"))
 
 
+def _over(space, x, weight):
+    """A convolution over `space` dimensions; a weight that does not fit x is told of later."""
+    if x.ndim == weight.ndim != space + 2:
+        raise ValueError(
+            f"The weight of conv{space}d has {space + 2} dimensions, not the shape {weight.shape}."
+        )
+
+
 def _biased(x, weight, bias, stride, pad_mode, padding, dilation, groups):
     # A number of dimensions that fits no weight is reported by the operator itself.
     if isinstance(padding, str):
@@ -113,10 +121,6 @@ def _biased(x, weight, bias, stride, pad_mode, padding, dilation, groups):
 
 @composite(
     "ops.conv2d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
-    " dilation=1, groups=1)",
-    "ops.conv1d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
-    " dilation=1, groups=1)",
-    "ops.conv3d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
     " dilation=1, groups=1)",
 )
 def conv(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
@@ -129,13 +133,48 @@ def conv(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1
     Raises:
         ValueError: shapes, channels or attributes that do not go together.
 
-    Source: MindSpore's `ops.conv1d`, `ops.conv2d`, `ops.conv3d`.
+    Source: MindSpore's `ops.conv2d`.
 
     Example:
         >>> x, w = ops.ones((1, 1, 4, 4), mycel.float32), ops.ones((2, 1, 3, 3), mycel.float32)
         >>> ops.conv2d(x, w, pad_mode="same").shape
         (1, 2, 4, 4)
     """
+    _over(2, x, weight)
+    return _biased(x, weight, bias, stride, pad_mode, padding, dilation, groups)
+
+
+@composite(
+    "ops.conv1d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
+    " dilation=1, groups=1)",
+)
+def conv_line(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
+    """`ops.conv2d` over one dimension: x [N, C, L], weight [O, C / groups, kernel].
+
+    Source: MindSpore's `ops.conv1d`.
+
+    Example:
+        >>> ops.conv1d(ops.ones((1, 1, 4)), ops.ones((2, 1, 3))).shape
+        (1, 2, 2)
+    """
+    _over(1, x, weight)
+    return _biased(x, weight, bias, stride, pad_mode, padding, dilation, groups)
+
+
+@composite(
+    "ops.conv3d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
+    " dilation=1, groups=1)",
+)
+def conv_volume(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
+    """`ops.conv2d` over three dimensions: x [N, C, D, H, W], weight [O, C / groups, *kernel].
+
+    Source: MindSpore's `ops.conv3d`.
+
+    Example:
+        >>> ops.conv3d(ops.ones((1, 1, 2, 3, 4)), ops.ones((2, 1, 2, 2, 2))).shape
+        (1, 2, 1, 2, 3)
+    """
+    _over(3, x, weight)
     return _biased(x, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 

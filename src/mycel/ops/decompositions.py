@@ -297,6 +297,8 @@ def pinv(x, *, atol=None, rtol=None, hermitian=False):
          [0.  0. ]]
     """
     inexact(x, "pinv")
+    if x.ndim < 2:
+        raise ValueError(f"pinv needs matrices, not {x.shape}.")
     if hermitian:
         x = jnp.tril(x) + turned(jnp.tril(x, -1))
     if rtol is None and not atol:

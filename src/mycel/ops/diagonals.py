@@ -138,6 +138,8 @@ def diag_embed(x, *, offset=0, first=-2, second=-1):
         [[1 0]
          [0 2]]
     """
+    if not x.ndim:
+        raise ValueError("diag_embed needs a vector at least, not a single number.")
     size = x.shape[-1] + abs(offset)
     rows = np.arange(x.shape[-1]) + max(-offset, 0)
     columns = np.arange(x.shape[-1]) + max(offset, 0)
@@ -174,6 +176,8 @@ def grid(*tensors, indexing):
 def _meshgrid(inputs, indexing):
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing is 'xy' or 'ij', not {indexing!r}.")
+    if not inputs:
+        raise ValueError("meshgrid needs one vector at least.")
     if any(x.ndim > 1 for x in inputs):
         raise ValueError(f"meshgrid needs vectors, not {', '.join(str(x.shape) for x in inputs)}.")
     return grid(tuple(inputs), indexing)

@@ -30,7 +30,7 @@ def norm_of(x, p: float, axis=-1):
     # Neither a root nor a power has a derivative at 0.
     powers = jnp.where(x == 0, jnp.zeros((), x.dtype), jnp.where(x == 0, 1, size) ** p)
     total = jnp.sum(x * x if p == 2 else powers, axis, dtype=x.dtype)
-    there = total > 0
+    there = total != 0
     root = jnp.where(there, total, 1) ** (1 / p) if p != 2 else jnp.sqrt(jnp.where(there, total, 1))
     return jnp.where(there, root, jnp.zeros((), x.dtype)).astype(x.dtype)
 

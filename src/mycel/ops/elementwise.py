@@ -244,7 +244,10 @@ def digamma(x):
         >>> print(ops.digamma(Tensor([0.5, 3.0])))
         [-1.96351     0.92278427]
     """
-    return jax.lax.digamma(as_float(x))
+    x = as_float(x)
+    # A pole whose side is that of the zero; at the other poles there is no answer.
+    pole = jnp.copysign(jnp.array(jnp.inf, x.dtype), -x)
+    return jnp.where(x == 0, pole, jax.lax.digamma(x))
 
 
 @op("ops.copysign(x, other=y)", "Tensor.copysign(x, other=y)")

@@ -9,7 +9,7 @@ from jax import lax
 
 from mycel.base.dtypes import int64, numpy_dtype
 from mycel.ops.arithmetic import maximum, minimum
-from mycel.ops.axes import axis_in
+from mycel.ops.axes import as_vector, axis_in
 from mycel.ops.comparison import where as where_op
 from mycel.ops.creation import zeros
 from mycel.ops.reduction import first_given, reduce_max, reduce_min
@@ -32,9 +32,18 @@ def _with_index(x, argument, axis, keepdims):
     axis = axis_in(axis, x.ndim)
     if x.ndim == 0:
         return x, jnp.zeros((), np.int64)
-    index = argument(x, axis=axis, keepdims=True).astype(np.int64)
+    index = _place(x, argument, axis, True).astype(np.int64)
     value = pick(x, index, axis)
     return (value, index) if keepdims else (value.squeeze(axis), index.squeeze(axis))
+
+
+def _place(x, argument, axis, keepdims):
+    """Where the extreme stands along an axis, or in x laid flat."""
+    if axis is not None:
+        axis = axis_in(axis, x.ndim)
+    if not (x.size if axis is None else as_vector(x).shape[axis]):
+        raise ValueError(f"Nothing is largest or smallest in a Tensor {x.shape}, axis {axis}.")
+    return argument(x, axis=axis if x.ndim else None, keepdims=keepdims)
 
 
 @op()
@@ -296,10 +305,7 @@ def argmax(x, *, axis=None, keepdims=False, dtype="int64"):
         >>> print(ops.argmax(Tensor([[1, 5], [4, 3]]), 1))
         [1 0]
     """
-    if axis is not None:
-        axis = axis_in(axis, x.ndim)
-    made = jnp.argmax(x, axis=axis, keepdims=keepdims)
-    return made.astype(numpy_dtype(dtype))
+    return _place(x, jnp.argmax, axis, keepdims).astype(numpy_dtype(dtype))
 
 
 @composite("Tensor.argmax(x, axis, keepdims=keepdims, dim=dim, keepdim=keepdim)")
@@ -328,10 +334,7 @@ def argmin(x, *, axis=None, keepdims=False, dtype="int32"):
         >>> print(ops.argmin(Tensor([[1, 5], [4, 3]]), 1))
         [0 1]
     """
-    if axis is not None:
-        axis = axis_in(axis, x.ndim)
-    made = jnp.argmin(x, axis=axis, keepdims=keepdims)
-    return made.astype(numpy_dtype(dtype))
+    return _place(x, jnp.argmin, axis, keepdims).astype(numpy_dtype(dtype))
 
 
 @composite("mint.argmin(input=x, dim=axis, keepdim=keepdims)")
@@ -378,10 +381,14 @@ def aminmax(x, *, axis=0, keepdims=False):
 
 
 def _running(x, axis, accumulate, dtype):
-    axis = axis_in(axis, x.ndim)
+    shape, axis = x.shape, axis_in(axis, x.ndim)
+    x = as_vector(x)
     best = accumulate(x, axis)
     position = lax.broadcasted_iota(dtype, x.shape, axis)
-    return best, lax.cummax(jnp.where(x == best, position, 0), axis)
+    # NaN is the best from where it stands on, and equals nothing.
+    here = (x == best) | (x != x)
+    place = lax.cummax(jnp.where(here, position, 0), axis)
+    return best.reshape(shape), place.reshape(shape)
 
 
 @op(
@@ -430,9 +437,17 @@ def median(x, *, axis=-1, keepdims=False):
         [2] [2]
     """
     axis = axis_in(axis, x.ndim)
+    if not x.ndim:
+        return x, jnp.zeros((), np.int64)
+    if not x.shape[axis]:
+        raise ValueError(f"There is no middle element along axis {axis} of a Tensor {x.shape}.")
     order = jnp.argsort(x, axis)
     middle = (x.shape[axis] - 1) // 2
     index = lax.slice_in_dim(order, middle, middle + 1, axis=axis).astype(np.int64)
+    # Among others NaN has no place in the order: the first one is the answer.
+    missing = x != x
+    first = jnp.argmax(missing, axis, keepdims=True).astype(np.int64)
+    index = jnp.where(jnp.any(missing, axis, keepdims=True), first, index)
     value = pick(x, index, axis)
     return (value, index) if keepdims else (value.squeeze(axis), index.squeeze(axis))
 

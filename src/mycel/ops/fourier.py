@@ -32,6 +32,8 @@ def _other(norm):
 def _plan(x, sizes, axes, norm):
     """The axes of a transform, and their lengths."""
     _other(norm)
+    if not x.ndim:
+        raise ValueError("A single number has no axis to be transformed along.")
     if axes is None:
         axes = range(-(x.ndim if sizes is None else len(sizes)), 0)
     axes = [axis_in(axis, x.ndim) for axis in ((axes,) if isinstance(axes, int) else axes)]
@@ -41,6 +43,8 @@ def _plan(x, sizes, axes, norm):
     if len(sizes) != len(axes):
         raise ValueError(f"{len(sizes)} lengths do not fit {len(axes)} dimensions.")
     sizes = [x.shape[axis] if n == -1 else n for n, axis in zip(sizes, axes, strict=True)]
+    if any(n < 1 for n in sizes):
+        raise ValueError(f"There is no transform of {sizes} elements.")
     return sizes, axes
 
 

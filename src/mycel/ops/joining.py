@@ -43,6 +43,8 @@ def concat(*tensors, axis=0):
         [1 2 3]
     """
     arrays = _alike(tensors, "concat")
+    if not arrays[0].ndim:
+        raise ValueError("Single numbers have no axis to be joined along; use `stack`.")
     axis = axis_in(axis, arrays[0].ndim)
     rest = [(*x.shape[:axis], *x.shape[axis + 1 :]) for x in arrays]
     if any(x.ndim != arrays[0].ndim for x in arrays) or len(set(rest)) > 1:
@@ -142,7 +144,7 @@ def hstack(tensors):
         [1 2 3]
     """
     tensors = _each_at_least(tuple(tensors), 1)
-    return concat(tensors, 0 if tensors[0].ndim == 1 else 1)
+    return concat(tensors, 0 if not tensors or tensors[0].ndim == 1 else 1)
 
 
 @composite("ops.vstack(inputs)", "ops.row_stack(tensors=inputs)")
@@ -197,6 +199,13 @@ def split_at(x, *, bounds, axis):
     return tuple(lax.slice_in_dim(x, start, max(start, end), axis=axis) for start, end in pairs)
 
 
+def _axis_of_pieces(axis, x):
+    """The axis that x is cut along; one number cannot be cut."""
+    if not x.ndim:
+        raise ValueError("A single number cannot be cut into pieces.")
+    return axis_in(axis, x.ndim)
+
+
 def _pieces(x, lengths, axis):
     bounds = [0]
     for length in lengths:
@@ -221,7 +230,7 @@ def split(x, sizes, axis=0):
         >>> [piece.shape for piece in ops.split(Tensor([1, 2, 3]), 2)]
         [(2,), (1,)]
     """
-    axis = axis_in(axis, x.ndim)
+    axis = _axis_of_pieces(axis, x)
     length = x.shape[axis]
     if isinstance(sizes, (tuple, list)):
         if sum(sizes) != length or min(sizes) < 0:
@@ -248,7 +257,7 @@ def split_evenly(x, axis=0, count=1):
         >>> [piece.shape for piece in ops.Split(0, 2)(Tensor([1, 2]))]
         [(1,), (1,)]
     """
-    axis = axis_in(axis, x.ndim)
+    axis = _axis_of_pieces(axis, x)
     length = x.shape[axis]
     if length % count:
         raise ValueError(f"A dimension of length {length} has no {count} equal pieces.")
@@ -274,7 +283,7 @@ def chunk(x, chunks, axis=0):
     """
     if chunks <= 0:
         raise ValueError(f"The number of chunks must be positive, not {chunks}.")
-    length = x.shape[axis_in(axis, x.ndim)]
+    length = x.shape[_axis_of_pieces(axis, x)]
     return split(x, max(1, -(-length // chunks)), axis)
 
 
@@ -291,7 +300,7 @@ def tensor_split(x, sections, axis=0):
         >>> [piece.shape for piece in ops.tensor_split(Tensor([1, 2, 3]), 2)]
         [(2,), (1,)]
     """
-    axis = axis_in(axis, x.ndim)
+    axis = _axis_of_pieces(axis, x)
     length = x.shape[axis]
     if isinstance(sections, int):
         short, longer = divmod(length, sections)
@@ -336,14 +345,27 @@ def dsplit(x, sections):
     return tensor_split(x, sections, 2)
 
 
-@op(
+@op()
+def slices_along(x, *, axis):
+    """The slices of x along `axis`; see `unbind`.
+
+    Example:
+        >>> from mycel.ops.joining import slices_along
+        >>> [row.shape for row in slices_along(Tensor([[1, 2]]), 0)]
+        [(2,)]
+    """
+    count = x.shape[axis]
+    return tuple(jnp.squeeze(lax.slice_in_dim(x, i, i + 1, axis=axis), axis) for i in range(count))
+
+
+@composite(
     "ops.unbind(input=x, dim=axis)",
     "ops.unstack(input_x=x, axis=axis)",
-    "Unstack(axis=0, num=None)(input_x=x)",
+    "Unstack(axis=axis, num=num)(input_x=x)",
     "Tensor.unbind(x, dim=axis)",
     "mint.unbind(input=x, dim=axis)",
 )
-def unbind(x, *, axis=0, num=None):
+def unbind(x, axis=0, num=None):
     """The slices of x along `axis`, each without that dimension.
 
     Raises:
@@ -355,8 +377,8 @@ def unbind(x, *, axis=0, num=None):
         >>> [row.shape for row in ops.unbind(Tensor([[1, 2], [3, 4]]))]
         [(2,), (2,)]
     """
-    axis = axis_in(axis, x.ndim)
+    axis = _axis_of_pieces(axis, x)
     count = x.shape[axis]
     if num is not None and num != count:
         raise ValueError(f"Dimension {axis} of a Tensor {x.shape} has {count} slices, not {num}.")
-    return tuple(jnp.squeeze(lax.slice_in_dim(x, i, i + 1, axis=axis), axis) for i in range(count))
+    return slices_along(x, axis) if count else ()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from mycel.ops.arithmetic import add, mul
@@ -106,7 +107,12 @@ def batch_mat_mul(x, y, *, transpose_a=False, transpose_b=False):
             f"Both operands need 2 dimensions or more, but have {x.ndim} and {y.ndim}."
         )
     left = jnp.swapaxes(x, -1, -2) if transpose_a else x
-    return jnp.matmul(left, jnp.swapaxes(y, -1, -2) if transpose_b else y)
+    right = jnp.swapaxes(y, -1, -2) if transpose_b else y
+    try:
+        np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError:
+        raise ValueError(f"The batches of {x.shape} and {y.shape} do not go together.") from None
+    return jnp.matmul(left, right)
 
 
 @op("ops.mm(input=x, mat2=y)", "Tensor.mm(x, mat2=y)", "mint.mm(input=x, mat2=y)")
@@ -442,6 +448,8 @@ def cdist(x, y, *, order=2.0):
         [[5.]]
     """
     _fit(x, y, -1, -1)
+    if order < 0:
+        raise ValueError(f"The p of cdist must not be negative, but {order} was given.")
     apart = jnp.abs(x[..., :, None, :] - y[..., None, :, :])
     if order == float("inf"):
         return jnp.max(apart, -1)

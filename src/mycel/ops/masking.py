@@ -74,10 +74,10 @@ def nonzero(x, as_tuple=False):
         >>> print(ops.nonzero(Tensor([0, 5])))
         [[1]]
     """
-    found = np.nonzero(np.atleast_1d(x.asnumpy()) if not x.ndim else x.asnumpy())
+    values = x.asnumpy()
     if as_tuple:
-        return tuple(Tensor(part) for part in found)
-    return Tensor(np.stack(found, -1))
+        return tuple(Tensor(part) for part in np.nonzero(np.atleast_1d(values)))
+    return Tensor(np.argwhere(values))
 
 
 @composite("ops.argwhere(input=x)", "Tensor.argwhere(x)")

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.ops.axes import axes_in, one_or_more
+from mycel.ops.axes import axes_in, axis_in, one_or_more
 from mycel.ops.shape import reshape
 from mycel.record.tensor import Tensor, rebind, resolve
 from mycel.spell import composite, op
@@ -304,8 +304,8 @@ def layer_norm_with_statistics(
         >>> print(mean, variance)
         [[2.]] [[1.]]
     """
-    first = begin_norm_axis % x.ndim
-    behind = x.shape[begin_params_axis % x.ndim :]
+    first = axis_in(begin_norm_axis, x.ndim)
+    behind = x.shape[axis_in(begin_params_axis, x.ndim) :]
     if weight.shape != behind or bias.shape != behind:
         raise ValueError(
             f"gamma and beta must have the shape {behind}, not {weight.shape} and {bias.shape}."

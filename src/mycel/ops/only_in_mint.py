@@ -124,7 +124,7 @@ def normalize(x, *, order=2.0, axis=1, epsilon=1e-12):
         powers = jnp.square(x) if order == 2 else jnp.abs(x) ** order
         total = jnp.sum(powers, axes, keepdims=True)
         # The root has no derivative at 0; there the length counts nothing anyway.
-        there = total > 0
+        there = total != 0
         length = jnp.where(there, jnp.where(there, total, 1) ** (1 / order), 0).astype(x.dtype)
     return x / jnp.maximum(length, jnp.array(epsilon, x.dtype))
 

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from mycel.base.dtypes import float32
-from mycel.ops.axes import axis_in
+from mycel.ops.axes import as_vector, axis_in
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
@@ -53,7 +53,7 @@ def argsort(x, *, axis=-1, descending=False, steady=True):
         [1 2 0]
     """
     del steady
-    return _order(x, axis_in(axis, x.ndim), descending)
+    return _order(as_vector(x), axis_in(axis, x.ndim), descending).reshape(x.shape)
 
 
 @composite("ops.msort(input=x)", "Tensor.msort(x)")
@@ -93,14 +93,18 @@ def topk(x, *, k, axis=None, largest=True, sorted=True):
         [3 2]
     """
     del sorted  # MindSpore promises no order where it is False.
-    axis = axis_in(-1 if axis is None else axis, x.ndim)
+    shape, axis = x.shape, axis_in(-1 if axis is None else axis, x.ndim)
+    x = as_vector(x)
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f"k = {k} elements are not there in axis {axis} of a Tensor {x.shape}.")
     if largest and axis == x.ndim - 1:
         values, order = lax.top_k(x, k)
-        return values, order.astype(np.int32)
-    order = lax.slice_in_dim(_order(x, axis, largest), 0, k, axis=axis)
-    return jnp.take_along_axis(x, order, axis), order
+        order = order.astype(np.int32)
+    else:
+        order = lax.slice_in_dim(_order(x, axis, largest), 0, k, axis=axis)
+        values = jnp.take_along_axis(x, order, axis)
+    # A number itself is its largest.
+    return (values, order) if shape or k != 1 else (values.reshape(()), order.reshape(()))
 
 
 @composite("ops.unique(input=x)", "Unique()(x)")
@@ -168,9 +172,9 @@ def unique_consecutive(x, inverse=False, counts=False, axis=None):
     """
     values = x.asnumpy() if axis is not None else x.asnumpy().reshape(-1)
     axis_ = 0 if axis is None else axis_in(axis, values.ndim)
-    rows = np.moveaxis(values, axis_, 0).reshape(values.shape[axis_], -1)
+    rows = np.moveaxis(values, axis_, 0)
     new = np.ones(len(rows), bool)
-    new[1:] = (rows[1:] != rows[:-1]).any(1)
+    new[1:] = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
     starts = np.flatnonzero(new)
     kept = np.take(values, starts, axis_)
     place = np.cumsum(new) - 1

@@ -98,9 +98,10 @@ def space_to_depth(x, *, block_size):
     if x.ndim != 4 or block_size < 1 or x.shape[2] % block_size or x.shape[3] % block_size:
         raise ValueError(f"{x.shape} has no height and width that {block_size} divides.")
     n, channels, height, width = x.shape
-    parts = x.reshape(n, channels, height // block_size, block_size, width // block_size, -1)
+    rows, columns = height // block_size, width // block_size
+    parts = x.reshape(n, channels, rows, block_size, columns, block_size)
     made = parts.transpose(0, 3, 5, 1, 2, 4)
-    return made.reshape(n, -1, height // block_size, width // block_size)
+    return made.reshape(n, channels * block_size**2, rows, columns)
 
 
 @op()

@@ -115,6 +115,12 @@ def windows_of(x, space, kernel, stride, padding, dilation, ceil_mode):
     return kernel, stride, tuple(pads), dilation, given
 
 
+def _half_at_most(pads, kernel):
+    """A window that lies in the padding alone has no maximum and no mean."""
+    if any(2 * max(pad) > k for pad, k in zip(pads, kernel, strict=True)):
+        raise ValueError(f"padding {pads} is more than half of the kernel_size {kernel}.")
+
+
 @composite(
     "ops.max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, return_indices=False,"
     " ceil_mode=False)",
@@ -140,7 +146,8 @@ def max_pool2d(
         >>> print(ops.max_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
         [[[4.]]]
     """
-    *window, _ = windows_of(x, 2, kernel_size, stride, padding, dilation, ceil_mode)
+    *window, given = windows_of(x, 2, kernel_size, stride, padding, dilation, ceil_mode)
+    _half_at_most(given, window[0])
     pooled = window_maximum(x, *window)
     return (pooled, window_argmax(x, *window)) if return_indices else pooled
 
@@ -152,8 +159,12 @@ def named_window(x, kernel_size, strides, pad_mode, data_format):
     if mode not in ("valid", "same"):
         raise ValueError(f"pad_mode is 'valid' or 'same', not {pad_mode!r}.")
     space = x.ndim - 2
+    if space < 1:
+        raise ValueError(f"Pooling needs [N, C, …], not {x.shape}.")
     kernel = several(_without_batch(kernel_size), space, "The kernel_size")
     stride = several(_without_batch(strides), space, "strides")
+    if min(*kernel, *stride, 1) < 1:
+        raise ValueError(f"kernel_size {kernel} and strides {stride} must be positive.")
     pads = same_or_given(mode, 0, x.shape[2:], kernel, stride, (1,) * space)
     if any(n + sum(p) < k for n, p, k in zip(x.shape[2:], pads, kernel, strict=True)):
         raise ValueError(f"A window of {kernel} does not fit into a Tensor {x.shape}.")
@@ -224,6 +235,7 @@ def mean_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
 
 def averaged(x, space, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
     *window, given = windows_of(x, space, kernel, stride, padding, 1, ceil_mode)
+    _half_at_most(given, window[0])
     counting = given if count_include_pad else None
     return window_mean(x, *window, int(divisor) if divisor else counting)
 
@@ -286,6 +298,8 @@ def adaptive_sizes(x, output_size, space):
     wanted = wanted * space if len(wanted) == 1 else wanted
     if len(wanted) != space:
         raise ValueError(f"output_size must be one number or {space}, not {output_size}.")
+    if x.ndim not in (space + 1, space + 2):
+        raise ValueError(f"Pooling over {space} dimensions needs [N, C, …], not {x.shape}.")
     lengths = x.shape[x.ndim - space :]
     return tuple(n if w is None else w for n, w in zip(lengths, wanted, strict=True)), lengths
 
@@ -396,7 +410,7 @@ def windows(x, *, kernel, stride, pads, dilation):
     """
     parts = lowering.elements_of_windows(x, kernel, stride, pads, dilation, 0)
     columns = jnp.stack(parts, 2)
-    return columns.reshape(x.shape[0], x.shape[1] * len(parts), -1)
+    return columns.reshape(*x.shape[:1], x.shape[1] * len(parts), math.prod(columns.shape[3:]))
 
 
 @composite(

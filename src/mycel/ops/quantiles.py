@@ -103,6 +103,8 @@ def nanmedian(x, *, axis=-1, keepdims=False):
         2.0 3
     """
     axis = axis_in(axis, x.ndim)
+    if not x.ndim:
+        return x, jnp.zeros((), np.int64)
     order = jnp.argsort(x, axis)  # NaN comes last.
     count = jnp.sum(~jnp.isnan(x), axis, keepdims=True, dtype=np.int64)
     middle = jnp.maximum(count - 1, 0) // 2

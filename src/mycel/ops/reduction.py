@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -235,6 +237,14 @@ def any_method(x, axis=None, keep_dims=False, dim=None, keepdim=None):
     return any(x, first_given(axis, dim), bool(first_given(keepdim, keep_dims)))
 
 
+def _axes_of_some(axis, x):
+    """The axes of a largest or smallest element: there must be one."""
+    axes = axes_in(axis, x.ndim)
+    if not math.prod(x.shape[i] for i in axes) and x.shape != ():
+        raise ValueError(f"Nothing is largest or smallest in a Tensor {x.shape}, axis {axis}.")
+    return axes
+
+
 @op(
     "ReduceMax(keep_dims=keepdims)(x, axis=axis)",
     "ops.reduce_max(x, axis=axis)",
@@ -249,7 +259,7 @@ def reduce_max(x, *, axis=(), keepdims=False):
         >>> print(ops.ReduceMax()(Tensor([[1, 2], [3, 4]]), 1))
         [2 4]
     """
-    return jnp.max(x, axes_in(axis, x.ndim), keepdims=keepdims)
+    return jnp.max(x, _axes_of_some(axis, x), keepdims=keepdims)
 
 
 @op(
@@ -266,7 +276,7 @@ def reduce_min(x, *, axis=(), keepdims=False):
         >>> print(ops.ReduceMin()(Tensor([[1, 2], [3, 4]]), 1))
         [1 3]
     """
-    return jnp.min(x, axes_in(axis, x.ndim), keepdims=keepdims)
+    return jnp.min(x, _axes_of_some(axis, x), keepdims=keepdims)
 
 
 @op(

@@ -48,7 +48,13 @@ def gather(x, index, *, axis, batch=0):
             f"x {x.shape} and index {index.shape} must agree in {batch} batch dimensions "
             f"in front of axis {axis}."
         )
+    _something(x, index, axis)
     return _gathered(x, _positions(index, x.shape[axis]), axis, batch)
+
+
+def _something(x, index, axis):
+    if index.size and not x.shape[axis]:
+        raise ValueError(f"There is nothing to take from axis {axis} of a Tensor {x.shape}.")
 
 
 def _gathered(x, index, axis, batch):
@@ -82,6 +88,8 @@ def gather_elements(x, index, *, axis):
          [4]]
     """
     axis = axis_in(axis, x.ndim)
+    if not x.ndim and not index.ndim:
+        return x
     longer = any(i != axis and n > x.shape[i] for i, n in enumerate(index.shape[: x.ndim]))
     if index.ndim != x.ndim or longer:
         raise ValueError(f"index {index.shape} does not fit x {x.shape} beside axis {axis}.")
@@ -139,6 +147,7 @@ def index_select(x, index, *, axis):
     if index.ndim > 1:
         raise ValueError(f"index must be a vector, not {index.shape}.")
     axis = axis_in(axis, x.ndim)
+    _something(x, index, axis)
     index = _positions(index, x.shape[axis]).reshape(-1)
     return jnp.take(x, index, axis, mode="clip")
 
@@ -156,6 +165,7 @@ def take(x, index, *, axis=None):
     if axis is None:
         x, axis = x.reshape(-1), 0
     axis = axis_in(axis, x.ndim)
+    _something(x, index, axis)
     return jnp.take(x, _positions(index, x.shape[axis]), axis, mode="clip")
 
 

@@ -13,6 +13,18 @@ from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
 
+def _lengths(shape) -> tuple:
+    """A shape as a tuple.
+
+    Raises:
+        TypeError: a length that is no integer.
+    """
+    wanted = one_or_more(shape)
+    if not all(isinstance(n, int) or export.is_symbolic_dim(n) for n in wanted):
+        raise TypeError(f"A shape consists of integers, but {shape!r} was given.")
+    return wanted
+
+
 @op(
     "ops.reshape(input=x, shape=shape)",
     "Reshape()(input=x, shape=shape)",
@@ -32,11 +44,12 @@ def reshape(x, *, shape):
         >>> ops.reshape(Tensor([1, 2, 3, 4]), (2, -1)).shape
         (2, 2)
     """
-    wanted = one_or_more(shape)
-    if not all(isinstance(n, int) or export.is_symbolic_dim(n) for n in wanted):
-        raise TypeError(f"A shape consists of integers, but {shape!r} was given.")
+    wanted = _lengths(shape)
     known = math.prod(n for n in wanted if n != -1)
     unknown = wanted.count(-1)
+    if unknown and not known and not x.size:
+        # Any number would do for nothing; MindSpore takes 0.
+        known = 1
     fits = x.size == known if not unknown else known and x.size % known == 0 and unknown == 1
     if not fits:
         raise ValueError(
@@ -270,7 +283,7 @@ def broadcast_to(x, *, shape):
         [[1 2]
          [1 2]]
     """
-    wanted = one_or_more(shape)
+    wanted = _lengths(shape)
     new = len(wanted) - x.ndim
     kept = (*[-1] * new, *x.shape)
     if new < 0 or any(n == -1 and k == -1 for n, k in zip(wanted, kept, strict=True)):
@@ -329,6 +342,8 @@ def repeat_along(x, *, repeats, axis):
     axis = axis_in(axis, x.ndim)
     if isinstance(repeats, tuple) and len(repeats) == 1:
         repeats = repeats[0]
+    if isinstance(repeats, str):
+        raise TypeError(f"repeats are integers, but {repeats!r} was given.")
     if isinstance(repeats, int):
         return jnp.repeat(x, repeats, axis)
     if len(repeats) != x.shape[axis]:
@@ -395,7 +410,7 @@ def flip(x, *, axes):
         >>> print(ops.flip(Tensor([1, 2, 3]), (0,)))
         [3 2 1]
     """
-    return lax.rev(x, tuple(axis_in(a, x.ndim) for a in one_or_more(axes)))
+    return lax.rev(x, axes_in(one_or_more(axes), x.ndim)) if axes != () else x
 
 
 @composite("ops.fliplr(input=x)", "Tensor.fliplr(x)")

@@ -145,6 +145,11 @@ def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
         5.0
     """
     x = as_float(x) if dtype is None else x.astype(numpy_dtype(dtype))
+    if isinstance(order, str) and order not in ("fro", "nuc"):
+        raise ValueError(f"The order of norm is a number, 'fro' or 'nuc', not {order!r}.")
+    if not x.ndim and axis is not None:
+        axes_in(axis, 0)
+        return jnp.abs(x)
     return jnp.linalg.norm(x, order, axis, keepdims)
 
 

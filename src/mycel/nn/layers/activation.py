@@ -311,6 +311,8 @@ class Softmax(Cell):
 
     def __init__(self, axis=-1):
         super().__init__()
+        if isinstance(axis, str):
+            raise wrong(TypeError, "Softmax.axis", "an integer", repr(axis))
         self.axis = axis
 
     def construct(self, input):
@@ -330,6 +332,8 @@ class LogSoftmax(Cell):
 
     def __init__(self, axis=-1):
         super().__init__()
+        if isinstance(axis, str):
+            raise wrong(TypeError, "LogSoftmax.axis", "an integer", repr(axis))
         self.axis = axis
 
     def construct(self, x):

@@ -315,6 +315,8 @@ class AdaptiveAvgPool2d(Cell):
 
     def __init__(self, output_size):
         super().__init__()
+        if isinstance(output_size, str):
+            raise wrong(TypeError, "output_size", "an integer, or two", repr(output_size))
         self.output_size = output_size
 
     def construct(self, input):

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators given nothing, one number, NaN and infinities, or what cannot be; in every execution.
+
+Oracle: MindSpore 2.10; where it is wrong or refuses, NumPy and SciPy, as in `edge_oracles`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import special
+
+import mycel as ms
+from fixtures import cases, edge_oracles
+from fixtures.case import evaluate
+from harness import TOLERANCE, as_numpy, execution, run_everywhere
+from recorded import agrees, function_of
+from recorded import cases as recorded_cases
+
+INSTEAD = {name: edge_oracles.by_row(rows) for name, rows in edge_oracles.INSTEAD.items()}
+REFUSED = {name: edge_oracles.by_row(rows) for name, rows in edge_oracles.REFUSED.items()}
+# Their values are read, they make no Tensor, or they are given none: nothing can be replayed.
+UNREPEATED = (
+    "unique", "nonzero", "bincount", "item", "tolist", "size", "shape", "len(", "numel", "argwhere",
+    "isin", "masked_select", "[x0 > 0]", "bool(", "rank", "numpy()", "rand_like", "float(",
+    "histogram", "digitize", "contiguous",
+)  # fmt: skip
+
+
+def repeats(case) -> bool:
+    return bool(case.inputs) and not any(word in case.expression for word in UNREPEATED)
+
+
+def same(actual, expected, what):
+    """Equal values; the oracle's type may be wider."""
+    if isinstance(expected, (tuple, list)):
+        assert len(actual) == len(expected), what
+        for one, other in zip(actual, expected, strict=True):
+            same(one, other, what)
+        return
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape, what
+    np.testing.assert_allclose(actual, expected, *TOLERANCE["float32"], err_msg=what)
+
+
+@pytest.mark.parametrize("family", INSTEAD)
+def test_tables_name_rows(family):
+    names = {case.name for case in cases.family(family)}
+    assert not (INSTEAD[family].keys() | REFUSED[family].keys()) - names
+
+
+@pytest.mark.parametrize(("case", "recorded"), list(recorded_cases(*INSTEAD)))
+def test_as_recorded(case, recorded, request):
+    family = request.node.callspec.id.partition(":")[0]
+    kind, oracle = REFUSED[family].get(case.name), INSTEAD[family].get(case.name)
+    if kind:
+        with pytest.raises(kind):
+            evaluate(case, ms)
+    elif oracle is None:
+        agrees(case, recorded, replayed=repeats(case))
+    else:
+        names = {"np": np, "special": special}
+        names |= {f"x{i}": array for i, array in enumerate(case.inputs)}
+        with np.errstate(all="ignore"):
+            expected = eval(oracle, names)
+        for mode, actual in answers(case).items():
+            same(actual, expected, f"{case.expression or case.program} in {mode}")
+
+
+def answers(case) -> dict:
+    """What mycel gives in each execution."""
+    if not case.program:
+        return run_everywhere(function_of(case), *case.inputs, replayed=repeats(case))
+    found = {}
+    for mode in ("direct", "fused", "graph"):
+        with execution(mode):
+            found[mode] = as_numpy(evaluate(case, ms))
+    return found
