@@ -97,6 +97,7 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
     around, direct, seed = local.stream, context.direct, get_seed()
     local.stream = stream = Stream()
     stream.journal = Journal()
+    stream.traced = True
     stream.generator = _NoNumbers(name) if key is None else _generator_of(key)
     context.direct = True
     # Operators with seeds of their own then draw from the generator as well, and keep none.

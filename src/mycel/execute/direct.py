@@ -8,6 +8,7 @@ import jax
 from mycel.base import errors
 from mycel.base.places import Place
 from mycel.define.op import Signature
+from mycel.record.stream import local
 
 
 def run_directly(signature: Signature, arrays: tuple, place: Place) -> list:
@@ -25,7 +26,8 @@ def run_operator(signature: Signature, arrays, place: Place) -> list:
     """Run one operator; waits only for one that can fail while running."""
     op = signature.op
     try:
-        results = op.jitted(*arrays)
+        # XLA's options are for whole programs.
+        results = (op.function if local.stream.traced else op.jitted)(*arrays)
         if op.fallible:
             jax.block_until_ready(results)
     except Exception as error:

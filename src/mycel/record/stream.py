@@ -137,6 +137,7 @@ class Stream:
         complete: whether the tape must suffice to record everything again (see record.marker).
         reversing: name and place of the operator whose reverse calls Python, or None.
         hooks: reverse hooks by id of the Value, while a derivative is open.
+        traced: whether JAX traces what is recorded here: operators are then parts of its program.
     """
 
     __slots__ = (
@@ -151,6 +152,7 @@ class Stream:
         "reversing",
         "segment",
         "tape",
+        "traced",
     )
 
     def __init__(self):
@@ -165,6 +167,7 @@ class Stream:
         self.reversing: tuple | None = None
         self.hooks: dict | None = None
         self.generator: Any = None
+        self.traced = False
 
     @property
     def is_taped(self) -> bool:
