@@ -156,6 +156,8 @@ def members(entry: Entry, known: set):
         for name, raw in list(vars(base).items()):
             if name.startswith("_") or name in seen or name in ("construct", "bprop"):
                 continue
+            if not hasattr(entry.item, name):
+                continue  # it only says why it is not there
             seen.add(name)
             item = raw if isinstance(raw, property) else getattr(entry.item, name)
             is_member = isinstance(item, property) or inspect.isroutine(item)

@@ -10,7 +10,7 @@ import pytest
 import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
-from mycel.ops import lowering
+from mycel.ops import transposed
 from mycel.ops.transposed import spread_convolution
 from recorded import agrees, cases, gradients_by_differences
 
@@ -129,10 +129,10 @@ def test_lowering_is_one_convolution(monkeypatch):
     def written(x, weight):
         return spread_convolution.definition.function(x, weight, **beside)
 
-    monkeypatch.setattr(lowering, "on_cpu", lambda: True)
+    monkeypatch.setattr(transposed, "on_cpu", lambda: True)
     assert "conv_general_dilated" not in str(jax.make_jaxpr(written)(x, weight))
     product = written(x, weight)
-    monkeypatch.setattr(lowering, "on_cpu", lambda: False)
+    monkeypatch.setattr(transposed, "on_cpu", lambda: False)
     text = str(jax.make_jaxpr(lambda x, w: written(x, w))(x, weight))
     assert text.count("conv_general_dilated[") == 1
     np.testing.assert_allclose(written(x, weight), product, 1e-5, 1e-5)

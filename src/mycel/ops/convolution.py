@@ -23,6 +23,7 @@ def convolution(
     dilation=1,
     groups=1,
     data_format="NCHW",
+    space=None,
 ):
     """Slide a kernel over x and sum the products.
 
@@ -31,6 +32,7 @@ def convolution(
         weight: [O, C / groups, *kernel].
         pad_mode: 'valid' (no padding), 'same' (as many outputs as inputs / stride), or 'pad'
             (`padding` zeros: one number, one for each dimension, or two for each).
+        space: how many dimensions of space there must be; None takes any.
 
     Raises:
         ValueError: shapes, channels or attributes that do not go together.
@@ -42,6 +44,10 @@ def convolution(
         >>> print(ops.Conv2D(1, 3)(x, w))
         [[[[9.]]]]
     """
+    if x.ndim == weight.ndim and space not in (None, weight.ndim - 2):
+        raise ValueError(
+            f"The weight of conv{space}d has {space + 2} dimensions, not the shape {weight.shape}."
+        )
     space = weight.ndim - 2
     stride = several(stride, space, "The stride")
     dilation = several(dilation, space, "The dilation")
@@ -103,27 +109,13 @@ def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
     return tuple((n, n) for n in several(given, space, "padding"))
 
 
-def _over(space, x, weight):
-    """A convolution over `space` dimensions; a weight that does not fit x is told of later."""
-    if x.ndim == weight.ndim != space + 2:
-        raise ValueError(
-            f"The weight of conv{space}d has {space + 2} dimensions, not the shape {weight.shape}."
-        )
-
-
-def _biased(x, weight, bias, stride, pad_mode, padding, dilation, groups):
-    # A number of dimensions that fits no weight is reported by the operator itself.
-    if isinstance(padding, str):
-        pad_mode, padding = padding, 0
-    made = convolution(x, weight, None, None, 1, stride, pad_mode, padding, dilation, groups)
-    return made if bias is None else bias_add(made, bias)
-
-
 @composite(
     "ops.conv2d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
     " dilation=1, groups=1)",
 )
-def conv(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
+def conv(
+    x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1, space=2
+):
     """Slide a kernel over x and sum the products; add a bias for each output channel.
 
     Args:
@@ -140,8 +132,12 @@ def conv(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1
         >>> ops.conv2d(x, w, pad_mode="same").shape
         (1, 2, 4, 4)
     """
-    _over(2, x, weight)
-    return _biased(x, weight, bias, stride, pad_mode, padding, dilation, groups)
+    # A number of dimensions that fits no weight is reported by the operator itself.
+    if isinstance(padding, str):
+        pad_mode, padding = padding, 0
+    settings = stride, pad_mode, padding, dilation, groups, "NCHW", space
+    made = convolution(x, weight, None, None, 1, *settings)
+    return made if bias is None else bias_add(made, bias)
 
 
 @composite(
@@ -157,8 +153,7 @@ def conv_line(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilat
         >>> ops.conv1d(ops.ones((1, 1, 4)), ops.ones((2, 1, 3))).shape
         (1, 2, 2)
     """
-    _over(1, x, weight)
-    return _biased(x, weight, bias, stride, pad_mode, padding, dilation, groups)
+    return conv(x, weight, bias, stride, pad_mode, padding, dilation, groups, 1)
 
 
 @composite(
@@ -174,8 +169,7 @@ def conv_volume(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dil
         >>> ops.conv3d(ops.ones((1, 1, 2, 3, 4)), ops.ones((2, 1, 2, 2, 2))).shape
         (1, 2, 1, 2, 3)
     """
-    _over(3, x, weight)
-    return _biased(x, weight, bias, stride, pad_mode, padding, dilation, groups)
+    return conv(x, weight, bias, stride, pad_mode, padding, dilation, groups, 3)
 
 
 @composite(
@@ -197,7 +191,7 @@ def padded_conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)
         >>> mint.nn.functional.conv2d(x, w, padding=1).shape
         (1, 2, 4, 4)
     """
-    return _biased(x, weight, bias, stride, "pad", padding, dilation, groups)
+    return conv(x, weight, bias, stride, "pad", padding, dilation, groups, None)
 
 
 @op("ops.bias_add(input_x=x, bias=bias)", "BiasAdd(data_format='NCHW')(input_x=x, bias=bias)")

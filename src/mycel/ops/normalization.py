@@ -304,13 +304,16 @@ def layer_norm_with_statistics(
         >>> print(mean, variance)
         [[2.]] [[1.]]
     """
-    first = axis_in(begin_norm_axis, x.ndim)
-    behind = x.shape[axis_in(begin_params_axis, x.ndim) :]
+    ndim = x.ndim
+    for axis in (begin_norm_axis, begin_params_axis):
+        if not -ndim <= axis < ndim:
+            axis_in(axis, ndim)  # raises
+    first, behind = begin_norm_axis % ndim, x.shape[begin_params_axis % ndim :]
     if weight.shape != behind or bias.shape != behind:
         raise ValueError(
             f"gamma and beta must have the shape {behind}, not {weight.shape} and {bias.shape}."
         )
-    return normalized(x, weight, bias, tuple(range(first, x.ndim)), epsilon)
+    return normalized(x, weight, bias, tuple(range(first, ndim)), epsilon)
 
 
 @composite(
