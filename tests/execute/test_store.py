@@ -113,6 +113,22 @@ def test_two_functions_take_the_same_parameters_in_turns():
         np.testing.assert_array_equal(one.asnumpy(), other.asnumpy())
 
 
+def test_where_all_are_looked_at_each_time_nothing_is_kept_for_a_while():
+    """How long: 1, 2, 4 replays and so on; where nobody looks, all are kept again at once."""
+    net, step = counting(12)
+    kept = []
+    for call in range(4, 24):
+        assert net.steps() == [call - 1] * 12
+        step(ONE)
+        kept.append(is_stored(net.parts[3]))
+    rests = "".join("01"[k] for k in kept).split("1")
+    assert [len(rest) for rest in rests] == [1, 2, 4, 8, 1]
+    for _ in range(20):
+        step(ONE)
+    assert all(map(is_stored, net.parts))
+    assert net.steps() == [43] * 12
+
+
 def test_nothing_old_is_kept():
     """Both functions have a place for every Parameter; only one of them holds its array."""
     net, step = counting(12)

@@ -17,11 +17,13 @@ from typing import Any
 from mycel.define.aval import Aval
 from mycel.record.parameter import Parameter
 from mycel.record.stream import demand
-from mycel.record.tensor import Tensor
+from mycel.record.tensor import Tensor, point
 from mycel.record.value import Value, ready
 
 # When more Parameters than this were looked at since the last replay, all get their Values.
 FEW = 8
+# Where that happens between all replays, nothing is kept for so many of them.
+LONGEST_REST = 64
 
 # One for all stores: a Parameter can go from one to another.
 _lock = RLock()
@@ -48,6 +50,9 @@ class Store:
         self._arrays: list = [None] * len(self._handles)
         # Indices of the Parameters that have their Values themselves: a set in order.
         self._out = dict.fromkeys(range(len(self._handles)))
+        # For how many replays nothing is kept, and for how many it was the last time.
+        self._rest = self._last_rest = 0
+        self._was_kept = False
         rest = [place for place in range(len(holders)) if place not in assigned]
         held = {place: h for place in rest if isinstance(h := holders[place], Tensor)}
         passed = {place: h for place in rest if isinstance(h := holders[place], int)}
@@ -60,7 +65,12 @@ class Store:
         """The arrays of all inputs; None for what is pending."""
         held = [handle._value.array for handle in self._held]
         passed = [tensors[index]._value.array for index in self._passed]
-        arrays = self._present(_array) if self._out else self._arrays
+        if not self._out:
+            arrays = self._arrays
+        elif len(self._out) == len(self._handles):
+            arrays = [handle._value.array for handle in self._handles]
+        else:
+            arrays = self._present(_array)
         return self._in_order((*arrays, *held, *passed))
 
     def demanded(self, tensors: list[Tensor]) -> tuple:
@@ -81,6 +91,14 @@ class Store:
         """Take the results of a replay for the Parameters."""
         arrays = self._assigned(results)
         with _lock:
+            if self._rests():
+                for handle, array, aval in zip(self._handles, arrays, self._avals, strict=True):
+                    value = ready(array, aval)
+                    if handle._store is None:
+                        handle._value = value
+                    else:
+                        point(handle, value)
+                return
             self._arrays = list(arrays)
             while self._out:
                 index = next(iter(self._out))
@@ -91,6 +109,18 @@ class Store:
                     handle._store = self
                     del handle._value
                     del self._out[index]
+
+    def _rests(self) -> bool:
+        """Whether to keep nothing now: most Parameters were looked at since the last replay, as
+        where another compiled call takes them in between. Each time, for twice as many replays."""
+        if not self._rest and self._was_kept:
+            if len(self._out) > FEW:
+                self._rest = self._last_rest = min(2 * self._last_rest or 1, LONGEST_REST)
+            else:
+                self._last_rest = 0
+        self._was_kept = not self._rest
+        self._rest -= not self._was_kept
+        return not self._was_kept
 
     def give(self, handle: Parameter) -> None:
         """Let a Parameter have its Value itself."""
