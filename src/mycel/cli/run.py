@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib.util
 import io
 import os
@@ -113,7 +114,25 @@ def print_exception(kind, error: BaseException, trace) -> None:
     shown = traceback.TracebackException(kind, error, trace)
     if os.environ.get(TRACEBACK_VARIABLE) != "full":
         _shorten(shown)
-    print("".join(shown.format()), end="", file=sys.stderr)
+    text = "".join(shown.format())
+    if sys.version_info < (3, 12):  # later ones print it by themselves
+        text = f"{text.rstrip()}{_suggestion(error, trace)}\n"
+    print(text, end="", file=sys.stderr)
+
+
+def _suggestion(error: BaseException, trace) -> str:
+    """What Python 3.11 itself puts behind a name that is spelled wrong, but no hook."""
+    if isinstance(error, AttributeError) and error.obj is not None:
+        known = dir(error.obj)
+    elif type(error) is NameError and trace is not None:
+        while trace.tb_next is not None:
+            trace = trace.tb_next
+        frame = trace.tb_frame
+        known = [*frame.f_locals, *frame.f_globals, *frame.f_builtins]
+    else:
+        return ""
+    near = difflib.get_close_matches(error.name or "", known, 1)
+    return f". Did you mean: {near[0]!r}?" if near else ""
 
 
 def _shorten(shown: traceback.TracebackException | None) -> None:
