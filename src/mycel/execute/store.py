@@ -91,7 +91,9 @@ class Store:
         """Take the results of a replay for the Parameters."""
         arrays = self._assigned(results)
         with _lock:
-            if self._rests():
+            if not self._out:
+                self._last_rest = 0
+            elif self._rests():
                 for handle, array, aval in zip(self._handles, arrays, self._avals, strict=True):
                     value = ready(array, aval)
                     if handle._store is None:
