@@ -103,14 +103,14 @@ class Store:
                 return
             self._arrays = list(arrays)
             while self._out:
-                index = next(iter(self._out))
-                handle = self._handles[index]
-                if handle._value is not None:  # in no store, by now
-                    # From here on nothing comes in between: Python calls nothing.
-                    self._arrays[index] = arrays[index]
-                    handle._store = self
-                    del handle._value
-                    del self._out[index]
+                for index in tuple(self._out):
+                    handle = self._handles[index]
+                    if handle._value is not None:  # in no store, by now
+                        # From here on nothing comes in between: Python calls nothing.
+                        self._arrays[index] = arrays[index]
+                        handle._store = self
+                        del handle._value
+                        del self._out[index]
 
     def _rests(self) -> bool:
         """Whether to keep nothing now: most Parameters were looked at since the last replay, as
