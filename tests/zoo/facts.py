@@ -6,6 +6,7 @@ Only NumPy is imported, because these lines run under mycel and under real MindS
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 
@@ -87,5 +88,8 @@ def first_size(attempt, sizes=SIZES):
         try:
             return size, attempt(size)
         except Exception as error:
-            errors[size] = error
+            # What failed would keep its whole network in memory otherwise.
+            error.__cause__ = error.__context__ = None
+            errors[size] = error.with_traceback(None)
+        gc.collect()
     raise errors.get(224, errors[sizes[-1]])

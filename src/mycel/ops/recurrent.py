@@ -41,82 +41,117 @@ class Kind(NamedTuple):
         states: 1 (hidden) or 2 (hidden and cell).
         apart: whether the products of input and hidden state take part separately.
         step: `step(projected, recurrent, state)` gives the new state and what the reverse keeps.
-        back: `back(cotangents of the new state, kept, state before, state after)` gives the
-            slopes of the products, and what goes straight to the state before.
+        factors: `factors(kept, states before, states after)`, for all times at once, gives what
+            `back` multiplies with: nothing of it depends on a cotangent.
+        back: `back(cotangents of the new state, factors)` gives the slopes of the products, and
+            what goes straight to the state before.
     """
 
     gates: int
     states: int
     apart: bool
     step: Callable
+    factors: Callable
     back: Callable
 
 
 def _lstm_step(projected, recurrent, state):
     entering, forgetting, new, leaving = jnp.split(projected + recurrent, 4, -1)
     entering, forgetting, leaving = map(jax.nn.sigmoid, (entering, forgetting, leaving))
-    new = jnp.tanh(new)
+    kept = _whole(jnp.concatenate([entering, forgetting, jnp.tanh(new), leaving], -1))
+    entering, forgetting, new, leaving = jnp.split(kept, 4, -1)
     cell = forgetting * state[1] + entering * new
-    kept = jnp.concatenate([entering, forgetting, new, leaving], -1)
     return (leaving * jnp.tanh(cell), cell), (kept,)
 
 
-def _lstm_back(given, kept, before, after):
+def _lstm_factors(kept, before, after):
     entering, forgetting, new, leaving = jnp.split(kept[0], 4, -1)
     bent = jnp.tanh(after[1])
-    cell = given[1] + given[0] * leaving * (1 - bent * bent)
     slopes = [
-        cell * new * entering * (1 - entering),
-        cell * before[1] * forgetting * (1 - forgetting),
-        cell * entering * (1 - new * new),
-        given[0] * bent * leaving * (1 - leaving),
+        new * entering * (1 - entering),
+        before[1] * forgetting * (1 - forgetting),
+        entering * (1 - new * new),
+        bent * leaving * (1 - leaving),
     ]
-    return jnp.concatenate(slopes, -1), (None, cell * forgetting)
+    return jnp.concatenate(slopes, -1), leaving * (1 - bent * bent), forgetting
+
+
+def _lstm_back(given, factors):
+    slopes, toward_cell, forgetting = factors
+    cell = given[1] + given[0] * toward_cell
+    return jnp.concatenate([cell, cell, cell, given[0]], -1) * slopes, (None, cell * forgetting)
 
 
 def _gru_step(projected, recurrent, state):
-    reset, update, new = jnp.split(projected, 3, -1)
-    reset_too, update_too, inner = jnp.split(recurrent, 3, -1)
-    reset = jax.nn.sigmoid(reset + reset_too)
-    update = jax.nn.sigmoid(update + update_too)
-    new = jnp.tanh(new + reset * inner)
+    gates = 2 * state[0].shape[-1]
+    opened = _whole(jax.nn.sigmoid(projected[..., :gates] + recurrent[..., :gates]))
+    reset, update = jnp.split(opened, 2, -1)
+    inner = recurrent[..., gates:]
+    new = jnp.tanh(projected[..., gates:] + reset * inner)
     hidden = new + update * (state[0] - new)
-    return (hidden,), (jnp.concatenate([reset, update, new, inner], -1),)
+    return (hidden,), (jnp.concatenate([opened, new, inner], -1),)
 
 
-def _gru_back(given, kept, before, after):
+def _gru_factors(kept, before, after):
     del after
     reset, update, new, inner = jnp.split(kept[0], 4, -1)
-    toward_new = given[0] * (1 - update) * (1 - new * new)
+    toward_new = (1 - update) * (1 - new * new)
     slopes = [
         toward_new * inner * reset * (1 - reset),
-        given[0] * (before[0] - new) * update * (1 - update),
+        (before[0] - new) * update * (1 - update),
         toward_new,
         toward_new * reset,
     ]
-    return jnp.concatenate(slopes, -1), (given[0] * update,)
+    return jnp.concatenate(slopes, -1), update
 
 
-def _plain_step(bend, projected, recurrent, state):
+def _gru_back(given, factors):
+    slopes, update = factors
+    return jnp.concatenate([given[0]] * 4, -1) * slopes, (given[0] * update,)
+
+
+def _tanh_step(projected, recurrent, state):
     del state
-    return (bend(projected + recurrent),), ()
+    return (jnp.tanh(projected + recurrent),), ()
 
 
-def _tanh_back(given, kept, before, after):
+def _relu_step(projected, recurrent, state):
+    del state
+    return (jax.nn.relu(projected + recurrent),), ()
+
+
+def _tanh_factors(kept, before, after):
     del kept, before
-    return given[0] * (1 - after[0] * after[0]), (None,)
+    return (1 - after[0] * after[0],)
 
 
-def _relu_back(given, kept, before, after):
+def _relu_factors(kept, before, after):
     del kept, before
-    return jnp.where(after[0] > 0, given[0], jnp.zeros_like(given[0])), (None,)
+    return (after[0] > 0,)
+
+
+def _tanh_back(given, factors):
+    return given[0] * factors[0], (None,)
+
+
+def _relu_back(given, factors):
+    return jnp.where(factors[0], given[0], jnp.zeros_like(given[0])), (None,)
+
+
+def _whole(array):
+    """The array as a whole, not computed anew by all that reads it.
+
+    XLA on CPU computes gates within the loops that read them, without vectors: 150 against 25 us
+    for a step of an LSTM (docs/performance.md).
+    """
+    return lax.optimization_barrier(array)
 
 
 KINDS = {
-    "LSTM": Kind(4, 2, False, _lstm_step, _lstm_back),
-    "GRU": Kind(3, 1, True, _gru_step, _gru_back),
-    "RNN tanh": Kind(1, 1, False, functools.partial(_plain_step, jnp.tanh), _tanh_back),
-    "RNN relu": Kind(1, 1, False, functools.partial(_plain_step, jax.nn.relu), _relu_back),
+    "LSTM": Kind(4, 2, False, _lstm_step, _lstm_factors, _lstm_back),
+    "GRU": Kind(3, 1, True, _gru_step, _gru_factors, _gru_back),
+    "RNN tanh": Kind(1, 1, False, _tanh_step, _tanh_factors, _tanh_back),
+    "RNN relu": Kind(1, 1, False, _relu_step, _relu_factors, _relu_back),
 }
 
 
@@ -235,12 +270,13 @@ def _gradients(form, present, mask, *arrays):
     w_hh = given["w_hh"].astype(x.dtype)
     cells = kept.pop() if kind.states == 2 else None
     before, after = _states_around(form, given, outputs, cells, wide)
+    factors = _whole(kind.factors(tuple(kept), before, after))
 
     def step(carry, now):
-        cotangent, kept, before, after, inside = now
+        cotangent, factors, inside = now
         arrived = carry if cotangent is None else (carry[0] + cotangent, *carry[1:])
         arrived = tuple(_select(inside, c, jnp.zeros((), wide)) for c in arrived)
-        slopes, straight = kind.back(arrived, kept, before, after)
+        slopes, straight = kind.back(arrived, factors)
         toward = _toward_hidden(kind, slopes).astype(x.dtype)
         hidden = _product(toward, w_hh, 0, wide)
         hidden = hidden if straight[0] is None else hidden + straight[0]
@@ -248,7 +284,7 @@ def _gradients(form, present, mask, *arrays):
         return tuple(_select(inside, n, c) for n, c in zip(new, carry, strict=True)), slopes
 
     inside = _inside(given, x.shape[0])
-    times = (cotangent, tuple(kept), before, after, inside)
+    times = (cotangent, factors, inside)
     starts, slopes = lax.scan(step, tuple(ends), times, reverse=not form.backwards)
     made = _after_scan(kind, given, slopes, before[0], wide)
     made |= dict(zip(("hidden", "cell"), (lambda s=s: s for s in starts), strict=False))
