@@ -156,3 +156,18 @@ def test_gradients_arrive_in_the_types_of_the_parameters(name):
 def test_the_level_auto_says_why_not():
     with pytest.raises(ValueError, match=r"'auto' chooses a type for every single operator"):
         ms.amp.auto_mixed_precision(nn.ReLU(), "auto")
+
+
+def test_a_boost_level_is_noted_once(caplog):
+    """Oracle: the text that every setting without effect is noted with; 'O0' asks for nothing."""
+    net = nn.Dense(2, 1)
+    for level in ("O0", "O1", "O2", "O2"):
+        ms.amp.build_train_network(net, nn.SGD(net.trainable_params(), 0.1), boost_level=level)
+        ms.Model(net, boost_level=level)
+    assert sorted(record.getMessage() for record in caplog.records) == [
+        f"{called}(boost_level='{level}') has no effect here"
+        for called in ("Model", "build_train_network")
+        for level in ("O1", "O2")
+    ]
+    with pytest.raises(ValueError, match="Model: boost_level"):
+        ms.Model(net, boost_level="O4")

@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mycel.cli.run import CHILDREN
+
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 MODES = ("PYNATIVE_MODE", "GRAPH_MODE")
 
@@ -151,6 +153,41 @@ def test_a_module_and_the_processes_it_spawns(tmp_path):
     assert done.stdout == (
         "package package.program ['-m', '3'] found True\n[2.0, 4.0]\n[2.0, 4.0]\n"
     )
+
+
+STARTS = """import os
+import subprocess
+import sys
+if sys.argv[1:]:
+    from mindspore.common.initializer import initializer, One
+    import mindspore.nn as nn
+    import mindspore
+    print(mindspore.__version__[:2], float(initializer(One(), [1])), nn.ReLU.__module__)
+    sys.exit(3)
+print(subprocess.run([sys.executable, __file__, "child"]).returncode, flush=True)
+print(os.system(f"{sys.executable} -c 'import mindspore as ms; print(ms.Tensor([1]))'"))
+"""
+
+
+def test_a_program_that_the_program_starts_imports_mindspore_too(tmp_path):
+    """Oracle: the same imports in the program itself."""
+    script = written(tmp_path, STARTS)
+    assert printed(script).splitlines() == ["2. 1.0 mycel.nn.layers.activation", "3", "[1]", "0"]
+
+
+def test_a_python_without_mycel_gets_its_own_mindspore(tmp_path):
+    """Oracle: what `import mindspore` finds without `mycel run`: a file of this test."""
+    there = tmp_path / "installed"
+    there.mkdir()
+    (there / "mindspore.py").write_text("print('their own')\n")
+    environment = {"PYTHONPATH": os.pathsep.join([CHILDREN, str(there)])}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", "import mindspore, sys; print(mindspore.__file__)"],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stderr, done.stdout) == ("", f"their own\n{there / 'mindspore.py'}\n")
 
 
 def test_a_module_that_is_not_there(tmp_path):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from mycel.amp.lists import get_black_list
 from mycel.amp.managers import DynamicLossScaleManager, LossScaleManager
 from mycel.amp.mixed import _spare, auto_mixed_precision, cast_real, check_level
+from mycel.base import log
 from mycel.base.dtypes import DType, float16, float32
 from mycel.base.errors import wrong
 from mycel.nn.cell import Cell
@@ -21,7 +22,6 @@ _LEVELS: dict[str, tuple] = {
     "O3": (False, float16, None),
 }
 _KEYWORDS = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
-BOOST_LEVELS = ("O0", "O1", "O2")
 
 
 class _WithLossCell(WithLossCell):
@@ -49,7 +49,7 @@ def build_train_network(
 
     Args:
         loss_fn: None if the network returns its loss.
-        boost_level: accepted; XLA is what makes a step fast, and nothing of it is left out.
+        boost_level: 'O1' and 'O2' are noted in the log; nothing of a step is left out.
         kwargs: `cast_model_type`, `keep_batchnorm_fp32` and `loss_scale_manager` in place of what
             the level says.
 
@@ -68,7 +68,7 @@ def build_train_network(
         4.0 False 1024.0
     """
     check_level(level, "build_train_network: level")
-    one_of(boost_level, "build_train_network: boost_level", BOOST_LEVELS)
+    check_boost(boost_level, "build_train_network")
     _check_keywords(kwargs)
     keep, model_type, manager = _LEVELS[level]
     keep = kwargs.get("keep_batchnorm_fp32", keep)
@@ -86,6 +86,21 @@ def build_train_network(
     if update is None:
         return TrainOneStepCell(network, optimizer, manager.get_loss_scale()).set_train()
     return TrainOneStepWithLossScaleCell(network, optimizer, scale_sense=update).set_train()
+
+
+def check_boost(level: str, called: str) -> None:
+    """Check MindSpore's level of leaving parts out of steps, and say that nothing is left out.
+
+    Raises:
+        ValueError: it is none of 'O0', 'O1' and 'O2'.
+
+    Example:
+        >>> from mycel.amp.build import check_boost
+        >>> check_boost("O0", "Model")
+    """
+    one_of(level, f"{called}: boost_level", ("O0", "O1", "O2"))
+    if level != "O0":
+        log.without_effect(called, {"boost_level": level})
 
 
 def _in_precision(network: Cell, level: str, model_type: DType, keep: bool) -> Cell:

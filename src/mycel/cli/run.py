@@ -7,6 +7,7 @@ import argparse
 import difflib
 import importlib.util
 import io
+import multiprocessing
 import os
 import sys
 import traceback
@@ -14,9 +15,11 @@ from types import ModuleType
 
 from mycel.base.keywords import explain_keyword
 from mycel.base.places import PACKAGE
-from mycel.cli.children import let_children_import_mindspore
 from mycel.compat.alias import install_as_mindspore
 
+# Where other processes find what they import, and the folder with what `mindspore` means there.
+PATH_VARIABLE = "PYTHONPATH"
+CHILDREN = os.path.join(os.path.dirname(__file__), "children")
 TRACEBACK_VARIABLE = "MYCEL_TRACEBACK"
 # Frames of the machine and of what it stands on say nothing about the user's program.
 _MACHINERY = (PACKAGE, "<mycel", "<frozen ")
@@ -93,9 +96,19 @@ def _module(name: str):
 
 def _as_mindspore() -> None:
     install_as_mindspore()
-    let_children_import_mindspore()
+    _let_children_import_mindspore()
     # The interpreter prints what the program does not catch through this hook.
     sys.excepthook = print_exception
+
+
+def _let_children_import_mindspore() -> None:
+    """From now on `import mindspore` means mycel in every Python that this process starts, too."""
+    known = os.environ.get(PATH_VARIABLE)
+    os.environ[PATH_VARIABLE] = f"{CHILDREN}{os.pathsep}{known}" if known else CHILDREN
+    # What `multiprocessing` spawns takes over this path; its first entry is the program's.
+    sys.path.insert(1, CHILDREN)
+    # The server would import the program, and be forked with JAX's threads.
+    multiprocessing.set_forkserver_preload([])
 
 
 def _search_first(folder: str) -> None:

@@ -5,17 +5,14 @@ Everything that does not depend on the step before stands outside of the scan: t
 projected by one product for all times, and the gradients of the weights are one product each,
 after the scan that runs backwards in time. A step is one product for all gates.
 
-Arrays are [time, batch, features]; weights are [gates · hidden, features], the gates of the LSTM
-in the order input, forget, new, output, those of the GRU in the order reset, update, new.
+Arrays are [time, batch, features]; weights are [gates · hidden, features].
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -24,149 +21,12 @@ from mycel.base.errors import wrong
 from mycel.define.op import Op
 from mycel.ops.activation import tanh
 from mycel.ops.joining import concat, split
+from mycel.ops.recurrent_kinds import KINDS, toward_hidden, toward_input, whole
 from mycel.ops.shape import reshape, swapaxes
 from mycel.record.dispatch import applyn
 from mycel.record.stream import current_stream, record
 from mycel.record.value import Value
 from mycel.spell import composite, op
-
-# -- one step of each kind, and its derivative ---------------------------------------------------
-
-
-class Kind(NamedTuple):
-    """A kind of recurrent network.
-
-    Attributes:
-        gates: how many vectors of the hidden size the weights make.
-        states: 1 (hidden) or 2 (hidden and cell).
-        apart: whether the products of input and hidden state take part separately.
-        step: `step(projected, recurrent, state)` gives the new state and what the reverse keeps.
-        factors: `factors(kept, states before, states after)`, for all times at once, gives what
-            `back` multiplies with: nothing of it depends on a cotangent.
-        back: `back(cotangents of the new state, factors)` gives the slopes of the products, and
-            what goes straight to the state before.
-    """
-
-    gates: int
-    states: int
-    apart: bool
-    step: Callable
-    factors: Callable
-    back: Callable
-
-
-def _lstm_step(projected, recurrent, state):
-    entering, forgetting, new, leaving = jnp.split(projected + recurrent, 4, -1)
-    entering, forgetting, leaving = map(jax.nn.sigmoid, (entering, forgetting, leaving))
-    kept = _whole(jnp.concatenate([entering, forgetting, jnp.tanh(new), leaving], -1))
-    entering, forgetting, new, leaving = jnp.split(kept, 4, -1)
-    cell = forgetting * state[1] + entering * new
-    return (leaving * jnp.tanh(cell), cell), (kept,)
-
-
-def _lstm_factors(kept, before, after):
-    entering, forgetting, new, leaving = jnp.split(kept[0], 4, -1)
-    bent = jnp.tanh(after[1])
-    slopes = [
-        new * entering * (1 - entering),
-        before[1] * forgetting * (1 - forgetting),
-        entering * (1 - new * new),
-        bent * leaving * (1 - leaving),
-    ]
-    return jnp.concatenate(slopes, -1), leaving * (1 - bent * bent), forgetting
-
-
-def _lstm_back(given, factors):
-    slopes, toward_cell, forgetting = factors
-    cell = given[1] + given[0] * toward_cell
-    return jnp.concatenate([cell, cell, cell, given[0]], -1) * slopes, (None, cell * forgetting)
-
-
-def _gru_step(projected, recurrent, state):
-    gates = 2 * state[0].shape[-1]
-    opened = _whole(jax.nn.sigmoid(projected[..., :gates] + recurrent[..., :gates]))
-    reset, update = jnp.split(opened, 2, -1)
-    inner = recurrent[..., gates:]
-    new = jnp.tanh(projected[..., gates:] + reset * inner)
-    hidden = new + update * (state[0] - new)
-    return (hidden,), (jnp.concatenate([opened, new, inner], -1),)
-
-
-def _gru_factors(kept, before, after):
-    del after
-    reset, update, new, inner = jnp.split(kept[0], 4, -1)
-    toward_new = (1 - update) * (1 - new * new)
-    slopes = [
-        toward_new * inner * reset * (1 - reset),
-        (before[0] - new) * update * (1 - update),
-        toward_new,
-        toward_new * reset,
-    ]
-    return jnp.concatenate(slopes, -1), update
-
-
-def _gru_back(given, factors):
-    slopes, update = factors
-    return jnp.concatenate([given[0]] * 4, -1) * slopes, (given[0] * update,)
-
-
-def _tanh_step(projected, recurrent, state):
-    del state
-    return (jnp.tanh(projected + recurrent),), ()
-
-
-def _relu_step(projected, recurrent, state):
-    del state
-    return (jax.nn.relu(projected + recurrent),), ()
-
-
-def _tanh_factors(kept, before, after):
-    del kept, before
-    return (1 - after[0] * after[0],)
-
-
-def _relu_factors(kept, before, after):
-    del kept, before
-    return (after[0] > 0,)
-
-
-def _tanh_back(given, factors):
-    return given[0] * factors[0], (None,)
-
-
-def _relu_back(given, factors):
-    return jnp.where(factors[0], given[0], jnp.zeros_like(given[0])), (None,)
-
-
-def _whole(array):
-    """The array as a whole, not computed anew by all that reads it.
-
-    XLA on CPU computes gates within the loops that read them, without vectors: 150 against 25 us
-    for a step of an LSTM (docs/performance.md).
-    """
-    return lax.optimization_barrier(array)
-
-
-KINDS = {
-    "LSTM": Kind(4, 2, False, _lstm_step, _lstm_factors, _lstm_back),
-    "GRU": Kind(3, 1, True, _gru_step, _gru_factors, _gru_back),
-    "RNN tanh": Kind(1, 1, False, _tanh_step, _tanh_factors, _tanh_back),
-    "RNN relu": Kind(1, 1, False, _relu_step, _relu_factors, _relu_back),
-}
-
-
-def _toward_input(kind, slopes):
-    """The slopes of the product with the input: of the GRU's four vectors the first three."""
-    return slopes[..., : slopes.shape[-1] // 4 * 3] if kind.apart else slopes
-
-
-def _toward_hidden(kind, slopes):
-    """The slopes of the product with the hidden state."""
-    if not kind.apart:
-        return slopes
-    hidden = slopes.shape[-1] // 4
-    return jnp.concatenate([slopes[..., : 2 * hidden], slopes[..., 3 * hidden :]], -1)
-
 
 # -- the scan ------------------------------------------------------------------------------------
 
@@ -270,14 +130,14 @@ def _gradients(form, present, mask, *arrays):
     w_hh = given["w_hh"].astype(x.dtype)
     cells = kept.pop() if kind.states == 2 else None
     before, after = _states_around(form, given, outputs, cells, wide)
-    factors = _whole(kind.factors(tuple(kept), before, after))
+    factors = whole(kind.factors(tuple(kept), before, after))
 
     def step(carry, now):
         cotangent, factors, inside = now
         arrived = carry if cotangent is None else (carry[0] + cotangent, *carry[1:])
         arrived = tuple(_select(inside, c, jnp.zeros((), wide)) for c in arrived)
         slopes, straight = kind.back(arrived, factors)
-        toward = _toward_hidden(kind, slopes).astype(x.dtype)
+        toward = toward_hidden(kind, slopes).astype(x.dtype)
         hidden = _product(toward, w_hh, 0, wide)
         hidden = hidden if straight[0] is None else hidden + straight[0]
         new = (hidden, *straight[1:])
@@ -313,8 +173,8 @@ def _states_around(form, given, outputs, cells, wide):
 def _after_scan(kind, given, slopes, before, wide):
     """Gradients of what stands outside of the scan, each made when it is asked for."""
     x = given["x"]
-    inputs = _toward_input(kind, slopes)
-    hidden = _toward_hidden(kind, slopes)
+    inputs = toward_input(kind, slopes)
+    hidden = toward_hidden(kind, slopes)
 
     def outer(slopes, other):
         dimensions = (((0, 1), (0, 1)), ((), ()))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mycel.amp.build import BOOST_LEVELS, build_train_network
+from mycel.amp.build import build_train_network, check_boost
 from mycel.amp.managers import FixedLossScaleManager, LossScaleManager
 from mycel.amp.mixed import check_level
 from mycel.base.errors import wrong
@@ -57,7 +57,7 @@ class Model:
         eval_indexes: where loss, outputs and label are in what `eval_network` returns; None
             gives a metric all of it.
         amp_level: 'O0' to 'O3', see `amp.auto_mixed_precision`.
-        boost_level: accepted; nothing is left out of a step to make it faster.
+        boost_level: 'O1' and 'O2' are noted in the log; nothing of a step is left out.
         kwargs: `loss_scale_manager`, `keep_batchnorm_fp32`; `boost_config_dict` and `acc_level`
             are accepted.
 
@@ -97,13 +97,12 @@ class Model:
         if not isinstance(network, Cell):
             raise wrong(TypeError, "Model: network", "a Cell", type(network).__name__)
         check_level(amp_level, "Model: amp_level")
-        one_of(kwargs.get("acc_level", boost_level), "Model: boost_level", BOOST_LEVELS)
+        check_boost(kwargs.get("acc_level", boost_level), "Model")
         self._network = network
         self._loss_fn = loss_fn
         self._optimizer = optimizer
         self._loss_scale_manager: LossScaleManager | None = kwargs.get("loss_scale_manager")
         self._amp_level = amp_level
-        self._boost_level = boost_level
         self._metrics = metrics
         if optimizer is None and (amp_level != "O0" or self._loss_scale_manager is not None):
             given = "None with an amp_level or a loss_scale_manager"

@@ -14,7 +14,8 @@ from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
 from mycel.nn.layers.basic import Dropout
 from mycel.ops.joining import concat, stack
-from mycel.ops.recurrent import KINDS, recurrent_step, scan
+from mycel.ops.recurrent import recurrent_step, scan
+from mycel.ops.recurrent_kinds import KINDS
 from mycel.ops.shape import expand_dims, swapaxes
 from mycel.record.parameter import Parameter, ParameterTuple
 from mycel.record.tensor import Tensor
