@@ -30,7 +30,6 @@ from table import write_document
 
 HERE = Path(__file__).parent
 NAMES = HERE / "names.json"
-QUICK_XLA = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 
 
 class Results:
@@ -147,7 +146,7 @@ def one_row(command, name: str, options) -> dict:
 
 def run(command, options, limit: float) -> tuple[str, str]:
     """What a process printed, and its errors, within the limit of time."""
-    environment = {"XLA_FLAGS": QUICK_XLA, "OMP_NUM_THREADS": "1"} | dict(os.environ)
+    environment = {"OMP_NUM_THREADS": "1"} | dict(os.environ)
     if command[0] == options.mindspore and options.mindcv:
         environment["PYTHONPATH"] = options.mindcv
     try:

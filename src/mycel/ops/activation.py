@@ -9,13 +9,13 @@ import numpy as np
 
 from mycel.ops.axes import axis_in, one_or_more
 from mycel.ops.common import as_float
-from mycel.record.tensor import rebind, resolve
-from mycel.spell import composite, op
+from mycel.spell import op
 
 
-@op("ReLU()(input=x)", "Tensor.relu(x)")
+@op("ops.relu(input=x, inplace=False)", "ReLU()(input=x)", "Tensor.relu(x)",
+    "mint.nn.functional.relu(input=x, inplace=False)")  # fmt: skip
 def relu(x):
-    """max(x, 0), element by element.
+    """max(x, 0), element by element; `inplace` assigns it to x as well.
 
     Source: MindSpore's `ops.relu`, `ops.ReLU`.
 
@@ -27,30 +27,11 @@ def relu(x):
     return x if x.dtype == np.bool_ else jax.nn.relu(x)
 
 
-@composite(
-    "ops.relu(input=x, inplace=False)",
-    "mint.nn.functional.relu(input=x, inplace=False)",
-)
-def relu_function(x, inplace=False):
-    """max(x, 0), element by element; `inplace` assigns it to x as well.
-
-    Source: MindSpore's `ops.relu`.
-
-    Example:
-        >>> print(ops.relu(Tensor([-1.0, 2.0])))
-        [0. 2.]
-    """
-    if not inplace:
-        return relu(x)
-    rebind(x, resolve(relu(x)))
-    return x
-
-
-@op("ops.relu6(x)", "ReLU6()(x)")
+@op("ops.relu6(x)", "ReLU6()(x)", "mint.nn.functional.relu6(input=x, inplace=False)")
 def relu6(x):
-    """min(max(x, 0), 6), element by element.
+    """min(max(x, 0), 6), element by element; `inplace` assigns it to x as well.
 
-    Source: MindSpore's `ops.relu6`, `ops.ReLU6`.
+    Source: MindSpore's `ops.relu6`, `ops.ReLU6`, `mint.nn.functional.relu6`.
 
     Example:
         >>> print(ops.relu6(Tensor([-1.0, 2.0, 9.0])))
@@ -91,11 +72,13 @@ def leaky_relu(x, *, slope=0.2):
     return jnp.where(x > 0, x, x * jnp.array(slope, x.dtype))
 
 
-@op("ops.elu(input_x=x, alpha=alpha)", "Elu(alpha=1.0)(input_x=x)")
+@op("ops.elu(input_x=x, alpha=alpha)", "Elu(alpha=1.0)(input_x=x)",
+    "mint.nn.functional.elu(input=x, alpha=1.0, inplace=False)",
+    "mint.nn.functional.elu_(input=x, alpha=1.0, inplace=True)")  # fmt: skip
 def elu(x, *, alpha=1.0):
-    """x where it is positive, alpha · (exp(x) - 1) elsewhere.
+    """x where it is positive, alpha · (exp(x) - 1) elsewhere; `inplace` assigns it to x as well.
 
-    Source: MindSpore's `ops.elu`, `ops.Elu`.
+    Source: MindSpore's `ops.elu`, `ops.Elu`, `mint.nn.functional.elu`, `elu_`.
 
     Example:
         >>> print(ops.elu(Tensor([0.0, 2.0])))
@@ -166,11 +149,12 @@ def fast_gelu(x):
     return x * jax.nn.sigmoid(x * jnp.array(1.702, x.dtype))
 
 
-@op("ops.silu(input=x)", "SiLU()(input=x)")
+@op("ops.silu(input=x)", "SiLU()(input=x)",
+    "mint.nn.functional.silu(input=x, inplace=False)")  # fmt: skip
 def silu(x):
-    """x · sigmoid(x), also called swish.
+    """x · sigmoid(x), also called swish; `inplace` assigns it to x as well.
 
-    Source: MindSpore's `ops.silu`.
+    Source: MindSpore's `ops.silu`, `mint.nn.functional.silu`.
 
     Example:
         >>> print(ops.silu(Tensor([0.0])))
@@ -252,11 +236,14 @@ def _hard_gate(x):
     return _clipped(x + jnp.array(3, x.dtype), 0, 6) * jnp.array(1 / 6, x.dtype)
 
 
-@op("ops.hardtanh(input=x, min_val=low, max_val=high)")
+@op("ops.hardtanh(input=x, min_val=low, max_val=high)",
+    "mint.nn.functional.hardtanh(input=x, min_val=(low, -1.0), max_val=(high, 1.0), inplace=False)",
+    "mint.nn.functional.hardtanh_(input=x, min_val=(low, -1), max_val=(high, 1), inplace=True)",
+)  # fmt: skip
 def hardtanh(x, *, low=-1.0, high=1.0):
-    """x within `low` and `high`.
+    """x within `low` and `high`; `inplace` assigns it to x as well.
 
-    Source: MindSpore's `ops.hardtanh`.
+    Source: MindSpore's `ops.hardtanh`, `mint.nn.functional.hardtanh`, `hardtanh_`.
 
     Example:
         >>> print(ops.hardtanh(Tensor([-4.0, 0.5])))
@@ -348,11 +335,14 @@ def tanhshrink(x):
     return x - jnp.tanh(x)
 
 
-@op("ops.threshold(input=x, thr=bound, value=value)")
+@op("ops.threshold(input=x, thr=bound, value=value)",
+    "mint.nn.functional.threshold(input=x, threshold=bound, value=value, inplace=False)",
+    "mint.nn.functional.threshold_(input=x, threshold=bound, value=value, inplace=True)",
+)  # fmt: skip
 def threshold(x, bound, value):
-    """x where it exceeds `bound`, `value` elsewhere.
+    """x where it exceeds `bound`, `value` elsewhere; `inplace` assigns it to x as well.
 
-    Source: MindSpore's `ops.threshold`.
+    Source: MindSpore's `ops.threshold`, `mint.nn.functional.threshold`, `threshold_`.
 
     Example:
         >>> print(ops.threshold(Tensor([0.1, 0.3]), 0.2, 9.0))

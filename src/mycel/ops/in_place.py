@@ -6,7 +6,7 @@ from __future__ import annotations
 from mycel.base import errors
 from mycel.base.dtypes import bool_
 from mycel.base.places import user_place
-from mycel.ops.activation import elu, hardtanh, relu, relu6, sigmoid, silu, threshold
+from mycel.ops.activation import relu, sigmoid
 from mycel.ops.dropout import dropout, dropout2d
 from mycel.ops.linear import addr
 from mycel.record.tensor import give_value, resolve
@@ -76,80 +76,6 @@ def sigmoid_in_place(x):
         [0.5]
     """
     return assigned(x, sigmoid(x))
-
-
-@composite("mint.nn.functional.relu6(input=x, inplace=False)")
-def relu6_of(x, inplace=False):
-    """min(max(x, 0), 6), element by element; `inplace` assigns it to x as well.
-
-    Source: MindSpore's `mint.nn.functional.relu6`.
-
-    Example:
-        >>> print(mint.nn.functional.relu6(Tensor([-1.0, 9.0])))
-        [0. 6.]
-    """
-    return _given(x, relu6(x), inplace)
-
-
-@composite("mint.nn.functional.silu(input=x, inplace=False)")
-def silu_of(x, inplace=False):
-    """x · sigmoid(x), element by element; `inplace` assigns it to x as well.
-
-    Source: MindSpore's `mint.nn.functional.silu`.
-
-    Example:
-        >>> print(mint.nn.functional.silu(Tensor([0.0])))
-        [0.]
-    """
-    return _given(x, silu(x), inplace)
-
-
-@composite(
-    "mint.nn.functional.elu(input=x, alpha=1.0, inplace=False)",
-    "mint.nn.functional.elu_(input=x, alpha=1.0, inplace=True)",
-)
-def elu_of(x, alpha=1.0, inplace=False):
-    """x where it is positive, alpha · (exp(x) - 1) elsewhere; `inplace` assigns it to x as well.
-
-    Source: MindSpore's `mint.nn.functional.elu`, `mint.nn.functional.elu_`.
-
-    Example:
-        >>> print(mint.nn.functional.elu(Tensor([0.0, 2.0])))
-        [0. 2.]
-    """
-    return _given(x, elu(x, alpha), inplace)
-
-
-@composite(
-    "mint.nn.functional.hardtanh(input=x, min_val=(low, -1.0), max_val=(high, 1.0), inplace=False)",
-    "mint.nn.functional.hardtanh_(input=x, min_val=low, max_val=high, inplace=True)",
-)
-def hardtanh_of(x, low=-1, high=1, inplace=False):
-    """x within `min_val` and `max_val`; `inplace` assigns it to x as well.
-
-    Source: MindSpore's `mint.nn.functional.hardtanh`, `mint.nn.functional.hardtanh_`.
-
-    Example:
-        >>> print(mint.nn.functional.hardtanh(Tensor([-5.0, 0.5])))
-        [-1.   0.5]
-    """
-    return _given(x, hardtanh(x, low, high), inplace)
-
-
-@composite(
-    "mint.nn.functional.threshold(input=x, threshold=bound, value=value, inplace=False)",
-    "mint.nn.functional.threshold_(input=x, threshold=bound, value=value, inplace=True)",
-)
-def threshold_of(x, bound, value, inplace=False):
-    """x where it exceeds `threshold`, `value` elsewhere; `inplace` assigns it to x as well.
-
-    Source: MindSpore's `mint.nn.functional.threshold`, `mint.nn.functional.threshold_`.
-
-    Example:
-        >>> print(mint.nn.functional.threshold(Tensor([0.25, 2.0]), 0.5, 9.0))
-        [9. 2.]
-    """
-    return _given(x, threshold(x, bound, value), inplace)
 
 
 def _with_holes(x, dropped, p, training, inplace):

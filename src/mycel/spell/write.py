@@ -15,6 +15,8 @@ from mycel.record.dispatch import apply0, apply1, apply2, applyn
 from mycel.spell.older_keywords import ABSENT, call_renamed
 from mycel.spell.spelling import REQUIRED, Argument
 
+INPLACE = "inplace"
+
 
 def spread(values):
     """The numbers of `x.reshape(2, 3)`, `x.reshape((2, 3))` and `x.reshape([2, 3])` alike."""
@@ -95,6 +97,19 @@ class Writer:
         """The expression that calls a plain function over operators."""
         return f"function({', '.join(f'{inner}={text}' for inner, text in given.items())})"
 
+    def body(self, given: dict[str, str], composite: bool) -> str:
+        """The lines that return what the definition makes.
+
+        `inplace` may stand in the spelling of an operator: then its first array has the result too.
+        """
+        if composite:
+            return f"    return {self.call_composite(given)}\n"
+        call = self.call(given)
+        if INPLACE not in given:
+            return f"    return {call}\n"
+        first = given[self.definition.arrays[0]]
+        return f"    if {INPLACE}:\n        return {first}.copy_({call})\n    return {call}\n"
+
     def _value(self, name: str, given: dict[str, str]) -> str:
         if name in given:
             return given[name]
@@ -124,9 +139,8 @@ def given_by(arguments: list[Argument], prefix: str = "") -> dict[str, str]:
 def write_function(definition, name: str, arguments: list[Argument], composite: bool) -> Callable:
     """The function `name` with these public parameters."""
     writer = Writer(definition)
-    given = given_by(arguments)
-    call = writer.call_composite(given) if composite else writer.call(given)
-    source = f"def {name}({writer.parameters(arguments)}):\n    return {call}\n"
+    body = writer.body(given_by(arguments), composite)
+    source = f"def {name}({writer.parameters(arguments)}):\n{body}"
     return writer.make(name, source, definition.function.__doc__)
 
 
@@ -140,16 +154,14 @@ def write_renaming(
         for a in arguments
     ]
     former = [Argument(word, word, ABSENT) for word in renamed]
-    given = given_by(arguments)
-    call = writer.call_composite(given) if composite else writer.call(given)
+    body = writer.body(given_by(arguments), composite)
     taken = f"{writer.parameters(newer)}, *, {writer.parameters(former)}"
     writer.globals |= {"absent": ABSENT, "call_renamed": call_renamed}
     unsure = [a.public for a in newer if a.default is ABSENT]
     test = " or ".join([f"{p} is absent" for p in unsure] + [f"{p} is not absent" for p in renamed])
     source = (
         f"def {name}({taken}):\n    if {test}:\n"
-        f"        return call_renamed({name}, {where!r}, {_dict(newer)}, {_dict(former)})\n"
-        f"    return {call}\n"
+        f"        return call_renamed({name}, {where!r}, {_dict(newer)}, {_dict(former)})\n{body}"
     )
     return writer.make(name, source, definition.function.__doc__)
 
