@@ -13,7 +13,9 @@ here = os.path.dirname(os.path.realpath(__file__))
 del sys.modules[__name__]
 try:
     alias = importlib.import_module("mycel.compat.alias")
-except ModuleNotFoundError:
+except ModuleNotFoundError as error:
+    if error.name != "mycel":
+        raise
     sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry) != here]
 else:
     alias.install_as_mindspore()
