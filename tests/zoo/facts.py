@@ -16,6 +16,8 @@ CLASSES = 10
 BATCH = 2
 # What runs with the other tests: its outputs under MindSpore are in `outputs.json`.
 TINY = ("mobilenet_v3_small_075", "mobilevit_xx_small", "regnet_x_200mf")
+# These bring weights of Float16, and so are made for mixed precision alone.
+MIXED = ("volo_d1", "volo_d2", "volo_d3", "volo_d4", "volo_d5")
 # An architecture is checked at the first of these sizes at which it computes anything.
 SIZES = (64, 96, 128, 160, 192, 224, 240, 256, 299, 331, 384, 448)
 

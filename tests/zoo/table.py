@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from facts import MIXED
+
 TEXT = """\
 # The model zoo
 
@@ -139,6 +141,11 @@ def line(name: str, facts: dict, rows: dict, remarks: list[str]) -> str:
             f"{forward['our_rounding']:.1e} from ours."
         )
     losses = train.get("losses", {})
+    if losses and name in MIXED:
+        remarks.append(
+            f"- `{name}` was trained in mixed precision (`O2`): it brings Float16 weights, which "
+            "its operators do not take beside Float32 images."
+        )
     cells = [
         f"`{name}`",
         facts.get("parameters", "-"),

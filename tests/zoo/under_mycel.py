@@ -11,12 +11,13 @@ Each prints one JSON line for every architecture.
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from pathlib import Path
 
 import numpy as np
-from facts import CLASSES, SIZES, TINY, drawn, first_size, images, labels, parameter_facts
+from facts import CLASSES, MIXED, SIZES, TINY, drawn, first_size, images, labels, parameter_facts
 
 import mycel
 
@@ -132,6 +133,8 @@ def train_at(name: str, size: int) -> dict:
     ms.set_context(mode=ms.PYNATIVE_MODE)
     ms.set_seed(7)
     network = create_model(name, num_classes=CLASSES)
+    if name in MIXED:
+        network = ms.amp.auto_mixed_precision(network, "O2")
     begin = {p.name: p.asnumpy() for p in network.get_parameters()}
     network.set_train(False)
     predicted = outputs_of(network, size)
@@ -141,6 +144,7 @@ def train_at(name: str, size: int) -> dict:
         outputs = outputs_of(network, size)
     result["prediction"] = max(map(difference, outputs, predicted))
     for mode, number in MODES.items():
+        gc.collect()  # the optimiser of the other mode holds as much as the network
         ms.set_context(mode=number)
         result["losses"][mode] = steps(network, begin, size)
         changed = [
