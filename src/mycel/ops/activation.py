@@ -29,7 +29,7 @@ def relu(x):
 
 @op("ops.relu6(x)", "ReLU6()(x)", "mint.nn.functional.relu6(input=x, inplace=False)")
 def relu6(x):
-    """min(max(x, 0), 6), element by element; `inplace` assigns it to x as well.
+    """min(max(x, 0), 6), element by element; mint's `inplace` assigns it to x as well.
 
     Source: MindSpore's `ops.relu6`, `ops.ReLU6`, `mint.nn.functional.relu6`.
 
@@ -76,7 +76,7 @@ def leaky_relu(x, *, slope=0.2):
     "mint.nn.functional.elu(input=x, alpha=1.0, inplace=False)",
     "mint.nn.functional.elu_(input=x, alpha=1.0, inplace=True)")  # fmt: skip
 def elu(x, *, alpha=1.0):
-    """x where it is positive, alpha · (exp(x) - 1) elsewhere; `inplace` assigns it to x as well.
+    """x where it is positive, alpha · (exp(x) - 1) elsewhere; mint's `inplace` assigns it to x.
 
     Source: MindSpore's `ops.elu`, `ops.Elu`, `mint.nn.functional.elu`, `elu_`.
 
@@ -152,7 +152,7 @@ def fast_gelu(x):
 @op("ops.silu(input=x)", "SiLU()(input=x)",
     "mint.nn.functional.silu(input=x, inplace=False)")  # fmt: skip
 def silu(x):
-    """x · sigmoid(x), also called swish; `inplace` assigns it to x as well.
+    """x · sigmoid(x), also called swish; mint's `inplace` assigns it to x as well.
 
     Source: MindSpore's `ops.silu`, `mint.nn.functional.silu`.
 
@@ -241,7 +241,7 @@ def _hard_gate(x):
     "mint.nn.functional.hardtanh_(input=x, min_val=(low, -1), max_val=(high, 1), inplace=True)",
 )  # fmt: skip
 def hardtanh(x, *, low=-1.0, high=1.0):
-    """x within `low` and `high`; `inplace` assigns it to x as well.
+    """x within `low` and `high`; mint's `inplace` assigns it to x as well.
 
     Source: MindSpore's `ops.hardtanh`, `mint.nn.functional.hardtanh`, `hardtanh_`.
 
@@ -340,7 +340,7 @@ def tanhshrink(x):
     "mint.nn.functional.threshold_(input=x, threshold=bound, value=value, inplace=True)",
 )  # fmt: skip
 def threshold(x, bound, value):
-    """x where it exceeds `bound`, `value` elsewhere; `inplace` assigns it to x as well.
+    """x where it exceeds `bound`, `value` elsewhere; mint's `inplace` assigns it to x as well.
 
     Source: MindSpore's `ops.threshold`, `mint.nn.functional.threshold`, `threshold_`.
 
