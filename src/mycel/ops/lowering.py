@@ -20,11 +20,16 @@ from mycel.base.backend import on_cpu
 # Up to this many input channels a convolution on CPU is quicker as patches and one product. Such
 # inputs are pictures, so that the slow part, the gradient of the patches, is not asked for.
 FEW_CHANNELS = 4
+# With at most so many weights, the gradient of such a convolution's weight is left to XLA.
+FEW_WEIGHTS = 512
 # With no more windows than this (in all of a batch), and weights of many channels, one product over
 # patches is quicker: XLA's own convolution packs the weight anew at each call.
 FEW_WINDOWS, MANY_WEIGHTS = 256, 64 * 64
 # With at least so many windows in each image, pointwise convolutions are products image by image.
 MANY_WINDOWS = 512
+# A product of whole rows may have so many channels, times windows, for each row of x and element of
+# a kernel's row: measured where it is as fast as XLA's own gradient.
+SHORT_ROWS = 12
 # So many groups are convolved one by one; more of them in products over all groups at once.
 FEW_GROUPS = 8
 # Kernels with more elements than this are left to XLA, where the code would grow with them.
@@ -48,10 +53,77 @@ def convolve(x, weight, stride, pads, dilation, groups):
         if kernel == (1, 1) and not any(map(any, pads)):
             return _pointwise(x[:, :, :: stride[0], :: stride[1]], weight)
         if x.shape[1] <= FEW_CHANNELS:
+            if _few_outputs(weight.shape, stride):
+                return _by_forms(x, weight, window, _FEW_OUTPUTS)
             return _patches_product(x, weight, *window)
     if _is_slow(x, weight, *window):
         return _product_over_patches(x, weight, *window)
-    return _general(x, weight, *window, groups)
+    if _short_rows(x, weight, *window):
+        return _by_forms(x, weight, window, _ROWS_BACK)
+    return _general(x, weight, *window)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))
+def _by_forms(x, weight, window, forms):
+    """A convolution whose derivatives are computed in other ways than itself.
+
+    Args:
+        forms: the convolution and the gradients of x and of the weight, as functions of
+            `(x, weight, *window)` and `(x, weight, cotangent, *window)`.
+    """
+    return forms[0](x, weight, *window)
+
+
+def _by_forms_forward(x, weight, window, forms):
+    arrays = x.value, weight.value
+    # What is kept must be arrays: whether a gradient is asked for is told by what is no array.
+    asked = [() if array.perturbed else None for array in (x, weight)]
+    return forms[0](*arrays, *window), (arrays, asked)
+
+
+def _by_forms_reverse(window, forms, kept, cotangent):
+    arrays, asked = kept
+    if isinstance(cotangent, jax.custom_derivatives.SymbolicZero):
+        return None, None
+    return tuple(
+        None if there is None else gradient(*arrays, cotangent, *window)
+        for gradient, there in zip(forms[1:], asked, strict=True)
+    )
+
+
+_by_forms.defvjp(_by_forms_forward, _by_forms_reverse, symbolic_zeros=True)
+
+
+def _gradients_of(form):
+    """The gradients of x and of the weight of a convolution that JAX derives."""
+
+    def of_x(x, weight, cotangent, *window):
+        return jax.vjp(lambda x: form(x, weight, *window), x)[1](cotangent)[0]
+
+    def of_weight(x, weight, cotangent, *window):
+        return jax.vjp(lambda weight: form(x, weight, *window), weight)[1](cotangent)[0]
+
+    return of_x, of_weight
+
+
+def _few_outputs(shape, stride) -> bool:
+    """Whether there are fewer channels to make than a patch has elements: the product of patches
+    and gradients then is slow for the gradient of the weight."""
+    outputs, elements = shape[0], math.prod(shape[1:])
+    return {*stride} == {1} and outputs < elements and outputs * elements <= FEW_WEIGHTS
+
+
+def _short_rows(x, weight, stride, pads, dilation) -> bool:
+    """Whether the gradient of x is quicker as a product of whole rows, most of which is with
+    zeros: for large kernels over small pictures of few channels, so many that there are more rows
+    than the matrix of zeros has."""
+    if len(stride) != 2 or {*stride, *dilation} != {1}:
+        return False
+    images, channels, rows, _ = x.shape
+    outputs, _, _, across = weight.shape
+    height, width = _sizes(x.shape[2:], weight.shape[2:], stride, dilation, pads)
+    little = channels * height * width <= SHORT_ROWS * rows * across
+    return little and outputs * width <= images * height
 
 
 def _is_slow(x, weight, stride, pads, dilation) -> bool:
@@ -77,7 +149,7 @@ def _grouped(x, weight, stride, pads, dilation, groups):
     if math.prod(weight.shape[2:]) > MOST_KERNEL:
         return _general(x, weight, stride, pads, dilation, groups)
     if weight.shape[1] == 1:
-        return _by_channel(x, weight, stride, pads, dilation, groups)
+        return _by_forms(x, weight, (stride, pads, dilation), _BY_CHANNEL)
     if groups <= FEW_GROUPS:
         parts = zip(jnp.split(x, groups, 1), jnp.split(weight, groups), strict=True)
         return jnp.concatenate(
@@ -86,19 +158,57 @@ def _grouped(x, weight, stride, pads, dilation, groups):
     return _products_by_group(x, weight, stride, pads, dilation, groups)
 
 
-def _by_channel(x, weight, stride, pads, dilation, groups):
+def _by_channel(x, weight, stride, pads, dilation):
     """Every channel by kernels of its own: what each element of the kernel meets, times a number.
 
     All of it is one loop for XLA.
     """
-    kernel, wide = weight.shape[2:], _wide(x.dtype)
-    padded = jnp.repeat(_padded(x, pads, 0), weight.shape[0] // groups, 1).astype(wide)
-    factors = weight.astype(wide).reshape(weight.shape[0], -1)
-    parts = [
-        element * factors[:, n].reshape(-1, *[1] * len(kernel))
-        for n, element in enumerate(_elements(padded, kernel, stride, dilation))
-    ]
+    repeated = jnp.repeat(_padded(x, pads, 0), weight.shape[0] // x.shape[1], 1)
+    met = _elements(repeated.astype(_wide(x.dtype)), weight.shape[2:], stride, dilation)
+    parts = [element * factor for element, factor in zip(met, _factors(weight), strict=True)]
     return functools.reduce(jnp.add, parts).astype(x.dtype)
+
+
+def _factors(weight):
+    """For each element of a kernel, its number for every channel of the output."""
+    ones = [1] * (weight.ndim - 2)
+    rows = weight.astype(_wide(weight.dtype)).reshape(weight.shape[0], -1, *ones)
+    return [rows[:, n] for n in range(rows.shape[1])]
+
+
+def _by_channel_gradient_of_x(x, weight, cotangent, stride, pads, dilation):
+    """One loop again, over the cotangent with zeros around it; and one for each remainder by the
+    stride. XLA pads once, where it would compute the cotangent anew for each element."""
+    kernel, wide = weight.shape[2:], _wide(x.dtype)
+    rows = _rows_by_stride(x.shape[2:], stride, pads)
+    most = [(k - 1) * d // s for k, d, s in zip(kernel, dilation, stride, strict=True)]
+    behind = [max(0, n - m) for n, m in zip(rows, cotangent.shape[2:], strict=True)]
+    padded = _padded(cotangent, list(zip(most, behind, strict=True)), 0).astype(wide)
+    nothing = jnp.zeros((*cotangent.shape[:2], *rows), wide)
+    sums = dict.fromkeys(np.ndindex(*stride), nothing)
+    for offset, factor in zip(np.ndindex(*kernel), _factors(weight), strict=True):
+        places = [o * d for o, d in zip(offset, dilation, strict=True)]
+        starts = [m - p // s for m, p, s in zip(most, places, stride, strict=True)]
+        cut = [slice(start, start + n) for start, n in zip(starts, rows, strict=True)]
+        remainder = tuple([p % s for p, s in zip(places, stride, strict=True)])
+        sums[remainder] += padded[(..., *cut)] * factor
+    made = _woven(sums, (*cotangent.shape[:2], *x.shape[2:]), stride, pads)
+    return made.reshape(*x.shape[:2], -1, *x.shape[2:]).sum(2).astype(x.dtype)
+
+
+_BY_CHANNEL = (_by_channel, _by_channel_gradient_of_x, _gradients_of(_by_channel)[1])
+
+
+def _products_of_rows(x, weight, stride, pads, dilation):
+    """One product of whole rows of x, all that a row of the output meets, with a matrix that has
+    the rows of the kernel beside its diagonals. The stride and the dilation are 1."""
+    padded, kernel = _padded(x, pads, 0), weight.shape[2:]
+    height, width = _sizes(padded.shape[2:], kernel, stride, dilation)
+    met = jnp.stack([padded[:, :, row : row + height] for row in range(kernel[0])], 3)
+    diagonals = [np.eye(padded.shape[3], width, -column) for column in range(kernel[1])]
+    matrix = jnp.einsum("ocyk,kvw->ycvow", weight, np.stack(diagonals).astype(x.dtype))
+    made = jnp.einsum("nchyv,ycvow->nohw", met, matrix, preferred_element_type=_wide(x.dtype))
+    return made.astype(x.dtype)
 
 
 def _product_over_patches(x, weight, stride, pads, dilation):
@@ -130,7 +240,7 @@ def _wide(dtype):
     return np.promote_types(np.float32, dtype) if dtype.itemsize < 4 else np.dtype(dtype)
 
 
-def _general(x, weight, stride, pads, dilation, groups):
+def _general(x, weight, stride, pads, dilation, groups=1):
     space = "DHW"[-len(stride) :]
     layout = ("NC" + space, "OI" + space, "NC" + space)
     return lax.conv_general_dilated(
@@ -176,6 +286,10 @@ def _patches_product(x, weight, stride, pads, dilation):
 def _every(x, starts, sizes, stride):
     ends = [a + (n - 1) * s + 1 for a, n, s in zip(starts, sizes, stride, strict=True)]
     return x[:, :, starts[0] : ends[0] : stride[0], starts[1] : ends[1] : stride[1]]
+
+
+_FEW_OUTPUTS = (_patches_product, _gradients_of(_patches_product)[0], _gradients_of(_general)[1])
+_ROWS_BACK = (_general, _gradients_of(_products_of_rows)[0], _gradients_of(_general)[1])
 
 
 # Windows with more elements than this are left to XLA: the code would grow with them.
@@ -227,8 +341,7 @@ def _laid_back(parts, shape, kernel, stride, pads, dilation):
     added, and most of what is added is those (measured twice as long).
     """
     front = len(shape) - len(kernel)
-    padded = [n + sum(pad) for n, pad in zip(shape[front:], pads, strict=True)]
-    rows = [-(-n // s) for n, s in zip(padded, stride, strict=True)]
+    rows = _rows_by_stride(shape[front:], stride, pads)
     nothing, none = jnp.zeros((), parts[0].dtype), [(0, 0, 0)] * front
     sums = dict.fromkeys(np.ndindex(*stride), jnp.zeros((*shape[:front], *rows), nothing.dtype))
     for offset, part in zip(np.ndindex(*kernel), parts, strict=True):
@@ -237,9 +350,21 @@ def _laid_back(parts, shape, kernel, stride, pads, dilation):
         around = zip(before, rows, part.shape[front:], strict=True)
         moved = lax.pad(part, nothing, none + [(b, row - b - n, 0) for b, row, n in around])
         sums[tuple([place % s for place, s in zip(places, stride, strict=True)])] += moved
+    return _woven(sums, shape, stride, pads)
+
+
+def _rows_by_stride(lengths, stride, pads):
+    """How many places with one remainder by the stride there are in each padded dimension."""
+    padded = [n + sum(pad) for n, pad in zip(lengths, pads, strict=True)]
+    return [-(-n // s) for n, s in zip(padded, stride, strict=True)]
+
+
+def _woven(sums, shape, stride, pads):
+    """One Tensor of this shape from those for each remainder by the stride; padding is cut off."""
+    front, rows = len(shape) - len(stride), sums[(0,) * len(stride)].shape[-len(stride) :]
     made = jnp.stack([*sums.values()], -1).reshape(*shape[:front], *rows, *stride)
-    space = range(front, front + len(kernel))
-    woven = [axis for place in space for axis in (place, place + len(kernel))]
+    space = range(front, front + len(stride))
+    woven = [axis for place in space for axis in (place, place + len(stride))]
     ends = [row * s for row, s in zip(rows, stride, strict=True)]
     made = made.transpose(*range(front), *woven).reshape(*shape[:front], *ends)
     cut = [slice(low, low + n) for n, (low, _) in zip(shape[front:], pads, strict=True)]
