@@ -79,6 +79,12 @@ def drawn(name: str, shape: tuple) -> np.ndarray:
     return value.astype(np.float32)
 
 
+def apart(losses: dict[str, list[float]]) -> float:
+    """How far the losses of the two modes are from each other, relative to those of PyNative."""
+    pynative, graph = np.array(losses["pynative"]), np.array(losses["graph"])
+    return float((np.abs(pynative - graph) / np.abs(pynative)).max())
+
+
 def first_size(attempt, sizes=SIZES):
     """The first size at which `attempt(size)` returns, and what it returned.
 

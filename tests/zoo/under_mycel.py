@@ -14,10 +14,11 @@ from __future__ import annotations
 import gc
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
-from facts import CLASSES, MIXED, SIZES, TINY, drawn, first_size, images, labels, parameter_facts
+from facts import CLASSES, MIXED, SIZES, TINY, apart, drawn, first_size, images, labels, parameter_facts
 
 import mycel
 
@@ -135,7 +136,7 @@ def train_at(name: str, size: int) -> dict:
     network = create_model(name, num_classes=CLASSES)
     if name in MIXED:
         network = ms.amp.auto_mixed_precision(network, "O2")
-    begin = {p.name: p.asnumpy() for p in network.get_parameters()}
+    begin = Weights(network)
     network.set_train(False)
     predicted = outputs_of(network, size)
     result = {"size": size, "losses": {}}
@@ -147,24 +148,46 @@ def train_at(name: str, size: int) -> dict:
         gc.collect()  # the optimiser of the other mode holds as much as the network
         ms.set_context(mode=number)
         result["losses"][mode] = steps(network, begin, size)
-        changed = [
-            p.name for p in network.trainable_params() if (p.asnumpy() != begin[p.name]).any()
-        ]
-        result.setdefault("changed", {})[mode] = len(changed)
+        changed = [(p.asnumpy() != begin[p.name]).any() for p in network.trainable_params()]
+        result.setdefault("changed", {})[mode] = sum(map(int, changed))
+    if apart(result["losses"]) > 1e-5:
+        # Rounding, or another computation: in double precision only the second stays.
+        exact = {}
+        for mode, number in MODES.items():
+            ms.set_context(mode=number)
+            exact[mode] = steps(network, begin, size, np.float64)
+        result["apart_in_double"] = apart(exact)
     result["trainable"] = len(network.trainable_params())
     result["replays"] = mycel.debug.ledger().counts.replays
     return result
 
 
-def steps(network, begin: dict, size: int) -> list[float]:
+class Weights:
+    """The weights of a network by name, kept in files: the largest networks fill the memory."""
+
+    def __init__(self, network):
+        self._folder = tempfile.TemporaryDirectory()
+        self._files = {}
+        for number, parameter in enumerate(network.get_parameters()):
+            self._files[parameter.name] = Path(self._folder.name, f"{number}.npy")
+            np.save(self._files[parameter.name], parameter.asnumpy())
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return np.load(self._files[name])
+
+
+def steps(network, begin: Weights, size: int, dtype=np.float32) -> list[float]:
     """The losses of three training steps that begin with these weights."""
     ms.set_seed(7)
     for parameter in network.get_parameters():
-        parameter.set_data(ms.Tensor(begin[parameter.name]))
+        value = ms.Tensor(begin[parameter.name])
+        if dtype == np.float64 and value.dtype == ms.float32:
+            value = value.astype(ms.float64)
+        parameter.set_data(value)
     loss = create_loss("CE", aux_factor=0.1)
     optimizer = nn.Momentum(network.trainable_params(), 1e-3, 0.9)
     step = nn.TrainOneStepCell(nn.WithLossCell(network, loss), optimizer).set_train()
-    data, label = ms.Tensor(images(size)), ms.Tensor(labels())
+    data, label = ms.Tensor(images(size).astype(dtype)), ms.Tensor(labels())
     return [float(step(data, label).asnumpy()) for _ in range(3)]
 
 
