@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from facts import MIXED, apart
+from facts import MIXED, ONE_IMAGE, apart
 
 TEXT = """\
 # The model zoo
@@ -102,7 +102,9 @@ def told_forward(recorded: dict, rows: dict) -> str:
 def told_train(rows: dict) -> str:
     """How many train, alike in both modes."""
     trained = [row for row in rows.values() if "losses" in row]
-    alike = [row for row in trained if apart(row["losses"]) <= 1e-4 and all(row["changed"].values())]
+    alike = [
+        row for row in trained if apart(row["losses"]) <= 1e-4 and all(row["changed"].values())
+    ]
     failed = len(rows) - len(trained)
     text = (
         f"Training steps were taken with {len(trained)}; {len(alike)} of them with parameters "
@@ -146,6 +148,8 @@ def line(name: str, facts: dict, rows: dict, remarks: list[str]) -> str:
             f"- `{name}` was trained in mixed precision (`O2`): it brings Float16 weights, which "
             "its operators do not take beside Float32 images."
         )
+    if losses and name in ONE_IMAGE:
+        remarks.append(f"- `{name}` was trained with one image, for want of memory.")
     if "apart_in_double" in train and apart(losses) > 1e-4:
         remarks.append(
             f"- `{name}`, trained on two small images, rounds much: in double precision the losses "

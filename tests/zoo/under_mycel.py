@@ -18,7 +18,20 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from facts import CLASSES, MIXED, SIZES, TINY, apart, drawn, first_size, images, labels, parameter_facts
+from facts import (
+    BATCH,
+    CLASSES,
+    MIXED,
+    ONE_IMAGE,
+    SIZES,
+    TINY,
+    apart,
+    drawn,
+    first_size,
+    images,
+    labels,
+    parameter_facts,
+)
 
 import mycel
 
@@ -80,7 +93,7 @@ def forward(name: str, folder: Path) -> dict:
     for mode, number in MODES.items():
         ms.set_context(mode=number)
         for _ in range(1 if mode == "pynative" else 3):
-            outputs = outputs_of(network, result["size"])
+            outputs = outputs_of(network, images(result["size"]))
         if [o.shape for o in outputs] != [e.shape for e in expected]:
             raise ValueError(f"shapes {outputs} for {expected}")
         result[mode] = max(map(difference, outputs, expected))
@@ -90,7 +103,7 @@ def forward(name: str, folder: Path) -> dict:
         for parameter in network.get_parameters():
             if parameter.dtype == ms.float32:
                 parameter.set_dtype(ms.float64)
-        exact = outputs_of(network, result["size"], np.float64)
+        exact = outputs_of(network, images(result["size"]).astype(np.float64))
         result["our_rounding"] = max(map(difference, outputs, exact))
         result["rounding_of_mindspore"] = max(map(difference, expected, exact))
     return result
@@ -105,14 +118,14 @@ def tiny(name: str) -> dict:
     for mode, number in MODES.items():
         ms.set_context(mode=number)
         for _ in range(1 if mode == "pynative" else 3):
-            [outputs] = outputs_of(network, SIZES[0])
+            [outputs] = outputs_of(network, images(SIZES[0]))
         result[mode] = outputs.astype(float).tolist()
     return result
 
 
-def outputs_of(network, size: int, dtype=np.float32) -> list[np.ndarray]:
+def outputs_of(network, pictures: np.ndarray) -> list[np.ndarray]:
     """What the network computes, whether one Tensor or several."""
-    outputs = network(ms.Tensor(images(size).astype(dtype)))
+    outputs = network(ms.Tensor(pictures))
     outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
     return [output.asnumpy() for output in outputs]
 
@@ -138,16 +151,17 @@ def train_at(name: str, size: int) -> dict:
         network = ms.amp.auto_mixed_precision(network, "O2")
     begin = Weights(network)
     network.set_train(False)
-    predicted = outputs_of(network, size)
+    count = 1 if name in ONE_IMAGE else BATCH
+    predicted = outputs_of(network, images(size, count))
     result = {"size": size, "losses": {}}
     ms.set_context(mode=ms.GRAPH_MODE)
     for _ in range(3):
-        outputs = outputs_of(network, size)
+        outputs = outputs_of(network, images(size, count))
     result["prediction"] = max(map(difference, outputs, predicted))
     for mode, number in MODES.items():
         gc.collect()  # the optimiser of the other mode holds as much as the network
         ms.set_context(mode=number)
-        result["losses"][mode] = steps(network, begin, size)
+        result["losses"][mode] = steps(network, begin, images(size, count))
         changed = [(p.asnumpy() != begin[p.name]).any() for p in network.trainable_params()]
         result.setdefault("changed", {})[mode] = sum(map(int, changed))
     if apart(result["losses"]) > 1e-5:
@@ -155,7 +169,7 @@ def train_at(name: str, size: int) -> dict:
         exact = {}
         for mode, number in MODES.items():
             ms.set_context(mode=number)
-            exact[mode] = steps(network, begin, size, np.float64)
+            exact[mode] = steps(network, begin, images(size, count).astype(np.float64))
         result["apart_in_double"] = apart(exact)
     result["trainable"] = len(network.trainable_params())
     result["replays"] = mycel.debug.ledger().counts.replays
@@ -176,18 +190,17 @@ class Weights:
         return np.load(self._files[name])
 
 
-def steps(network, begin: Weights, size: int, dtype=np.float32) -> list[float]:
+def steps(network, begin: Weights, pictures: np.ndarray) -> list[float]:
     """The losses of three training steps that begin with these weights."""
     ms.set_seed(7)
     for parameter in network.get_parameters():
-        value = ms.Tensor(begin[parameter.name])
-        if dtype == np.float64 and value.dtype == ms.float32:
-            value = value.astype(ms.float64)
-        parameter.set_data(value)
+        if pictures.dtype == np.float64 and parameter.dtype == ms.float32:
+            parameter.set_dtype(ms.float64)
+        parameter.set_data(ms.Tensor(begin[parameter.name]).astype(parameter.dtype))
     loss = create_loss("CE", aux_factor=0.1)
     optimizer = nn.Momentum(network.trainable_params(), 1e-3, 0.9)
     step = nn.TrainOneStepCell(nn.WithLossCell(network, loss), optimizer).set_train()
-    data, label = ms.Tensor(images(size).astype(dtype)), ms.Tensor(labels())
+    data, label = ms.Tensor(pictures), ms.Tensor(labels(len(pictures)))
     return [float(step(data, label).asnumpy()) for _ in range(3)]
 
 
