@@ -26,6 +26,7 @@ class Definition:
         arrays: names of the array parameters; the one after `*` takes any number.
         optional: those whose default is None: leaving one out chooses other code.
         statics: names of the static parameters; `defaults` has the defaults of both kinds.
+        windows: whether it reads its inputs through windows, as a convolution does.
     """
 
     def __init__(self, name: str, function: Callable, rule=None, fallible=False):
@@ -40,6 +41,7 @@ class Definition:
         self.variadic = ""
         self.defaults: dict[str, object] = {}
         self.names: list[str] = []
+        self.windows = False
         self.composite = False
         self._read_signature()
         self._ops: dict = {}
@@ -105,8 +107,9 @@ class Definition:
             key += (present,)
         found = self._ops.get(key)
         if found is None:
-            function = self._function(values, present)
-            found = self._ops.setdefault(key, Op(self.name, function, self.rule, self.fallible))
+            made = Op(self.name, self._function(values, present), self.rule, self.fallible)
+            made.reads = int(self.windows)
+            found = self._ops.setdefault(key, made)
         return found
 
     def _function(self, values, present):

@@ -42,6 +42,8 @@ class Op:
             `rule(inputs, outputs, cotangents, mask) -> list`, for what needs no array function.
         repeats: whether the rule records the same for the same record; not if it calls the user's.
         fallible: it can fail while running, so its segment is waited for.
+        reads: how often it reads its inputs in loops that XLA cannot join with what made them; 0
+            if it can (see execute.written).
         one, two, many: signatures by the avals of one, two or any inputs.
     """
 
@@ -54,6 +56,7 @@ class Op:
         "many",
         "name",
         "one",
+        "reads",
         "repeats",
         "rule",
         "two",
@@ -68,6 +71,7 @@ class Op:
         self.rule = rule
         self.repeats = True
         self.fallible = fallible
+        self.reads = 0
         self._jitted = None
         self.one: dict[Aval, Signature] = {}
         self.two: dict[Aval, dict[Aval, Signature]] = {}
@@ -123,7 +127,7 @@ class Op:
         if found is None:
             function = _reverse_function(self.function, mask, present)
             found = self._reverses[(mask, present)] = Op(self.name + "'", function)
-            found.fallible = self.fallible
+            found.fallible, found.reads = self.fallible, 2 * self.reads
         return found
 
     def batched(self, mask: tuple[bool, ...]) -> Op:
@@ -132,7 +136,7 @@ class Op:
         if found is None:
             function = jax.vmap(self.function, tuple([0 if mapped else None for mapped in mask]))
             found = self._batched[mask] = Op(f"vmap({self.name})", function)
-            found.fallible = self.fallible
+            found.fallible, found.reads = self.fallible, self.reads
             if self.rule is nothing_flows:
                 found.rule = nothing_flows
         return found

@@ -18,6 +18,7 @@ from mycel.base import backend
 from mycel.base.context import context
 from mycel.define.op import Signature, signatures
 from mycel.execute.ledger import ledger
+from mycel.execute.written import to_write, written
 
 # Executables beyond this many are forgotten, the longest unused first.
 MOST_EXECUTABLES = 512
@@ -54,6 +55,7 @@ def program(key, live, guards: tuple[Guard, ...] = (), packs: tuple[tuple[int, .
     """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
     and the guards, as one vector each, out."""
     nodes = decode(key)
+    apart = to_write(nodes) if backend.on_cpu() and jax.device_count() == 1 else ()
 
     def run(*externals):
         made: list = []
@@ -63,10 +65,8 @@ def program(key, live, guards: tuple[Guard, ...] = (), packs: tuple[tuple[int, .
 
         for node in nodes:
             result = node.signature.op.function(*[at(slot) for slot in node.inputs])
-            if node.signature.single:
-                made.append(result)
-            else:
-                made.extend(result)
+            for array in (result,) if node.signature.single else result:
+                made.append(written(array) if len(made) in apart else array)
         outputs = [at(slot) for slot in live]
         outputs += [jnp.concatenate([at(slot).ravel() for slot in pack]) for pack in packs]
         if guards:

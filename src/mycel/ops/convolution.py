@@ -8,8 +8,11 @@ from mycel.ops.lowering import convolve
 from mycel.spell import composite, op
 
 
-@op("Conv2D(out_channel, kernel_size, mode=1, pad_mode='valid', pad=(padding, 0), stride=1,"
-    " dilation=1, group=(groups, 1), data_format='NCHW')(x=x, weight=weight)")  # fmt: skip
+@op(
+    "Conv2D(out_channel, kernel_size, mode=1, pad_mode='valid', pad=(padding, 0), stride=1,"
+    " dilation=1, group=(groups, 1), data_format='NCHW')(x=x, weight=weight)",
+    windows=True,
+)
 def convolution(
     x,
     weight,

@@ -18,7 +18,7 @@ from mycel.spell import composite, op
 # Windows lie over the last len(kernel) dimensions; pads are pairs (in front, behind).
 
 
-@op()
+@op(windows=True)
 def window_maximum(x, *, kernel, stride, pads, dilation):
     """The maximum of every window; the gradient goes to the first maximum, as in MindSpore.
 

@@ -14,7 +14,7 @@ from mycel.spell import composite, op
 PLAIN = {"NCHW", "NCDHW"}
 
 
-@op()
+@op(windows=True)
 def spread_convolution(x, weight, *, stride, cuts, dilation, groups):
     """Every element of x lays a multiple of the kernel, `stride` apart, and all are summed.
 
