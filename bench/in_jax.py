@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from bench import models, work
+from mycel.base.backend import compiler_options
 from mycel.define.definition import definitions
 
 VARIANTS = ("lowerings", "idiomatic")
@@ -134,8 +137,10 @@ def make(name: str, variant: str):
     f = PRIMITIVES[variant](not inference)
     w = {label: jnp.array(array) for label, array in work.weights(name).items()}
     x, target = map(jnp.array, work.batch(name))
+    # How XLA compiles is part of the lowerings.
+    options = compiler_options() if variant == "lowerings" else None
     if inference:
-        run = jax.jit(lambda w, x: models.output(name, f, w, x))
+        run = jax.jit(lambda w, x: models.output(name, f, w, x), compiler_options=options)
         return lambda: np.asarray(run(w, x))
     recipe = work.RECIPES[name]
     moving = {label: w.pop(label) for label in list(w) if models.is_statistic(label)}
@@ -147,7 +152,7 @@ def make(name: str, variant: str):
 
     change = {"adam": _adam, "momentum": _momentum}[recipe.optimizer]
 
-    @jax.jit
+    @functools.partial(jax.jit, compiler_options=options)
     def step(w, moving, state, x, target):
         (loss, moving), gradients = jax.value_and_grad(loss_of, has_aux=True)(w, moving, x, target)
         w, state = change(recipe.rate, w, gradients, state)
