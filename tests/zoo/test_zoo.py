@@ -76,21 +76,21 @@ def test_the_training_program_learns_in_both_modes(image_folder, tmp_path):
     for mode in (1, 0):
         done = run(
             *("-m", "mycel", "run", HERE / "train.py", "--mode", mode, "--dataset", "imagenet"),
-            *("--data_dir", image_folder, "--model", "mobilenet_v1_025", "--epoch_size", 12),
+            *("--data_dir", image_folder, "--model", "mobilenet_v1_025", "--epoch_size", 20),
             *("--lr", 0.02, "--ckpt_save_dir", tmp_path / f"mode{mode}"),
             cwd=tmp_path,
         )
         log = (tmp_path / f"mode{mode}" / "result.log").read_text()
         rows = re.findall(r"^\d+\s+([\d.]+)\s+([\d.]+)%", log, re.MULTILINE)
         losses, accuracies = zip(*(map(float, row) for row in rows), strict=True)
-        assert len(losses) == 12
+        assert len(losses) == 20
         assert losses[0] > 0.9
         assert min(losses) < 0.4
         assert accuracies[0] < 60
         assert max(accuracies) > 90
         # The first two steps; batches of eight are then too few to average rounding out.
         told = re.findall(
-            r"Epoch: \[1/12\], batch: \[[12]/6\], loss: ([\d.]+)", done.stdout + done.stderr
+            r"Epoch: \[1/20\], batch: \[[12]/6\], loss: ([\d.]+)", done.stdout + done.stderr
         )
         assert len(told) == 2, done.stdout + done.stderr
         results[mode] = list(map(float, told))
