@@ -36,6 +36,8 @@ def run(framework: str, variant: str, cache: str) -> list[float]:
     """One fresh process with this folder as the cache of compiled programs."""
     command = [sys.executable, "-m", "bench.first", framework, variant]
     environment = os.environ | {"MYCEL_CACHE": cache}
+    # An installed package has its bytecode: where that may not be kept, all sources are compiled.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return json.loads(answer.stdout)
 

@@ -11,6 +11,8 @@ import jax
 import numpy as np
 from jax.experimental.compilation_cache import compilation_cache
 
+from mycel.base import heap
+
 DEVICE_VARIABLE = "MYCEL_DEVICE"
 CACHE_VARIABLE = "MYCEL_CACHE"
 
@@ -20,6 +22,7 @@ PLATFORMS = {"CPU": ("cpu",), "GPU": ("gpu", "cuda", "rocm"), "TPU": ("tpu",), "
 
 def configure() -> None:
     """Set JAX up once, before the first array is made."""
+    heap.keep_freed_memory()
     # int64 and float64 are MindSpore's defaults, and the per-call switch loses precision silently.
     jax.config.update("jax_enable_x64", True)
     folder = cache_folder()

@@ -12,7 +12,7 @@ from pathlib import Path
 import jax
 
 import mycel as ms
-from mycel.base import backend
+from mycel.base import backend, heap
 from mycel.compat import coverage
 
 PACKAGES = ("jax", "jaxlib", "numpy", "ml_dtypes", "rich", "safetensors", "matplotlib")
@@ -53,6 +53,7 @@ def report() -> dict[str, str]:
     lines["default"] = f"{ms.get_context('device_target')}{_overridden()}"
     lines["mode"] = MODES[ms.get_context("mode")]
     lines["cache"] = _cache()
+    lines["freed memory"] = _freed_memory()
     return lines
 
 
@@ -70,6 +71,11 @@ def _version(name: str) -> str:
 def _overridden() -> str:
     wanted = os.environ.get(backend.DEVICE_VARIABLE)
     return f", but {backend.DEVICE_VARIABLE}={wanted} decides what programs get" if wanted else ""
+
+
+def _freed_memory() -> str:
+    kept = heap.keep_freed_memory()
+    return f"kept for the next step, up to {kept / 2**30:.1f} GiB" if kept else "given back"
 
 
 def _cache() -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 import jax
 
-from mycel.base import log
+from mycel.base import heap, log
 from mycel.base.context import launch_blocking
 from mycel.base.errors import wrong
 from mycel.debug.devices import device
@@ -181,7 +181,8 @@ def memory_summary(device_target=None) -> str:
 
 
 def empty_cache() -> None:
-    """Free what nobody uses any more; the pool itself stays with XLA.
+    """Free what nobody uses any more, and give the memory on the CPU that was kept for later steps
+    back to the system (see `MYCEL_HEAP` in `mycel --help`). XLA's pool of a GPU stays.
 
     Source: MindSpore's `mindspore.runtime.empty_cache`.
 
@@ -190,6 +191,7 @@ def empty_cache() -> None:
     """
     flush()
     gc.collect()
+    heap.give_back()
 
 
 class Event:
