@@ -3,7 +3,7 @@
 
 glibc hands every block of more than 32 MiB back to the system when it is freed. XLA frees what a
 program works in after each run, and the next run is given pages that the system zeroes one by one:
-a fifth to a third of the processor time of a large step (measured, see docs/performance.md).
+a tenth to a fifth of the processor time of a large step (measured, see docs/performance.md).
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import os
 from pathlib import Path
 
 HEAP_VARIABLE = "MYCEL_HEAP"
+# So many cores share one heap. The heaps of threads hold blocks up to 64 MiB, and larger ones are
+# mapped each time; but all threads wait for one lock then, which cost 3 % of a LeNet-5 step on two.
+FEW_CORES = 4
 
 # From <malloc.h> and <sys/mman.h> of Linux.
 _TRIM_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -4, -8
@@ -34,9 +37,10 @@ def keep_freed_memory() -> int:
         return 0
     kept = min(_MOST, _memory() // 4)
     library.mallopt(_TRIM_THRESHOLD, kept)
-    # One heap that grows, for all threads: no block is mapped and unmapped for itself.
+    # One heap that grows: no block is mapped and unmapped for itself.
     library.mallopt(_MMAP_MAX, 0)
-    library.mallopt(_ARENA_MAX, 1)
+    if len(os.sched_getaffinity(0)) <= FEW_CORES:
+        library.mallopt(_ARENA_MAX, 1)
     _prefer_huge_pages(library, kept // 2)
     return kept
 
