@@ -21,7 +21,7 @@ VARIABLES = """\
 environment:
   MYCEL_DEVICE      CPU, GPU or TPU: used instead of the device a program asks for
   MYCEL_CACHE       folder of compiled programs that later runs reuse; "off" keeps none
-  MYCEL_HEAP        "off" gives freed memory back to the system at once (Linux)
+  MYCEL_HEAP        "one" keeps large freed blocks for the next step too, "off" none (Linux)
   MYCEL_TRACEBACK   "full" shows mycel's own lines in the tracebacks of `mycel run`
 """
 
