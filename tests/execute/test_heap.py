@@ -78,8 +78,8 @@ def test_a_step_takes_no_pages_from_the_system(rows, variables):
     "variables", [{"MYCEL_HEAP": "off"}, {"MALLOC_ARENA_MAX": "8"}], ids=["off", "the user's"]
 )
 def test_it_can_be_left_alone(variables):
-    faults, before, after = measured(LARGE, **variables)
-    assert faults > 1000
+    # Not by page faults: a system that prefers huge pages by itself has few of them.
+    _, before, after = measured(LARGE, **variables)
     assert before - after < 10 << 20
 
 
