@@ -85,6 +85,8 @@ def _forward(form, *arrays):
     given, kind = dict(zip(form.names(), arrays, strict=True)), KINDS[form.kind]
     x, w_hh, wide = given["x"], given["w_hh"].astype(given["x"].dtype), _wide(given["x"].dtype)
     projected = _product(x, given["w_ih"], 1, wide)
+    # Lying transposed before the scan, not by the product of each step.
+    w_hh = whole(w_hh.T)
     inner = None
     if form.biased:
         inner = given["b_hh"].astype(wide)
@@ -92,7 +94,7 @@ def _forward(form, *arrays):
 
     def step(state, now):
         projected, inside = now
-        recurrent = _product(state[0], w_hh, 1, wide)
+        recurrent = _product(state[0], w_hh, 0, wide)
         if kind.apart and inner is not None:
             recurrent += inner
         (hidden, *cell), kept = kind.step(projected, recurrent, state)
@@ -101,7 +103,7 @@ def _forward(form, *arrays):
         new = tuple(_select(inside, n, old) for n, old in zip(new, state, strict=True))
         return new, (output, kept, new[1:])
 
-    start = _start(form, given, x, w_hh.shape[1])
+    start = _start(form, given, x, w_hh.shape[0])
     times = (projected, _inside(given, x.shape[0]))
     last, (outputs, kept, cells) = lax.scan(step, start, times, reverse=form.backwards)
     return outputs, *[state.astype(x.dtype) for state in last], *kept, *cells

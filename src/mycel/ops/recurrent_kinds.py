@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 
@@ -38,12 +39,21 @@ class Kind(NamedTuple):
 
 
 def _lstm_step(projected, recurrent, state):
-    entering, forgetting, new, leaving = jnp.split(projected + recurrent, 4, -1)
-    entering, forgetting, leaving = map(jax.nn.sigmoid, (entering, forgetting, leaving))
-    kept = whole(jnp.concatenate([entering, forgetting, jnp.tanh(new), leaving], -1))
+    kept = whole(_lstm_gates(projected + recurrent))
     entering, forgetting, new, leaving = jnp.split(kept, 4, -1)
     cell = forgetting * state[1] + entering * new
     return (leaving * jnp.tanh(cell), cell), (kept,)
+
+
+def _lstm_gates(sums):
+    """Sigmoids of the first two parts and the last, tanh of the third, in one loop.
+
+    sigmoid(x) = (1 + tanh(x / 2)) / 2, of which XLA's is within 1.4e-7 (its tanh within 2.6e-7).
+    """
+    hidden = sums.shape[-1] // 4
+    scale = np.full(4 * hidden, 0.5, sums.dtype)
+    scale[2 * hidden : 3 * hidden] = 1
+    return jnp.tanh(sums * scale) * scale + (1 - scale)
 
 
 def _lstm_factors(kept, before, after):
@@ -60,7 +70,7 @@ def _lstm_factors(kept, before, after):
 
 def _lstm_back(given, factors):
     slopes, toward_cell, forgetting = factors
-    cell = given[1] + given[0] * toward_cell
+    cell = whole(given[1] + given[0] * toward_cell)
     return jnp.concatenate([cell, cell, cell, given[0]], -1) * slopes, (None, cell * forgetting)
 
 
