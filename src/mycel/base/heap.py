@@ -11,17 +11,22 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import threading
 from pathlib import Path
 
 # "off" changes nothing; "one" gives all threads one heap. The heaps of threads hold blocks up to
 # 64 MiB, and larger ones are mapped each time; with one heap they are kept, but all threads wait
 # for one lock, which costs small steps 3 % and compilation a quarter.
 HEAP_VARIABLE = "MYCEL_HEAP"
+# With so few cores two heaps do: compilation takes as long as with more, and in nearly all
+# processes programs run on the thread that has the first, where blocks of any size are kept.
+_FEW_CORES = 2
 
 # From <malloc.h> and <sys/mman.h> of Linux.
 _TRIM_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -4, -8
 _ADVISE_HUGE_PAGES, _HUGE_PAGE = 14, 2 << 20
 _MOST = 2**31 - 1  # mallopt takes an int
+_LARGER_THAN_PYTHONS_OWN = 4096  # Python keeps a store of its own for blocks of up to 512 bytes
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -40,8 +45,33 @@ def keep_freed_memory() -> int:
     library.mallopt(_MMAP_MAX, 0)
     if os.environ.get(HEAP_VARIABLE) == "one":
         library.mallopt(_ARENA_MAX, 1)
+    elif len(os.sched_getaffinity(0)) <= _FEW_CORES:
+        _have_two_heaps(library)
     _prefer_huge_pages(library, kept // 2)
     return kept
+
+
+def _have_two_heaps(library) -> None:
+    """Limit the heaps to two, and let XLA's first worker meet the first of them.
+
+    glibc gives new threads a heap that nobody uses, or else the heaps in turn. Two threads at once
+    make the second heap and take one turn; when they end, nobody uses it: of XLA's three threads
+    that come next, two get the second heap, and the third, which runs programs, the first. Where
+    other threads came before, it may be the other way around, as with more heaps always.
+    """
+    library.mallopt(_ARENA_MAX, 2)
+    both = threading.Barrier(2)
+
+    def take_a_heap():
+        block = bytearray(_LARGER_THAN_PYTHONS_OWN)
+        both.wait()
+        del block
+
+    threads = [threading.Thread(target=take_a_heap) for _ in range(both.parties)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def give_back() -> None:
