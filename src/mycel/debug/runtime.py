@@ -182,7 +182,8 @@ def memory_summary(device_target=None) -> str:
 
 def empty_cache() -> None:
     """Free what nobody uses any more, and give the memory on the CPU that was kept for later steps
-    back to the system (see `MYCEL_HEAP` in `mycel --help`). XLA's pool of a GPU stays.
+    back to the system (see `MYCEL_HEAP` in `mycel --help`). XLA's pool of a GPU stays, and the ends
+    of heaps that threads have for themselves, of up to 64 MiB each.
 
     Source: MindSpore's `mindspore.runtime.empty_cache`.
 

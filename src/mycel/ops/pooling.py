@@ -153,22 +153,33 @@ def max_pool2d(
 
 
 def named_window(x, kernel_size, strides, pad_mode, data_format):
+    """The sizes of windows over x, their strides, paddings and dilations."""
+    given = x.shape, kernel_size, strides, pad_mode, data_format
+    # Equal numbers of other types, within tuples too, are not the same to `_named_window`.
+    plain = kernel_size.__class__ is strides.__class__ is int and pad_mode.__class__ is str
+    return (_remembered_window if plain else _named_window)(*given)
+
+
+def _named_window(shape, kernel_size, strides, pad_mode, data_format):
     if data_format != "NCHW":
         raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
     mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
     if mode not in ("valid", "same"):
         raise ValueError(f"pad_mode is 'valid' or 'same', not {pad_mode!r}.")
-    space = x.ndim - 2
+    space = len(shape) - 2
     if space < 1:
-        raise ValueError(f"Pooling needs [N, C, …], not {x.shape}.")
+        raise ValueError(f"Pooling needs [N, C, …], not {shape}.")
     kernel = several(_without_batch(kernel_size), space, "The kernel_size")
     stride = several(_without_batch(strides), space, "strides")
     if min(*kernel, *stride, 1) < 1:
         raise ValueError(f"kernel_size {kernel} and strides {stride} must be positive.")
-    pads = same_or_given(mode, 0, x.shape[2:], kernel, stride, (1,) * space)
-    if any(n + sum(p) < k for n, p, k in zip(x.shape[2:], pads, kernel, strict=True)):
-        raise ValueError(f"A window of {kernel} does not fit into a Tensor {x.shape}.")
+    pads = same_or_given(mode, 0, shape[2:], kernel, stride, (1,) * space)
+    if any(n + sum(p) < k for n, p, k in zip(shape[2:], pads, kernel, strict=True)):
+        raise ValueError(f"A window of {kernel} does not fit into a Tensor {shape}.")
     return kernel, stride, pads, (1,) * space
+
+
+_remembered_window = functools.lru_cache(1024)(_named_window)
 
 
 def _without_batch(numbers):

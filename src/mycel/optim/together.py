@@ -37,6 +37,7 @@ class Together:
         self._counts: list[int] = []
         self._values: list[Value] = []
         self._handles: list[Tensor] = []
+        self._planned: tuple = ()
 
     def add(self, rule, handles, inputs, *statics) -> None:
         """Plan a call of a rule.
@@ -48,16 +49,13 @@ class Together:
             statics: its static arguments, all of them.
         """
         definition = rule.definition
-        arrays = inputs
-        present = tuple([array is not None for array in inputs])
-        if definition.optional:
-            absent = len(definition.arrays) - len(present)
-            op = definition.bind_present(present + (False,) * absent, *statics)
-            arrays = [array for array in inputs if array is not None]
-        else:
-            op = definition.bind(*statics)
+        arrays = [array for array in inputs if array is not None]
+        present = tuple([array is not None for array in inputs]) if definition.optional else ()
+        planned = (definition, present, statics, tuple(map(type, statics)))
+        if planned != self._planned:  # else as for the Parameter before
+            self._planned, self._op = planned, _op(definition, present, statics)
         values = to_values(arrays)
-        self._ops.append(op)
+        self._ops.append(self._op)
         self._counts.append(len(values))
         self._values += values
         self._handles += handles
@@ -74,6 +72,13 @@ class Together:
             self._handles, (made,) if isinstance(made, Value) else made, strict=True
         ):
             rebind(handle, value)
+
+
+def _op(definition, present, statics) -> Op:
+    if not present:
+        return definition.bind(*statics)
+    absent = len(definition.arrays) - len(present)
+    return definition.bind_present(present + (False,) * absent, *statics)
 
 
 @functools.lru_cache(MOST_COMBINATIONS)

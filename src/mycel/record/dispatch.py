@@ -166,6 +166,11 @@ def to_value(x) -> Value:
 
 def to_values(inputs) -> tuple[Value, ...]:
     """The Values of operands; Python numbers take their type from the first Tensor."""
+    if local.stream.capture is None:
+        try:
+            return tuple([x._value for x in inputs])
+        except AttributeError:  # a number or an array is among them
+            pass
     like = None
     for x in inputs:
         if isinstance(x, Tensor):
