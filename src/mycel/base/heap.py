@@ -18,8 +18,8 @@ from pathlib import Path
 # 64 MiB, and larger ones are mapped each time; with one heap they are kept, but all threads wait
 # for one lock, which costs small steps 3 % and compilation a quarter.
 HEAP_VARIABLE = "MYCEL_HEAP"
-# With so few cores two heaps do: compilation takes as long as with more, and in nearly all
-# processes programs run on the thread that has the first, where blocks of any size are kept.
+# With so few cores two heaps do: compilation takes as long as with more, and in most processes
+# programs run on the thread that has the first, where blocks of any size are kept.
 _FEW_CORES = 2
 
 # From <malloc.h> and <sys/mman.h> of Linux.
