@@ -47,6 +47,30 @@ def test_contract_figures():
         assert [float(g) for g in found] == [3.0, 2.0]
 
 
+def test_a_reverse_may_be_given_to_a_class_or_a_cell_later():
+    class Half(nn.Cell):
+        def construct(self, x):
+            return x / 2
+
+    first, second = Half(), Half()
+    x = np.array(4.0, np.float32)
+
+    def gradient_of(net):
+        return [float(g) for g in run_everywhere(ms.grad(net), x).values()]
+
+    modes = len(EXECUTIONS)
+    assert gradient_of(first) == [0.5] * modes
+    assert not first.has_bprop
+    second.bprop = lambda x, out, dout: (3 * dout,)
+    assert gradient_of(second) == [3.0] * modes
+    assert gradient_of(first) == [0.5] * modes
+    Half.bprop = lambda self, x, out, dout: (5 * dout,)
+    assert gradient_of(Half()) == [5.0] * modes
+    assert Half().has_bprop
+    second.bprop = None
+    assert gradient_of(second) == [0.5] * modes
+
+
 def test_internal_parameters():
     class Net(nn.Cell):
         def __init__(self):

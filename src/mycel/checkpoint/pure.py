@@ -106,8 +106,7 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
         for path, array in params.items():
             members[path]._value = value_of(jnp.asarray(array))
         made = tree_map(_to_tensor, inputs)
-        called = function._run_cell if isinstance(function, Cell) else function
-        result = tree_map(_to_array, called(*made))
+        result = tree_map(_to_array, function(*made))
         assigned = {id(handle) for handle, _ in stream.journal.assigned}
         changed = {p: _to_array(m) for p, m in members.items() if id(m) in assigned}
     except jax.errors.JAXTypeError as error:

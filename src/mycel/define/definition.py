@@ -6,12 +6,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from marshal import dumps
 from types import FunctionType
 
 import jax
 import numpy as np
 
 from mycel.define.op import Op
+
+# The last form of marshal in which equal strings and tuples are equal bytes, shared or not.
+PLAIN = 2
 
 # Every definition by name, in the order of definition: what coverage and the meta-tests read.
 definitions: dict[str, Definition] = {}
@@ -44,7 +48,7 @@ class Definition:
         self.windows = False
         self.composite = False
         self._read_signature()
-        self._ops: dict = {}
+        self._ops: dict[tuple, Op] = {}
 
     def _read_signature(self):
         function = self.function
@@ -82,29 +86,24 @@ class Definition:
     def set_reverse(self, reverse: Callable) -> None:
         """Take a hand-written derivative; Ops made so far are rebuilt in place."""
         self.reverse = reverse
-        for key, op in self._ops.items():
-            op.set_function(self._function(key[0], key[2] if len(key) > 2 else None))
+        for (values, present, _), op in self._ops.items():
+            op.set_function(self._function(values, present))
 
-    def bind(self, *values) -> Op:
-        """The Op with these static values, in the order of `statics`."""
+    def bind(self, *values, present: tuple[bool, ...] | None = None) -> Op:
+        """The Op with these static values, in the order of `statics`.
+
+        Args:
+            present: which arrays are given, for a call that may leave some out.
+        """
         # The classes are part of the key: 1, 1.0 and True are equal, and choose different code.
         try:
-            return self._ops[values, _kinds(values)]
-        except (KeyError, TypeError):
-            return self._bind_new(values, None)
-
-    def bind_present(self, present: tuple[bool, ...], *values) -> Op:
-        """As `bind`, for a call that leaves some optional arrays out."""
-        try:
-            return self._ops[values, _kinds(values), present]
+            return self._ops[values, present, _kinds(values)]
         except (KeyError, TypeError):
             return self._bind_new(values, present)
 
-    def _bind_new(self, values, present):
+    def _bind_new(self, values, present) -> Op:
         values = tuple(map(static_value, values))
-        key = (values, _kinds(values))
-        if present is not None:
-            key += (present,)
+        key = (values, present, _kinds(values))
         found = self._ops.get(key)
         if found is None:
             made = Op(self.name, self._function(values, present), self.rule, self.fallible)
@@ -120,9 +119,15 @@ class Definition:
         return function if present is None else _leave_out(function, present)
 
 
-def _kinds(values: tuple) -> tuple:
-    """The classes of static values, also of those in tuples."""
-    return tuple([v.__class__ if v.__class__ is not tuple else _kinds(v) for v in values])
+def _kinds(values: tuple):
+    """What tells static values that are equal apart: their classes, also of those in tuples."""
+    kinds = tuple(map(type, values))
+    if tuple not in kinds:
+        return kinds
+    try:
+        return dumps(values, PLAIN)  # a fifth of the time
+    except ValueError:  # a value that has no such form
+        return kinds, *[_kinds(value) for value in values if value.__class__ is tuple]
 
 
 def _with_reverse(function, reverse):

@@ -156,6 +156,9 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
     inputs = len(leaves)
     weights = weights_of(task.weights)
     for weight in weights:
+        if stream.capture is None and not weight._hooks:
+            leaves.append(weight._value)
+            continue
         value = resolve(weight)
         leaves.append(value)
         take_hooks(stream, weight, value)

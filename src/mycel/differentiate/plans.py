@@ -23,14 +23,15 @@ _plans: dict[tuple, Plan] = {}
 class Plan(NamedTuple):
     """What a walk appends to a segment: its key, its places, and how many Values it makes.
 
-    `places` points back to the nodes of the forward record; `found` has slot and aval of every
-    gradient.
+    `places` points back to the nodes of the forward record; `found` has the slot of every gradient,
+    `avals` those of the slots that the walk made, each once.
     """
 
     key: list[int]
     places: list
     outputs: int
-    found: list[tuple[int, Aval]]
+    found: list[int]
+    avals: dict[int, Aval]
 
 
 class Start(NamedTuple):
@@ -72,8 +73,9 @@ def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | Non
     for node in nodes:
         if not node[0].repeats:
             return None
-    slots = [_slot(segment, leaf) for leaf in leaves]
-    slots += [_slot(segment, value) for pair in seeds for value in pair]
+    known = segment.external_slots.get
+    values = [*leaves, *[value for pair in seeds for value in pair]]
+    slots = [v.slot if v.segment is segment else known(id(v)) for v in values]
     if None in slots:
         return None
     name = (tuple(segment.key), forward.nodes, len(leaves), tuple(slots))
@@ -90,14 +92,10 @@ def repeat(begun: Start, seeds) -> list[Value] | None:
     segment.key += plan.key
     segment.places += plan.places
     segment.outputs += [dead] * plan.outputs
-    made: dict[int, Value] = {seed.slot: seed for _, seed in seeds if seed.segment is segment}
-    found = []
-    for slot, aval in plan.found:
-        value = made.get(slot)
-        if value is None:
-            value = made[slot] = pending(aval, segment, slot)
-        found.append(value)
-    return found
+    made = {seed.slot: seed for _, seed in seeds if seed.segment is segment}
+    avals = plan.avals
+    made.update(zip(avals, pending(segment, avals, avals.values()), strict=True))
+    return [made[slot] for slot in plan.found]
 
 
 def keep(stream: Stream, begun: Start, seeds, found: list[Value]) -> None:
@@ -122,10 +120,7 @@ def keep(stream: Stream, begun: Start, seeds, found: list[Value]) -> None:
     while len(_plans) >= MOST_PLANS:
         _plans.pop(next(iter(_plans)), None)
     count = len(segment.outputs) - begun.outputs
+    avals = {value.slot: value.aval for value in found if value.slot not in known}
     _plans[begun.name] = Plan(
-        segment.key[begun.key :], back, count, [(v.slot, v.aval) for v in found]
+        segment.key[begun.key :], back, count, [value.slot for value in found], avals
     )
-
-
-def _slot(segment: Segment, value: Value) -> int | None:
-    return value.slot if value.segment is segment else segment.external_slots.get(id(value))

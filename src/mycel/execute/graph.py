@@ -286,5 +286,5 @@ def jit(function: Callable | None = None, **options):
         raise TypeError(f"jit needs a function or a Cell, not {type(function).__name__}.")
     if hasattr(function, "construct"):
         # As in MindSpore: jit(cell) remembers the calls of that Cell.
-        return Remembered(function._run_cell, owner=function)
+        return Remembered(function.__call__, owner=function)
     return Remembered(function)

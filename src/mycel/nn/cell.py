@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from types import MethodType
 from weakref import ref
 
 from mycel.base import errors
@@ -22,7 +23,7 @@ from mycel.nn.settings import Settings
 from mycel.nn.state import Stateful
 from mycel.record.journal import Change
 from mycel.record.parameter import Parameter, ParameterTuple
-from mycel.record.stream import current_stream
+from mycel.record.stream import current_stream, local
 from mycel.record.tensor import Tensor
 
 # Given by the package root: makes a function that is remembered in Graph mode.
@@ -65,6 +66,8 @@ class Cell(Settings, Stateful, Hookable):
     # Whether the outermost call of this Cell begins a new segment when a derivative was recorded
     # before it; an optimiser continues the step instead.
     _begins_segment = True
+    # The reverse of a Cell that has its own: `bprop(self, *inputs, out, dout)`.
+    bprop: Callable | None = None
     # Accepted: a bprop can be debugged in any case.
     bprop_debug = False
 
@@ -108,26 +111,20 @@ class Cell(Settings, Stateful, Hookable):
         )
 
     def __call__(self, *args, **kwargs):
-        stream = current_stream()
-        if stream.called is None and stream.depth == 0 and stream.capture is None:
+        stream = local.stream
+        capture, around = stream.capture, stream.called
+        if capture is not None:
+            capture.met(self)
+        elif around is None and stream.depth == 0 and not stream.traced:
             if context.mode == GRAPH_MODE and stream.tape is None:
-                remembered = self._remembered_cell
-                if remembered is None:
-                    remembered = given["remember"](self._run_cell, owner=self)
-                    self.__dict__["_remembered_cell"] = remembered
-                return remembered(*args, **kwargs)
+                return self._remembered_call()(*args, **kwargs)
             stream.boundary(self)
-        return self._run_cell(*args, **kwargs)
-
-    def _run_cell(self, *args, **kwargs):
-        stream = current_stream()
-        if stream.capture is not None:
-            stream.capture.met(self)
-        around = stream.called
         stream.called = (self, around)
         try:
             if self._cell_hooks:
                 return call_with_hooks(self, stream, args, kwargs)
+            if self._computes_in is None and self.bprop is None and not self._recomputed:
+                return self.construct(*args, **kwargs)
             return self._compute_cell(stream, args, kwargs)
         except TypeError as error:
             explain_keyword(error)
@@ -135,16 +132,28 @@ class Cell(Settings, Stateful, Hookable):
         finally:
             stream.called = around
 
+    def _remembered_call(self) -> Callable:
+        """The call of this Cell alone, as Graph mode remembers it."""
+        remembered = self._remembered_cell
+        if remembered is None:
+            remembered = given["remember"](MethodType(Cell.__call__, self), owner=self)
+            self.__dict__["_remembered_cell"] = remembered
+        return remembered
+
     def _compute_cell(self, stream, args, kwargs, is_cast=False):
         """Call `construct` without hooks, on inputs in the element type that was chosen."""
         if self._computes_in is not None and not is_cast:
             return call_in_precision(self, self._compute_cell, stream, args, kwargs, True)
         if stream.is_taped:
-            if "bprop" in self.__dict__ or hasattr(type(self), "bprop"):
+            if self.bprop is not None:
                 return call_with_reverse(self, stream, args, kwargs)
             if self._recomputed:
                 return call_recomputed(stream, self.construct, args, kwargs)
         return self.construct(*args, **kwargs)
+
+    def run_construct(self, cast_inputs, kwargs: dict):
+        """Call `construct` with its hooks."""
+        return Cell.__call__(self, *cast_inputs, **kwargs)
 
     # -- members ------------------------------------------------------------------------
 

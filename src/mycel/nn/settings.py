@@ -243,10 +243,6 @@ class Settings(Precise):
         """Call the Cell."""
         return self(*args, **kwargs)
 
-    def run_construct(self, cast_inputs, kwargs: dict):
-        """Call `construct` with its hooks."""
-        return self._run_cell(*cast_inputs, **kwargs)
-
     def set_inputs(self, *inputs, **kwargs) -> None:
         """Note which inputs are to come; lengths that change need no announcement here.
 
@@ -312,7 +308,7 @@ class Settings(Precise):
     @property
     def has_bprop(self) -> bool:
         """Whether the Cell has a reverse of its own."""
-        return hasattr(self, "bprop")
+        return self.bprop is not None
 
     def _get_attr_from_cell(self, network) -> None:
         """Take over the settings for MindSpore's compiler."""

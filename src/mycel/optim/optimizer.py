@@ -317,6 +317,8 @@ class Optimizer(Cell):
                 f"{len(gradients)}",
             )
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            if gradient.__class__ is Tensor and gradient._value.aval is parameter._value.aval:
+                continue
             if not isinstance(gradient, Tensor) or gradient.shape != parameter.shape:
                 raise wrong(
                     ValueError if isinstance(gradient, Tensor) else TypeError,

@@ -35,7 +35,7 @@ class Together:
     def __init__(self):
         self._ops: list[Op] = []
         self._counts: list[int] = []
-        self._values: list[Value] = []
+        self._arrays: list[Tensor] = []
         self._handles: list[Tensor] = []
         self._planned: tuple = ()
 
@@ -45,7 +45,7 @@ class Together:
         Args:
             rule: an operator of `rules`.
             handles: what its results are assigned to, in order.
-            inputs: its arrays; None for one that is left out.
+            inputs: its arrays, all of them Tensors; None for one that is left out.
             statics: its static arguments, all of them.
         """
         definition = rule.definition
@@ -54,10 +54,9 @@ class Together:
         planned = (definition, present, statics, tuple(map(type, statics)))
         if planned != self._planned:  # else as for the Parameter before
             self._planned, self._op = planned, _op(definition, present, statics)
-        values = to_values(arrays)
         self._ops.append(self._op)
-        self._counts.append(len(values))
-        self._values += values
+        self._counts.append(len(arrays))
+        self._arrays += arrays
         self._handles += handles
 
     def take(self) -> None:
@@ -67,7 +66,7 @@ class Together:
         op = self._ops[0]
         if len(self._ops) > 1:
             op = _combined(tuple(self._ops), tuple(self._counts))
-        made = record(op, tuple(self._values))
+        made = record(op, to_values(self._arrays))
         for handle, value in zip(
             self._handles, (made,) if isinstance(made, Value) else made, strict=True
         ):
@@ -78,7 +77,7 @@ def _op(definition, present, statics) -> Op:
     if not present:
         return definition.bind(*statics)
     absent = len(definition.arrays) - len(present)
-    return definition.bind_present(present + (False,) * absent, *statics)
+    return definition.bind(*statics, present=present + (False,) * absent)
 
 
 @functools.lru_cache(MOST_COMBINATIONS)

@@ -277,21 +277,30 @@ def record(
         made = _run_directly(signature, inputs, place)
     else:
         segment = stream.segment
+        known = segment.external_slots.get  # no slot of an external is 0
         try:
             slots = [
-                value.slot if value.segment is segment else segment.admit(value) for value in inputs
+                v.slot if v.segment is segment else known(id(v)) or segment.admit(v) for v in inputs
             ]
         except Elsewhere as elsewhere:
             demand(elsewhere.args[0])
             return record(op, inputs, place, into)
         segment.key += (signature.id, *slots)
         segment.places += place
-        if into is not None:
-            made = tuple([_pending(value.aval, segment, value) for value in into])
-        elif signature.single:
-            made = (_pending(signature.aval, segment),)
+        first = len(segment.outputs)
+        if signature.single and into is None:
+            value = _new_value(Value)
+            value.array = None
+            value.aval = signature.aval
+            value.segment = segment
+            value.capture = None
+            value.slot = first
+            segment.outputs.append(ref(value))
+            made = (value,)
         else:
-            made = tuple([_pending(aval, segment) for aval in signature.outputs])
+            avals = signature.outputs
+            segment.outputs += [dead] * len(avals)
+            made = tuple(pending(segment, range(first, first + len(avals)), avals, into))
         if len(segment.outputs) > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
             stream.flush()
     if stream.tape is not None:
@@ -302,22 +311,19 @@ def record(
 _new_value = Value.__new__
 
 
-def _pending(aval, segment, value=None):
-    slot = len(segment.outputs)
-    segment.outputs.append(dead)
-    return pending(aval, segment, slot, value)
-
-
-def pending(aval, segment: Segment, slot: int, value: Value | None = None) -> Value:
-    """The Value at a slot of a segment: a new one, or one of a call that was broken off."""
-    value = value or _new_value(Value)
-    value.array = None
-    value.aval = aval
-    value.segment = segment
-    value.capture = None
-    value.slot = slot
-    segment.outputs[slot] = ref(value)
-    return value
+def pending(segment: Segment, slots, avals, into: tuple[Value, ...] | None = None) -> list[Value]:
+    """The Values at slots of a segment: new ones, or those of a call that was broken off."""
+    outputs, made = segment.outputs, []
+    for slot, aval in zip(slots, avals, strict=True):
+        value = into[len(made)] if into else _new_value(Value)
+        value.array = None
+        value.aval = aval
+        value.segment = segment
+        value.capture = None
+        value.slot = slot
+        outputs[slot] = ref(value)
+        made.append(value)
+    return made
 
 
 def _run_directly(signature, inputs, place):

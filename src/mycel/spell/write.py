@@ -28,7 +28,7 @@ def spread(values):
 def apply_optional(definition: Definition, arrays: tuple, statics: tuple):
     """Call a definition of which some optional arrays are left out."""
     present = tuple([array is not None for array in arrays])
-    op = definition.bind_present(present, *statics)
+    op = definition.bind(*statics, present=present)
     return applyn(op, [array for array in arrays if array is not None])
 
 
@@ -80,15 +80,33 @@ class Writer:
         definition = self.definition
         statics = [self._value(name, given) for name in definition.statics]
         arrays = [self._value(name, given) for name in definition.arrays]
-        if definition.optional:
+        if len(definition.optional) > 1:
             return f"apply_optional(definition, ({_tuple(arrays)}), ({_tuple(statics)}))"
-        op = f"bind({', '.join(statics)})"
-        if not statics and definition.variadic == "":
-            self.globals["op"] = definition.bind()
-            op = "op"
+        if definition.optional:
+            (optional,) = definition.optional
+            given_all = tuple([True] * len(arrays))
+            left_out = tuple([name != optional for name in definition.arrays])
+            without, all_of = (
+                self._apply(arrays, statics, left_out),
+                self._apply(arrays, statics, given_all),
+            )
+            return f"{without} if {self._value(optional, given)} is None else {all_of}"
         if definition.variadic:
             rest = given[definition.variadic]
-            return f"applyn({op}, ({_tuple(arrays)}*{rest},))"
+            return f"applyn(bind({', '.join(statics)}), ({_tuple(arrays)}*{rest},))"
+        return self._apply(arrays, statics)
+
+    def _apply(
+        self, arrays: list[str], statics: list[str], present: tuple[bool, ...] | None = None
+    ) -> str:
+        """The expression that applies the Op with these statics to arrays."""
+        if not statics:
+            op = f"op_{len(self.globals)}"
+            self.globals[op] = self.definition.bind(present=present)
+        else:
+            op = f"bind({', '.join(statics)}{'' if present is None else f', present={present}'})"
+        if present is not None:
+            arrays = [array for array, there in zip(arrays, present, strict=True) if there]
         if len(arrays) > 2:
             return f"applyn({op}, ({_tuple(arrays)}))"
         return f"apply{len(arrays)}({', '.join([op, *arrays])})"

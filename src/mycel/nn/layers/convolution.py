@@ -11,6 +11,7 @@ from mycel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
 from mycel.nn.layers.linear import weight_and_bias
+from mycel.ops.convolution import conv
 
 PAD_MODES = ("same", "valid", "pad")
 
@@ -173,7 +174,7 @@ class Conv2d(Convolution):
         return ops.BiasAdd(self.data_format)(x, bias)
 
     def _convolved(self, x, weight, biased=True):
-        return ops.conv2d(
+        return conv(
             x,
             weight,
             self.bias if biased else None,

@@ -57,16 +57,16 @@ class Pooling(Cell):
 
     def construct(self, x):
         """The pooled x."""
-        if x.ndim not in (self.space + 1, self.space + 2):
+        if x.ndim == self.space + 2:
+            return self._arranged(x)
+        if x.ndim != self.space + 1:
             expected = f"of {self.space + 1} or {self.space + 2} dimensions"
             what = f"The input of {type(self).__name__}"
             raise wrong(ValueError, what, expected, f"shape {x.shape}")
-        if x.ndim == self.space + 1:
-            made = self._arranged(x.expand_dims(0))
-            if isinstance(made, tuple):
-                return tuple(part.squeeze(0) for part in made)
-            return made.squeeze(0)
-        return self._arranged(x)
+        made = self._arranged(x.expand_dims(0))
+        if isinstance(made, tuple):
+            return tuple(part.squeeze(0) for part in made)
+        return made.squeeze(0)
 
     def _arranged(self, x):
         if self.format == "NCHW":
