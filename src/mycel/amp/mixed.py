@@ -54,7 +54,7 @@ class _Around(Cell):
 
     def __getattr__(self, name: str):
         inner = self.__dict__.get("_backbone")
-        if inner is None or name.startswith("_") or name == "internal_params":
+        if inner is None or name.startswith("_") or name in ("bprop", "internal_params"):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
         return getattr(inner, name)
 

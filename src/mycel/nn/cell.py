@@ -16,7 +16,7 @@ from mycel.base.structure import structure
 from mycel.differentiate.api import DERIVATIVES
 from mycel.differentiate.recompute import call_recomputed
 from mycel.nn.cell_hooks import Hookable, call_with_hooks
-from mycel.nn.custom_reverse import call_with_reverse
+from mycel.nn.custom_reverse import call_with_reverse, has_reverse
 from mycel.nn.members import Named, named_members, never_called
 from mycel.nn.precision import call_in_precision
 from mycel.nn.settings import Settings
@@ -66,8 +66,6 @@ class Cell(Settings, Stateful, Hookable):
     # Whether the outermost call of this Cell begins a new segment when a derivative was recorded
     # before it; an optimiser continues the step instead.
     _begins_segment = True
-    # The reverse of a Cell that has its own: `bprop(self, *inputs, out, dout)`.
-    bprop: Callable | None = None
     # Accepted: a bprop can be debugged in any case.
     bprop_debug = False
 
@@ -123,7 +121,7 @@ class Cell(Settings, Stateful, Hookable):
         try:
             if self._cell_hooks:
                 return call_with_hooks(self, stream, args, kwargs)
-            if self._computes_in is None and self.bprop is None and not self._recomputed:
+            if self._computes_in is None and not (self._recomputed or has_reverse(self)):
                 return self.construct(*args, **kwargs)
             return self._compute_cell(stream, args, kwargs)
         except TypeError as error:
@@ -145,7 +143,7 @@ class Cell(Settings, Stateful, Hookable):
         if self._computes_in is not None and not is_cast:
             return call_in_precision(self, self._compute_cell, stream, args, kwargs, True)
         if stream.is_taped:
-            if self.bprop is not None:
+            if has_reverse(self):
                 return call_with_reverse(self, stream, args, kwargs)
             if self._recomputed:
                 return call_recomputed(stream, self.construct, args, kwargs)

@@ -115,6 +115,11 @@ class CustomReverse(Marker):
         return ValueError(f"{self.name} must return {expected}, but it returned {actual}.")
 
 
+def has_reverse(cell) -> bool:
+    """Whether a Cell or its class was given a reverse; attributes that it makes up do not count."""
+    return "bprop" in cell.__dict__ or hasattr(type(cell), "bprop")
+
+
 def call_with_reverse(cell, stream: Stream, args: tuple, kwargs: dict):
     """Run `construct` off the tape and leave the Cell's own reverse on it."""
     if kwargs:

@@ -308,7 +308,7 @@ class Settings(Precise):
     @property
     def has_bprop(self) -> bool:
         """Whether the Cell has a reverse of its own."""
-        return self.bprop is not None
+        return hasattr(self, "bprop")
 
     def _get_attr_from_cell(self, network) -> None:
         """Take over the settings for MindSpore's compiler."""
