@@ -39,10 +39,15 @@ class Lane:
         self.medians: list[float] = []
 
     def round(self) -> None:
-        """Time some calls, unless this lane is slow and was timed often enough."""
+        """Time some calls, unless this lane is slow and was timed often enough.
+
+        The first is not timed, if it is fast: the process stood still, and another lane of it ran
+        last, which may have left its memory so that the next call takes pages anew.
+        """
         if self.slow and len(self.medians) >= SLOW_ROUNDS:
             return
-        found = self.worker.run(self.work, self.variant, WORK[self.work].calls, SECONDS)
+        calls, untimed = WORK[self.work].calls, 0 if self.slow else 1
+        found = self.worker.run(self.work, self.variant, calls, SECONDS, untimed)
         self.medians.append(float(np.median(found["seconds"])))
         self.compiled += found["compilations"]
 

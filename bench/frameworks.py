@@ -77,9 +77,11 @@ class Worker:
         self.variants, self.settings = hello["variants"], hello["settings"]
         self._process.send_signal(signal.SIGSTOP)
 
-    def run(self, work: str, variant: str, calls: int, seconds: float) -> dict:
-        """So many calls of one piece of work, or as many as begin within some seconds."""
-        return self._ask(work=work, variant=variant, calls=calls, seconds=seconds)
+    def run(self, work: str, variant: str, calls: int, seconds: float, untimed: int = 0) -> dict:
+        """So many calls of one piece of work, or as many as begin within some seconds, after some
+        that are not timed."""
+        request = {"calls": calls, "seconds": seconds, "untimed": untimed}
+        return self._ask(work=work, variant=variant, **request)
 
     def memory(self, what: str) -> int:
         """Bytes of memory: at a "reset", which forgets the peak, or the "peak" since then."""

@@ -15,10 +15,10 @@ import numpy as np
 def main() -> None:
     """Serve requests until the input ends.
 
-    `{"work", "variant", "calls", "seconds"}`: at most so many calls, none begun after so many
-    seconds; answered with the times, the first elements of the results and, for mycel, how many
-    programs were compiled. `{"memory": "reset"}` and `{"memory": "peak"}` begin and end a
-    measurement of memory.
+    `{"work", "variant", "calls", "seconds", "untimed"}`: after some calls that are not timed, at
+    most so many, none begun after so many seconds; answered with the times, the first elements of
+    the results and, for mycel, how many programs were compiled. `{"memory": "reset"}` and
+    `{"memory": "peak"}` begin and end a measurement of memory.
     """
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a framework prints does not mix with the answers
@@ -40,6 +40,8 @@ def main() -> None:
             if key not in made:
                 made[key] = module.make(*key)
             before = compilations()
+            for _ in range(request["untimed"]):
+                made[key]()
             seconds, results = calls(made[key], request["calls"], request["seconds"])
         except Exception as error:
             answer({"error": f"{type(error).__name__}: {error}"})
