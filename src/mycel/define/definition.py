@@ -7,6 +7,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from marshal import dumps
+from operator import is_
 from types import FunctionType
 
 import jax
@@ -49,6 +50,8 @@ class Definition:
         self.composite = False
         self._read_signature()
         self._ops: dict[tuple, Op] = {}
+        # By values without their classes: those that came last, as the objects they were.
+        self._latest: dict[tuple, tuple[tuple, Op]] = {}
 
     def _read_signature(self):
         function = self.function
@@ -95,11 +98,22 @@ class Definition:
         Args:
             present: which arrays are given, for a call that may leave some out.
         """
-        # The classes are part of the key: 1, 1.0 and True are equal, and choose different code.
         try:
-            return self._ops[values, present, _kinds(values)]
+            known, op = self._latest[values, present]
+            # 1, 1.0 and True are equal, and choose different code; the same objects do not.
+            if all(map(is_, values, known)):
+                return op
+        except (KeyError, TypeError):
+            pass
+        return self._bind(values, present)
+
+    def _bind(self, values, present) -> Op:
+        try:
+            op = self._ops[values, present, _kinds(values)]
         except (KeyError, TypeError):
             return self._bind_new(values, present)
+        self._latest[values, present] = values, op
+        return op
 
     def _bind_new(self, values, present) -> Op:
         values = tuple(map(static_value, values))
@@ -128,6 +142,15 @@ def _kinds(values: tuple):
         return dumps(values, PLAIN)  # a fifth of the time
     except ValueError:  # a value that has no such form
         return kinds, *[_kinds(value) for value in values if value.__class__ is tuple]
+
+
+def interned(value):
+    """The one object for equal static values: layers give the same at every call, and an Op is
+    found at once by what it was found by before."""
+    return _interned.setdefault((value, _kinds((value,))), value)
+
+
+_interned: dict[tuple, tuple] = {}
 
 
 def _with_reverse(function, reverse):

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.define.definition import interned
 from mycel.ops import lowering
 from mycel.ops.axes import one_or_more, several
 from mycel.ops.convolution import same_or_given
@@ -176,7 +177,7 @@ def _named_window(shape, kernel_size, strides, pad_mode, data_format):
     pads = same_or_given(mode, 0, shape[2:], kernel, stride, (1,) * space)
     if any(n + sum(p) < k for n, p, k in zip(shape[2:], pads, kernel, strict=True)):
         raise ValueError(f"A window of {kernel} does not fit into a Tensor {shape}.")
-    return kernel, stride, pads, (1,) * space
+    return tuple(map(interned, (kernel, stride, pads, (1,) * space)))
 
 
 _remembered_window = functools.lru_cache(1024)(_named_window)

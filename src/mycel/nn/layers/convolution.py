@@ -8,6 +8,7 @@ import math
 from mycel import ops
 from mycel.base.dtypes import float32
 from mycel.base.errors import wrong
+from mycel.define.definition import interned
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
 from mycel.nn.layers.linear import weight_and_bias
@@ -46,11 +47,11 @@ class Convolution(Cell):
         self.in_channels = positive_integer(in_channels, f"{owner}.in_channels")
         self.out_channels = positive_integer(out_channels, f"{owner}.out_channels")
         self.kernel_size = kernel
-        self.stride = stride
+        self.stride = interned(stride)
         self.pad_mode = one_of(pad_mode, f"{owner}.pad_mode", PAD_MODES)
         self.data_format = data_format
-        self.padding = padding
-        self.dilation = dilation
+        self.padding = interned(padding)
+        self.dilation = interned(dilation)
         self.group = positive_integer(group, f"{owner}.group")
         if in_channels % group or out_channels % group:
             expected = f"a divisor of in_channels={in_channels} and out_channels={out_channels}"
