@@ -23,7 +23,7 @@ WARM_UP = 6
 SECONDS, WARM_UP_SECONDS = 0.6, 60
 SLOW, SLOW_ROUNDS = 1.0, 3
 # What everything is compared with.
-BASES = ("torch eager", "jax lowerings")
+BASES = ("torch eager", "jax lowerings", "mycel graph")
 
 
 class Lane:

@@ -50,8 +50,8 @@ class Definition:
         self.composite = False
         self._read_signature()
         self._ops: dict[tuple, Op] = {}
-        # By values without their classes: those that came last, as the objects they were.
-        self._latest: dict[tuple, tuple[tuple, Op]] = {}
+        # By values without their classes: with the objects that they were at first.
+        self._first: dict[tuple, tuple[tuple, Op]] = {}
 
     def _read_signature(self):
         function = self.function
@@ -99,7 +99,7 @@ class Definition:
             present: which arrays are given, for a call that may leave some out.
         """
         try:
-            known, op = self._latest[values, present]
+            known, op = self._first[values, present]
             # 1, 1.0 and True are equal, and choose different code; the same objects do not.
             if all(map(is_, values, known)):
                 return op
@@ -112,7 +112,7 @@ class Definition:
             op = self._ops[values, present, _kinds(values)]
         except (KeyError, TypeError):
             return self._bind_new(values, present)
-        self._latest[values, present] = values, op
+        self._first.setdefault((values, present), (values, op))
         return op
 
     def _bind_new(self, values, present) -> Op:

@@ -79,7 +79,7 @@ class UserOperator(Definition):
         """Forget what was made with another derivative, also in calls that are remembered."""
         if self._ops:
             self._ops.clear()
-            self._latest.clear()
+            self._first.clear()
             changed_everywhere()
 
     def _bind_new(self, values, present):
