@@ -84,13 +84,10 @@ class Writer:
             return f"apply_optional(definition, ({_tuple(arrays)}), ({_tuple(statics)}))"
         if definition.optional:
             (optional,) = definition.optional
-            given_all = tuple([True] * len(arrays))
-            left_out = tuple([name != optional for name in definition.arrays])
-            without, all_of = (
-                self._apply(arrays, statics, left_out),
-                self._apply(arrays, statics, given_all),
-            )
-            return f"{without} if {self._value(optional, given)} is None else {all_of}"
+            others = tuple([name != optional for name in definition.arrays])
+            without = self._apply(arrays, statics, others)
+            whole = self._apply(arrays, statics, (True,) * len(arrays))
+            return f"{without} if {self._value(optional, given)} is None else {whole}"
         if definition.variadic:
             rest = given[definition.variadic]
             return f"applyn(bind({', '.join(statics)}), ({_tuple(arrays)}*{rest},))"
