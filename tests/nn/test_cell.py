@@ -525,3 +525,20 @@ def test_training_step_with_a_construct_of_its_own():
     step(x, y)
     expected = start - 0.05 * gradients[0]
     np.testing.assert_allclose(net.weight.asnumpy(), expected, 1e-4, 1e-6)
+
+
+@pytest.mark.parametrize("mode", EXECUTIONS)
+def test_a_call_of_its_own_is_part_of_the_cell(mode):
+    # Oracle: arithmetic; PyNative and Graph alike, also where the Cell itself is compiled.
+    class Doubling(nn.Cell):
+        def construct(self, x):
+            return x * x
+
+        def __call__(self, x):
+            return self.run_construct((2 * x,), {}) + 1
+
+    x = Tensor(3.0)
+    with execution(mode):
+        for call in (Doubling(), ms.jit(Doubling())):
+            assert [float(call(x)) for _ in range(5)] == [37.0] * 5
+        assert float(ms.grad(Doubling())(x)) == 24.0

@@ -92,6 +92,13 @@ class Definition:
         for (values, present, _), op in self._ops.items():
             op.set_function(self._function(values, present))
 
+    def forget(self) -> bool:
+        """Forget all Ops; whether there were any."""
+        known = bool(self._ops)
+        self._ops.clear()
+        self._first.clear()
+        return known
+
     def bind(self, *values, present: tuple[bool, ...] | None = None) -> Op:
         """The Op with these static values, in the order of `statics`.
 

@@ -77,9 +77,7 @@ class UserOperator(Definition):
 
     def _begin_again(self) -> None:
         """Forget what was made with another derivative, also in calls that are remembered."""
-        if self._ops:
-            self._ops.clear()
-            self._first.clear()
+        if self.forget():
             changed_everywhere()
 
     def _bind_new(self, values, present):
