@@ -45,3 +45,17 @@ def fresh_ledger():
     ms.debug.ledger().reset()
     yield
     ms.set_context(mode=ms.PYNATIVE_MODE, pynative_synchronize=False)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How many calls of tests/natural were replayed; the rest ran in PyNative."""
+    reports = [r for rows in terminalreporter.stats.values() for r in rows]
+    counted = [
+        value
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == "natural_calls" and report.when == "call"
+    ]
+    if counted:
+        replayed, calls = map(sum, zip(*counted, strict=True))
+        terminalreporter.write_line(f"natural programs: {replayed} of {calls} calls replayed")

@@ -67,7 +67,8 @@ def run_everywhere(function, *inputs, replayed: bool = True) -> dict[str, object
     for _ in range(4):
         results["graph"] = as_numpy(compiled(*as_tensors(inputs)))
     if replayed:
-        assert ms.debug.ledger().counts.replays > before, "the function was never replayed"
+        reason = f"the function was never replayed: {ms.debug.ledger().lines[-1:]}"
+        assert ms.debug.ledger().counts.replays > before, reason
     return results
 
 

@@ -446,8 +446,10 @@ def by_operators():
 
         __slots__ = ()
 
-        def __init__(self, key, live, guards=(), packs=()):
-            super().__init__(key, live, guards, packs)
+        def __init__(self, key, live, guards=(), packs=(), checked=True):
+            super().__init__(key, live, guards, packs, checked)
+            # An index that a program makes itself is looked at by the operator that reads it.
+            self.indices = self.indices and self.indices._replace(inside=())
             self.compiled = True
             self.function = functools.partial(_one_by_one, key, live, guards, packs)
 
@@ -498,7 +500,9 @@ def run_batch(start: int, end: int) -> tuple[dict, list]:
         counts = ledger.counts
         counted.update(replays=counts.replays, misses=counts.misses)
         counted.update(compilations=counts.compilations)
-        counted["broken off by a site"] += sum("did something new" in n.what for n in ledger.lines)
+        counted["broken off by a site"] += sum(
+            line.count for line in ledger.lines if "did something new" in line.what
+        )
         if text:
             found.append([seed, text])
             print(f"seed {seed}: {text}", file=sys.stderr, flush=True)

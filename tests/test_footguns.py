@@ -43,54 +43,10 @@ def test_a_real_number_that_became_an_integer_passes_no_gradient():
     assert gradient.asnumpy().tolist() == [0.0]
 
 
-def test_get_by_list_without_weights_takes_all_trainable_parameters():
-    """MindSpore takes those that the function happens to use."""
-
-    class Net(nn.Cell):
-        def __init__(self):
-            super().__init__()
-            self.used = Parameter(Tensor([2.0]), name="used")
-            self.unused = Parameter(Tensor([3.0]), name="unused")
-
-        def construct(self, x):
-            return x * self.used
-
-    gradients = ops.GradOperation(get_by_list=True)(Net())(Tensor([5.0]))
-    assert [g.asnumpy().tolist() for g in gradients] == [[5.0], [0.0]]
-
-
 def test_a_fresh_cell_is_in_prediction():
     """MindSpore 2.10 says phase 'train' beside training == False; CONTRACT settles 'predict'."""
     cell = nn.ReLU()
     assert (cell.training, cell.phase) == (False, "predict")
-
-
-def test_python_side_effects_run_only_while_recording():
-    """Counters, logging and the like inside a compiled function: mark them @every_call."""
-    plain, marked = [], []
-    note = ms.every_call(lambda: marked.append(1))
-
-    @ms.jit
-    def f(x):
-        plain.append(1)
-        note()
-        return x * 2
-
-    for _ in range(6):
-        f(Tensor([1.0]))
-    assert (len(plain), len(marked)) == (2, 6)
-
-
-def test_python_state_that_begins_to_matter_later_is_not_seen():
-    """The one silent difference: Python does not run on a replay, so it cannot change its mind."""
-    calls = [0]
-
-    @ms.jit
-    def f(x):
-        calls[0] += 1
-        return x * 10 if calls[0] >= 4 else x
-
-    assert [float(f(Tensor(1.0))) for _ in range(6)] == [1.0] * 6
 
 
 def test_differently_cut_programs_may_differ_in_the_last_bit():
@@ -105,3 +61,55 @@ def test_differently_cut_programs_may_differ_in_the_last_bit():
 
     whole, cut = (float(f(Tensor(x), look)) for look in (False, True))
     assert whole == pytest.approx(cut, rel=2e-6)
+
+
+def test_lengths_and_spreads_have_the_derivative_0_at_0():
+    """MindSpore has NaN for some of them and 0 for others; 0 is a subgradient of every norm."""
+    functions = [ops.norm, ops.std, lambda x: ops.vector_norm(x, 3), lambda x: ops.norm(x, 1)]
+    for function in (
+        *functions,
+        lambda x: ops.hypot(x, x).sum(),
+        lambda x: nn.RMSELoss()(x, x * 0),
+    ):
+        assert ms.grad(function)(Tensor([0.0, 0.0])).asnumpy().tolist() == [0.0, 0.0]
+
+
+def test_a_power_of_0_has_the_derivative_0():
+    """MindSpore has NaN at 0 for x ** 0 and ops.pow(x, 0.0), and 0 for mint.pow(x, 0.0)."""
+    for function in (lambda x: x**0, lambda x: x**0.0, lambda x: ops.pow(x, Tensor(0.0))):
+        assert ms.grad(function)(Tensor([0.0, 2.0])).asnumpy().tolist() == [0.0, 0.0]
+
+
+def test_running_products_have_derivatives_beside_zeros():
+    """MindSpore divides by the zero: NaN."""
+    slope = ms.grad(lambda x: ops.cumprod(x, 0))(Tensor([2.0, 0.0, 3.0]))
+    assert slope.asnumpy().tolist() == [1.0, 8.0, 0.0]
+
+
+def test_zero_infinity_makes_an_infinite_ctc_loss_0():
+    """MindSpore's CPU build ignores it; without it both have infinity, and NaN for slopes."""
+    logs, ones = ops.log_softmax(ops.zeros((2, 1, 3), ms.float32)), Tensor([[1, 1]])
+
+    def loss(x, zero):
+        return ops.ctc_loss(x, ones, Tensor([2]), Tensor([2]), 0, "sum", zero)[0]
+
+    for zero, value, slope in ((True, 0.0, 0.0), (False, np.inf, np.nan)):
+        found = ms.value_and_grad(loss)(logs, zero)
+        assert float(found[0]) == value
+        np.testing.assert_array_equal(found[1].asnumpy(), np.full((2, 1, 3), slope))
+
+
+def test_a_row_without_labels_teaches_nothing():
+    """MindSpore's derivative is softmax(x) there, though the loss is 0 whatever x is."""
+    x, labels = Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[0.0, 0.0], [0.0, 1.0]])
+    slope = ms.grad(lambda x: ops.SoftmaxCrossEntropyWithLogits()(x, labels)[0])(x).asnumpy()
+    assert slope[0].tolist() == [0.0, 0.0]
+    assert slope[1].any()
+
+
+def test_what_changes_rows_in_place_returns_a_snapshot():
+    """MindSpore's result shares its memory with the Parameter; values never change here."""
+    p = Parameter(Tensor([1.0, 2.0]), name="p")
+    made = ops.scatter_add(p, Tensor([0]), Tensor([9.0]))
+    ops.assign_add(p, Tensor([1.0, 1.0]))
+    assert (made.asnumpy().tolist(), p.asnumpy().tolist()) == ([10.0, 2.0], [11.0, 3.0])

@@ -14,20 +14,24 @@ Example:
 import typing as _typing
 
 from mycel.base import backend as _backend
+from mycel.base import signals as _signals
 
 _backend.configure()
+_signals.keep_what_python_drops()
 
 from mycel import debug, init, nn, ops, optim
 from mycel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from mycel.base.context import context as _context
 from mycel.base.dtypes import *
-from mycel.base.errors import BudgetError, HookOrderError
+from mycel.base.errors import BudgetError, HookOrderError, OutOfRangeError
 from mycel.base.version import __version__
+from mycel.debug import at_exit as _at_exit
 from mycel.differentiate import api as _api
 from mycel.differentiate.api import get_grad, grad, value_and_grad
 from mycel.differentiate.mapping import vmap
 from mycel.differentiate.products import jacfwd, jacrev, jvp, vjp
 from mycel.execute import direct as _direct
+from mycel.execute import forked as _forked
 from mycel.execute import fused as _fused
 from mycel.execute.effects import every_call
 from mycel.execute.graph import Remembered as _Remembered
@@ -64,9 +68,12 @@ if _typing.TYPE_CHECKING:
 _stream.machine.run_segment = _fused.run_segment
 _stream.machine.run_for_another = _fused.run_for_another
 _stream.machine.run_directly = _direct.run_directly
+_forked.watch_forks()
 _context.before_device_change = _stream.flush
 _api.given["remember"] = _cell.given["remember"] = _Remembered
 _tensor.given["initializer"] = _initializer_of
+
+_at_exit.register()
 
 # MindSpore has the optimisers in `nn`.
 vars(nn).update(optim.PUBLIC)

@@ -211,8 +211,8 @@ def test_parameters_are_drawn_when_they_are_looked_at():
     with nn.no_init_parameters():
         net = nn.SequentialCell(nn.Dense(3, 2), nn.Dense(2, 1, "ones"))
         weight = net[0].weight
+        assert isinstance(weight._value.segment, later.Undrawn)
         copied = ms.Parameter(weight.value(), name="copied")
-    assert isinstance(weight._value.segment, later.Undrawn)
     assert (weight.shape, weight.dtype) == ((2, 3), ms.float32)
     loaded = net[1].bias
     loaded.set_data(ms.Tensor([5.0]))

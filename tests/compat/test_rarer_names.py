@@ -208,7 +208,7 @@ def test_a_ledger_of_ones_own():
         found.compiled(3, 0.5)
     found.ran(3)
     assert (found.counts.compilations, found.counts.segments, found.counts.nodes) == (1, 1, 3)
-    assert "my_step, 3 operators" in str(found)
+    assert [(line.name, line.what) for line in found.lines] == [("my_step", "3 operators")]
     found.reset()
     assert (found.counts.compilations, len(found.lines)) == (0, 0)
     assert isinstance(ms.debug.ledger(), ms.debug.Ledger)

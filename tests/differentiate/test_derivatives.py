@@ -21,8 +21,6 @@ MORE = {
     "get_grad_name": "a Parameter's name finds its gradient as well as the Parameter",
     "operation_sens_wrong_dtype": "the given gradient is converted to the output's type",
     "grad_position_too_large": "a ValueError that names the number of inputs, not a RuntimeError",
-    "operation_list_missing": "weights must be given for a function: a TypeError says so",
-    "operation_list_net_default": "all trainable Parameters of the Cell, used or not",
     "second_matmul": "MindSpore is wrong; finite differences say so (test_second_order_of_matmul)",
 }
 RECORDED = [

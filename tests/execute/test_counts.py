@@ -99,6 +99,7 @@ def test_a_changing_learning_rate_recompiles_nothing(xla):
     assert xla.count == before
 
 
+@pytest.mark.filterwarnings("ignore:.*keeps running in PyNative")
 @pytest.mark.parametrize("mode", ["fused", "jit"])
 def test_a_learning_rate_of_python_recompiles_nothing(mode, xla):
     w = ms.Parameter(np.ones(4, np.float32), name="w")

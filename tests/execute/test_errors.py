@@ -172,7 +172,7 @@ def test_a_failing_operator_in_a_compiled_function():
     np.testing.assert_array_equal(f(Tensor([4.0])).asnumpy(), [1.25])
 
 
-def test_interrupting_a_compilation_loses_nothing_silently(monkeypatch):
+def test_interrupting_a_compilation_loses_nothing(monkeypatch):
     from mycel.execute import compile as compiling
 
     x = Tensor(np.ones(3, np.float32)) * 7 - 5
@@ -184,4 +184,4 @@ def test_interrupting_a_compilation_loses_nothing_silently(monkeypatch):
         patch.setattr(compiling.Executable, "__call__", interrupted)
         with pytest.raises(KeyboardInterrupt):
             x.asnumpy()
-    assert "KeyboardInterrupt" in message_of(RuntimeError, x.asnumpy)
+    assert x.asnumpy().tolist() == [2.0, 2.0, 2.0]

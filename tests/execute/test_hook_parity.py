@@ -79,7 +79,7 @@ def problems(case: Case):
         actual, replays = play(case, name)
         if found := difference(actual, direct):
             yield f"{name}, call {found}"
-        if name == "jit on the step" and case.replays not in (replays, None):
+        if name == "jit on the step" and replays < (case.replays or 0):
             yield f"{name}: {replays} replays instead of {case.replays}"
         if name in ("jit on construct", "GRAPH_MODE") and not replays:
             yield f"{name}: no call was replayed"

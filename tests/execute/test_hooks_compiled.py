@@ -56,7 +56,7 @@ def test_no_callback_and_no_compilation_for_hooks():
     step, seen = hooked_step()
     for _ in range(3):
         step(Tensor(np.ones((3, 4), np.float32)))
-    (memory,) = step.memories.values()
+    (memory,) = step.memories
     arrays = memory.store.inputs([Tensor(np.ones((3, 4), np.float32))])
     text = memory.executable.lower(arrays).as_text()
     assert "dot_general" in text
@@ -125,25 +125,46 @@ def test_a_second_process_starts_from_the_disk_cache(tmp_path):
 
 
 def test_a_body_that_reads_what_a_later_hook_changed_ends_with_an_error():
-    """A hook of the backward pass appends to the list whose end the body reads: where the call must
-    go on in PyNative, the end is no longer what it was at that line. Oracle: direct execution, for
-    what comes before."""
-    kept, turn = [], [0]
+    """A hook of the backward pass changes, in the fourth call, what the body has read before it:
+    where that call must go on in PyNative, it is no longer what it was at that line. Oracle: direct
+    execution, for what comes before."""
+    settings, turn = {"factor": 2.0}, [0]
     net = nn.SequentialCell(nn.Dense(1, 1, 3.0, 0.0))
 
     def replace(cell, arrived, left):
         turn[0] += 1
-        kept.append(left[0] * 10)
-        return None if turn[0] < 4 else (left[0] * 2,)
+        if turn[0] == 4:
+            settings["factor"] = 5.0
+        return (left[0] * 2,) if turn[0] == 4 else None
 
-    net[0].register_forward_pre_hook(lambda cell, inputs: kept.append(inputs[0]))
     net.register_backward_hook(replace)
-    step = ms.jit(ms.grad(lambda x: (net(x) * kept[-1]).sum()))
+    step = ms.jit(ms.grad(lambda x: (net(x) * settings["factor"]).sum()))
     x = Tensor([[2.0]])
-    assert [float(step(x)) for _ in range(3)] == [12.0] * 3
+    assert [float(step(x)) for _ in range(3)] == [6.0] * 3
     assert ms.debug.ledger().counts.replays
     with pytest.raises(HookOrderError, match=r"to its hook .*replace \(at .*test_hooks_comp"):
         step(x)
+
+
+def test_a_body_that_reads_what_hooks_change_runs_in_pynative():
+    """A hook of the backward pass appends to the list whose end the body reads. Oracle: direct
+    execution."""
+
+    def play(compiled):
+        kept, turn = [], [0]
+        net = nn.SequentialCell(nn.Dense(1, 1, 3.0, 0.0))
+
+        def replace(cell, arrived, left):
+            turn[0] += 1
+            kept.append(left[0] * 10)
+            return None if turn[0] < 4 else (left[0] * 2,)
+
+        net[0].register_forward_pre_hook(lambda cell, inputs: kept.append(inputs[0]))
+        net.register_backward_hook(replace)
+        step = compiled(ms.grad(lambda x: (net(x) * kept[-1]).sum()))
+        return [float(step(Tensor([[2.0]]))) for _ in range(6)]
+
+    assert play(ms.jit) == play(lambda function: function)
 
 
 def test_a_body_that_goes_the_same_way_goes_on():

@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 import random_vocabulary as vocabulary
-from mycel.execute.replay import Memory
+from mycel.execute.cases import Case
 from random_plans import EVENTS, FORMS, drawn_plan
 from random_programs import by_operators, run_batch
 
@@ -53,7 +53,7 @@ def test_everything_is_drawn():
 
 def test_a_fault_of_the_machine_is_found(monkeypatch):
     """Changes of Cells, their hooks and attributes would not be seen by replays."""
-    monkeypatch.setattr(Memory, "is_current", lambda memory: True)
+    monkeypatch.setattr(Case, "hold", lambda case: True)
     with by_operators():
         _, disagreements = run_batch(0, BATCH)
     assert disagreements

@@ -149,7 +149,7 @@ def test_nothing_old_is_kept():
 def test_a_function_that_is_forgotten_gives_all_back():
     net, step = counting(12)
     last = net.parts[11]
-    last_array = ref(step.memories[next(iter(step.memories))].store._arrays[10])
+    last_array = ref(step.memories[0].store._arrays[10])
     del step
     gc.collect()
     assert not is_stored(last)

@@ -604,7 +604,7 @@ def test_registering_inside_construct_piles_up_and_says_so():
             net = Careless()
             found = [float(net(row(1.0))) for _ in range(5)]
             assert found == [4.0, 5.0, 6.0, 7.0, 8.0]
-    notes = [line.what for line in ms.debug.ledger().lines if line.kind == "not remembered"]
+    notes = [line.what for line in ms.debug.ledger().lines if line.name == "Careless"]
     assert "a forward hook was registered inside Scale" in notes[-1]
     net = Careless()
     with pytest.warns(UserWarning, match="32 forward hooks .* registering inside construct adds"):

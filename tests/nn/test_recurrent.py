@@ -16,7 +16,7 @@ from check_cell import check_cell
 from fixtures.load import rows
 from harness import EXECUTIONS, assert_close, execution, run_everywhere
 from mycel import Tensor, nn, ops
-from mycel.execute.compile import executables, program
+from mycel.execute.compile import decode, executables, program
 from mycel.ops.recurrent import Form, _forward, _gradients
 from mycel.record.stream import current_stream
 
@@ -360,7 +360,7 @@ def test_a_training_step_has_two_loops(kind):
     segment = stream.segment
     live = tuple(i for i, output in enumerate(segment.outputs) if output() is not None)
     arrays = [value.array for value in segment.externals]
-    compiled = jax.jit(program(tuple(segment.key), live)).lower(*arrays).compile()
+    compiled = jax.jit(program(decode(segment.key), live)).lower(*arrays).compile()
     assert compiled.as_text().count(" while(") == 2
     assert gradients[0].shape == x.shape
 

@@ -488,8 +488,7 @@ def test_pyfunc_whose_result_changes_is_right_and_never_replayed():
     for number in range(1, 9):
         assert float(step(Tensor(1.0))) == 10 * (1 + number)
     assert ms.debug.ledger().counts.replays == 0
-    reasons = [str(line) for line in ms.debug.ledger().lines if line.kind == "differs"]
-    assert reasons
+    assert ms.debug.ledger().counts.unreplayed >= 6
 
 
 def test_pyfunc_may_change_its_inputs_and_takes_numbers():

@@ -14,7 +14,6 @@ from recorded import agrees, cases, gradients_by_differences
 
 WITHOUT = {
     "uint8_labels": "labels of any integer type are taken",
-    "label_out_of_range": "NaN: XLA cannot raise while it runs",
 }
 
 
@@ -30,10 +29,10 @@ def test_as_recorded(case, recorded):
 
 
 def test_what_mindspore_refuses():
+    # Oracle: the same class numbers as Int64.
     x = Tensor(numbers(2, 3))
     expected = ops.cross_entropy(x, Tensor([1, 2])).asnumpy()
     assert ops.cross_entropy(x, Tensor(np.array([1, 2], np.uint8))).asnumpy() == expected
-    assert np.isnan(ops.cross_entropy(x, Tensor([1, 7])).asnumpy())
 
 
 def test_cross_entropy_ignores_and_weighs():

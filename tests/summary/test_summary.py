@@ -540,6 +540,7 @@ def test_recording_inside_a_compiled_function(tmp_path):
         ]
 
 
+@pytest.mark.filterwarnings("ignore:.*keeps running in PyNative")
 @pytest.mark.parametrize("compiled", [False, True], ids=["pynative", "jit"])
 def test_values_of_other_threads(tmp_path, compiled):
     """Four threads name values that may still be pending; one thread records. Oracle: NumPy."""

@@ -11,7 +11,7 @@ from mycel import ops
 from mycel.amp.lists import cells_of, get_black_list, get_white_list
 from mycel.base.dtypes import DType, bfloat16, float16, float32
 from mycel.base.errors import wrong
-from mycel.base.trees import tree_map
+from mycel.base.trees import tree_exchange
 from mycel.nn.cell import Cell
 from mycel.record.tensor import Tensor
 from mycel.spell.primitive import Primitive
@@ -37,7 +37,7 @@ def cast_real(tree, dtype: DType):
         real = isinstance(leaf, Tensor) and leaf.dtype.is_floating and leaf.dtype is not dtype
         return ops.cast(leaf, dtype) if real else leaf
 
-    return tree_map(as_wanted, tree)
+    return tree_exchange(as_wanted, tree)
 
 
 class _Around(Cell):

@@ -11,7 +11,7 @@ import numpy as np
 from mycel import ops
 from mycel.amp.managers import initial_scale
 from mycel.base.dtypes import float32, int32
-from mycel.base.trees import tree_leaves, tree_map
+from mycel.base.trees import tree_exchange, tree_leaves
 from mycel.nn.checks import positive_integer
 from mycel.nn.loss_scale import divided, multiplied, overflows
 from mycel.record.parameter import Parameter, ParameterTuple
@@ -58,7 +58,7 @@ def _each(rule, scale: Tensor, tree):
         tree = tuple(tree)  # what comes out are Tensors
     tensors = _tensors(tree)
     made = iter(rule(scale, tensors)) if tensors else iter(())
-    return tree_map(lambda leaf: next(made) if isinstance(leaf, Tensor) else leaf, tree)
+    return tree_exchange(lambda leaf: next(made) if isinstance(leaf, Tensor) else leaf, tree)
 
 
 class LossScaler(ABC):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import jax
@@ -18,6 +19,23 @@ CACHE_VARIABLE = "MYCEL_CACHE"
 
 # MindSpore's words for devices, and the JAX platforms that can serve them.
 PLATFORMS = {"CPU": ("cpu",), "GPU": ("gpu", "cuda", "rocm"), "TPU": ("tpu",), "Ascend": ("npu",)}
+
+
+_begun = False
+
+
+def has_begun() -> bool:
+    """Whether XLA may have started its threads, which a fork of this process would lack."""
+    return _begun
+
+
+def _note_begin() -> None:
+    global _begun
+    _begun = True
+
+
+# Called where arrays are made. A fork exchanges it for what raises.
+begin: Callable[[], None] = _note_begin
 
 
 def configure() -> None:
@@ -84,6 +102,7 @@ def compiler_options() -> dict[str, bool | str] | None:
 
 def on_cpu() -> bool:
     """Whether programs that are compiled or traced now will run on the CPU."""
+    _note_begin()
     device = getattr(jax.config, "jax_default_device", None)
     platform = getattr(device, "platform", device) or jax.default_backend()
     return platform == "cpu"
@@ -105,6 +124,7 @@ def available_targets() -> list[str]:
 
 
 def _first_device(platforms):
+    _note_begin()
     for platform in platforms:
         try:
             return jax.devices(platform)[0]
@@ -116,11 +136,13 @@ def _first_device(platforms):
 def default_target() -> str:
     """The target that JAX would use by itself."""
     platform = jax.default_backend()
+    _note_begin()
     return next((name for name, known in PLATFORMS.items() if platform in known), "CPU")
 
 
 def use_target(target: str, index: int = 0) -> bool:
     """Make `target` the default device; False where the machine has none."""
+    _note_begin()
     for platform in PLATFORMS.get(target, ()):
         try:
             devices = jax.devices(platform)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from mycel.base import backend, errors, log
 from mycel.base.places import user_place
+from mycel.base.structure import changed_everywhere
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
@@ -77,6 +78,7 @@ class Context:
     __slots__ = (
         "accepted",
         "before_device_change",
+        "check_indices",
         "device_id",
         "device_target",
         "direct",
@@ -92,6 +94,8 @@ class Context:
         self.device_id = 0
         # True runs every operator by itself to its end: MindSpore's pynative_synchronize.
         self.direct = False
+        # Whether wrong positions and class numbers are errors (see define.bounds).
+        self.check_indices = True
         self.max_call_depth = 1000
         # 0: compiled programs are not saved; 1: as recorded; 2 and more: also as XLA made them.
         self.save_graphs = 0
@@ -116,6 +120,8 @@ def set_context(**settings) -> None:
             only on GPU is there a difference, and it costs time.
         save_graphs: 1 writes the text of each program that is compiled from now on into a file of
             the folder `save_graphs_path`; 2, 3 or True also what XLA made of it.
+        check_indices: False lets operators run on positions and class numbers that are not there:
+            their results are then not defined, as in XLA.
         compile_cache_path: the folder in which compiled programs are kept between runs.
         max_call_depth: how deeply functions may call each other; Python's own limit is raised to
             it where it is lower.
@@ -224,6 +230,15 @@ def _set_deterministic(value) -> None:
         raise errors.wrong(ValueError, "deterministic", "'ON' or 'OFF'", repr(value))
     context.before_device_change()
     backend.be_deterministic(value == "ON")
+
+
+def _set_check_indices(value) -> None:
+    if not isinstance(value, bool):
+        raise errors.wrong(TypeError, "check_indices", "True or False", repr(value))
+    if value is not context.check_indices:
+        context.before_device_change()
+        context.check_indices = value
+        changed_everywhere()
 
 
 def _set_save_graphs(value) -> None:
@@ -339,6 +354,7 @@ _SETTERS = {
     "device_id": _set_device_id,
     "pynative_synchronize": _set_synchronize,
     "deterministic": _set_deterministic,
+    "check_indices": _set_check_indices,
     "save_graphs": _set_save_graphs,
     "save_graphs_path": _set_save_graphs_path,
     "compile_cache_path": _set_cache_path,

@@ -1,25 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nested tuples, lists and dicts: the only containers that carry Tensors through the machine."""
+"""Nested tuples, lists and dicts: the only containers that carry Tensors through the machine.
+
+Those of a class of the user's keep it, and what they have besides: a default factory, attributes.
+Whatever else there is (a deque, a dataclass, a mapping that is no dict) is a leaf, and untouched.
+"""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 
 def tree_map(function: Callable, tree):
-    """A copy of `tree` with `function` applied to every leaf; named tuples keep their class."""
+    """A copy of `tree` with `function` applied to every leaf."""
     if tree.__class__ is tuple:
         return tuple([tree_map(function, branch) for branch in tree])
     if tree.__class__ is list:
         return [tree_map(function, branch) for branch in tree]
-    if isinstance(tree, dict):
-        return tree.__class__((key, tree_map(function, tree[key])) for key in tree)
-    if isinstance(tree, tuple):
-        made = [tree_map(function, branch) for branch in tree]
-        return tree.__class__(*made) if hasattr(tree, "_fields") else tree.__class__(made)
-    if isinstance(tree, list):
-        return tree.__class__([tree_map(function, branch) for branch in tree])
+    if tree.__class__ is dict:
+        return {key: tree_map(function, tree[key]) for key in tree}
+    if isinstance(tree, (tuple, list, dict)):
+        return rebuilt(tree, [tree_map(function, branch) for branch in _branches(tree)])
     return function(tree)
+
+
+def tree_exchange(function: Callable, tree):
+    """`tree_map` that leaves alone what does not change: a container is copied only if `function`
+    gives another object for a leaf in it."""
+    if not isinstance(tree, (tuple, list, dict)):
+        return function(tree)
+    branches = _branches(tree)
+    made = [tree_exchange(function, branch) for branch in branches]
+    if all(new is old for new, old in zip(made, branches, strict=True)):
+        return tree
+    return rebuilt(tree, made)
 
 
 def tree_leaves(tree, found: list | None = None) -> list:
@@ -35,3 +49,47 @@ def tree_leaves(tree, found: list | None = None) -> list:
     else:
         found.append(tree)
     return found
+
+
+def rebuilt(tree, branches: list):
+    """A container like `tree` with other branches, whatever its constructor asks for."""
+    kind = tree.__class__
+    if kind is tuple or kind is list:
+        return kind(branches)
+    if isinstance(tree, dict):
+        if kind is dict:
+            return dict(zip(tree, branches, strict=True))
+        made = copy.copy(tree)
+        for key, branch in zip(tree, branches, strict=True):
+            dict.__setitem__(made, key, branch)
+    elif isinstance(tree, list):
+        made = copy.copy(tree)
+        list.__setitem__(made, slice(None), branches)
+    else:
+        made = _rebuilt_tuple(tree, branches)
+    attributes = getattr(tree, "__dict__", None)
+    if attributes:
+        exchanged = zip(map(id, _branches(tree)), branches, strict=True)
+        _exchange_attributes(tree, made, attributes, dict(exchanged))
+    return made
+
+
+def _branches(tree) -> list:
+    return [tree[key] for key in tree] if isinstance(tree, dict) else list(tree)
+
+
+def _rebuilt_tuple(tree: tuple, branches: list):
+    try:
+        return tuple.__new__(tree.__class__, branches)
+    except TypeError:  # those of the interpreter, such as time.struct_time
+        return tree.__class__(branches)
+
+
+def _exchange_attributes(tree, made, attributes: dict, exchanged: dict) -> None:
+    """Attributes are kept; those that are a branch, as in a dict with the keys as attributes, are
+    exchanged with it."""
+    if attributes is tree:
+        made.__dict__ = made
+        return
+    for name, value in attributes.items():
+        made.__dict__[name] = exchanged.get(id(value), value)

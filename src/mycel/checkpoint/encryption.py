@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 
 from mycel.base.errors import wrong
+from mycel.base.signals import came_from_outside
 from mycel.checkpoint.contents import damaged
 
 MODES = {"AES-GCM": 0x7F3A5ED8, "AES-CBC": 0x7F3A5ED9, "SM4-CBC": 0x7F3A5EDA}
@@ -92,7 +93,9 @@ def _opened(hidden: bytes, tag, vector, key, mode, path) -> bytes:
     cipher = _cipher(key, mode, vector, tag or None).decryptor()
     try:
         data = cipher.update(hidden) + cipher.finalize()
-    except Exception:
+    except Exception as error:
+        if came_from_outside(error):
+            raise
         raise ValueError(WRONG_KEY.format(path=path)) from None
     if mode == "AES-GCM":
         return data

@@ -13,6 +13,7 @@ import numpy as np
 from jax import export as jax_export
 
 from mycel.base.errors import wrong
+from mycel.base.signals import came_from_outside
 from mycel.base.trees import tree_map
 from mycel.checkpoint import program
 from mycel.checkpoint.interop import to_jax
@@ -150,6 +151,8 @@ def _traced(net, inputs, dynamic_axes, platforms, vjp_order) -> Program:
         try:
             exported = jax_export.export(jax.jit(function), platforms=platforms)(weights, *shapes)
         except Exception as error:
+            if came_from_outside(error):
+                raise
             some_open = not all(_is_fixed(shape) for shape in jax.tree.leaves(shapes))
             raise _explained(error, name, platforms, some_open) from error
     arrays = {path: np.asarray(array) for path, array in weights.items()}

@@ -7,9 +7,9 @@ import io
 import mmap
 import os
 
+from mycel.base.atomic import replaced
 from mycel.base.errors import wrong
 from mycel.checkpoint import ckpt_format, encryption, safetensors_format
-from mycel.checkpoint.atomic import replaced
 from mycel.checkpoint.contents import Contents, damaged
 
 FORMATS = ("ckpt", "safetensors")

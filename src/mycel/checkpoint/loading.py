@@ -14,8 +14,8 @@ from mycel.base.places import user_place
 from mycel.checkpoint import encryption, files
 from mycel.checkpoint.saving import writer
 from mycel.nn.cell import Cell
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor, rebind, resolve
+from mycel.record.parameter import Parameter, own_value
+from mycel.record.tensor import Tensor, rebind
 
 NOTHING_CHOSEN = "No Parameter of {path} is left after {what} (at {place}). The file has: {names}."
 # Element types that are converted into one another, unless strict_load is set.
@@ -197,7 +197,7 @@ def load_param_into_net(
         for name, key in taken.items()
     ]
     for parameter, value in loaded:
-        rebind(parameter, resolve(value))
+        rebind(parameter, own_value(value))
     if missing:
         _log.warning(
             "%d of %d Parameters of %s were not loaded: %s. The checkpoint has also: %s",

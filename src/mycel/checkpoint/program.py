@@ -16,9 +16,9 @@ import jax
 import numpy as np
 from jax import export as jax_export
 
+from mycel.base.atomic import replaced
 from mycel.base.version import __version__
 from mycel.checkpoint import safetensors_format
-from mycel.checkpoint.atomic import replaced
 from mycel.checkpoint.contents import Contents, damaged
 
 PROGRAM, WEIGHTS, DESCRIPTION = "program.jax_export", "weights.safetensors", "description.json"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 
 import jax
 import jax.numpy as jnp
@@ -93,35 +94,43 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
         raise KeyError(UNKNOWN.format(name=name, unknown=unknown, known=", ".join(members)))
     with jax.ensure_compile_time_eval():  # what was recorded so far is no part of this trace
         flush()
-    before = {path: (member, member._value) for path, member in members.items()}
+    handles = list(members.values())
+    # Run at once when the time comes, whatever interrupts: no Value of a trace is left behind.
+    back = map(setattr, handles, repeat("_value"), [handle._value for handle in handles])
     around, direct, seed = local.stream, context.direct, get_seed()
-    local.stream = stream = Stream()
-    stream.journal = Journal()
-    stream.traced = True
-    stream.generator = _NoNumbers(name) if key is None else _generator_of(key)
-    context.direct = True
-    # Operators with seeds of their own then draw from the generator as well, and keep none.
-    restore_seed(seed or 0)
+    stream, journal = Stream(), Journal()
+    stream.journal, stream.traced = journal, True
     try:
+        local.stream = stream
+        stream.generator = _NoNumbers(name) if key is None else _generator_of(key)
+        context.direct = True
+        # Operators with seeds of their own then draw from the generator as well, and keep none.
+        restore_seed(seed or 0)
         for path, array in params.items():
             members[path]._value = value_of(jnp.asarray(array))
         made = tree_map(_to_tensor, inputs)
         result = tree_map(_to_array, function(*made))
-        assigned = {id(handle) for handle, _ in stream.journal.assigned}
-        changed = {p: _to_array(m) for p, m in members.items() if id(m) in assigned}
+        changed = _assigned(journal, members)
     except jax.errors.JAXTypeError as error:
         reason = str(error).partition("\n")[0]
         raise NeedsValues(NEEDS_VALUES.format(name=name, reason=reason)) from error
     finally:
-        for handle, value in reversed(stream.journal.assigned):
-            point(handle, value)
-        for change in reversed(stream.journal.changes):
-            change.undo()
-        for member, value in before.values():
-            point(member, value)
-        local.stream, context.direct = around, direct
-        restore_seed(seed)
+        try:
+            for handle, value in reversed(journal.assigned):
+                point(handle, value)
+            for change in reversed(journal.changes):
+                change.undo()
+        finally:
+            local.stream, context.direct = around, direct
+            list(back)
+            restore_seed(seed)
     return result, changed
+
+
+def _assigned(journal: Journal, members: dict[str, Tensor]) -> dict:
+    """The arrays of the members that were assigned."""
+    assigned = {id(handle) for handle, _ in journal.assigned}
+    return {path: _to_array(m) for path, m in members.items() if id(m) in assigned}
 
 
 class _NoNumbers:

@@ -15,6 +15,7 @@ import numpy as np
 
 from mycel import nn
 from mycel.base.errors import wrong
+from mycel.base.signals import came_from_outside
 from mycel.checkpoint import files
 from mycel.checkpoint.contents import damaged
 from mycel.record.parameter import Parameter
@@ -164,6 +165,8 @@ def _state(path) -> dict[str, np.ndarray]:
     except ValueError:
         raise
     except Exception as error:
+        if came_from_outside(error):
+            raise
         raise damaged(path, f"{type(error).__name__}: {error}") from None
     if isinstance(state, dict) and isinstance(state.get("state_dict"), dict):
         state = state["state_dict"]

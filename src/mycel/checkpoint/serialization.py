@@ -10,8 +10,8 @@ from mycel.base.errors import wrong
 from mycel.checkpoint import encryption, files
 from mycel.checkpoint.ckpt_format import TEXT, TYPE_OF_NAME
 from mycel.checkpoint.loading import fitting
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor, rebind, resolve
+from mycel.record.parameter import Parameter, own_value
+from mycel.record.tensor import Tensor, rebind
 
 
 class NumpyTypes(dict):
@@ -50,7 +50,7 @@ def update_param(param: Parameter, new_param: Tensor, strict_load: bool = False)
     if not isinstance(new_param, Tensor):
         actual = type(new_param).__name__
         raise wrong(TypeError, f"The value for Parameter {param.name!r}", "a Tensor", actual)
-    rebind(param, resolve(fitting(param, new_param, strict_load)))
+    rebind(param, own_value(fitting(param, new_param, strict_load)))
 
 
 def exec_save(

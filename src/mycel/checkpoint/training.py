@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mycel.base.atomic import replaced
 from mycel.base.errors import wrong
 from mycel.checkpoint import safetensors_format
-from mycel.checkpoint.atomic import replaced
 from mycel.checkpoint.contents import Contents
 from mycel.checkpoint.files import bytes_of_file
 from mycel.checkpoint.saving import writer

@@ -22,6 +22,7 @@ environment:
   MYCEL_DEVICE      CPU, GPU or TPU: used instead of the device a program asks for
   MYCEL_CACHE       folder of compiled programs that later runs reuse; "off" keeps none
   MYCEL_HEAP        "one" keeps large freed blocks for the next step too, "off" none (Linux)
+  MYCEL_LEDGER      file (.html, .txt, .json) for a report of what was compiled and not replayed
   MYCEL_TRACEBACK   "full" shows mycel's own lines in the tracebacks of `mycel run`
 """
 

@@ -13,6 +13,7 @@ from mycel.base.context import get_context
 from mycel.base.errors import wrong
 from mycel.base.version import __version__
 from mycel.debug import runtime
+from mycel.define.definition import static_key, static_value
 from mycel.differentiate.recompute import call_recomputed
 from mycel.nn.cell import Cell
 from mycel.record.stream import current_stream, flush
@@ -332,9 +333,15 @@ graph_executor = GraphExecutor()
 
 @functools.cache
 def _primitive(kind: type) -> Callable:
-    @functools.cache
+    known: dict = {}
+
+    @functools.wraps(kind, updated=())
     def made(*args, **kwargs):
-        return kind(*args, **kwargs)
+        given = static_value((args, tuple(kwargs), tuple(kwargs.values())))
+        key = given, static_key(given)
+        if key not in known:
+            known[key] = kind(*args, **kwargs)
+        return known[key]
 
     return made
 

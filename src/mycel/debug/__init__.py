@@ -6,12 +6,21 @@ from mycel.execute.ledger import ledger as _ledger
 
 
 def ledger() -> Ledger:
-    """What was compiled, and which calls could not be replayed and why; prints line by line.
+    """What was compiled, and which calls were not replayed and why, merged by cause.
+
+    `print` shows a table, a notebook too; `lines` and `counts` are for programs; `write(path)`
+    makes a file of it, as `MYCEL_LEDGER=report.html` in the environment does when the process ends.
 
     Example:
         >>> import mycel as ms
-        >>> ms.debug.ledger().counts.compilations >= 0
-        True
+        >>> ledger = ms.debug.ledger()
+        >>> ledger.reset()
+        >>> scaled = ms.jit(lambda x, factor: x * factor)
+        >>> for factor in (1.0, 2.0, 3.0):
+        ...     y = scaled(ms.Tensor([1.0]), factor)
+        >>> line = ledger.lines[-1]
+        >>> line.what, line.count, line.remedy
+        ('argument `factor` went 1.0 -> 2.0', 2, 'pass a Tensor')
     """
     return _ledger
 

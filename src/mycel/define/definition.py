@@ -5,14 +5,19 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable
 from marshal import dumps
+from math import copysign, nan
 from operator import is_
 from types import FunctionType
+from typing import Any
 
 import jax
 import numpy as np
 
+from mycel.base.dtypes import DType
+from mycel.define.bounds import Bounds
 from mycel.define.op import Op
 
 # The last form of marshal in which equal strings and tuples are equal bytes, shared or not.
@@ -32,6 +37,9 @@ class Definition:
         optional: those whose default is None: leaving one out chooses other code.
         statics: names of the static parameters; `defaults` has the defaults of both kinds.
         windows: whether it reads its inputs through windows, as a convolution does.
+        indices: what its indices may hold (see define.bounds): a function with the parameters of
+            this one, given shapes and types for the arrays, that returns a list of Bounds.
+        rearranges: see define.op.Op.
     """
 
     def __init__(self, name: str, function: Callable, rule=None, fallible=False):
@@ -47,6 +55,8 @@ class Definition:
         self.defaults: dict[str, object] = {}
         self.names: list[str] = []
         self.windows = False
+        self.indices: Callable | None = None
+        self.rearranges = False
         self.composite = False
         self._read_signature()
         self._ops: dict[tuple, Op] = {}
@@ -107,7 +117,8 @@ class Definition:
         """
         try:
             known, op = self._first[values, present]
-            # 1, 1.0 and True are equal, and choose different code; the same objects do not.
+            # 1, 1.0 and True are equal, as 0.0 and -0.0 are, and choose different code; the same
+            # objects do not.
             if all(map(is_, values, known)):
                 return op
         except (KeyError, TypeError):
@@ -116,7 +127,7 @@ class Definition:
 
     def _bind(self, values, present) -> Op:
         try:
-            op = self._ops[values, present, _kinds(values)]
+            op = self._ops[values, present, static_key(values)]
         except (KeyError, TypeError):
             return self._bind_new(values, present)
         self._first.setdefault((values, present), (values, op))
@@ -124,13 +135,30 @@ class Definition:
 
     def _bind_new(self, values, present) -> Op:
         values = tuple(map(static_value, values))
-        key = (values, present, _kinds(values))
+        key = (values, present, static_key(values))
         found = self._ops.get(key)
         if found is None:
             made = Op(self.name, self._function(values, present), self.rule, self.fallible)
-            made.reads = int(self.windows)
+            made.reads, made.rearranges = int(self.windows), self.rearranges
+            if self.indices is not None:
+                made.bounds = functools.partial(self._bounds, values, present)
             found = self._ops.setdefault(key, made)
         return found
+
+    def _bounds(self, values, present, avals) -> tuple[Bounds, ...]:
+        """What the indices may hold; positions count the arrays that are given."""
+        assert self.indices is not None
+        structs = [aval.struct for aval in avals]
+        places = range(len(avals))
+        if present is not None:
+            given = iter(structs)
+            structs = [next(given) if there else None for there in present]
+            places = list(itertools.accumulate(present, initial=0))
+        try:
+            found = self.indices(*structs, **dict(zip(self.statics, values, strict=True)))
+        except (TypeError, ValueError, IndexError):
+            return ()  # the shapes do not fit; the operator itself says so better
+        return tuple([limits._replace(position=places[limits.position]) for limits in found])
 
     def _function(self, values, present):
         keywords = dict(zip(self.statics, values, strict=True))
@@ -140,24 +168,44 @@ class Definition:
         return function if present is None else _leave_out(function, present)
 
 
-def _kinds(values: tuple):
-    """What tells static values that are equal apart: their classes, also of those in tuples."""
+# Classes whose equal values are alike in everything.
+_ALIKE = frozenset((bool, int, str, bytes, type(None), DType))
+
+
+def static_key(values: tuple):
+    """What tells static values that are equal apart: their classes and the signs of zeros, also
+    within tuples."""
     kinds = tuple(map(type, values))
-    if tuple not in kinds:
+    if _ALIKE.issuperset(kinds):
         return kinds
     try:
         return dumps(values, PLAIN)  # a fifth of the time
     except ValueError:  # a value that has no such form
-        return kinds, *[_kinds(value) for value in values if value.__class__ is tuple]
+        return kinds, *[_told(value) for value in values]
+
+
+def _told(value):
+    """What tells a value from another of its class that is equal."""
+    if isinstance(value, float):
+        return copysign(1.0, value)
+    if isinstance(value, complex):
+        return copysign(1.0, value.real), copysign(1.0, value.imag)
+    if isinstance(value, tuple):
+        return static_key(tuple(value))
+    fields = getattr(value, "__dataclass_fields__", None)
+    if fields and not isinstance(value, type):
+        return static_key(tuple([getattr(value, name) for name in fields]))
+    return None
 
 
 def interned(value):
     """The one object for equal static values: layers give the same at every call, and an Op is
     found at once by what it was found by before."""
-    return _interned.setdefault((value, _kinds((value,))), value)
+    value = static_value(value)
+    return _interned.setdefault((value, static_key((value,))), value)
 
 
-_interned: dict[tuple, tuple] = {}
+_interned: dict = {}
 
 
 def _with_reverse(function, reverse):
@@ -184,12 +232,15 @@ def _leave_out(function, present):
     return shorter
 
 
-def static_value(value):
+def static_value(value) -> Any:
     """A hashable form of a static attribute: lists become tuples, NumPy numbers Python's."""
     if isinstance(value, (list, tuple)):
         return tuple(map(static_value, value))
     if isinstance(value, np.generic):
-        return value.item()
+        return static_value(value.item())
+    if isinstance(value, (float, complex)):
+        # What is not a number equals nothing, itself neither, unless it is the same object.
+        return value if value == value else _undefined(value)
     if isinstance(value, np.ndarray):
         return static_value(value.tolist())
     if hasattr(value, "asnumpy"):
@@ -197,6 +248,14 @@ def static_value(value):
     if isinstance(value, slice):
         raise TypeError("A slice cannot be a static attribute; pass its bounds.")
     return value
+
+
+def _undefined(value):
+    """The one object for a number that has a NaN in it."""
+    if isinstance(value, float):
+        return nan
+    real, imaginary = map(static_value, (value.real, value.imag))
+    return _interned.setdefault(dumps(complex(real, imaginary), PLAIN), complex(real, imaginary))
 
 
 def define(name: str, function: Callable, rule=None, fallible=False) -> Definition:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,9 @@ import numpy as np
 
 from mycel.base import backend, errors
 from mycel.base.places import is_ours, user_place
+from mycel.base.signals import came_from_outside, undisturbed
 from mycel.define.aval import Aval, aval_of
+from mycel.define.bounds import Bounds, check_kinds
 
 # Signatures by number: a recorded program is a list of these numbers and of slots.
 signatures: list[Signature] = []
@@ -22,7 +25,7 @@ _lock = threading.Lock()
 class Signature:
     """An Op applied to inputs of known avals: its number is what a record keeps of it."""
 
-    __slots__ = ("arity", "aval", "id", "inputs", "op", "outputs", "single")
+    __slots__ = ("arity", "aval", "bounds", "id", "inputs", "op", "outputs", "single")
 
     def __init__(self, op: Op, inputs: tuple[Aval, ...], outputs: tuple[Aval, ...], single: bool):
         self.op = op
@@ -31,6 +34,9 @@ class Signature:
         self.outputs = outputs
         self.single = single
         self.aval = outputs[0]
+        # What its inputs may hold, if they point to something.
+        limits = () if op.bounds is None else op.bounds(inputs)
+        self.bounds = tuple([bounds for bounds in limits if bounds.are_limits])
         self.id = len(signatures)
 
 
@@ -42,6 +48,8 @@ class Op:
             `rule(inputs, outputs, cotangents, mask) -> list`, for what needs no array function.
         repeats: whether the rule records the same for the same record; not if it calls the user's.
         fallible: it can fail while running, so its segment is waited for.
+        bounds: what its indices may hold, by the avals of its inputs; None if it has none.
+        rearranges: its output has just the elements of its one input, integers unchanged.
         reads: how often it reads its inputs in loops that XLA cannot join with what made them; 0
             if it can (see execute.written).
         one, two, many: signatures by the avals of one, two or any inputs.
@@ -51,12 +59,14 @@ class Op:
         "_batched",
         "_jitted",
         "_reverses",
+        "bounds",
         "fallible",
         "function",
         "many",
         "name",
         "one",
         "reads",
+        "rearranges",
         "repeats",
         "rule",
         "two",
@@ -72,6 +82,8 @@ class Op:
         self.repeats = True
         self.fallible = fallible
         self.reads = 0
+        self.bounds: Callable[[tuple[Aval, ...]], tuple[Bounds, ...]] | None = None
+        self.rearranges = False
         self._jitted = None
         self.one: dict[Aval, Signature] = {}
         self.two: dict[Aval, dict[Aval, Signature]] = {}
@@ -99,6 +111,8 @@ class Op:
         known = self.many.get(avals)
         if known is not None:
             return known
+        if self.bounds is not None:
+            check_kinds(self.name, self.bounds(avals), avals)
         outputs, single = self._infer(avals)
         with _lock:
             known = self.many.get(avals)
@@ -106,6 +120,8 @@ class Op:
                 known = Signature(self, avals, outputs, single)
                 signatures.append(known)
                 self.many[avals] = known
+        if known.bounds:
+            return known  # only `record` looks at indices: the quick ways must not find it
         if len(avals) == 1:
             self.one[avals[0]] = known
         elif len(avals) == 2:
@@ -114,8 +130,11 @@ class Op:
 
     def _infer(self, avals):
         try:
-            result = jax.eval_shape(self.function, *[aval.struct for aval in avals])
+            structs = [aval.struct for aval in avals]
+            result = undisturbed(jax.eval_shape, self.function, *structs)
         except (TypeError, ValueError, IndexError, NotImplementedError) as error:
+            if came_from_outside(error):
+                raise
             raise _clear_error(self, avals, error) from None
         single = not isinstance(result, (tuple, list))
         results = (result,) if single else result
@@ -137,9 +156,22 @@ class Op:
             function = jax.vmap(self.function, tuple([0 if mapped else None for mapped in mask]))
             found = self._batched[mask] = Op(f"vmap({self.name})", function)
             found.fallible, found.reads = self.fallible, self.reads
+            found.rearranges = self.rearranges
+            if self.bounds is not None:
+                found.bounds = partial(_bounds_of_rows, self.bounds, mask)
             if self.rule is nothing_flows:
                 found.rule = nothing_flows
         return found
+
+
+def _bounds_of_rows(bounds, mask, avals) -> tuple[Bounds, ...]:
+    """Those of an operator over one more leading axis: a limit for each place of the last axis
+    stays one."""
+    rows = [
+        aval_of(aval.shape[1:], aval.numpy) if mapped else aval
+        for aval, mapped in zip(avals, mask, strict=True)
+    ]
+    return bounds(tuple(rows))
 
 
 def nothing_flows(inputs, outputs, cotangents, mask) -> list:

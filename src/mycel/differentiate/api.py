@@ -13,9 +13,10 @@ from mycel.base import errors
 from mycel.base.context import GRAPH_MODE, context
 from mycel.base.keywords import explain_keyword
 from mycel.base.places import user_place
-from mycel.base.trees import tree_leaves, tree_map
+from mycel.base.trees import tree_exchange, tree_leaves, tree_map
 from mycel.differentiate import plans
 from mycel.differentiate.reverse import ONES, STOP, reverse
+from mycel.differentiate.used import USED, Usage
 from mycel.record.marker import COPY
 from mycel.record.parameter import Parameter
 from mycel.record.stream import Stream, current_stream, record
@@ -33,7 +34,7 @@ class Derivative:
     Attributes:
         function: what is differentiated, a function or a Cell.
         positions: inputs to differentiate by: a number, a tuple, None, or "all".
-        weights: Parameters to differentiate by: one, a sequence, or None.
+        weights: Parameters to differentiate by: one, a sequence, None, or `USED`.
         returns: a key of `_SHAPES`: how the gradients are handed back.
     """
 
@@ -64,6 +65,7 @@ class Derivative:
             and stream.capture is None
             and stream.depth == 0
             and stream.called is None
+            and not stream.plain
         ):
             if self._remembered is None:
                 self._remembered = _remembered_for(self)
@@ -84,54 +86,46 @@ class Derivative:
                 raise TypeError(
                     "sens_param=True needs the gradient of the output, as last input or as sens=..."
                 )
-        with opened(stream) as owner:
-            taken = take_forward(self, stream, list(args), kwargs)
-            seeds = seeds_of(taken.result, sensitivity)
-            assert stream.tape is not None
-            nodes = stream.tape[taken.start :]
-            if owner:
-                # Nothing else will look at this tape: the reverse frees it as it goes.
-                stream.tape = None
-                found = _reverse_kept(stream, taken.forward, nodes, seeds, taken.leaves)
-            else:
-                found = reverse(stream, nodes, seeds, taken.leaves, consume=False)
-            by_input, by_weight = arranged(taken, found)
+        is_inside = stream.tape is not None
+        taken, found = opened(stream, self._walk, stream, args, kwargs, sensitivity, is_inside)
+        by_input, by_weight = arranged(taken, found)
         watch = given.get("gradients")
         if watch is not None:
             watch((by_input, by_weight))
         return self.shaped(taken.output, by_input, by_weight)
+
+    def _walk(self, stream: Stream, args, kwargs, sensitivity, is_inside: bool) -> tuple:
+        taken = take_forward(self, stream, list(args), kwargs)
+        seeds = seeds_of(taken.result, sensitivity)
+        assert stream.tape is not None
+        nodes = stream.tape[taken.start :]
+        if is_inside:
+            return taken, reverse(stream, nodes, seeds, taken.leaves, consume=False)
+        # Nothing else will look at this tape: the reverse frees it as it goes.
+        stream.tape = None
+        return taken, _reverse_kept(stream, taken.forward, nodes, seeds, taken.leaves)
 
     def shaped(self, output, by_input, by_weight):
         """The gradients as they are handed back."""
         return _SHAPES[self.returns](self, output, by_input, by_weight)
 
 
-class opened:
-    """A derivative is open on a stream; gives whether the tape is its own. A site keeps a tape of
-    its own, which goes on."""
+def opened(stream: Stream, function: Callable, *args):
+    """Call a function while a derivative is open on a stream. A site keeps a tape of its own, which
+    goes on.
 
-    __slots__ = ("owner", "stream")
-
-    def __init__(self, stream: Stream):
-        self.stream = stream
-
-    def __enter__(self) -> bool:
-        stream = self.stream
-        self.owner = stream.tape is None
-        if self.owner:
+    Not a block for `with`: an exception from outside could arrive where its end begins.
+    """
+    tape, hooks, depth = stream.tape, stream.hooks, stream.depth
+    try:
+        if tape is None:
             stream.tape = []
-        if stream.depth == 0:
+        if depth == 0:
             stream.hooks = {}
-        stream.depth += 1
-        return self.owner
-
-    def __exit__(self, *_) -> None:
-        stream = self.stream
-        stream.depth -= 1
-        if self.owner:
-            stream.tape = None
-        if stream.depth == 0:
-            stream.hooks = None
+        stream.depth = depth + 1
+        return function(*args)
+    finally:
+        stream.tape, stream.hooks, stream.depth = tape, hooks, depth
 
 
 class Taken(NamedTuple):
@@ -152,10 +146,9 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
     indices = _indices(task, args)
     leaves: list[Value] = []
     for index in indices:
-        args[index] = tree_map(functools.partial(leaf_of, stream, leaves), args[index])
+        args[index] = tree_exchange(functools.partial(leaf_of, stream, leaves), args[index])
     inputs = len(leaves)
-    weights = weights_of(task.weights)
-    for weight in weights:
+    for weight in weights_of(task.weights):
         if stream.capture is None and not weight._hooks:
             leaves.append(weight._value)
             continue
@@ -164,12 +157,21 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
         take_hooks(stream, weight, value)
     assert stream.tape is not None
     start, forward = len(stream.tape), plans.begin(stream)
+    usage = Usage(stream) if task.weights is USED else None
     try:
         output = task.function(*args, **kwargs)
     except TypeError as error:
         explain_keyword(error)
         raise
+    finally:
+        if usage is not None:
+            usage.end()
     result = first_of(output) if task.has_aux else output
+    if usage is not None:
+        results = [resolve(leaf) for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
+        for weight, value in usage.found(stream.tape[start:], results):
+            leaves.append(value)
+            take_hooks(stream, weight, value)
     return Taken(output, result, args, indices, leaves, inputs, start, forward)
 
 
@@ -189,7 +191,7 @@ def _reverse_kept(stream: Stream, forward: plans.Forward, nodes, seeds, leaves) 
     begun = plans.start(stream, forward, nodes, seeds, leaves)
     if begun is None:
         return reverse(stream, nodes, seeds, leaves, consume=True)
-    found = plans.repeat(begun, seeds)
+    found = plans.repeat(stream, begun, seeds)
     if found is None:
         found = reverse(stream, nodes, seeds, leaves, consume=True)
         plans.keep(stream, begun, seeds, found)
@@ -241,7 +243,7 @@ def _indices(task: Derivative, args) -> list[int]:
 
 
 def weights_of(weights) -> list[Parameter]:
-    if weights is None:
+    if weights is None or weights is USED:
         return []
     listed = [weights] if isinstance(weights, Parameter) else list(weights)
     for weight in listed:
@@ -304,7 +306,9 @@ DERIVATIVES = "_derivatives_remembered"
 
 def _remembered_for(task: Derivative):
     """One memory for equal derivatives: `grad(net)` written inside a loop is still remembered."""
-    weights = None if task.weights is None else tuple(id(w) for w in weights_of(task.weights))
+    weights = task.weights
+    if weights is not None and weights is not USED:
+        weights = tuple(id(w) for w in weights_of(weights))
     key = (task.positions, weights, task.returns, task.has_aux, task.ids, task.sensitivity)
     function, remember = task.function, given["remember"]
     fields = getattr(function, "__dict__", None)
@@ -462,7 +466,8 @@ class GradOperation:
 
     Args:
         get_all: gradients of all Tensor inputs as a tuple; otherwise of the first one.
-        get_by_list: gradients of the Parameters given beside the function.
+        get_by_list: gradients of the Parameters given beside the function; if none are given, of
+            those with `requires_grad` that the result depends on, in the order of their use.
         sens_param: the last input is the gradient of the output.
 
     Example:
@@ -485,13 +490,11 @@ class GradOperation:
         self.sens_param = sens_param
 
     def __call__(self, fn, weights=None):
-        if self.get_by_list and weights is None:
-            if not hasattr(fn, "trainable_params"):
-                raise TypeError("get_by_list=True needs the Parameters: give them beside fn.")
-            weights = fn.trainable_params()
         if not self.get_by_list:
             weights = None
-        elif weights is not None and not isinstance(weights, Parameter):
+        elif weights is None:
+            weights = USED
+        elif not isinstance(weights, Parameter):
             weights = tuple(weights)
         positions = "all" if self.get_all else None if self.get_by_list else 0
         returns = _RETURNS[self.get_all, self.get_by_list]
@@ -514,7 +517,7 @@ def stop_gradient(value):
         >>> print(ms.grad(lambda x: x * ms.ops.stop_gradient(x))(ms.Tensor(3.0)))
         3.0
     """
-    return tree_map(
+    return tree_exchange(
         lambda leaf: (
             new_tensor(one_of(record(STOP, (resolve(leaf),)))) if isinstance(leaf, Tensor) else leaf
         ),

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from mycel.base import errors
 from mycel.base.places import user_place
-from mycel.base.trees import tree_leaves, tree_map
+from mycel.base.trees import rebuilt, tree_leaves, tree_map
 from mycel.define.aval import aval_of
 from mycel.define.op import Op
 from mycel.differentiate.recompute import Recomputed
@@ -97,7 +97,8 @@ class _Mapping:
         aval = rows.aval
         made = Value(None, aval_of(aval.shape[1:], aval.numpy))
         segment = self.inner.segment
-        made.segment, made.slot = segment, len(segment.outputs)
+        made.segment, made.slot = segment, segment.count
+        segment.count += 1
         segment.outputs.append(ref(made))
         self.known[id(made)] = (made, rows, True)
         return made
@@ -186,8 +187,10 @@ class _Mapping:
             assigned = [(handle, resolve(handle)) for handle, _ in self.assigned.values()]
         finally:
             local.stream = self.outer
-            for handle, before in self.assigned.values():
-                point(handle, before)
+            try:
+                self._put_back()
+            finally:  # again: an exception may have come from outside where it began
+                self._put_back()
             # Stream and segment know each other: what they hold must not wait to be collected.
             nodes, inner.tape, inner.capture = inner.tape, None, None
             inner.segment.stream = None  # type: ignore[assignment]
@@ -203,6 +206,11 @@ class _Mapping:
             rebind(handle, rows)
         found = iter([self._for_all(x) if isinstance(x, Value) else (x, False) for x in leaves])
         return tree_map(lambda leaf: _Leaf(*next(found)), output)
+
+    def _put_back(self) -> None:
+        """Let the handles that were assigned show what they did: a row's Value has no array."""
+        for handle, before in self.assigned.values():
+            point(handle, before)
 
     def _record(self, op, inputs, outputs, place) -> None:
         if isinstance(op, Marker):
@@ -339,9 +347,9 @@ def _with_axes(function: Callable, tree, axes, what: str):
         if len(parts) != len(tree):
             raise ValueError(f"vmap got {len(parts)} axes for the {len(tree)} parts of {what}.")
         made = [_with_axes(function, t, a, what) for t, a in zip(tree, parts, strict=True)]
-        return type(tree)(*made) if hasattr(tree, "_fields") else type(tree)(made)
+        return rebuilt(tree, made)
     if isinstance(tree, dict):
-        return {key: _with_axes(function, tree[key], axes, what) for key in tree}
+        return rebuilt(tree, [_with_axes(function, tree[key], axes, what) for key in tree])
     if isinstance(axes, tuple):
         raise ValueError(f"vmap got axes {axes} for {what}, which has no parts.")
     return function(tree, axes, what)

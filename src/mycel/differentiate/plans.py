@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mycel.define.aval import Aval
-from mycel.record.stream import Segment, Stream, dead, pending
+from mycel.record.stream import Segment, Stream, dead, waiting
 from mycel.record.value import Value
 
 # Plans beyond this many are forgotten, the oldest first.
@@ -83,19 +83,27 @@ def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | Non
                  len(segment.externals))  # fmt: skip
 
 
-def repeat(begun: Start, seeds) -> list[Value] | None:
+def repeat(stream: Stream, begun: Start, seeds) -> list[Value] | None:
     """Append what the same walk appended before; the gradients, or None if it is a new one."""
     plan = _plans.get(begun.name)
     if plan is None:
         return None
-    segment = begun.segment
+    segment, avals, first = begun.segment, plan.avals, begun.outputs
+    values, references = waiting(segment, avals, avals.values())
+    outputs: list = [dead] * plan.outputs
+    for slot, reference in zip(avals, references, strict=True):
+        outputs[slot - first] = reference
+    made = {seed.slot: seed for _, seed in seeds if seed.segment is segment}
+    made.update(zip(avals, values, strict=True))
+    found = [made[slot] for slot in plan.found]
+    if stream.segment is not segment or segment.count != first:
+        return None  # the handler of a signal came in between
+    # Together, whatever interrupts: nothing is called in between.
+    segment.count = first + plan.outputs
     segment.key += plan.key
     segment.places += plan.places
-    segment.outputs += [dead] * plan.outputs
-    made = {seed.slot: seed for _, seed in seeds if seed.segment is segment}
-    avals = plan.avals
-    made.update(zip(avals, pending(segment, avals, avals.values()), strict=True))
-    return [made[slot] for slot in plan.found]
+    segment.outputs += outputs
+    return found
 
 
 def keep(stream: Stream, begun: Start, seeds, found: list[Value]) -> None:

@@ -23,8 +23,15 @@ from mycel.differentiate.api import (
 )
 from mycel.differentiate.mapping import vmap
 from mycel.differentiate.reverse import ZEROS, reverse
-from mycel.record.stream import current_stream, record
+from mycel.record.stream import Stream, current_stream, record
 from mycel.record.tensor import Tensor, new_tensor, resolve
+
+
+def _recorded(task: Derivative, stream: Stream, args: list) -> tuple:
+    """A forward record, its nodes and the hooks on its Values."""
+    assert stream.tape is not None
+    taken = take_forward(task, stream, args, {})
+    return taken, stream.tape[taken.start :], dict(stream.hooks or {})
 
 
 class Pullback:
@@ -38,25 +45,20 @@ class Pullback:
         stream = current_stream()
         stream.boundary()
         self.task = task
-        with opened(stream):
-            assert stream.tape is not None
-            self.taken = take_forward(task, stream, list(args), {})
-            self.nodes = stream.tape[self.taken.start :]
-            self.hooks = dict(stream.hooks or {})
+        self.taken, self.nodes, self.hooks = opened(stream, _recorded, task, stream, list(args))
         self.output: Any = self.taken.output
         self.result = self.taken.result
 
     def __call__(self, *gradients):
         stream = current_stream()
         seeds = seeds_of(self.result, gradients)
-        before = stream.hooks
-        stream.hooks = {**(before or {}), **self.hooks}
-        stream.depth += 1
+        before, depth = stream.hooks, stream.depth
         try:
+            stream.hooks = {**(before or {}), **self.hooks}
+            stream.depth = depth + 1
             found = reverse(stream, self.nodes, seeds, self.taken.leaves, consume=False)
         finally:
-            stream.depth -= 1
-            stream.hooks = before
+            stream.depth, stream.hooks = depth, before
         by_input, by_weight = arranged(self.taken, found)
         return self.task.shaped(self.output, by_input, by_weight)
 

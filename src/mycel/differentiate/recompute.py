@@ -98,17 +98,15 @@ class Recomputed(Marker):
         def keep(before, after):
             now[_key(before)] = after
 
-        owner = stream.tape is None
-        if owner:
-            stream.tape = []
-        tape = stream.tape
-        assert tape is not None
+        around = stream.tape
+        owner = around is None
+        tape = [] if around is None else around
         start = len(tape)
         try:
+            stream.tape = tape
             record_again(self._nodes, present, keep)
         finally:
-            if owner:
-                stream.tape = None
+            stream.tape = around
         for inside, hooks in self._hooks:
             value = present(inside)
             assert stream.hooks is not None

@@ -13,16 +13,18 @@ from weakref import ref
 
 from mycel.base.places import Place, user_place
 from mycel.base.structure import structure
-from mycel.base.trees import tree_leaves, tree_map
+from mycel.base.trees import tree_map
 from mycel.define.op import signatures
 from mycel.execute.compile import seen_bytes
 from mycel.execute.effects import Site, emission
 from mycel.execute.notes import Argument, Constant, Held, Read, Slot
 from mycel.execute.printing import Shown
+from mycel.execute.reads import Reads
+from mycel.execute.templates import Templates
 from mycel.record.hooks import call_labelled
 from mycel.record.journal import Journal
 from mycel.record.stream import Stream, cell_path, demand
-from mycel.record.tensor import Tensor, made_inside, new_tensor, resolve
+from mycel.record.tensor import Tensor, made_inside, resolve
 from mycel.record.value import Value
 
 _SEEN = {"bool": "bool", "int": "int"}
@@ -40,6 +42,10 @@ class Capture:
         again: what the first sites did in the replay that was broken off: they do not run twice.
         check: told of each of these before it is emitted again: its number, what is called, and
             what it is given; raises if the call goes another way than the replay.
+        python: the Python state that the call reads, or None while nothing watches Python.
+        made_cells: the Cells made inside, by id.
+        in_site: whether a site runs.
+        site_changes: the fields of Cells that sites set: the id of the fields, and the name.
     """
 
     def __init__(
@@ -57,20 +63,20 @@ class Capture:
         # Values made in a site and looked at there: a replay has them from its executable.
         self.site_reads: set[int] = set()
         self.hook_owners: dict[int, Tensor] = {}
-        self._made_cells: dict[int, object] = {}
+        self.made_cells: dict[int, object] = {}
+        self.python: Reads | None = None
+        self.site_changes: set[tuple[int, str]] = set()
         self.again = again or []
         self.check = check
         self.formatted: list | None = []
-        self._proxies: dict[int, int] = {}
-        self._passed: list[Tensor] = []
-        self._lent: dict[int, Tensor] = {}
-        self._kept_alive: list = []
+        self._arguments: dict[int, int] = {}
+        self._containers: dict[int, int] = {}
         self._outside: dict[int, tuple[Tensor, Value | None]] = {}
         self._segments: list[tuple] = []
         self._survivors: list[tuple[int, ref]] = []
         self._site_spans: list[range] = []
         self._site_results: set[int] = set()
-        self._in_site = False
+        self.in_site = False
         self._site_start = 0
         self._count = 0
 
@@ -82,10 +88,6 @@ class Capture:
         The handle gets a fresh Value with the same array: two handles that share a Value stay two
         inputs, because next time they may not share it.
         """
-        proxy = self._lent.get(id(handle))
-        if proxy is not None:
-            self._refuse_kept()
-            return proxy._value  # the same Tensor to the program, also after a change in place
         array = demand(value)
         fresh = Value(array, value.aval)
         fresh.capture = self
@@ -107,13 +109,13 @@ class Capture:
         """A handle is about to be given another value."""
         if made_inside(handle, self):
             return
-        if id(handle) not in self._proxies:
+        if id(handle) not in self._arguments:
             self._outside.setdefault(id(handle), (handle, None))
         self.assigned[id(handle)] = handle
 
     def read(self, handle: Tensor, value: Value, kind: str, array, text) -> None:
         """Python saw a value."""
-        if self._in_site:
+        if self.in_site:
             if value.number >= self._site_start and value.capture is self:
                 self.site_reads.add(value.number)
             return
@@ -145,33 +147,36 @@ class Capture:
 
     def hook_owner(self, handle: Tensor) -> Tensor:
         """The Tensor that has the hooks of a handle; those of arguments choose the memory."""
-        index = self._proxies.get(id(handle))
-        if index is not None:
-            return self._passed[index]
         if id(handle) in self._outside:
             self.hook_owners[id(handle)] = handle
         return handle
 
     def made_cell(self, cell) -> None:
         """A Cell is made inside; setting it up changes nothing that is remembered."""
-        self._made_cells[id(cell)] = cell
+        self.made_cells[id(cell)] = cell
+
+    def cells_from_outside(self) -> list:
+        """The Cells that were met, but for those made inside."""
+        return [cell for key, cell in self.cells.items() if key not in self.made_cells]
 
     def changed_cell(self, cell, what: str, remedy: str) -> None:
         """A Cell is changed inside."""
-        if id(cell) not in self._made_cells:
+        if id(cell) not in self.made_cells:
             self.refuse(what, remedy)
 
     def refuse(self, what: str, remedy: str, place: Place | None = None) -> None:
         """Something happened that a replay could not do."""
-        if not self._in_site and self.refused is None:
+        if not self.in_site and self.refused is None:
             self.refused = (what, remedy, place or user_place(2), cell_path())
 
     # -- sites ----------------------------------------------------------------------------
 
     def site(self, function: Callable, args: tuple, kwargs: dict | None = None, label=None):
         """Run Python that runs at every call, and note what it emits."""
-        if self._in_site:
+        if self.in_site:
             return call_labelled(function, args, kwargs or {}, label)
+        if self.python is not None:
+            self.python.before_site(self.site_changes)
         index = len(self.sites)
         given: Any = (args, kwargs or {})
         template = self.template(given)
@@ -179,37 +184,37 @@ class Capture:
         if index < len(self.again) and self.check is not None:
             self.check(self, index, function, template, bindings)
         start = self._site_start = self._next_number()
-        stream = self.stream
-        self._in_site = True
-        tape, stream.tape = stream.tape, []
-        floor = stream.floor
-        if tape is None:
-            stream.floor = stream.depth
-        complete, stream.complete = stream.complete, True
-        stream.journal = Journal()
-        given, lent = self._lend(given)
+        stream, journal = self.stream, Journal()
+        tape, floor, complete = stream.tape, stream.floor, stream.complete
+        # Left as it is by an exception that the function catches: see record.stream.
+        stream.unfinished += 1
         try:
+            self.in_site = True
+            stream.tape, stream.journal, stream.complete = [], journal, True
+            if tape is None:
+                stream.floor = stream.depth
             if index < len(self.again):
                 result = self.again[index].emit_again(*given)
             else:
                 result = call_labelled(function, given[0], given[1], label)
             nodes, written = stream.tape, stream.journal
             emitted = emission(self, given, nodes, written, result)
-            result = self._take_back(lent, result)
-            lent = []
         finally:
-            self._take_back(lent)
-            self._in_site = False
+            self.in_site = False
             stream.tape, stream.journal, stream.complete = tape, None, complete
             stream.floor = floor
         if tape is not None:
             tape.extend(nodes)
+        for change in written.changes:
+            if change.what[0] == "attribute":
+                self.site_changes.add((id(change.what[1].__dict__), change.what[2]))
         self._site_spans.append(range(start, self._next_number()))
         for leaf in _tensors(result):
             self._site_results.add(self.number_of(resolve(leaf)))
         depths = (int(stream.depth > 0), int(stream.depth > 0 and tape is None))
         where = (label, stream.reversing, depths, start, emitted.is_quiet())
         self.sites.append(Site(function, template, bindings, emitted, *where))
+        stream.unfinished -= 1
         return result
 
     # -- numbers --------------------------------------------------------------------------
@@ -229,7 +234,7 @@ class Capture:
 
     def is_outside(self, handle: Tensor) -> bool:
         """Whether a handle lives longer than the call."""
-        return id(handle) in self._outside or id(handle) in self._proxies
+        return id(handle) in self._outside or id(handle) in self._arguments
 
     def _next_number(self) -> int:
         return self._count + len(self.stream.segment.outputs)
@@ -240,75 +245,35 @@ class Capture:
 
     # -- arguments and results ----------------------------------------------------------------
 
-    def proxies(self, tensors: list[Tensor]) -> dict[int, Tensor]:
-        """Fresh handles for the Tensor arguments, by id; the same Tensor twice is one."""
-        made: dict[int, Tensor] = {}
-        self._passed = tensors
+    def take(self, tensors: list[Tensor], containers: list) -> None:
+        """Know what was passed: the same Tensor twice is the first of the two."""
+        self._containers = {id(part): index for index, part in enumerate(containers)}
         for index, tensor in enumerate(tensors):
-            if id(tensor) in made:
-                continue
-            value = Value(demand(tensor._value), tensor._value.aval)
-            value.capture = self
-            value.number = self._new_input(Argument(index))
-            proxy = made[id(tensor)] = new_tensor(value)
-            self._proxies[id(proxy)] = index
-            self._kept_alive.append((proxy, tensor))
-        return made
+            if id(tensor) not in self._arguments:
+                self._arguments[id(tensor)] = index
+                value = Value(demand(tensor._value), tensor._value.aval)
+                value.capture = self
+                value.number = self._new_input(Argument(index))
+                tensor._value = value
 
-    def _lend(self, tree):
-        """`tree` with the Tensors that were passed, which a site may keep, in place of proxies."""
-        used = {id(leaf) for leaf in tree_leaves(tree) if id(leaf) in self._proxies}
-        lent = [(p, t, t._value) for p, t in self._kept_alive if id(p) in used]
-        for proxy, tensor, _ in lent:
-            tensor._value = proxy._value
-            self._proxies[id(tensor)] = self._proxies[id(proxy)]
-        passed = {id(proxy): tensor for proxy, tensor, _ in lent}
-        return tree_map(lambda leaf: passed.get(id(leaf), leaf), tree) if lent else tree, lent
-
-    def _take_back(self, lent, tree=None):
-        """The opposite of `_lend`, with what the site assigned."""
-        for proxy, tensor, before in lent:
-            self._lent[id(tensor)] = proxy
-            if id(tensor) in self._outside:
-                self._refuse_kept()
-            proxy._value, tensor._value = tensor._value, before
-            del self._proxies[id(tensor)]
-            if self.assigned.pop(id(tensor), None) is not None:
-                self.assigned[id(proxy)] = proxy
-        proxies = {id(tensor): proxy for proxy, tensor, _ in lent}
-        return tree_map(lambda leaf: proxies.get(id(leaf), leaf), tree) if lent else tree
-
-    def _refuse_kept(self) -> None:
-        """What was passed is met by another way: which of the two is meant cannot be told."""
-        self.refuse(
-            "an argument that a hook was given was used by another way",
-            "use the argument itself, or pass it on",
-        )
-
-    def copy_back(self) -> None:
-        """Arguments changed in place get what their proxies have."""
-        for proxy, tensor in self._kept_alive:
-            if id(proxy) in self.assigned:
-                tensor._value = proxy._value
+    def outside_handles(self) -> frozenset[int]:
+        """The ids of the handles that were met by other ways than as arguments."""
+        return frozenset(self._outside)
 
     def template(self, tree):
-        """`tree` with every Tensor replaced by what a replay puts there."""
-        return tree_map(self._leaf, tree)
+        """`tree` with everything replaced that a replay makes anew."""
+        return Templates(self._leaf, self._containers, self._is_known, self.refuse).of(tree)
 
-    def _leaf(self, leaf):
-        if not isinstance(leaf, Tensor):
-            return leaf
+    def _is_known(self, thing) -> bool:
+        return self.python is not None and id(thing) in self.python.reached
+
+    def _leaf(self, leaf: Tensor):
         value = resolve(leaf)
-        if id(leaf) in self._proxies:
-            return Argument(self._proxies[id(leaf)])
+        if id(leaf) in self._arguments:
+            return Argument(self._arguments[id(leaf)])
         if id(leaf) in self._outside:
             return Held(leaf)
         return Slot(self.number_of(value))
-
-    def results(self, tree):
-        """What the call returns: proxies become the Tensors that were passed."""
-        passed = {id(proxy): tensor for proxy, tensor in self._kept_alive}
-        return tree_map(lambda leaf: passed.get(id(leaf), leaf), tree)
 
     def bindings(self) -> list[tuple]:
         """The handles assigned so far, with the numbers of their present values."""
@@ -319,7 +284,7 @@ class Capture:
 
     def target(self, handle: Tensor):
         """What a handle from outside is to the call: a handle, or an argument."""
-        index = self._proxies.get(id(handle))
+        index = self._arguments.get(id(handle))
         return Held(handle) if index is None else Argument(index)
 
     # -- the whole record -----------------------------------------------------------------

@@ -16,7 +16,9 @@ import jax.numpy as jnp
 
 from mycel.base import backend
 from mycel.base.context import context
+from mycel.base.signals import undisturbed
 from mycel.define.op import Signature, signatures
+from mycel.execute.checks import Indices, indices_of
 from mycel.execute.ledger import ledger
 from mycel.execute.written import to_write, written
 
@@ -51,10 +53,15 @@ def decode(key) -> list[Node]:
     return nodes
 
 
-def program(key, live, guards: tuple[Guard, ...] = (), packs: tuple[tuple[int, ...], ...] = ()):
+def program(
+    nodes: list[Node],
+    live,
+    guards: tuple[Guard, ...] = (),
+    packs: tuple[tuple[int, ...], ...] = (),
+    indices: Indices | None = None,
+):
     """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
-    and the guards, as one vector each, out."""
-    nodes = decode(key)
+    the guards, as one vector each, and the flag of its own indices out."""
     apart = to_write(nodes) if backend.on_cpu() and jax.device_count() == 1 else ()
 
     def run(*externals):
@@ -71,6 +78,8 @@ def program(key, live, guards: tuple[Guard, ...] = (), packs: tuple[tuple[int, .
         outputs += [jnp.concatenate([at(slot).ravel() for slot in pack]) for pack in packs]
         if guards:
             outputs.append(jnp.concatenate([seen_bits(at(g.slot), g.kind) for g in guards]))
+        if indices is not None and indices.inside:
+            outputs.append(indices.flag(at))
         return outputs
 
     return run
@@ -101,33 +110,54 @@ def seen_bytes(array, kind: str) -> bytes:
 class Executable:
     """A compiled record. `runs` counts how often it was asked for, `compiled` tells if it is."""
 
-    __slots__ = ("compiled", "fallible", "function", "runs", "size")
+    __slots__ = ("compiled", "fallible", "function", "indices", "runs", "size")
 
-    def __init__(self, key, live, guards=(), packs=()):
+    def __init__(self, key, live, guards=(), packs=(), checked=True):
+        nodes = decode(key)
+        self.indices = indices_of(nodes) if checked else None
         # keep_unused: every caller passes all externals, whatever the program needs of them.
         self.function = jax.jit(
-            program(key, live, guards, packs),
+            program(nodes, live, guards, packs, self.indices),
             keep_unused=True,
             compiler_options=backend.compiler_options(),
         )
-        nodes = decode(key)
         self.fallible = any(node.signature.op.fallible for node in nodes)
         self.size = len(nodes)
         self.compiled = False
         self.runs = 0
 
     def __call__(self, arrays):
-        if self.compiled:
+        """What the program gives.
+
+        Raises:
+            Tripped: it was given a wrong index, or made one.
+        """
+        indices = self.indices
+        if indices is not None:
+            indices.look(arrays)
+        if self.fallible:
+            # It may call Python of the user, of which XLA would not pass on what a handler raised.
+            results = undisturbed(self._run_and_wait, arrays)
+        elif self.compiled:
             results = self.function(*arrays)
         else:
-            if context.save_graphs:
-                _save(self.function, arrays)
-            start = time.perf_counter()
-            results = self.function(*arrays)
-            self.compiled = True
-            ledger.compiled(self.size, time.perf_counter() - start)
-        if self.fallible:
-            jax.block_until_ready(results)
+            results = undisturbed(self._compile, arrays)
+        if indices is not None and indices.inside:
+            indices.look_behind(results.pop())
+        return results
+
+    def _run_and_wait(self, arrays):
+        results = self.function(*arrays) if self.compiled else self._compile(arrays)
+        return jax.block_until_ready(results)
+
+    def _compile(self, arrays):
+        """The results of the first call."""
+        if context.save_graphs:
+            _save(self.function, arrays)
+        start = time.perf_counter()
+        results = self.function(*arrays)
+        self.compiled = True
+        ledger.compiled(self.size, time.perf_counter() - start)
         return results
 
     def lower(self, arrays):
@@ -160,7 +190,7 @@ class Executables:
 
     def get(self, key: tuple, live: tuple, guards: tuple = (), packs: tuple = ()) -> Executable:
         """The executable of this structure, made (not yet compiled) if it is new."""
-        place = (key, live, guards, packs)
+        place = (key, live, guards, packs, context.check_indices)
         with self._lock:
             found = self._kept.get(place)
             if found is None:

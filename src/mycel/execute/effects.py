@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.execute.notes import Slot, same, same_function
+from mycel.execute.templates import leaves
 from mycel.record.journal import Journal
 from mycel.record.marker import Marker, flattened
 from mycel.record.stream import local
@@ -52,7 +53,7 @@ class Site(NamedTuple):
 
     def slots(self) -> list[Slot]:
         """The inner Values the site receives."""
-        return [leaf for leaf in tree_leaves(self.template) if isinstance(leaf, Slot)]
+        return [leaf for leaf in leaves(self.template) if isinstance(leaf, Slot)]
 
     def agrees(self, other: Site) -> bool:
         """Whether two calls had the same site here."""

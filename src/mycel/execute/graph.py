@@ -5,20 +5,36 @@ from __future__ import annotations
 
 import functools
 import gc
+import hashlib
 import sys
 import types
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
 
 from mycel.base import log
 from mycel.base.keywords import explain_keyword
-from mycel.base.places import Place
+from mycel.base.places import definition_of
 from mycel.base.structure import structure
 from mycel.execute.capture import Capture
+from mycel.execute.explain import (
+    argument_names,
+    describe_key,
+    describe_remembered,
+    explain_keys,
+    name_of,
+    nearest_key,
+)
 from mycel.execute.ledger import ledger
 from mycel.execute.notes import hooks_of
 from mycel.execute.printing import BREAKPOINT, watch_python
-from mycel.execute.replay import Memory, Outcome, replay
+from mycel.execute.python_watch import PythonWatch
+from mycel.execute.reads import Reads
+from mycel.execute.replay import Difference, Given, Memory, Outcome, replay
+from mycel.execute.sources import elements
+from mycel.execute.templates import carries_tensors
 from mycel.record.parameter import Parameter
 from mycel.record.stream import Stream, demand, local
 from mycel.record.tensor import Tensor
@@ -26,12 +42,61 @@ from mycel.record.tensor import Tensor
 # Agreeing calls needed before a replay; a miss doubles them, up to the most.
 AGREEING = 2
 MOST_AGREEING = 64
-# Memories per function, one for each key of arguments; the longest unused is forgotten.
-MOST_MEMORIES = 64
-# Recorded calls without a replay after which a function is reported once.
-PATIENCE = 16
+# Keys of arguments per function; the longest unused is forgotten.
+MOST_KEYS = 64
+# Ways that calls with one key went, each with the states in which they did.
+MOST_WAYS = 8
+# After so many recordings in vain a function rests: calls run unrecorded, each time for twice as
+# many of them.
+PATIENCE = 4
+LONGEST_REST = 256
 
-_SIMPLE = (bool, int, float, complex, str, bytes, type(None))
+_SIMPLE = frozenset((bool, int, float, complex, str, bytes, type(None)))
+_INEXACT = frozenset((float, complex))
+# Larger arrays are known by a digest.
+MOST_BITS = 1 << 12
+# One NaN for all, since none equals itself.
+_NAN = float("nan")
+_DEBUGGED = "a debugger is attached"
+
+
+class Way:
+    """What is remembered for one key of arguments.
+
+    Attributes:
+        memories: the ways that calls went, the latest first.
+        vain: recordings since the last replay; `refused` those in a row that cannot be replayed.
+        rest: how many calls go unrecorded.
+        reason: why the last call was not replayed.
+    """
+
+    __slots__ = ("memories", "reason", "refused", "rest", "vain")
+
+    def __init__(self):
+        self.memories: list[Memory] = []
+        self.vain = self.refused = self.rest = 0
+        self.reason: Difference | None = None
+
+    def recorded(self, patience: int) -> None:
+        """One more recording; after too many the calls rest."""
+        self.vain += 1
+        in_vain = max(self.vain - patience, self.refused - PATIENCE)
+        if in_vain >= 0:
+            self.rest = min(PATIENCE << min(in_vain, 16), LONGEST_REST)
+
+    def told(self) -> str:
+        """What is remembered, in words."""
+        if self.refused and self.reason is not None:
+            return f"runs in PyNative: {self.reason.what}"
+        ready = [memory for memory in self.memories if memory.ready]
+        if not ready:
+            return "waits for an equal call"
+        cases = sum(len(memory.cases) for memory in ready)
+        return "is replayed" + (f", in {cases} states of Python" if cases > 1 else "")
+
+    def replayed(self) -> None:
+        """It was worth it."""
+        self.vain = self.refused = self.rest = 0
 
 
 class Remembered:
@@ -40,22 +105,22 @@ class Remembered:
     Attributes:
         function: what is remembered; calling it directly runs it in PyNative.
         owner: the Cell it belongs to, if any, for messages.
+        ways: what is remembered, by the key of the arguments.
     """
 
     def __init__(self, function: Callable, owner=None):
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self.owner = owner
-        self.memories: OrderedDict[tuple, Memory] = OrderedDict()
+        self.ways: OrderedDict[tuple, Way] = OrderedDict()
         self.agreeing = AGREEING
-        self.fruitless = 0
+        self.replays = 0
+        # Recordings since the last replay, whatever the key.
+        self.vain = self.rest = 0
         self.collected = False
         self.stopped = False
-        code = getattr(getattr(function, "__func__", function), "__code__", None)
-        if owner is not None:
-            code = type(owner).construct.__code__ if _is_python(type(owner).construct) else code
-        self.name = type(owner).__name__ if owner is not None else _name_of(function)
-        self.place = Place(code, 0) if code is not None else Place(None, 0)
+        self.name = name_of(function, owner)
+        self.place = definition_of(getattr(type(owner), "construct", None), function)
 
     def __reduce__(self):
         # What is remembered belongs to this process.
@@ -64,57 +129,119 @@ class Remembered:
     def __get__(self, instance, kind=None):
         return self if instance is None else types.MethodType(self, instance)
 
+    @property
+    def memories(self) -> list[Memory]:
+        """All that is remembered, the latest of each key first."""
+        return [memory for way in self.ways.values() for memory in way.memories]
+
     def __call__(self, *args, **kwargs):
         stream = local.stream
-        if stream.capture is not None or stream.depth:
+        if stream.capture is not None or stream.depth or stream.plain:
             return self.function(*args, **kwargs)  # inside another, it is just a function
         tensors: list[Tensor] = []
-        held: list = []
-        key = tuple([_key_of(argument, tensors, held) for argument in args])
+        given = Given(tensors, [], [])
+        key = tuple([_key_of(argument, given) for argument in args])
         if kwargs:
-            key += tuple([(name, _key_of(kwargs[name], tensors, held)) for name in kwargs])
+            key += tuple([(name, _key_of(kwargs[name], given)) for name in kwargs])
         if len(tensors) > 1:
             key += (_pattern(tensors),)
         if structure.tensor_hooks:
             key += tuple(map(hooks_of, tensors))
-        memory = self.memories.get(key)
+        way = self.ways.get(key)
         again = check = None
-        if memory is not None and memory.ready and not _is_debugged() and memory.is_current():
-            outcome = replay(stream, memory, tensors)
-            if outcome.done:
-                if self.agreeing > AGREEING:
-                    self.agreeing -= 1
-                self.fruitless = 0
-                return outcome.result
-            again, check = outcome.again, memory.check_way
-            self._missed(memory, outcome)
-        return self._record(stream, args, kwargs, tensors, held, key, again, check)
+        begun = perf_counter()
+        if way is None:
+            way = self._new_way(key)
+        elif not _is_debugged():
+            for memory in way.memories:
+                if memory.ready and memory.holds(tensors):
+                    outcome = replay(stream, memory, given)
+                    if outcome.done:
+                        self._replayed(way, memory)
+                        return outcome.result
+                    again, check = outcome.again, memory.check_way
+                    if outcome.missed is not None:
+                        self._missed(way, memory, outcome)
+                    break
+            else:
+                self._tell_apart(way)
+        if again is None and (way.rest or self.rest):
+            result = self._rested(stream, way, args, kwargs)
+        else:
+            result = self._record(stream, args, kwargs, given, key, way, again, check)
+        self._tell(way, perf_counter() - begun)
+        return result
+
+    def _new_way(self, key) -> Way:
+        near = nearest_key(list(self.ways), key) if self.ways else None
+        way = self.ways[key] = Way()
+        if near is not None:
+            what, remedy = explain_keys(self.names, near, key)
+            way.reason = Difference(what, self.place, "", remedy, "argument")
+        if len(self.ways) > MOST_KEYS:
+            self.ways.popitem(last=False)
+        return way
+
+    def _tell_apart(self, way: Way) -> None:
+        """Why none of what is remembered fits the present state."""
+        if way.reason is None and way.memories and way.memories[0].ready:
+            what, place = way.memories[0].cases[0].missed()
+            remedy = "pass it as a Tensor, or keep it constant"
+            way.reason = Difference(what, place, "", remedy, "state")
+
+    def _replayed(self, way: Way, memory: Memory) -> None:
+        self.replays += 1
+        self.vain = self.rest = 0
+        if way.vain:
+            way.replayed()
+        if self.agreeing > AGREEING:
+            self.agreeing -= 1
+        if way.memories[0] is not memory:
+            way.memories.remove(memory)
+            way.memories.insert(0, memory)
+        for memo, asked in memory.repeats:
+            memo(*asked)  # it counts how often it is asked
+
+    def _rested(self, stream: Stream, way: Way, args, kwargs):
+        """A call in PyNative, unrecorded: recordings were in vain."""
+        if way.rest:
+            way.rest -= 1
+        else:
+            self.rest -= 1
+        try:
+            stream.plain = True
+            return self.function(*args, **kwargs)
+        finally:
+            stream.plain = False
 
     # -- recording --------------------------------------------------------------------------
 
-    def _record(self, stream: Stream, args, kwargs, tensors, held, key, again, check):
+    def _record(self, stream: Stream, args, kwargs, given: Given, key, way: Way, again, check):
         stream.flush()
-        for tensor in tensors:
+        for tensor in given.tensors:
             demand(tensor._value)
-        capture = Capture(stream, again, check)
+        capture, unfinished = Capture(stream, again, check), stream.unfinished
+        watched = not _is_debugged()
+        reads = Reads(capture, self.function, given.tensors, given.containers)
+        watch = PythonWatch(reads)
         with ledger.working_on(self.name):
             try:
-                proxies = capture.proxies(tensors)
-                proxied = [_exchange(argument, proxies) for argument in args]
-                named = {name: _exchange(kwargs[name], proxies) for name in kwargs}
-                for cell in _cells_near(self.function, held):
-                    capture.met(cell)
+                capture.take(given.tensors, given.containers)
+                for argument in given.held:
+                    reads.reach(argument)
+                capture.python = reads if watched else None
                 stream.capture = capture
                 watch_python(True)
                 try:
-                    output = self.function(*proxied, **named)
+                    if watched:
+                        watch.start()
+                    output = self.function(*args, **kwargs)
                 except TypeError as error:
                     explain_keyword(error)
                     raise
                 finally:
+                    watch.stop()
                     watch_python(False)
-                    capture.copy_back()
-                del proxied, named, proxies
                 capture.formatted = None
                 template = capture.template(output)
                 bindings = capture.bindings()
@@ -124,21 +251,32 @@ class Remembered:
                 capture.forget()
                 raise
             finally:
+                stream.capture = None  # at once: an exception may come from outside
+                watch.stop()  # again: it may have come where these were ended before
+                watch_python(False)
                 # What it holds is not kept by the program.
                 while again:
                     again.pop().watch.forget()
-            stream.capture = None
+        if stream.unfinished != unfinished:
+            capture.refuse(
+                "an exception was caught that broke off a hook, or came from outside",
+                "let it leave the function",
+            )
         ledger.counts.captures += 1
-        if _is_debugged():
-            capture.refuse("a debugger is attached", "remove it")
-        result = capture.results(output)
-        del output
-        self._remember(capture, template, bindings, key, held)
+        if watched:
+            effect = reads.found_effect(capture.site_changes)
+            reads.forget()
+            if effect is not None:
+                what, remedy, place = effect
+                capture.refuse(what, remedy, place)
+        else:
+            capture.refuse(_DEBUGGED, "remove it")
+        self._remember(capture, template, bindings, key, way, given)
         capture.forget()
-        return result
+        return output
 
-    def _remember(self, capture: Capture, template, bindings, key, held) -> None:
-        made = Memory(self.name, capture, template, bindings, held)
+    def _remember(self, capture: Capture, template, bindings, key, way: Way, given) -> None:
+        made = Memory(self.name, capture, template, bindings, given)
         kept = 0 if capture.refused else capture.kept(made.needed)
         if kept and not self.collected:
             # Only once: what a cycle keeps is told from what the program keeps.
@@ -150,88 +288,125 @@ class Remembered:
                 f"{kept} Tensor{'s' if kept > 1 else ''} made inside were kept outside",
                 "return them, or keep them in a hook or a function marked @every_call",
             )
+        if key not in self.ways:
+            self.ways[key] = way
         if capture.refused:
             what, remedy, place, cell = capture.refused
-            ledger.note("not remembered", f"{self.name}: {what}", place, cell, remedy)
+            way.refused += 1
+            kind = "other" if what in (BREAKPOINT, _DEBUGGED) else "effect"
+            way.reason = Difference(what, place, cell, remedy, kind)
             if what == BREAKPOINT and not self.stopped:
                 self.stopped = True
-                ledger.warn_stopped(self.name, place)
-            self.memories.pop(key, None)
-            self._fruitless(what, place)
-            return
-        before = self.memories.pop(key, None)
-        differs = None if before is None else before.difference(made)
-        if before is not None and differs is None:
-            made.seen = before.seen + 1
-        elif differs is not None:
-            what, place, cell, remedy = differs
-            place = place or self.place
-            ledger.note("differs", f"{self.name}: {what}", place, cell, remedy)
-            self._fruitless(what, place)
-        made.ready = made.seen >= self.agreeing
-        self.memories[key] = made
-        if len(self.memories) > MOST_MEMORIES:
-            self.memories.popitem(last=False)
+                ledger.warn_stopped(self.name, place, self)
+        else:
+            way.refused = 0
+            self._settle(way, made)
+        way.recorded(PATIENCE + self.agreeing)
+        self.vain += 1
+        if self.vain > MOST_KEYS:
+            self.rest = min(PATIENCE << min(self.vain - MOST_KEYS, 16), LONGEST_REST)
 
-    def _missed(self, memory: Memory, outcome: Outcome) -> None:
+    def _settle(self, way: Way, made: Memory) -> None:
+        """Put a recording beside the others: it went as one of them did, as none did in this
+        state, or another way in the same state."""
+        alike = [memory for memory in way.memories if memory.difference(made) is None]
+        if alike:
+            made.took(alike[0])
+        else:
+            for memory in way.memories:
+                differs = memory.difference(made)
+                if differs is not None and memory.is_case_now():
+                    way.reason = way.reason or differs
+                    alike.append(memory)
+        made.ready = made.seen >= self.agreeing
+        rest = [memory for memory in way.memories if all(memory is not other for other in alike)]
+        way.memories = [made, *rest[: MOST_WAYS - 1]]
+
+    def _missed(self, way: Way, memory: Memory, outcome: Outcome) -> None:
         memory.ready = False
         memory.seen = 0
         self.agreeing = min(self.agreeing * 2, MOST_AGREEING)
         ledger.counts.misses += 1
-        what, place, cell, remedy = outcome.missed
-        ledger.note("missed", f"{self.name}: {what}", place or self.place, cell, remedy)
+        way.reason = outcome.missed
 
-    def _fruitless(self, what, place) -> None:
-        self.fruitless += 1
-        if self.fruitless == PATIENCE:
-            ledger.warn_missing(self.name, what, place)
+    def _tell(self, way: Way, seconds: float) -> None:
+        """Say in the ledger why this call was not replayed."""
+        kind, what, place, cell, remedy = "first", "it was recorded", self.place, "", ""
+        if way.reason is not None:
+            what, place, cell, remedy, kind = way.reason
+        told = (self.name, kind, what, place or self.place, cell, remedy, seconds)
+        if not way.rest:
+            way.reason = None
+        ledger.unreplayed(*told, replays=self.replays, who=self)
 
+    @functools.cached_property
+    def names(self) -> list[str]:
+        """The names of the arguments, for messages."""
+        return argument_names(self.function, self.owner)
 
-def _cells_near(function, arguments):
-    """The Cells among the arguments, and those that a function knows by a name: it may read an
-    attribute of them without a call."""
-    inner = getattr(function, "__func__", function)
-    known = [getattr(function, "__self__", None), *arguments]
-    for cell in getattr(inner, "__closure__", None) or ():
-        try:
-            known.append(cell.cell_contents)
-        except ValueError:  # an empty cell: the function refers to itself
-            continue
-    code = getattr(inner, "__code__", None)
-    if code is not None:
-        known += [inner.__globals__.get(name) for name in code.co_names]
-    return [found for found in known if hasattr(type(found), "cells_and_names")]
-
-
-def _name_of(function) -> str:
-    return getattr(function, "__qualname__", type(function).__name__).split("<locals>.")[-1]
-
-
-def _is_python(function) -> bool:
-    return hasattr(function, "__code__")
+    def __repr__(self):
+        told = [(describe_key(self.names, key), way.told()) for key, way in self.ways.items()]
+        return describe_remembered(self.name, self.place, told)
 
 
 def _is_debugged() -> bool:
     return sys.gettrace() is not None
 
 
-def _key_of(argument, tensors: list, held: list):
+def _key_of(argument, given: Given):
     """What of an argument chooses the memory: avals of Tensors, values of numbers, identities."""
     kind = argument.__class__
     if kind is Tensor:
-        tensors.append(argument)
-        return argument._value.aval
+        given.tensors.append(argument)
+        fields = argument.__dict__
+        return (argument._value.aval, _fields(fields, given)) if fields else argument._value.aval
     if kind in _SIMPLE:
+        if kind in _INEXACT and (not argument or argument != argument):
+            return (kind, argument if not argument else _NAN, repr(argument))  # 0.0 is not -0.0
         return (kind, argument)
     if isinstance(argument, (tuple, list)):
-        return (kind, tuple([_key_of(part, tensors, held) for part in argument]))
+        if isinstance(argument, list):
+            given.containers.append(argument)
+        return (kind, tuple([_key_of(part, given) for part in argument]))
     if isinstance(argument, dict):
-        return (kind, tuple([(k, _key_of(argument[k], tensors, held)) for k in argument]))
+        given.containers.append(argument)
+        return (kind, _fields(argument, given))
     if isinstance(argument, Tensor) and not isinstance(argument, Parameter):
-        tensors.append(argument)
-        return argument._value.aval
+        given.tensors.append(argument)
+        return (kind, argument._value.aval, _fields(argument.__dict__, given))
+    return _key_of_object(argument, kind, given)
+
+
+def _fields(fields: dict, given: Given) -> tuple:
+    """Names and keys; a name that is no string with its type, since 1 and True are equal."""
+    return tuple(
+        [
+            (name if name.__class__ is str else (name.__class__, name), _key_of(part, given))
+            for name, part in fields.items()
+        ]
+    )
+
+
+def _key_of_object(argument, kind, given: Given):
+    """Arrays, sets and objects that carry Tensors are known by what is in them, all others by what
+    they are: what is read of them is compared."""
+    if isinstance(argument, np.ndarray) and not argument.dtype.hasobject:
+        given.containers.append(argument)
+        bits = argument.tobytes()
+        if len(bits) > MOST_BITS:
+            bits = hashlib.blake2b(bits).digest()
+        return (kind, argument.dtype, argument.shape, bits)
+    if isinstance(argument, np.generic):
+        return (kind, argument.tobytes())
+    if isinstance(argument, (set, frozenset, deque)):
+        if not isinstance(argument, frozenset):
+            given.containers.append(argument)
+        return (kind, tuple([_key_of(part, given) for part in elements(argument)]))
+    if carries_tensors(argument):
+        given.containers.append(argument)
+        return (kind, _fields(argument.__dict__, given))
     # Held by the memory, so that the id is not used again.
-    held.append(argument)
+    given.held.append(argument)
     return (kind, id(argument))
 
 
@@ -239,19 +414,6 @@ def _pattern(tensors: list) -> tuple:
     """Which arguments are the same Tensor."""
     first: dict[int, int] = {}
     return tuple([first.setdefault(id(tensor), index) for index, tensor in enumerate(tensors)])
-
-
-def _exchange(argument, proxies: dict):
-    kind = argument.__class__
-    if isinstance(argument, Tensor):
-        return proxies.get(id(argument), argument)
-    if kind in _SIMPLE or not isinstance(argument, (tuple, list, dict)):
-        return argument
-    from_tree = functools.partial(_exchange, proxies=proxies)
-    if isinstance(argument, dict):
-        return kind((k, from_tree(argument[k])) for k in argument)
-    made = [from_tree(part) for part in argument]
-    return kind(*made) if hasattr(argument, "_fields") else kind(made)
 
 
 def jit(function: Callable | None = None, **options):

@@ -14,14 +14,17 @@ from typing import NamedTuple
 import numpy as np
 
 from mycel.base.places import Place
+from mycel.base.signals import came_from_outside
 from mycel.record.tensor import Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """In a template: a new Tensor on the Value of this number."""
+    """In a template: a new Tensor on the Value of this number; the same one wherever `handle`,
+    which tells handles of one template apart, is the same."""
 
     number: int
+    handle: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,9 @@ def same(a, b) -> bool:
         return same_function(a, b)
     try:
         return bool(a == b)
-    except Exception:
+    except Exception as error:
+        if came_from_outside(error):
+            raise
         return False
 
 

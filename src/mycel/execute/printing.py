@@ -25,6 +25,7 @@ from types import CodeType
 from typing import NamedTuple
 
 from mycel.base.places import Place
+from mycel.execute.kinds import STAND_INS
 from mycel.record.stream import local
 from mycel.record.tensor import Tensor
 
@@ -35,7 +36,8 @@ _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
 _print = builtins.print
 _set_trace = bdb.Bdb.set_trace
 _lock = threading.Lock()
-_recording = 0
+# The threads that record a call.
+_recording: set[int] = set()
 
 
 class Formatted(NamedTuple):
@@ -47,18 +49,22 @@ class Formatted(NamedTuple):
 
 
 def watch_python(on: bool) -> None:
-    """Take `print` and breakpoints over while any thread records a call; other threads pass."""
-    global _recording, _print, _set_trace
+    """Take `print` and breakpoints over while any thread records a call; other threads pass.
+
+    For a thread twice the same is as once, so that what an exception from outside interrupts is
+    done again.
+    """
+    global _print, _set_trace
     with _lock:
-        _recording += 1 if on else -1
-        if on and _recording == 1:
-            _print, _set_trace = builtins.print, bdb.Bdb.set_trace
-            builtins.print, bdb.Bdb.set_trace = _print_site, _breakpoint
-        elif not on and _recording == 0:
-            if builtins.print is _print_site:
-                builtins.print = _print
-            if bdb.Bdb.set_trace is _breakpoint:
-                bdb.Bdb.set_trace = _set_trace
+        (_recording.add if on else _recording.discard)(threading.get_ident())
+        if _recording and builtins.print is not _print_site:
+            _print, builtins.print = builtins.print, _print_site
+        if _recording and bdb.Bdb.set_trace is not _breakpoint:
+            _set_trace, bdb.Bdb.set_trace = bdb.Bdb.set_trace, _breakpoint
+        if not _recording and builtins.print is _print_site:
+            builtins.print = _print
+        if not _recording and bdb.Bdb.set_trace is _breakpoint:
+            bdb.Bdb.set_trace = _set_trace
 
 
 def _breakpoint(self, frame=None, *args, **kwargs):
@@ -93,6 +99,9 @@ def _print_site(*args, **kwargs):
             args = tuple(map(functools.partial(_operand, capture, frame), args, parts))
     shown.clear()
     return capture.site(_print_shown, args, kwargs)
+
+
+STAND_INS[id(_print_site)] = _print_site
 
 
 def _operand(capture, frame, argument, parts):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,14 +13,17 @@ import numpy as np
 
 from mycel.base.errors import GOES_ANOTHER_WAY, HookOrderError
 from mycel.base.places import Place, user_place
+from mycel.base.signals import Reported, came_from_outside, keep_what_python_drops
 from mycel.base.structure import structure
-from mycel.base.trees import tree_leaves, tree_map
 from mycel.define.aval import Aval
 from mycel.execute.capture import Capture
+from mycel.execute.cases import Case
+from mycel.execute.checks import Tripped
 from mycel.execute.compile import Guard, decode, executables, seen_bytes
 from mycel.execute.ledger import ledger
-from mycel.execute.notes import Argument, Constant, Held, Slot, hooks_of, same, same_function
+from mycel.execute.notes import Argument, Constant, Held, Slot, same, same_function
 from mycel.execute.store import Store
+from mycel.execute.templates import Kept, builder, leaves
 from mycel.execute.watch import Done, Watch
 from mycel.record.packed import Packed
 from mycel.record.parameter import Parameter
@@ -31,6 +35,8 @@ from mycel.record.value import Value, ready, value_of
 MOST_PACKED_BYTES = 16 << 10
 # Calls whose packs may be kept whole by a Value that a site kept.
 MOST_WAITING = 8
+# Cases of Python state that are known for one way, as of a schedule with a few steps.
+MOST_CASES = 8
 
 _REMEDIES = {
     "bool": "a branch that changes runs in PyNative; use ops.where to compute both",
@@ -46,15 +52,28 @@ class Difference(NamedTuple):
     place: Place | None = None
     cell: str = ""
     remedy: str = ""
+    kind: str = "other"
+
+
+class Given(NamedTuple):
+    """What a call was given, flat, in the order of its key.
+
+    `tensors` are its Tensors, `containers` the lists, dicts and data objects in it, and `held`
+    what the key knows by id.
+    """
+
+    tensors: list[Tensor]
+    containers: list
+    held: list
 
 
 class Outcome(NamedTuple):
-    """How a replay ended."""
+    """How a replay ended; nothing is `missed` where it had a wrong index, which PyNative tells."""
 
     done: bool
     result: object = None
     again: list | None = None
-    missed: Difference = Difference("")
+    missed: Difference | None = Difference("")
 
 
 class Memory:
@@ -68,7 +87,7 @@ class Memory:
             found.update(zip(node.inputs, node.signature.inputs, strict=True))
         return [found[-1 - place] for place in range(len(self.used))]
 
-    def __init__(self, name: str, capture: Capture, template, bindings, held):
+    def __init__(self, name: str, capture: Capture, template, bindings, given: Given):
         key, used = capture.record()
         self.name = name
         self.key = key
@@ -81,11 +100,21 @@ class Memory:
         self.seen = 1
         self.ready = False
         # Objects that the key of arguments knows by id: held, so that no id is used again.
-        self._held = held
-        self._cells = _with_children(capture.cells.values())
-        self._hook_owners = [(h, hooks_of(h)) for h in capture.hook_owners.values()]
-        self._flags = structure.flags
-        self._changes = self._now() if capture.changes != structure.changes else capture.changes
+        self._held = given.held
+        self._handles = capture.outside_handles()
+        self.repeats = capture.python.repeats if capture.python is not None else []
+        # The states in which calls went this way: any of them will do.
+        owners = [*capture.hook_owners.values()]
+        self.cases = [
+            Case(
+                capture.python,
+                capture.cells_from_outside(),
+                owners,
+                capture.changes,
+                self._count_of_changes,
+            )
+        ]
+        self._met_otherwise = self._arguments_met_otherwise(given.tensors)
         self._site_reads = capture.site_reads
         self.needed = self._needed()
         self._prepared = False
@@ -93,7 +122,7 @@ class Memory:
 
     def _needed(self) -> set[int]:
         """The numbers that a replay must have: results, assignments, and what sites receive."""
-        found = {leaf.number for leaf in tree_leaves(self.template) if isinstance(leaf, Slot)}
+        found = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
         found.update(number for _, number in self.bindings)
         found |= self._site_reads
         for site in self.sites:
@@ -101,7 +130,46 @@ class Memory:
             found.update(number for _, number in site.bindings)
         return found
 
+    def _arguments_met_otherwise(self, tensors: list[Tensor]) -> list[tuple[int, Tensor]]:
+        """The arguments that the program has elsewhere too: the call is replayed for them only."""
+        passed = {id(tensor): (index, tensor) for index, tensor in enumerate(tensors)}
+        if not passed:
+            return []
+        (case,) = self.cases
+        met: list = [member for cell, *_ in case.cells for member in cell.__dict__.values()]
+        for source in case.guards.sources:
+            met += [source.value] if source.snapshot is None else source.snapshot.items
+        return [passed[id(part)] for part in met if id(part) in passed]
+
     # -- comparing ------------------------------------------------------------------------
+
+    def holds(self, tensors: list[Tensor]) -> bool:
+        """Whether the Python state that the call read is as it was, for these arguments."""
+        handles = self._handles
+        for tensor in tensors:
+            if id(tensor) in handles:
+                return False
+        for index, handle in self._met_otherwise:
+            if tensors[index] is not handle:
+                return False
+        cases = self.cases
+        for index, case in enumerate(cases):
+            if case.hold():
+                if index:
+                    cases.insert(0, cases.pop(index))
+                return True
+        return False
+
+    def is_case_now(self) -> bool:
+        """Whether it was recorded in the state that is now."""
+        return any(case.hold() for case in self.cases)
+
+    def took(self, other: Memory) -> None:
+        """Take over what is known of earlier calls that went the same way."""
+        self.seen = other.seen + 1
+        new = self.cases[0]
+        rest = [case for case in other.cases if not case.hold()]
+        self.cases = [new, *rest[: MOST_CASES - 1]]
 
     def difference(self, other: Memory) -> Difference | None:
         """What two calls did differently, where, and what to write instead."""
@@ -109,9 +177,11 @@ class Memory:
             for mine, theirs in zip(self.reads, other.reads, strict=False):
                 if mine[:3] != theirs[:3]:
                     what = f"what was read of a Tensor ({theirs.kind})"
-                    return Difference(what, theirs.place, theirs.cell, _REMEDIES[theirs.kind])
+                    return Difference(
+                        what, theirs.place, theirs.cell, _REMEDIES[theirs.kind], "read"
+                    )
             if len(self.reads) != len(other.reads):
-                return Difference("the number of reads of Tensors")
+                return Difference("the number of reads of Tensors", kind="read")
         if self.key != other.key:
             return Difference("the operators")
         if self.used != other.used:
@@ -122,45 +192,24 @@ class Memory:
                 if a != b and isinstance(a, Constant)
             ]
             what = "a number or data made inside" if constants else "the Tensors used from outside"
-            return Difference(what, remedy=remedy)
+            return Difference(what, remedy=remedy, kind="state")
         if self.bindings != other.bindings or not same(self.template, other.template):
             return Difference("what is assigned or returned")
         if len(self.sites) != len(other.sites):
-            return Difference("the number of hooks, prints and other sites")
+            return Difference("the number of hooks, prints and other sites", kind="hook")
         for mine, theirs in zip(self.sites, other.sites, strict=True):
             if not mine.agrees(theirs):
                 name = getattr(theirs.function, "__qualname__", repr(theirs.function))
-                return Difference(f"what the site {name} was given or did")
+                return Difference(f"what the site {name} was given or did", kind="hook")
         return None
 
-    def is_current(self) -> bool:
-        """Whether no Cell of this call has changed since."""
-        if self._changes == structure.changes:
-            return True
-        if self._flags != structure.flags:
-            return False
-        if _with_children([cell for cell, _ in self._cells]) != self._cells:
-            return False
-        if any(hooks_of(handle) != hooks for handle, hooks in self._hook_owners):
-            return False
-        self._changes = self._now()
-        return self._changes == structure.changes
-
-    def _now(self) -> int:
+    def _count_of_changes(self) -> int:
         """The count of changes; none that can come if the inputs have other avals by now, as
         where the call itself gave a Parameter another shape."""
         for what, aval in zip(self.used, self._input_avals, strict=True):
             if isinstance(what, Held) and what.handle._value.aval is not aval:
                 return -1
         return structure.changes
-
-    def settle(self) -> None:
-        """Take what the sites of a replay changed, which is what is remembered, as the present."""
-        if self._changes != structure.changes:
-            self._cells = _with_children([cell for cell, _ in self._cells])
-            self._hook_owners = [(handle, hooks_of(handle)) for handle, _ in self._hook_owners]
-            self._flags = structure.flags
-            self._changes = self._now()
 
     def check_way(self, capture: Capture, index: int, function, template, bindings) -> None:
         """Raise unless a call that goes on after a replay went the same way to this site.
@@ -227,7 +276,7 @@ class Memory:
         for site in self.sites:
             changed = [pair for pair in site.bindings if bound.get(pair[0]) != pair[1]]
             bound = dict(site.bindings)
-            self.prepared_sites.append((site, changed, _builder(site.template, self.order)))
+            self.prepared_sites.append((site, changed, builder(site.template, self.order)))
         self._lay_out_commits()
         self.simple = (
             not self.sites
@@ -238,7 +287,7 @@ class Memory:
         if self.simple:
             self.result_index = self.order[self.template.number]
         else:
-            self.build_result = _builder(self.template, self.order, "leaf")
+            self.build_result = builder(self.template, self.order, "leaf")
         self._prepared = True
 
     def _lay_out_commits(self) -> None:
@@ -270,7 +319,7 @@ class Memory:
 
     def _packs(self, avals) -> tuple[tuple[int, ...], ...]:
         """Groups of small results of one type that only sites receive or look at."""
-        others = {leaf.number for leaf in tree_leaves(self.template) if isinstance(leaf, Slot)}
+        others = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
         for bindings in (self.bindings, *[site.bindings for site in self.sites]):
             others.update(number for _, number in bindings)
         groups: dict = {}
@@ -288,18 +337,12 @@ class Memory:
         return what.index
 
 
-def _with_children(cells) -> list[tuple]:
-    """Cells and all their descendants with their versions."""
-    found: dict[int, tuple] = {}
-    for cell in cells:
-        for _, member in cell.cells_and_names():
-            found[id(member)] = (member, member._cell_version)
-    return list(found.values())
-
-
-def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
+def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
     """Run a remembered call as one executable."""
+    tensors = given.tensors
     stream.flush()
+    if sys.unraisablehook.__class__ is not Reported:
+        keep_what_python_drops()
     if not memory._prepared:
         memory.prepare()
     for read, source, value in memory.input_reads:
@@ -309,12 +352,16 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
     try:
         try:
             results = memory.executable(arrays)
-        except Exception:
-            if not any(array is None for array in arrays):
+        except Exception as error:
+            if came_from_outside(error) or not any(array is None for array in arrays):
                 raise
-            # Pending elsewhere: packed, or on another thread.
+            # Pending elsewhere: packed, on another thread, or where a run was broken off.
             results = memory.executable(memory.store.demanded(tensors))
+    except Tripped:
+        return Outcome(False, missed=None)
     except Exception as error:
+        if came_from_outside(error):
+            raise
         # A value pending on another thread, or poisoned: PyNative says which.
         return Outcome(False, missed=Difference(f"it could not run: {type(error).__name__}"))
     if memory.inner_reads:
@@ -326,7 +373,7 @@ def replay(stream: Stream, memory: Memory, tensors: list[Tensor]) -> Outcome:
         index = memory.result_index
         result = new_tensor(ready(results[index], memory.avals[index]))
     else:
-        outcome = _finish(stream, memory, tensors, results)
+        outcome = _finish(stream, memory, given, results)
         if not outcome.done:
             return outcome
         result = outcome.result
@@ -345,7 +392,8 @@ def _reads_the_same(read, source, value, tensors) -> bool:
 
 
 def _changed(read) -> Difference:
-    return Difference(f"a Tensor read ({read.kind}) changed", read.place, read.cell)
+    what = f"a Tensor read ({read.kind}) changed"
+    return Difference(what, read.place, read.cell, _REMEDIES[read.kind], "read")
 
 
 def _first_difference(memory: Memory, seen: bytes):
@@ -360,9 +408,12 @@ def _first_difference(memory: Memory, seen: bytes):
 class _Results:
     """The Values of one replay by number, each made once."""
 
-    def __init__(self, memory: Memory, tensors, results, watch: Watch | None):
+    def __init__(self, memory: Memory, given: Given, results, watch: Watch | None):
         self.memory = memory
-        self.tensors = tensors
+        self.tensors = given.tensors
+        self.containers = given.containers
+        # Handles that stand in one template more than once.
+        self._shared: dict[Slot, Tensor] = {}
         self.results = results
         self.watch = watch
         # By their places among the outputs.
@@ -398,17 +449,21 @@ class _Results:
 
     def leaf(self, leaf):
         if isinstance(leaf, Slot):
-            return new_tensor(self.value(leaf.number))
+            if leaf.handle is None:
+                return new_tensor(self.value(leaf.number))
+            if leaf not in self._shared:
+                self._shared[leaf] = new_tensor(self.value(leaf.number))
+            return self._shared[leaf]
         if isinstance(leaf, Held):
             return leaf.handle
         if isinstance(leaf, Argument):
             return self.tensors[leaf.index]
-        return leaf
+        return leaf.build(self, self.leaf) if isinstance(leaf, Kept) else leaf
 
     def given(self, leaf):
         """What stands for a leaf of what a site is given."""
         if not isinstance(leaf, (Slot, Held, Argument)):
-            return leaf
+            return leaf.build(self, self.given) if isinstance(leaf, Kept) else leaf
         watch = self.watch
         assert watch is not None
         if not isinstance(leaf, Slot):
@@ -433,9 +488,9 @@ class _Results:
                 self.watch.met_here.append((handle._value, handle))
 
 
-def _finish(stream: Stream, memory: Memory, tensors, results) -> Outcome:
+def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
     before: dict[int, tuple] = {}
-    made = _Results(memory, tensors, results, None)
+    made = _Results(memory, given, results, None)
     if memory.sites:
         order = memory.order
         watch = made.watch = Watch(
@@ -459,7 +514,7 @@ def _finish(stream: Stream, memory: Memory, tensors, results) -> Outcome:
     made.bind(memory.other_bindings, before)
     memory.commit(results)
     if memory.sites:
-        memory.settle()
+        memory.cases[0].settle()
     return Outcome(True, memory.build_result(made))
 
 
@@ -479,58 +534,39 @@ def _separate(memory: Memory) -> None:
 def _run_sites(stream, memory, made, watch, before) -> Outcome | None:
     """Run all sites; how the replay ended, if one of them did something new."""
     again: list[Done] = []
-    stream.capture, stream.complete = watch, True
     try:
-        for site, bindings, build in memory.prepared_sites:
-            if bindings:
-                made.bind(bindings, before)
-            stream.depth, stream.floor = site.depths
-            stream.hooks = {} if stream.depth else None
-            args, kwargs = build(made)
-            done, agrees = watch.run(site, args, kwargs)
-            again.append(done)
-            if done.assigned:
-                for handle, value in done.before():
-                    before.setdefault(id(handle), (handle, value))
-            if not agrees:
-                break
-        else:
-            return None
+        stream.capture, stream.complete = watch, True
+        # The loop is a function of its own: from Python 3.12 on an exception from outside that
+        # comes at the end of a loop would go past this `finally`.
+        site = _first_that_differs(stream, memory, made, watch, before, again)
     finally:
         stream.capture = stream.tape = stream.journal = stream.hooks = None
         stream.complete, stream.depth, stream.floor = False, 0, 0
+    if site is None:
+        return None
     for handle, value in before.values():
         handle._value = value
     for done in reversed(again):
         done.undo()
     name = getattr(site.function, "__qualname__", repr(site.function))
-    return Outcome(False, again=again, missed=Difference(f"the site {name} did something new"))
+    missed = Difference(f"the site {name} did something new", kind="hook")
+    return Outcome(False, again=again, missed=missed)
 
 
-def _builder(template, order: dict[int, int], other: str = "given"):
-    """A function that builds what a site is given, or the result, written out once: outputs get
-    new handles, and the method `other` of the results makes the other leaves."""
-    leaves: list = []
-
-    def written(tree) -> str:
-        if tree.__class__ is tuple:
-            return f"({''.join(written(part) + ', ' for part in tree)})"
-        if tree.__class__ is list:
-            return f"[{', '.join(map(written, tree))}]"
-        if tree.__class__ is dict and all(isinstance(key, str) for key in tree):
-            return f"{{{', '.join(f'{key!r}: {written(tree[key])}' for key in tree)}}}"
-        leaves.append(tree)
-        which = f"l[{len(leaves) - 1}]"
-        if tree.__class__ is Slot and tree.number >= 0:
-            return f"new(output({order[tree.number]}))"
-        if isinstance(tree, (tuple, list, dict)):
-            return f"tree_map(other, {which})"
-        return f"other({which})" if isinstance(tree, (Slot, Held, Argument)) else which
-
-    source = (
-        f"def build(made):\n    output, other = made.output, made.{other}\n"
-        f"    return {written(template)}\n"
-    )
-    names = {"l": leaves, "new": new_tensor, "tree_map": tree_map}
-    exec(compile(source, "<mycel site>", "exec"), names)
-    return names["build"]
+def _first_that_differs(stream, memory, made, watch, before, again):
+    """Run sites until one does something new, which is returned; None if none does."""
+    for site, bindings, build in memory.prepared_sites:
+        if bindings:
+            made.bind(bindings, before)
+        stream.depth, stream.floor = site.depths
+        stream.hooks = {} if stream.depth else None
+        args, kwargs = build(made)
+        done, agrees = watch.run(site, args, kwargs)
+        again.append(done)
+        if done.assigned:
+            for handle, value in done.before():
+                before.setdefault(id(handle), (handle, value))
+        if not agrees:
+            return site
+    # What the body read may be another now: then it may go another way after these sites.
+    return None if memory.cases[0].hold() else site

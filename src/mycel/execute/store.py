@@ -58,7 +58,7 @@ class Store:
         passed = {place: h for place in rest if isinstance(h := holders[place], int)}
         self._held, self._passed = [*held.values()], [*passed.values()]
         places = [*assigned, *held, *passed]
-        self._in_order = _picker(sorted(range(len(places)), key=places.__getitem__))
+        self._in_order = _picker([places.index(place) for place in range(len(places))])
         self._assigned = _picker([*assigned.values()])
 
     def inputs(self, tensors: list[Tensor]) -> tuple:

@@ -31,6 +31,15 @@ given: dict[str, Callable] = {}
 
 # Attributes that no copy has.
 _OF_THIS_OBJECT = ("_state_hooks", "_handles_to_cast", DERIVATIVES)
+# Fields that tell nothing of how a Cell is called.
+_NO_FORM = frozenset(
+    (*_OF_THIS_OBJECT, "_cell_version", "_remembered_cell", "_cell_hooks", "_changed")
+)
+# Fields of any Cell that decide how it is called.
+_SETTINGS = frozenset((
+    "_auto_prefix", "_computes_in", "_recomputed", "bprop", "construct", "requires_grad",
+    "training",
+))  # fmt: skip
 # Stands for an attribute that is not there.
 _ABSENT = object()
 _PLAIN = (bool, int, float, str, type(None))
@@ -114,7 +123,7 @@ class Cell(Settings, Stateful, Hookable):
         if capture is not None:
             capture.met(self)
         elif around is None and stream.depth == 0 and not stream.traced:
-            if context.mode == GRAPH_MODE and stream.tape is None:
+            if context.mode == GRAPH_MODE and stream.tape is None and not stream.plain:
                 return self._remembered_call()(*args, **kwargs)
             stream.boundary(self)
         stream.called = (self, around)
@@ -237,6 +246,24 @@ class Cell(Settings, Stateful, Hookable):
         capture = current_stream().capture
         if capture is not None:
             capture.changed_cell(self, what, remedy)
+
+    def _form(self) -> tuple:
+        """What decides how this Cell is called, besides what watched code reads of it: the fields
+        of our own Cells, the settings of all, and members and hooks; compared one by one."""
+        fields = self.__dict__
+        ours = type(self).__module__.startswith("mycel.")
+        form: list = []
+        for name, value in fields.items():
+            if name in _NO_FORM:
+                continue
+            if ours or name in _SETTINGS:
+                form += (name, value)
+        for members in (fields["_cells"], fields["_params"], fields["_buffers"], fields["_flags"]):
+            for pair in members.items():
+                form += pair
+        if self._cell_hooks is not None:
+            form += self._cell_hooks.listed()
+        return tuple(form)
 
     def _set_parameter(self, name, value):
         fields = self.__dict__

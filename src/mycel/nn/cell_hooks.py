@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from weakref import ref
 
-from mycel.base.trees import tree_leaves, tree_map
+from mycel.base.trees import tree_exchange, tree_leaves
 from mycel.differentiate.fire import Border, Enter, Leave
 from mycel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, call_hook, check_hook
 from mycel.record.marker import mark
@@ -40,6 +40,14 @@ class CellHooks:
             for hook in getattr(self, kind).values():
                 HookHandle(getattr(made, kind), hook)
         return made
+
+    def listed(self) -> list:
+        """All hooks with their kinds and settings, in order."""
+        found: list = []
+        for kind in ("forward_pre", "forward", "backward_pre", "backward"):
+            for hook in getattr(self, kind).values():
+                found += (kind, *hook) if isinstance(hook, tuple) else (kind, hook)
+        return found
 
     def __bool__(self):
         return bool(self.forward_pre or self.forward or self.backward_pre or self.backward)
@@ -212,7 +220,7 @@ def _marked(stream: Stream, marker, tree):
     """The same Tensors behind a marker; Parameters, which may be assigned to, stay themselves."""
     tensors = [leaf for leaf in tree_leaves(tree) if _is_passed(leaf)]
     made = iter(mark(stream, marker, tuple(map(resolve, tensors)), find_place(2)))
-    return tree_map(lambda leaf: new_tensor(next(made)) if _is_passed(leaf) else leaf, tree)
+    return tree_exchange(lambda leaf: new_tensor(next(made)) if _is_passed(leaf) else leaf, tree)
 
 
 def _is_passed(leaf) -> bool:

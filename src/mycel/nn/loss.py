@@ -8,6 +8,8 @@ from mycel.base.errors import wrong
 from mycel.base.log import older
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number, one_of
+from mycel.ops.loss import cross_entropies_of_classes
+from mycel.ops.statistics import root_of_squares
 from mycel.record.tensor import Tensor
 
 REDUCTIONS = ("mean", "sum", "none")
@@ -138,7 +140,7 @@ class RMSELoss(LossBase):
 
     def construct(self, logits, label):
         """The root of the mean square."""
-        return ops.sqrt(self.MSELoss(logits, label))
+        return root_of_squares(self.MSELoss(logits, label))
 
 
 class HuberLoss(LossBase):
@@ -185,7 +187,8 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     """-log of the share that softmax gives the right class: logits (N, C).
 
     Args:
-        sparse: labels are class numbers (N,); otherwise probabilities (N, C).
+        sparse: labels are class numbers (N,); otherwise probabilities (N, C). A number that no
+            class has is an error for the mean, and counts 0 for the other reductions.
         reduction: 'none' gives one number for each of N.
         is_grad: accepted; of older MindSpore, which wanted to be told of derivatives.
 
@@ -212,7 +215,12 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         """The cross entropies, reduced."""
         tensors(self, logits=logits, labels=labels)
         self._check(logits, labels)
-        return ops.cross_entropy(logits, labels, reduction=self.reduction)
+        if not self.sparse:
+            return ops.cross_entropy(logits, labels, reduction=self.reduction)
+        if self.reduction == "mean":
+            return ops.sparse_softmax_cross_entropy_with_logits(logits, labels)
+        losses = cross_entropies_of_classes(logits, labels)
+        return losses if self.reduction == "none" else losses.sum()
 
     def _check(self, logits, labels):
         what = "SoftmaxCrossEntropyWithLogits: labels"

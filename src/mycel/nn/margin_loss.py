@@ -10,6 +10,7 @@ from mycel.base.errors import wrong
 from mycel.nn.checks import boolean, number
 from mycel.nn.layers.activation import get_activation
 from mycel.nn.loss import LossBase, tensors
+from mycel.ops.statistics import root_of_squares
 from mycel.record.tensor import Tensor
 
 
@@ -167,7 +168,7 @@ class TripletMarginWithDistanceLoss(LossBase):
 
 def _row_distance(a, b):
     away = a - b
-    return ops.sqrt((away * away).sum(1))
+    return root_of_squares((away * away).sum(1))
 
 
 class GaussianNLLLoss(LossBase):

@@ -34,10 +34,15 @@ class Named(OrderedDict):
             super().__delitem__(name)
 
     def put_back(self, members) -> None:
-        """Have exactly these members without telling the Cell."""
-        super().clear()
+        """Have exactly these members without telling the Cell.
+
+        Each of them is there all the while: an exception may come from outside.
+        """
         for name, member in members.items():
             self.put(name, member)
+            self.move_to_end(name)
+        for name in [name for name in self if name not in members]:
+            self.drop(name)
 
     def __setitem__(self, name, member):
         owner = self._owner()

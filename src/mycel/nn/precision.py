@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from mycel.base import errors
 from mycel.base.dtypes import DType, bfloat16, float16, float32
 from mycel.base.structure import structure
-from mycel.base.trees import tree_leaves, tree_map
+from mycel.base.trees import tree_exchange, tree_leaves
 from mycel.define.op import Op
 from mycel.nn.members import Members, cells_and_names, is_called
 from mycel.record.stream import local, record
@@ -99,13 +99,6 @@ class _Cast:
         self.inside = inside
         self.source = source
 
-    def restore(self) -> bool:
-        """Let the handle point at what it had, unless it was assigned meanwhile."""
-        unchanged = _same(self.handle._value, self.inside)
-        if unchanged:
-            self.handle._value = self.outside
-        return unchanged
-
 
 class _Frames(threading.local):
     """The calls in another type that are open in this thread: casts by id of their handles."""
@@ -124,15 +117,21 @@ def call_in_precision(cell, function: Callable, *given):
     wanted = cell._computes_in
     frame: dict[int, _Cast] = {}
     with _lock:
-        _frames.open.append(frame)
+        frames = _frames.open
+        depth = len(frames)
         try:
+            frames.append(frame)
             for leaf in (*tree_leaves(given), *_own_handles(cell)):
                 if isinstance(leaf, Tensor):
                     _enter(frame, leaf, wanted)
             return _results(function(*given), frame)
         finally:
-            _frames.open.pop()
-            _leave(frame)
+            del frames[depth:]
+            try:
+                _leave(frame)
+            finally:  # an exception may have come from outside where it began
+                if frame:
+                    _leave(frame)
 
 
 def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
@@ -146,14 +145,22 @@ def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
         source = around[-1].source
         _check_known(source)
     inside = _as(source, wanted)
+    key, cast = id(handle), _Cast(handle, outside, inside, source)
+    # Together, whatever interrupts: nothing is called in between.
+    frame[key] = cast
     handle._value = inside
-    frame[id(handle)] = _Cast(handle, outside, inside, source)
 
 
 def _leave(frame: dict[int, _Cast]) -> None:
     """Let the handles point at what they had, or at what they were assigned."""
-    for entry in [entry for entry in frame.values() if not entry.restore()]:
+    for key, entry in list(frame.items()):
+        if _same(entry.handle._value, entry.inside):
+            # Together, whatever interrupts: nothing is called in between.
+            entry.handle._value = entry.outside
+            del frame[key]
+    for key, entry in list(frame.items()):
         _keep(entry)
+        del frame[key]
 
 
 def _keep(entry: _Cast) -> None:
@@ -184,7 +191,7 @@ def _results(output, frame: dict[int, _Cast]):
     """What was returned; a handle that points elsewhere afterwards as a Tensor of its own."""
     if not any(id(leaf) in frame for leaf in tree_leaves(output)):
         return output
-    return tree_map(
+    return tree_exchange(
         lambda leaf: new_tensor(leaf._value) if id(leaf) in frame else leaf,
         output,
     )

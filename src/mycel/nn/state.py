@@ -16,8 +16,9 @@ from mycel.base.places import user_place
 from mycel.base.structure import changed_everywhere
 from mycel.nn.members import Members
 from mycel.record.hooks import HookHandle, Hooks, check_hook
+from mycel.record.parameter import own_value
 from mycel.record.stream import current_stream
-from mycel.record.tensor import Tensor, rebind, resolve
+from mycel.record.tensor import Tensor, rebind
 
 # The key of what `get_extra_state` returns, behind the path of its Cell.
 EXTRA = "_extra_state"
@@ -361,7 +362,7 @@ class Stateful(Members):
             if member is not None:
                 made = fn(member)
                 if made is not member:
-                    rebind(member, resolve(made))
+                    rebind(member, own_value(made))
         return self
 
 
@@ -398,7 +399,7 @@ def _load_one(key: str, member: Tensor, value) -> str | None:
         return f"{key!r} has shape {member.shape}, but the state has shape {value.shape}"
     if value.dtype.is_inexact and not value.dtype.is_floating and member.dtype.is_floating:
         return f"{key!r} is {member.dtype}, which cannot hold {value.dtype} without loss"
-    rebind(member, resolve(value.astype(member.dtype)))
+    rebind(member, own_value(value.astype(member.dtype)))
     return None
 
 

@@ -18,6 +18,7 @@ from mycel.numpy.convert import (
     operands,
     stacked,
 )
+from mycel.ops.selection import nearest, nearest_elements
 from mycel.record.tensor import Tensor
 
 
@@ -125,7 +126,7 @@ def choose(a, choices, mode="clip"):
         raise errors.wrong(ValueError, "a and choices", "of some dimension", "numbers")
     table = stacked([ops.broadcast_to(x, shape) for x in parts])
     index = _inside(ops.broadcast_to(a, shape), len(parts), mode)
-    return ops.squeeze(ops.gather_elements(table, 0, ops.expand_dims(index, 0)), 0)
+    return ops.squeeze(nearest_elements(table, ops.expand_dims(index, 0), 0), 0)
 
 
 def take(a, indices, axis=None, mode="clip"):
@@ -142,7 +143,9 @@ def take(a, indices, axis=None, mode="clip"):
     if axis is None:
         a, axis = ops.reshape(a, (-1,)), 0
     axis = axis_of(axis, a.ndim)
-    return ops.gather(a, _inside(index, a.shape[axis], mode), axis)
+    if mode == "clip":
+        return nearest(a, index, axis)
+    return nearest(a, _inside(index, a.shape[axis], mode), axis)
 
 
 def take_along_axis(arr, indices, axis):
@@ -161,7 +164,7 @@ def take_along_axis(arr, indices, axis):
     front = broadcast_shape(arr.shape[:axis], indices.shape[:axis])
     rest = broadcast_shape(arr.shape[axis + 1 :], indices.shape[axis + 1 :])
     arr, indices = (ops.broadcast_to(x, (*front, x.shape[axis], *rest)) for x in (arr, indices))
-    return ops.gather_elements(arr, axis, indices)
+    return nearest_elements(arr, ops.remainder(indices, arr.shape[axis]), axis)
 
 
 def argwhere(a):

@@ -15,6 +15,7 @@ from mycel.numpy.convert import (
     in_type,
 )
 from mycel.ops.reduction import reduce_max, reduce_min, reduce_sum
+from mycel.ops.statistics import root_of_squares
 from mycel.record.tensor import Tensor
 
 _SHORT = ("bool", "int8", "int16")
@@ -255,7 +256,7 @@ def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False):
         >>> print(ms.numpy.nanstd(Tensor([1.0, float("nan"), 5.0])))
         2.0
     """
-    return in_type(ops.sqrt(_nan_variance(a, axis, ddof, keepdims)), dtype or float32)
+    return in_type(root_of_squares(_nan_variance(a, axis, ddof, keepdims)), dtype or float32)
 
 
 def _nan_variance(a, axis, ddof, keepdims):

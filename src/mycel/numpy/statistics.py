@@ -15,6 +15,7 @@ from mycel.numpy.creation import linspace
 from mycel.numpy.layout import concatenate
 from mycel.ops.arithmetic import real_div
 from mycel.ops.reduction import reduce_sum
+from mycel.ops.selection import nearest
 from mycel.record.tensor import Tensor
 
 
@@ -163,7 +164,7 @@ def interp(x, xp, fp, left=None, right=None):
         raise errors.wrong(ValueError, "xp and fp", "vectors of one length", shown)
     upper = ops.clip(searchsorted(xp, x), 0, xp.size - 1)
     lower = ops.clip(ops.sub(upper, 1), 0, xp.size - 1)
-    x_0, x_1, y_0, y_1 = (ops.gather(p, i, 0) for p in (xp, fp) for i in (lower, upper))
+    x_0, x_1, y_0, y_1 = (nearest(p, i, 0) for p in (xp, fp) for i in (lower, upper))
     width = ops.sub(x_1, x_0)
     same = ops.equal(width, 0)
     share = ops.true_divide(ops.sub(x, x_0), ops.where(same, 1.0, width))

@@ -37,7 +37,7 @@ def relu6(x):
         >>> print(ops.relu6(Tensor([-1.0, 2.0, 9.0])))
         [0. 2. 6.]
     """
-    return _clipped(x, 0, 6)
+    return _clipped(x, 0, 6, "high")
 
 
 def _real(x, what):
@@ -51,10 +51,10 @@ def _real(x, what):
     return x
 
 
-def _clipped(x, low, high):
-    """x within bounds, its derivative 1 between them and at the upper one, 0 elsewhere."""
+def _clipped(x, low, high, *ends):
+    """x within bounds, its derivative 1 between them and at those that `ends` names, else 0."""
     low, high = jnp.array(low, x.dtype), jnp.array(high, x.dtype)
-    inside = (x > low) & (x <= high)
+    inside = (x >= low if "low" in ends else x > low) & (x <= high if "high" in ends else x < high)
     return jnp.where(inside, x, jax.lax.stop_gradient(jnp.clip(x, low, high)))
 
 
@@ -69,7 +69,10 @@ def leaky_relu(x, *, slope=0.2):
         >>> print(ops.leaky_relu(Tensor([-1.0, 2.0]), 0.5))
         [-0.5  2. ]
     """
-    return jnp.where(x > 0, x, x * jnp.array(slope, x.dtype))
+    slope = jnp.array(slope, x.dtype)
+    # At 0 the middle of both slopes, as in MindSpore, which takes the larger of x and slope · x.
+    factor = jnp.where(x == 0, ((1 + slope) / 2).astype(x.dtype), slope)
+    return jnp.where(x > 0, x, x * factor)
 
 
 @op("ops.elu(input_x=x, alpha=alpha)", "Elu(alpha=1.0)(input_x=x)",
@@ -110,7 +113,11 @@ def selu(x):
         >>> print(ops.selu(Tensor([0.0])))
         [0.]
     """
-    return jax.nn.selu(_real(x, "selu"))
+    above = _real(x, "selu") >= 0
+    bend = jnp.array(1.6732632423543772, x.dtype)
+    # The slope at 0 is that from above.
+    below = bend * jnp.expm1(jnp.where(above, jnp.zeros((), x.dtype), x))
+    return jnp.array(1.0507009873554805, x.dtype) * jnp.where(above, x, below)
 
 
 @op(
@@ -214,7 +221,7 @@ def hardswish(x):
         >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
         [-0.  0.  4.]
     """
-    gate = _hard_gate(_real(x, "hardswish"))
+    gate = _hard_gate(_real(x, "hardswish"), "low", "high")
     # Minus infinity times 0 is no number, but the function is 0 there.
     return jnp.where(x == -jnp.inf, jnp.zeros((), x.dtype), x) * gate
 
@@ -232,8 +239,8 @@ def hardsigmoid(x):
     return _hard_gate(_real(x, "hardsigmoid"))
 
 
-def _hard_gate(x):
-    return _clipped(x + jnp.array(3, x.dtype), 0, 6) * jnp.array(1 / 6, x.dtype)
+def _hard_gate(x, *ends):
+    return _clipped(x + jnp.array(3, x.dtype), 0, 6, *ends) * jnp.array(1 / 6, x.dtype)
 
 
 @op("ops.hardtanh(input=x, min_val=low, max_val=high)",
@@ -279,7 +286,11 @@ def softsign(x):
         >>> print(ops.softsign(Tensor([1.0])))
         [0.5]
     """
-    return jax.nn.soft_sign(_real(x, "softsign"))
+    return _soft_sign(_real(x, "softsign"))
+
+
+_soft_sign = jax.custom_jvp(jax.nn.soft_sign)
+_soft_sign.defjvps(lambda t, y, x: t / jnp.square(1 + jnp.abs(x)))
 
 
 @op("ops.softshrink(input=x, lambd=bound)", "SoftShrink(lambd=(bound, 0.5))(input=x)",

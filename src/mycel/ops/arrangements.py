@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel.base.dtypes import int32, numpy_dtype
+from mycel.base.errors import wrong
+from mycel.define.bounds import Bounds
 from mycel.ops.common import promoted
 from mycel.ops.extremes import amax, amin
 from mycel.ops.ordering import unique
@@ -174,7 +176,24 @@ def choose(x, choices, mode="clip"):
     return element_of_choice(x, tuple(parts), mode)
 
 
-@op("UnravelIndex()(indices=x, dims=shape)")
+@op(indices=lambda x, *, shape: [Bounds(0, 0, math.prod(shape))])
+def unravelled(x, *, shape):
+    """The indices in a shape for places in the flattened form; see `unravel_index`.
+
+    Example:
+        >>> from mycel.ops.arrangements import unravelled
+        >>> print(unravelled(Tensor([3]), (2, 3)))
+        [[1]
+         [0]]
+    """
+    rest, rows = x, []
+    for n in reversed(shape):
+        rows.append(rest % n)
+        rest = rest // n
+    return jnp.stack(rows[::-1]).astype(x.dtype)
+
+
+@composite("UnravelIndex()(indices=x, dims=shape)")
 def unravel_index(x, shape):
     """The indices in a Tensor of some shape for places in its flattened form, one row for each.
 
@@ -185,11 +204,7 @@ def unravel_index(x, shape):
         [[1 1]
          [0 2]]
     """
-    rest, rows = x, []
-    for n in shape[::-1]:
-        rows.append(rest % n)
-        rest = rest // n
-    return jnp.stack(rows[::-1]).astype(x.dtype)
+    return unravelled(x, tuple(shape.tolist() if isinstance(shape, Tensor) else shape))
 
 
 @composite(
@@ -232,7 +247,8 @@ def invert_permutation(x):
     """The places at which 0, 1, 2 … are, of a tuple of numbers.
 
     Raises:
-        ValueError: the numbers are not 0, 1, 2 …, each once.
+        TypeError: the numbers are no integers.
+        ValueError: they are not 0, 1, 2 …, each once.
 
     Source: MindSpore's `ops.InvertPermutation`.
 
@@ -240,7 +256,9 @@ def invert_permutation(x):
         >>> ops.InvertPermutation()((2, 0, 1))
         (1, 2, 0)
     """
-    numbers = [int(n) for n in x]
+    numbers = x.tolist() if isinstance(x, Tensor) else list(x)
+    if not all(isinstance(n, (int, np.integer)) for n in numbers):
+        raise wrong(TypeError, "InvertPermutation: the input", "of integers", numbers)
     if sorted(numbers) != list(range(len(numbers))):
         raise ValueError(f"0 to {len(numbers) - 1}, each once, are needed, not {numbers}.")
     return tuple(int(n) for n in np.argsort(numbers))

@@ -8,6 +8,7 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.define.bounds import Bounds
 from mycel.ops.axes import axis_in
 from mycel.ops.convolution import same_or_given
 from mycel.ops.patches import fold, patches
@@ -254,7 +255,10 @@ def resize_linear(x, size, coordinate_transformation_mode="align_corners"):
 @op("ops.reverse_sequence(x, seq_lengths=lengths, seq_dim=axis, batch_dim=(batch, 0))",
     "ReverseSequence(seq_dim=axis, batch_dim=(batch, 0))(x, seq_lengths=lengths)",
     "Tensor.reverse_sequence(x, seq_lengths=lengths, seq_dim=(axis, 0),"
-    " batch_dim=(batch, 0))")  # fmt: skip
+    " batch_dim=(batch, 0))",
+    indices=lambda x, lengths, *, axis, batch: [
+        Bounds(1, 0, x.shape[axis] + 1, what="length")
+    ])  # fmt: skip
 def reverse_sequence(x, lengths, *, axis, batch=0):
     """The beginning of each sequence backwards, the rest as it is.
 

@@ -12,7 +12,7 @@ from mycel.record.tensor import Tensor, new_tensor, resolve
 from mycel.spell import composite, op
 
 
-@op()
+@op(rearranges=True)
 def convert(x, *, dtype):
     """x in the element type of this name; what `cast` records."""
     wanted = jnp.dtype(dtype)

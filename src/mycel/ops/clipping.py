@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel.base.errors import wrong
+from mycel.ops.lengths import length, root
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
@@ -16,7 +17,7 @@ def scale_to_global_norm(limit, *tensors):
     """All arrays times limit / max(limit, their common norm), in their own types."""
     total = sum(jnp.sum(jnp.square(x.astype(np.float32))) for x in tensors)
     limit = limit.astype(np.float32)
-    norm = jnp.sqrt(total)
+    norm = root(total)
     factor = limit / jnp.maximum(norm, limit)
     return tuple(_scaled(x, factor) for x in tensors)
 
@@ -28,8 +29,8 @@ def _scaled(x, factor):
 @op()
 def scale_to_norm(limit, *tensors, order):
     """All arrays times the smaller of 1 and limit / their common norm; and that norm."""
-    lengths = [jnp.linalg.norm(x.astype(np.float32).reshape(-1), order) for x in tensors]
-    norm = jnp.linalg.norm(jnp.stack(lengths), order)
+    lengths = [length(x.astype(np.float32).reshape(-1), order, -1) for x in tensors]
+    norm = length(jnp.stack(lengths), order, -1)
     factor = jnp.minimum(limit.astype(np.float32) / (norm + np.float32(1e-6)), 1)
     return (*(_scaled(x, factor) for x in tensors), norm)
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from mycel.base.promotion import promote_dtypes
 
@@ -19,3 +21,8 @@ def promoted(x, y):
 def as_float(x):
     """An integer or boolean array as Float32; real and complex ones as they are."""
     return x if x.dtype.kind in "fcV" else x.astype(np.float32)
+
+
+def from_above(x):
+    """x with +0 for -0: roots and logarithms have their pole, and their slope, above 0."""
+    return x - lax.stop_gradient(jnp.where(x == 0, x, jnp.zeros((), x.dtype)))

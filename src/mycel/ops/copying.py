@@ -7,7 +7,7 @@ import numpy as np
 
 from mycel.differentiate.api import stop_gradient
 from mycel.record.parameter import assign as set_value
-from mycel.record.tensor import Tensor
+from mycel.record.tensor import Tensor, new_tensor, resolve
 from mycel.spell import composite, op
 
 
@@ -125,7 +125,7 @@ def assign(variable, value):
     """Give a Parameter (or a Tensor) another value, converted to its element type.
 
     Returns:
-        The Parameter itself.
+        The new value, a Tensor.
 
     Raises:
         ValueError: a value of another shape.
@@ -135,8 +135,8 @@ def assign(variable, value):
 
     Example:
         >>> p = Parameter(Tensor([1.0, 2.0]), name="p")
-        >>> print(ops.assign(p, Tensor([7, 8])).asnumpy())
-        [7. 8.]
+        >>> print(ops.assign(p, Tensor([7, 8])), p.asnumpy())
+        [7. 8.] [7. 8.]
     """
     set_value(variable, value)
-    return variable
+    return new_tensor(resolve(variable))

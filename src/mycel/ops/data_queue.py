@@ -17,6 +17,7 @@ import numpy as np
 from mycel.base import errors
 from mycel.base.dtypes import as_dtype
 from mycel.base.places import user_place
+from mycel.base.signals import came_from_outside
 from mycel.define.aval import Aval, aval_of
 from mycel.record.stream import Stream, demand, local
 from mycel.record.tensor import Tensor, new_tensor, to_array
@@ -289,6 +290,8 @@ class Queue:
             except StopIteration:
                 return Row()
             except Exception as error:
+                if came_from_outside(error):
+                    raise
                 return Row(error=error)
             finally:
                 local.stream = outer

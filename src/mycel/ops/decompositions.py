@@ -11,6 +11,7 @@ from jax import lax
 from mycel.base.dtypes import numpy_dtype
 from mycel.ops.axes import axes_in
 from mycel.ops.common import as_float
+from mycel.ops.lengths import length, matrix_length
 from mycel.spell import composite, op
 
 
@@ -328,7 +329,7 @@ def matrix_norm(x, *, order="fro", axis=(-2, -1), keepdims=False, dtype=None):
         5.0
     """
     x = as_float(x) if dtype is None else x.astype(numpy_dtype(dtype))
-    return jnp.linalg.norm(x, order, axis, keepdims)
+    return matrix_length(x, order, axes_in(axis, x.ndim), keepdims)
 
 
 @op()
@@ -370,7 +371,7 @@ def vector_norm(x, *, order=2, axis=None, keepdims=False, dtype=None):
     x = as_float(x) if dtype is None else x.astype(numpy_dtype(dtype))
     if axis is not None:
         axis = axes_in(axis, x.ndim)
-    return jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=order)
+    return length(x, order, axis, keepdims)
 
 
 @op("NuclearNorm(dim=axis, keepdim=keepdims)(x)")

@@ -76,7 +76,8 @@ def iou(anchors, truths, *, mode="iou"):
     whole = truth_areas[:, None]
     if mode == "iou":
         whole = whole + anchor_areas[None, :] - shared
-    return (shared / whole).astype(anchors.dtype)
+    # Boxes without an area share nothing.
+    return (shared / jnp.where(whole == 0, 1, whole)).astype(anchors.dtype)
 
 
 def _centred(boxes):

@@ -10,29 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.define.bounds import Bounds
 from mycel.ops.axes import axis_in
 from mycel.ops.common import as_float, promoted
+from mycel.ops.lengths import distance, length
 from mycel.ops.random import as_key, draw_key
 from mycel.record.tensor import rebind, resolve
 from mycel.spell import composite, op
-
-
-def norm_of(x, p: float, axis=-1):
-    """The p-norm along one axis (or several); where it is 0 its derivative is 0."""
-    size = jnp.abs(x)
-    if p == 0:
-        return jnp.sum(x != 0, axis).astype(x.dtype)
-    if math.isinf(p):
-        # Where several are largest the first one counts.
-        return jnp.max(size, axis)
-    if p == 1:
-        return jnp.sum(jnp.where(x == 0, jnp.zeros((), x.dtype), size), axis, dtype=x.dtype)
-    # Neither a root nor a power has a derivative at 0.
-    powers = jnp.where(x == 0, jnp.zeros((), x.dtype), jnp.where(x == 0, 1, size) ** p)
-    total = jnp.sum(x * x if p == 2 else powers, axis, dtype=x.dtype)
-    there = total != 0
-    root = jnp.where(there, total, 1) ** (1 / p) if p != 2 else jnp.sqrt(jnp.where(there, total, 1))
-    return jnp.where(there, root, jnp.zeros((), x.dtype)).astype(x.dtype)
 
 
 def _order(p, what: str) -> float:
@@ -63,7 +47,7 @@ def cosine_similarity(x, y, *, dim=1, epsilon=1e-8):
     x, y = map(as_float, promoted(x, y))
     axis = axis_in(dim, max(x.ndim, y.ndim))
     x, y = jnp.broadcast_arrays(x, y)
-    lengths = jnp.maximum(norm_of(x, 2, axis) * norm_of(y, 2, axis), jnp.array(epsilon, x.dtype))
+    lengths = jnp.maximum(length(x, 2, axis) * length(y, 2, axis), jnp.array(epsilon, x.dtype))
     return jnp.sum(x * y, axis, dtype=x.dtype) / lengths
 
 
@@ -90,7 +74,7 @@ def pdist(x, *, p=2.0):
     if x.ndim < 2:
         raise ValueError(f"There are no distances between the rows of {x.shape}.")
     first, second = np.triu_indices(x.shape[-2], 1)
-    return norm_of(x[..., first, :] - x[..., second, :], p)
+    return distance(x[..., first, :] - x[..., second, :], p)
 
 
 @op("ops.dist(input=x, other=y, p=p)")
@@ -105,7 +89,7 @@ def dist(x, y, *, p=2):
     """
     p = _order(p, "dist")
     x, y = map(as_float, promoted(x, y))
-    return norm_of((x - y).reshape(-1), p)
+    return length((x - y).reshape(-1), p, -1)
 
 
 @op(
@@ -137,7 +121,7 @@ def renorm(x, *, p, axis, most):
 
 def _shrinking(rows, p, most):
     """The factor that brings each row to the length `most` at most."""
-    lengths = norm_of(rows, float(p))
+    lengths = distance(rows, float(p))
     most = jnp.array(most, rows.dtype)
     longer = lengths > most
     return jnp.where(longer, most / jnp.where(longer, lengths, 1), jnp.ones((), rows.dtype))
@@ -168,7 +152,11 @@ def bidense(x, y, weight, bias=None):
 # -- tables ------------------------------------------------------------------------------------
 
 
-@op()
+def _rows(position, table):
+    return Bounds(position, 0, table.shape[0], operator="embedding")
+
+
+@op(indices=lambda index, table, **_: [_rows(0, table)])
 def rows_looked_up(index, table, *, empty, by_count):
     """Rows of a table by number; see `embedding`.
 
@@ -197,7 +185,7 @@ def _(index, table, output, cotangent, *, empty, by_count):
     return np.zeros(index.shape, jax.dtypes.float0), made
 
 
-@op()
+@op(indices=lambda table, index, **_: [_rows(1, table)])
 def rows_shortened(table, index, *, p, most):
     """A table whose rows of these numbers are `most` long at most; see `embedding`.
 

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.base.trees import rebuilt
 from mycel.ops.arithmetic import maximum, minimum
 from mycel.ops.common import as_float, promoted
 from mycel.spell import composite, op
@@ -231,7 +232,21 @@ def lgamma(x):
         >>> print(ops.lgamma(Tensor([0.5, 3.0])))
         [0.5723648 0.6931474]
     """
-    return jax.lax.lgamma(as_float(x))
+    return _log_gamma(as_float(x))
+
+
+_log_gamma = jax.custom_jvp(jax.lax.lgamma)
+_log_gamma.defjvps(lambda t, y, x: t * _digamma(x))
+
+
+@jax.custom_jvp
+def _digamma(x):
+    # A pole whose side is that of the zero; at the other poles there is no answer.
+    pole = jnp.copysign(jnp.array(jnp.inf, x.dtype), -x)
+    return jnp.where(x == 0, pole, jax.lax.digamma(x))
+
+
+_digamma.defjvps(lambda t, y, x: t * jax.scipy.special.polygamma(1, x))
 
 
 @op("ops.digamma(input=x)", "Digamma()(x)", "Tensor.digamma(x)")
@@ -244,10 +259,7 @@ def digamma(x):
         >>> print(ops.digamma(Tensor([0.5, 3.0])))
         [-1.96351     0.92278427]
     """
-    x = as_float(x)
-    # A pole whose side is that of the zero; at the other poles there is no answer.
-    pole = jnp.copysign(jnp.array(jnp.inf, x.dtype), -x)
-    return jnp.where(x == 0, pole, jax.lax.digamma(x))
+    return _digamma(as_float(x))
 
 
 @op("ops.copysign(x, other=y)", "Tensor.copysign(x, other=y)")
@@ -261,7 +273,13 @@ def copysign(x, y):
         [-1. -2.]
     """
     x, y = promoted(x, y)
-    return jnp.copysign(as_float(x), as_float(y))
+    return _with_sign(as_float(x), as_float(y))
+
+
+_with_sign = jax.custom_jvp(jnp.copysign)
+_with_sign.defjvps(
+    lambda t, made, x, y: t * jnp.where(x == 0, 0, jnp.sign(x) * jnp.copysign(1, y)), None
+)
 
 
 @op("ops.heaviside(input=x, values=y)", "Heaviside()(x, values=y)", "Tensor.heaviside(x, values=y)")
@@ -293,7 +311,11 @@ def nextafter(x, y):
         [1.0000001]
     """
     x, y = promoted(x, y)
-    return jnp.nextafter(x, y)
+    return _next(x, y)
+
+
+_next = jax.custom_jvp(jnp.nextafter)
+_next.defjvps(lambda t, made, x, y: jnp.broadcast_to(t, made.shape), None)
 
 
 @op(
@@ -506,7 +528,7 @@ def clamp(x, low=None, high=None):
         [-1.   0.5  1. ]
     """
     if isinstance(x, (tuple, list)):
-        return type(x)(clamp(part, low, high) for part in x)
+        return rebuilt(x, [clamp(part, low, high) for part in x])
     if low is None and high is None:
         raise ValueError("One of `min` and `max` must be given.")
     if low is None:
@@ -528,7 +550,7 @@ def clip_by_value(x, low=None, high=None):
         [-1.   0.5  1. ]
     """
     if isinstance(x, (tuple, list)):
-        return type(x)(clip_by_value(part, low, high) for part in x)
+        return rebuilt(x, [clip_by_value(part, low, high) for part in x])
     if low is None and high is None:
         raise ValueError("One of `clip_value_min` and `clip_value_max` must be given.")
     raised = x if low is None else maximum(x, low)
@@ -565,4 +587,9 @@ def logit(x, *, eps=None):
     """
     if eps is not None and eps >= 0:
         x = jnp.clip(x, np.asarray(eps, x.dtype), np.asarray(1 - eps, x.dtype))
-    return jnp.log(x / (1 - x))
+    return _log_odds(x)
+
+
+_log_odds = jax.custom_jvp(lambda x: jnp.log(x / (1 - x)))
+# Outside of 0 … 1 there is no value, so there is no slope.
+_log_odds.defjvps(lambda t, y, x: t * jnp.where((x < 0) | (x > 1), jnp.nan, 1 / (x * (1 - x))))

@@ -377,7 +377,12 @@ def aminmax(x, *, axis=0, keepdims=False):
         [1 3] [4 5]
     """
     axis = None if axis is None else axis_in(axis, x.ndim)
-    return jnp.min(x, axis, keepdims=keepdims), jnp.max(x, axis, keepdims=keepdims)
+    if axis is None:
+        return jnp.min(x, keepdims=keepdims), jnp.max(x, keepdims=keepdims)
+    # Of several that are alike the first has the gradient, as in `ops.max` along an axis.
+    places = (find(x, axis, keepdims=True) for find in (jnp.argmin, jnp.argmax))
+    found = [jnp.take_along_axis(x, place, axis) for place in places]
+    return tuple(found if keepdims else [part.squeeze(axis) for part in found])
 
 
 def _running(x, axis, accumulate, dtype):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensor methods that write to chosen places of their Tensor, and their twins without underscore.
 
-Positions outside are left out, and negative ones count from the end.
+Negative positions count from the end.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel.base.errors import wrong
+from mycel.define.bounds import counted
 from mycel.ops.in_place import assigned
 from mycel.ops.scatter import index_fill, positions_along, tensor_scatter_add, with_index_added
-from mycel.ops.scatter import tensor_scatter_elements as scattered
+from mycel.ops.scatter import scatter_elements as scattered
+from mycel.ops.selection import positions_in
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
@@ -119,7 +121,7 @@ def index_add_(x, dim, index, source, alpha=1):
     return assigned(x, with_index_added(x, index, source, dim, alpha))
 
 
-@op()
+@op(indices=positions_in)
 def index_copy(x, index, source, *, axis):
     """x with its slices along `dim` at the positions of a vector replaced.
 
@@ -167,7 +169,12 @@ def index_fill_(x, dim, index, value):
 # -- by positions of single elements --------------------------------------------------------------
 
 
-@op()
+def _bounds(x, values, *positions, accumulate):
+    lengths = zip(positions, x.shape, strict=False)
+    return [counted(i, length, operator="index_put") for i, (_, length) in enumerate(lengths, 2)]
+
+
+@op(indices=_bounds)
 def written_at(x, values, *positions, accumulate):
     """x with `values` where arrays of positions meet; see `index_put`.
 

@@ -4,7 +4,7 @@
 Where an integer points and where a slice of step 1 starts are inputs of the operator, so that
 `x[i]` and `x[i : i + 32]` in a loop are one program for every i; only lengths are part of the
 program. Positions given in Python are checked before anything is recorded (XLA would clamp them
-silently); those in an integer Tensor are counted from either end and then clamped.
+silently); those in an integer Tensor are inputs as well, with bounds.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.define.bounds import counted
 from mycel.record.dispatch import number_value, wrap
 from mycel.record.stream import record
 from mycel.record.tensor import Tensor, data_value, give_value, resolve
@@ -30,7 +31,19 @@ NUMBER, ARRAY = ("number",), ("array",)
 # -- the operators ---------------------------------------------------------------------------
 
 
-@op()
+def _bounds(x, first, plan, operator="x[...]") -> list:
+    """What the positions of a plan may hold, the first of which is this input."""
+    found, axis = [], 0
+    for kind, *_ in plan:
+        if kind in ("number", "array"):
+            where = f" of dimension {axis}"
+            found.append(counted(first, x.shape[axis], where=where, operator=operator))
+        first += kind in ("integer", "number", "slice", "array")
+        axis += kind != "new"
+    return found
+
+
+@op(indices=lambda x, *positions, plan: _bounds(x, 1, plan))
 def read_index(x, *positions, plan):
     """The part of x that a plan and its positions point to.
 
@@ -46,7 +59,7 @@ def read_index(x, *positions, plan):
     return part.at[tuple(inner)].get(mode="clip")
 
 
-@op()
+@op(indices=lambda x, value, *positions, plan: _bounds(x, 2, plan, "x[...] = value"))
 def write_index(x, value, *positions, plan):
     """x with the part that a plan points to replaced by `value`.
 
@@ -178,9 +191,11 @@ def _plain(item):
 
     Raises:
         IndexError: the entry is nothing that can point to elements.
+        TypeError: it is a list of such.
     """
     if item.__class__ in _BASIC:
         return item
+    given = item
     if isinstance(item, np.bool_):
         return bool(item)
     if isinstance(item, Integral):
@@ -195,7 +210,7 @@ def _plain(item):
         if item.ndim == 0 and kind.kind == "b":
             return bool(item)
         return int(item) if item.ndim == 0 and isinstance(item, np.ndarray) else item
-    raise IndexError(
+    raise (TypeError if given.__class__ is list else IndexError)(
         "A Tensor is indexed by integers, slices, None, Ellipsis, booleans, lists, NumPy arrays "
         f"and Tensors of integers or booleans, not by {item!r:.60}."
     )

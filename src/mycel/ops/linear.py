@@ -9,6 +9,7 @@ from jax import lax
 
 from mycel.ops.arithmetic import add, mul
 from mycel.ops.common import promoted
+from mycel.ops.lengths import distance
 from mycel.ops.reduction import reduce_sum
 from mycel.spell import composite, op
 
@@ -450,12 +451,4 @@ def cdist(x, y, *, order=2.0):
     _fit(x, y, -1, -1)
     if order < 0:
         raise ValueError(f"The p of cdist must not be negative, but {order} was given.")
-    apart = jnp.abs(x[..., :, None, :] - y[..., None, :, :])
-    if order == float("inf"):
-        return jnp.max(apart, -1)
-    if order == 0:
-        return jnp.sum(apart != 0, -1, x.dtype)
-    powers = jnp.sum(apart if order == 1 else apart**order, -1)
-    # The root has no derivative at 0; there the distance has none to give either.
-    same = powers == 0
-    return jnp.where(same, 0, jnp.where(same, 1, powers) ** (1 / order)).astype(x.dtype)
+    return distance(x[..., :, None, :] - y[..., None, :, :], order).astype(x.dtype)

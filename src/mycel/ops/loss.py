@@ -8,8 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.define.bounds import Bounds
 from mycel.ops.common import as_float, promoted
+from mycel.ops.lengths import absolute
 from mycel.spell import composite, op
+
+CLASS = "class number"
 
 
 def _reduce(losses, reduction: str):
@@ -35,11 +39,6 @@ def _met(x, y, what: str):
         raise ValueError(f"{what}: the shapes {x.shape} and {y.shape} do not fit.") from None
     x, y = promoted(x, y)
     return as_float(x), as_float(y)
-
-
-def _absolute(x):
-    """|x| with the derivative 0 at 0, where JAX's is 1."""
-    return jnp.where(x == 0, jnp.zeros((), x.dtype), jnp.abs(x))
 
 
 # -- classes ----------------------------------------------------------------------------------
@@ -118,6 +117,7 @@ def _negative_log(x, target, weight, ignore_index, reduction, smoothing):
     target = target.astype(np.int32)
     counted = target != ignore_index
     safe = jnp.where(counted, target, 0)
+    safe = jnp.where(safe < 0, safe + x.shape[_class_axis(x)], safe)
     losses = -_picked(x, safe)
     shares = jnp.ones(losses.shape, x.dtype)
     smooth = None
@@ -139,11 +139,21 @@ def _negative_log(x, target, weight, ignore_index, reduction, smoothing):
     return total / jnp.sum(jnp.where(counted, shares, 0), dtype=x.dtype)
 
 
+def _class_numbers(x, target, *_, ignore_index, **__):
+    """The bounds of class numbers; as in MindSpore, negative ones count from the last class."""
+    count = x.shape[_class_axis(x)]
+    return [Bounds(1, -count, count, ignore_index, CLASS)]
+
+
+def _of_classes(x, target, *_, **__):
+    """The bounds of class numbers that do not count from the last class."""
+    return [Bounds(1, 0, x.shape[1], what=CLASS)]
+
+
 @op(
     "ops.nll_loss(inputs=x, target=target, weight=weight, ignore_index=ignore_index,"
     " reduction='mean', label_smoothing=smoothing)",
-    "mint.nn.functional.nll_loss(input=x, target=target, weight=weight, ignore_index=ignore_index,"
-    " reduction='mean')",
+    indices=_class_numbers,
 )
 def nll_loss(x, target, weight=None, *, ignore_index=-100, reduction="mean", smoothing=0.0):
     """The negative log-likelihood of class numbers.
@@ -166,11 +176,44 @@ def nll_loss(x, target, weight=None, *, ignore_index=-100, reduction="mean", smo
     return _negative_log(x, target, weight, ignore_index, reduction, smoothing)
 
 
+def _strict(x, target, *_, ignore_index, **__):
+    """The bounds of class numbers of `mint`: none counts from the last class."""
+    return [Bounds(1, 0, x.shape[_class_axis(x)], ignore_index, CLASS)]
+
+
+@op(
+    "mint.nn.functional.nll_loss(input=x, target=target, weight=weight, ignore_index=ignore_index,"
+    " reduction='mean')",
+    indices=_strict,
+)
+def nll_loss_of_mint(x, target, weight=None, *, ignore_index=-100, reduction="mean"):
+    """The negative log-likelihood of class numbers; see `ops.nll_loss`.
+
+    Source: MindSpore's `mint.nn.functional.nll_loss`.
+
+    Example:
+        >>> print(mint.nn.functional.nll_loss(Tensor([[-1.0, -2.0]]), Tensor([1])))
+        2.0
+    """
+    return _negative_log(x, target, weight, ignore_index, reduction, 0)
+
+
+def _class_numbers_if_any(x, target, *others, **statics):
+    """Those of `cross_entropy`, whose target may be probabilities."""
+    if target.shape == x.shape and target.dtype.kind not in "iu":
+        return []
+    return _class_numbers(x, target, *others, **statics)
+
+
+def _strict_if_any(x, target, *others, **statics):
+    """As `_class_numbers_if_any`, for `mint`."""
+    return _class_numbers_if_any(x, target, *others, **statics) and _strict(x, target, **statics)
+
+
 @op(
     "ops.cross_entropy(input=x, target=target, weight=weight, ignore_index=ignore_index,"
     " reduction='mean', label_smoothing=smoothing)",
-    "mint.nn.functional.cross_entropy(input=x, target=target, weight=weight,"
-    " ignore_index=ignore_index, reduction='mean', label_smoothing=smoothing)",
+    indices=_class_numbers_if_any,
 )
 def cross_entropy(x, target, weight=None, *, ignore_index=-100, reduction="mean", smoothing=0.0):
     """The cross entropy of predictions and classes.
@@ -199,6 +242,27 @@ def cross_entropy(x, target, weight=None, *, ignore_index=-100, reduction="mean"
     return _of_probabilities(logs, target, weight, reduction, smoothing)
 
 
+@op(
+    "mint.nn.functional.cross_entropy(input=x, target=target, weight=weight,"
+    " ignore_index=ignore_index, reduction='mean', label_smoothing=smoothing)",
+    indices=_strict_if_any,
+)
+def cross_entropy_of_mint(
+    x, target, weight=None, *, ignore_index=-100, reduction="mean", smoothing=0.0
+):
+    """The cross entropy of predictions and classes; see `ops.cross_entropy`.
+
+    Source: MindSpore's `mint.nn.functional.cross_entropy`.
+
+    Example:
+        >>> print(mint.nn.functional.cross_entropy(Tensor([[0.0, 0.0]]), Tensor([1])))
+        0.6931472
+    """
+    return cross_entropy.definition.function(
+        x, target, weight, ignore_index=ignore_index, reduction=reduction, smoothing=smoothing
+    )
+
+
 def _of_probabilities(logs, target, weight, reduction, smoothing):
     _known(reduction)
     axis = _class_axis(logs)
@@ -214,7 +278,12 @@ def _of_probabilities(logs, target, weight, reduction, smoothing):
     return _reduce(-jnp.sum(products, axis, dtype=logs.dtype), reduction)
 
 
-@op("NLLLoss(reduction='mean', ignore_index=-100)(logits=x, labels=target, weight=weight)")
+@op(
+    "NLLLoss(reduction='mean', ignore_index=-100)(logits=x, labels=target, weight=weight)",
+    indices=lambda x, target, weight, *, ignore_index, reduction: [
+        Bounds(1, 0, x.shape[1], ignore_index, CLASS)
+    ],
+)
 def nll_with_weight(x, target, weight, *, ignore_index=-100, reduction="mean"):
     """The negative log-likelihood of class numbers, and the sum of the weights that counted.
 
@@ -266,6 +335,7 @@ def softmax_cross_entropy_with_logits(x, labels):
 @op(
     "SparseSoftmaxCrossEntropyWithLogits(is_grad=False)(logits=x, labels=labels)",
     "ops.sparse_softmax_cross_entropy_with_logits(logits=x, labels=labels, is_grad=False)",
+    indices=_of_classes,
 )
 def sparse_softmax_cross_entropy_with_logits(x, labels, *, is_grad=False):
     """The mean cross entropy of rows and class numbers; or, if `is_grad`, its gradient.
@@ -291,6 +361,21 @@ def sparse_softmax_cross_entropy_with_logits(x, labels, *, is_grad=False):
         return _negative_log(logs, labels, None, -1, "mean", 0)
     here = lax.broadcasted_iota(np.int32, x.shape, 1) == labels.astype(np.int32)[:, None]
     return (jnp.exp(logs) - here.astype(x.dtype)) / jnp.array(x.shape[0], x.dtype)
+
+
+@op()
+def cross_entropies_of_classes(x, labels):
+    """The cross entropy of each row and its class number; 0 where there is no such class.
+
+    Example:
+        >>> from mycel.ops.loss import cross_entropies_of_classes
+        >>> print(cross_entropies_of_classes(Tensor([[0.0, 0.0], [1.0, 2.0]]), Tensor([1, 7])))
+        [0.6931472 0.       ]
+    """
+    labels = labels.astype(np.int32)
+    there = (labels >= 0) & (labels < x.shape[1])
+    losses = -_picked(_log_softmax(x), jnp.where(there, labels, 0))
+    return jnp.where(there, losses, jnp.zeros((), x.dtype))
 
 
 # -- numbers ----------------------------------------------------------------------------------
@@ -331,7 +416,7 @@ def l1_loss(x, target, *, reduction="mean"):
         1.0
     """
     x, target = _met(x, target, "l1_loss")
-    return _reduce(_absolute(x - target), reduction)
+    return _reduce(absolute(x - target), reduction)
 
 
 @op(
@@ -407,10 +492,28 @@ def binary_cross_entropy(x, target, weight=None, *, reduction="mean"):
     if x.shape != target.shape:
         raise ValueError(f"x {x.shape} and target {target.shape} must have one shape.")
     x, target = _met(x, target, "binary_cross_entropy")
-    least = jnp.array(1e-12, x.dtype)
-    yes, no = jnp.log(jnp.maximum(x, least)), jnp.log(jnp.maximum(1 - x, least))
-    losses = -(target * yes + (1 - target) * no)
+    # In half precision the least that is told from 0 would be 0 itself.
+    wide = np.promote_types(x.dtype, np.float32)
+    losses = _two_class_entropy(x.astype(wide), target.astype(wide)).astype(x.dtype)
     return _reduce(losses if weight is None else losses * weight.astype(x.dtype), reduction)
+
+
+@jax.custom_jvp
+def _two_class_entropy(x, target):
+    yes, no = (jnp.log(jnp.maximum(p, _LEAST)) for p in (x, 1 - x))
+    return -(target * yes + (1 - target) * no)
+
+
+@_two_class_entropy.defjvp
+def _(primals, tangents):
+    x, target = primals
+    # The logarithms are cut off, but not the slope: what is wrong and sure must be able to learn.
+    by_x = (x - target) / jnp.maximum(x * (1 - x), _LEAST)
+    by_target = jnp.log(jnp.maximum(1 - x, _LEAST)) - jnp.log(jnp.maximum(x, _LEAST))
+    return _two_class_entropy(x, target), tangents[0] * by_x + tangents[1] * by_target
+
+
+_LEAST = np.float32(1e-12)
 
 
 @op(
@@ -489,16 +592,3 @@ def kl_div(x, target, *, reduction="mean", log_target=False):
     if reduction == "batchmean":
         return _reduce(losses, "sum") / jnp.array(x.shape[0], x.dtype)
     return _reduce(losses, reduction)
-
-
-@op("L2Loss()(input_x=x)")
-def l2_loss(x):
-    """Half the sum of squares.
-
-    Source: MindSpore's `ops.L2Loss`.
-
-    Example:
-        >>> print(ops.L2Loss()(Tensor([2.0])))
-        2.0
-    """
-    return jnp.sum(x * x, dtype=x.dtype) * jnp.array(0.5, x.dtype)

@@ -10,8 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.define.bounds import Bounds
+from mycel.ops import lengths
 from mycel.ops.common import as_float, promoted
-from mycel.ops.distances import norm_of
+from mycel.ops.loss import CLASS
 from mycel.spell import op
 
 
@@ -28,9 +30,13 @@ def _number(value, x):
     return jnp.array(value, x.dtype)
 
 
-def _above_zero(x):
-    """max(x, 0), with the derivative 0 at 0."""
-    return jax.nn.relu(x)
+def _above_zero(x, at_zero=0.0):
+    """max(x, 0), with one or another derivative at 0; MindSpore's losses have each their own."""
+    if not at_zero:
+        return jax.nn.relu(x)
+    slope = jnp.where(x > 0, 1, jnp.where(x == 0, at_zero, 0)).astype(x.dtype)
+    # A factor of 0 would turn infinity into NaN.
+    return jnp.where(x < 0, jnp.zeros((), x.dtype), x * slope)
 
 
 @op("ops.margin_ranking_loss(input1=x, input2=y, target=target, margin=margin,"
@@ -46,7 +52,7 @@ def margin_ranking_loss(x, y, target, *, margin=0.0, reduction="mean"):
     """
     x, y = map(as_float, promoted(x, y))
     target = target.astype(x.dtype)
-    return _reduced(_above_zero(_number(margin, x) - target * (x - y)), reduction)
+    return _reduced(_above_zero(_number(margin, x) - target * (x - y), 1.0), reduction)
 
 
 @op("ops.soft_margin_loss(input=x, target=target, reduction=reduction)",
@@ -73,6 +79,7 @@ def soft_margin_loss(x, target, *, reduction="mean"):
 @op("ops.multi_margin_loss(input=x, target=target, p=(power, 1), margin=(margin, 1),"
     " weight=weight, reduction=reduction)",
     "MultiMarginLoss(p=(power, 1), margin=margin, reduction=reduction)(x, target, weight)",
+    indices=lambda x, target, *_, **__: [Bounds(1, 0, x.shape[1], what=CLASS)],
 )  # fmt: skip
 def multi_margin_loss(x, target, weight=None, *, power=1, margin=1.0, reduction="mean"):
     """How far each class comes within a margin of the right one: max(0, margin - x[t] + x[i])^p.
@@ -117,7 +124,11 @@ def _labelled(x, target):
     return counted, hits.any(1)
 
 
-@op()
+def _labels(x, target, **_):
+    return [Bounds(1, -1, x.shape[-1], what=CLASS)]
+
+
+@op(indices=_labels)
 def multilabel_margins(x, target, *, reduction):
     """The losses, and which classes are labelled; see `multilabel_margin_loss`.
 
@@ -139,7 +150,7 @@ def multilabel_margins(x, target, *, reduction):
     return _reduced(losses, reduction), hits.astype(np.int32).reshape(x.shape)
 
 
-@op("ops.multilabel_margin_loss(input=x, target=target, reduction=reduction)")
+@op("ops.multilabel_margin_loss(input=x, target=target, reduction=reduction)", indices=_labels)
 def multilabel_margin_loss(x, target, *, reduction="mean"):
     """How far other classes come within 1 of the labelled ones, over the number of classes.
 
@@ -158,7 +169,7 @@ def multilabel_margin_loss(x, target, *, reduction="mean"):
     return multilabel_margins.definition.function(x, target, reduction=reduction)[0]
 
 
-@op("MultilabelMarginLoss(reduction=reduction)(x, target)")
+@op("MultilabelMarginLoss(reduction=reduction)(x, target)", indices=_labels)
 def multilabel_margin_with_hits(x, target, *, reduction="mean"):
     """`multilabel_margin_loss`, and which classes are labelled, Int32 of x's shape.
 
@@ -221,7 +232,7 @@ def triplet_margin_loss(
     little = _number(epsilon, x)
 
     def distance(a, b):
-        return norm_of(a - b + little, float(power))
+        return lengths.distance(a - b + little, float(power))
 
     away = distance(x, negative)
     if swap:
@@ -274,7 +285,7 @@ def hinge_embedding_loss(x, target, *, margin=1.0, reduction="mean"):
     x = as_float(x)
     none = jnp.zeros((), x.dtype)
     near = jnp.where(target == 1, x, none)
-    far = jnp.where(target == -1, _above_zero(_number(margin, x) - x), none)
+    far = jnp.where(target == -1, _above_zero(_number(margin, x) - x, 0.5), none)
     return _reduced(near + far, reduction)
 
 
@@ -308,3 +319,16 @@ def cosine_embedding_loss(x, y, target, *, margin=0.0, reduction="mean"):
     none = jnp.zeros((), x.dtype)
     losses = jnp.where(target == 1, 1 - cosine, none) + jnp.where(target == -1, apart, none)
     return _reduced(losses, reduction)
+
+
+@op("L2Loss()(input_x=x)")
+def l2_loss(x):
+    """Half the sum of squares.
+
+    Source: MindSpore's `ops.L2Loss`.
+
+    Example:
+        >>> print(ops.L2Loss()(Tensor([2.0])))
+        2.0
+    """
+    return jnp.sum(x * x, dtype=x.dtype) * jnp.array(0.5, x.dtype)

@@ -9,6 +9,7 @@ from jax import lax
 
 from mycel.base.dtypes import int64
 from mycel.base.errors import wrong
+from mycel.define.bounds import Bounds
 from mycel.ops.accumulation import cumsum
 from mycel.ops.activation import log_softmax, softmax
 from mycel.ops.axes import axes_in, axis_in, several
@@ -19,6 +20,7 @@ from mycel.ops.convolution import padded_conv
 from mycel.ops.diagonals import trace
 from mycel.ops.extremes import cummin
 from mycel.ops.in_place import assigned
+from mycel.ops.lengths import length
 from mycel.ops.linear import cdist
 from mycel.ops.masking import nonzero
 from mycel.ops.ordering import argsort, sort, topk
@@ -118,15 +120,8 @@ def normalize(x, *, order=2.0, axis=1, epsilon=1e-12):
     """
     x = as_float(x)
     axes = axes_in(axis, x.ndim)
-    if order == float("inf"):
-        length = jnp.max(jnp.abs(x), axes, keepdims=True)
-    else:
-        powers = jnp.square(x) if order == 2 else jnp.abs(x) ** order
-        total = jnp.sum(powers, axes, keepdims=True)
-        # The root has no derivative at 0; there the length counts nothing anyway.
-        there = total != 0
-        length = jnp.where(there, jnp.where(there, total, 1) ** (1 / order), 0).astype(x.dtype)
-    return x / jnp.maximum(length, jnp.array(epsilon, x.dtype))
+    most = length(x, order, axes, True)
+    return x / jnp.maximum(most, jnp.array(epsilon, most.dtype))
 
 
 def _dimension(dim, rank):
@@ -170,7 +165,11 @@ def log_softmax_along(x, dim=None, dtype=None):
     return log_softmax(x, _dimension(dim, x.ndim), dtype)
 
 
-@op()
+@op(
+    indices=lambda x, index, *, lengths: [
+        Bounds(1, 0, lengths[0] * lengths[1], operator="max_unpool2d")
+    ]
+)
 def spread_maxima(x, index, *, lengths):
     """Zeros (…, H, W) with the elements of x at positions counted through H and W.
 

@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 from mycel.base.dtypes import float32
+from mycel.define.bounds import integers
 from mycel.ops.axes import as_vector, axis_in
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
@@ -278,9 +279,10 @@ def _counted(x, weights, minlength):
     return np.bincount(x.asnumpy(), None if weights is None else weights.asnumpy(), minlength)
 
 
-@op("ops.intopk(x1=x, x2=target, k=k)", "InTopK(k)(x1=x, x2=target)")
+@op("ops.intopk(x1=x, x2=target, k=k)", "InTopK(k)(x1=x, x2=target)",
+    indices=lambda x, target, *, k: [integers(1, what="class number")])  # fmt: skip
 def in_top_k(x, target, *, k):
-    """Whether the class `target` is among the k largest of each row.
+    """Whether the class `target` is among the k largest of each row; not, if there is none.
 
     Source: MindSpore's `ops.intopk`, `ops.InTopK`.
 
@@ -290,4 +292,5 @@ def in_top_k(x, target, *, k):
     """
     target = target.astype(np.int64)[:, None]
     chosen = jnp.take_along_axis(x, target, 1, mode="clip")
-    return (x > chosen).sum(1, dtype=np.int64) < k
+    there = (target[:, 0] >= 0) & (target[:, 0] < x.shape[1])
+    return there & ((x > chosen).sum(1, dtype=np.int64) < k)

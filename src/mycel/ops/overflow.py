@@ -63,8 +63,10 @@ class _Watch(threading.local):
             # Met from outside by a call that is being remembered.
             stream = current_stream()
             capture, stream.capture = stream.capture, None
-            self.note = Parameter(Tensor(0.0), name="overflow", requires_grad=False)
-            stream.capture = capture
+            try:
+                self.note = Parameter(Tensor(0.0), name="overflow", requires_grad=False)
+            finally:
+                stream.capture = capture
         rebind(self.note, resolve(Tensor(0.0)))
         given["gradients"] = _look
 

@@ -19,8 +19,8 @@ from mycel.ops.copying import identity
 from mycel.ops.diagonals import diag
 from mycel.ops.only_in_mint import one_slice
 from mycel.ops.reduction import first_given
-from mycel.ops.scatter import tensor_scatter_elements, with_index_added
-from mycel.ops.selection import gather, gather_elements, take
+from mycel.ops.scatter import scatter_elements, with_index_added
+from mycel.ops.selection import gather, gather_elements, nearest
 from mycel.ops.shape import flip, reshape, swapaxes, tile, transpose
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
@@ -106,7 +106,7 @@ def scatter_method(x, axis, index, src, reduce="none"):
     """
     if reduce not in REDUCTIONS:
         raise wrong(ValueError, "scatter: reduce", "'none', 'add' or 'multiply'", repr(reduce))
-    return tensor_scatter_elements(x, index, src, axis, REDUCTIONS[reduce])
+    return scatter_elements(x, index, src, axis, REDUCTIONS[reduce])
 
 
 @composite("Tensor.take(x, indices, axis=None, mode='clip')")
@@ -130,7 +130,7 @@ def take_method(x, indices, axis=None, mode="clip"):
         raise wrong(ValueError, "take: mode", "'clip' or 'wrap'", repr(mode))
     if mode == "wrap":
         indices = indices % (x.size if axis is None else x.shape[axis])
-    return take(x, indices, axis)
+    return nearest(x, indices, axis)
 
 
 @composite("Tensor.select(x, dim=None, index=None, condition=None, y=None)")

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.define.bounds import Bounds
 from mycel.ops.normalization import rms_norm
 from mycel.spell import composite, op
 
@@ -45,7 +46,11 @@ def rotary_position_embedding(x, cos, sin, *, mode=0):
     return (x * cos + turned * sin).astype(x.dtype)
 
 
-@op()
+def _rows(x, cos, sin, place, *, gathered):
+    return [Bounds(3, 0, cos.shape[0])] if gathered else []
+
+
+@op(indices=_rows)
 def turned_heads(x, cos, sin, place, *, gathered):
     """[N, S, heads · D] with every head turned, by the angles of its row; see ApplyRotaryPosEmb.
 

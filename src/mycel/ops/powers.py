@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +12,7 @@ from jax import lax
 
 from mycel.base.dtypes import float64
 from mycel.ops.casting import cast
-from mycel.ops.common import as_float, promoted
+from mycel.ops.common import as_float, from_above, promoted
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
@@ -32,7 +34,23 @@ def pow(x, y):
     if x.dtype.kind == "i":
         whole = jnp.power(x, jnp.maximum(y, 0))
         return jnp.where(y < 0, _one_over(x, y), whole)
+    return jnp.power(x, y) if x.dtype.kind == "c" else _power(x, y)
+
+
+@jax.custom_jvp
+def _power(x, y):
+    """A power of real numbers; JAX has NaN for its derivatives where the base is 0."""
     return jnp.power(x, y)
+
+
+@_power.defjvp
+def _(primals, tangents):
+    x, y = primals
+    made = _power(x, y)
+    # x⁰ is 1 everywhere; 0 to positive powers is 0 everywhere.
+    by_base = jnp.where(y == 0, 0, y * _power(x, jnp.where(y == 0, 1, y) - 1)).astype(made.dtype)
+    by_exponent = made * jnp.log(jnp.where((x == 0) & (y >= 0), 1, x))
+    return made, tangents[0] * by_base + tangents[1] * by_exponent
 
 
 def _one_over(x, y):
@@ -128,7 +146,11 @@ def rsqrt(x):
         >>> print(ops.rsqrt(Tensor([1.0, 4.0])))
         [1.  0.5]
     """
-    return lax.rsqrt(as_float(x))
+    return _one_over_root(as_float(x))
+
+
+_one_over_root = jax.custom_jvp(lax.rsqrt)
+_one_over_root.defjvps(lambda t, y, x: t * jnp.array(-0.5, x.dtype) * y * y * y)
 
 
 @op(
@@ -200,7 +222,7 @@ def log(x):
         >>> print(ops.log(Tensor([1.0, 4.0])))
         [0.        1.3862944]
     """
-    return jnp.log(as_float(x))
+    return jnp.log(from_above(as_float(x)))
 
 
 @op("ops.log2(input=x)", "Tensor.log2(x)", "mint.log2(input=x)")
@@ -213,7 +235,7 @@ def log2(x):
         >>> print(ops.log2(Tensor([1.0, 4.0])))
         [0. 2.]
     """
-    return jnp.log2(as_float(x))
+    return jnp.log2(from_above(as_float(x)))
 
 
 @op("ops.log10(input=x)", "Tensor.log10(x)", "mint.log10(input=x)")
@@ -226,7 +248,7 @@ def log10(x):
         >>> print(ops.log10(Tensor([1.0, 100.0])))
         [0. 2.]
     """
-    return jnp.log10(as_float(x))
+    return jnp.log10(from_above(as_float(x)))
 
 
 @op("ops.log1p(input=x)", "Log1p()(input=x)", "Tensor.log1p(x)", "mint.log1p(input=x)",
@@ -258,7 +280,7 @@ def logaddexp(x, y):
         [  0.6931472 100.693146 ]
     """
     x, y = promoted(x, y)
-    return jnp.logaddexp(as_float(x), as_float(y))
+    return _log_of_sum(as_float(x), as_float(y), np.e)
 
 
 @op(
@@ -276,7 +298,21 @@ def logaddexp2(x, y):
         [  1. 101.]
     """
     x, y = promoted(x, y)
-    return jnp.logaddexp2(as_float(x), as_float(y))
+    return _log_of_sum(as_float(x), as_float(y), 2)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
+def _log_of_sum(x, y, base):
+    """The logarithm of the sum of two powers; each has its share in the derivative."""
+    return jnp.logaddexp2(x, y) if base == 2 else jnp.logaddexp(x, y)
+
+
+@_log_of_sum.defjvp
+def _(base, primals, tangents):
+    x, y = primals
+    share = jax.nn.sigmoid((x - y) * jnp.array(np.log(base), x.dtype))
+    rest = jax.nn.sigmoid((y - x) * jnp.array(np.log(base), x.dtype))
+    return _log_of_sum(x, y, base), tangents[0] * share + tangents[1] * rest
 
 
 @op(
@@ -295,7 +331,20 @@ def xlogy(x, y):
         [0. 0.]
     """
     x, y = promoted(x, y)
-    return jax.scipy.special.xlogy(as_float(x), as_float(y))
+    return _times_log(as_float(x), as_float(y))
+
+
+@jax.custom_jvp
+def _times_log(x, y):
+    return jax.scipy.special.xlogy(x, y)
+
+
+@_times_log.defjvp
+def _(primals, tangents):
+    x, y = primals
+    # Where x is 0 the product is 0 whatever y is: what has no logarithm has no say in it.
+    by_x = jnp.where((x == 0) & (y <= 0), 0, jnp.log(y))
+    return _times_log(x, y), tangents[0] * by_x + tangents[1] * _over(x, y)
 
 
 @op("ops.xdivy(x, y)", "Xdivy()(x, y)", "Tensor.xdivy(x, y)")
@@ -309,6 +358,11 @@ def xdivy(x, y):
         [0.  0.5]
     """
     x, y = (as_float(n) for n in promoted(x, y))
+    return _over(x, y)
+
+
+def _over(x, y):
+    """x / y, and 0 where x is 0."""
     return jnp.where(x == 0, 0, x / jnp.where(x == 0, 1, y))
 
 
@@ -323,7 +377,20 @@ def hypot(x, y):
         [5.]
     """
     x, y = promoted(x, y)
-    return jnp.hypot(as_float(x), as_float(y))
+    return _hypotenuse(as_float(x), as_float(y))
+
+
+@jax.custom_jvp
+def _hypotenuse(x, y):
+    return jnp.hypot(x, y)
+
+
+@_hypotenuse.defjvp
+def _(primals, tangents):
+    made = _hypotenuse(*primals)
+    # The derivative of a length is 0 at 0, as that of every norm.
+    by_x, by_y = (_over(side, made) for side in primals)
+    return made, tangents[0] * by_x + tangents[1] * by_y
 
 
 @op("ops.ldexp(x, other=y)", "Tensor.ldexp(x, other=y)")

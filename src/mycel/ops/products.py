@@ -99,8 +99,7 @@ def cov(x, counts=None, weights=None, *, correction=1):
     """
     if x.ndim > 2:
         raise ValueError(f"cov needs a matrix, not {x.shape}.")
-    scalar = x.ndim < 2
-    x = as_float(x.reshape(1, -1) if scalar else x)
+    x = as_float(x.reshape(1, -1) if x.ndim < 2 else x)
     given = [part.astype(x.dtype) for part in (counts, weights) if part is not None]
     factors = jnp.ones(x.shape[-1], x.dtype)
     for part in given:
@@ -109,7 +108,7 @@ def cov(x, counts=None, weights=None, *, correction=1):
     apart = x - jnp.sum(x * factors, 1, keepdims=True) / total
     lost = correction if weights is None else correction * jnp.sum(factors * given[-1]) / total
     made = (apart * factors) @ jnp.conj(apart).T / (total - lost)
-    return made.reshape(()) if scalar else made
+    return made.reshape(()) if made.size == 1 else made
 
 
 @op("ops.adjoint(x)", "Tensor.adjoint(x)")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -54,7 +55,15 @@ def mul_no_nan(x, y):
         [6. 0.]
     """
     x, y = promoted(x, y)
+    return _product(x, y)
+
+
+@jax.custom_jvp
+def _product(x, y):
     return jnp.where(y == 0, 0, jnp.where(y == 0, 0, x) * y).astype(x.dtype)
+
+
+_product.defjvps(lambda t, made, x, y: _product(t, y), lambda t, made, x, y: x * t)
 
 
 @op("ops.fmax(input=x, other=y)", "Fmax()(x1=x, x2=y)", "Tensor.fmax(x, other=y)")

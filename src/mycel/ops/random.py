@@ -50,8 +50,10 @@ def generator_of(seed: int) -> Generator:
         # It outlives the call in which it is first used, so it is met from outside.
         stream = current_stream()
         capture, stream.capture = stream.capture, None
-        made[seed] = Generator(seed)
-        stream.capture = capture
+        try:
+            made[seed] = Generator(seed)
+        finally:
+            stream.capture = capture
     return made[seed]
 
 

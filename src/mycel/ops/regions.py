@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from mycel.base.errors import wrong
+from mycel.define.bounds import Bounds
 from mycel.spell import composite, op
 
 
@@ -235,6 +236,7 @@ def _by_edges(low, high, length, size):
     " method='bilinear', extrapolation_value=outside)",
     "CropAndResize(method='bilinear', extrapolation_value=outside)"
     "(x=x, boxes=boxes, box_indices=numbers, crop_size=size)",
+    indices=lambda x, boxes, numbers, **_: [Bounds(2, 0, x.shape[0], what="picture number")],
 )  # fmt: skip
 def crop_and_resize(x, boxes, numbers, *, size, method="bilinear", outside=0.0):
     """Boxes cut out of pictures and brought to one size.

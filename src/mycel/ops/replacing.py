@@ -137,15 +137,13 @@ def diagonal_scatter(x, part, *, offset=0, first=0, second=1):
 
 
 def _rows(x, values, indices, name: str) -> Tensor:
-    """The positions of rows as a Tensor; those that Python knows are compared with the length."""
+    """The positions of rows as a Tensor."""
     if not x.ndim:
         raise wrong(ValueError, f"{name}: x", "a Tensor with rows", "one without dimensions")
     if not isinstance(indices, Tensor):
         given = (indices,) if isinstance(indices, int) else tuple(indices)
-        length = x.shape[0]
-        if not all(isinstance(row, int) and -length <= row < length for row in given):
-            expected = f"positions among {length} rows"
-            raise wrong(ValueError, f"{name}: indices", expected, repr(indices))
+        if not all(isinstance(row, int) for row in given):
+            raise wrong(TypeError, f"{name}: indices", "integers", repr(indices))
         indices = Tensor(np.array(given, np.int64))
     _check_alike(x, values, (indices.size, *x.shape[1:]), f"{name}: v")
     return indices
@@ -165,7 +163,7 @@ def inplace_update(x, values, indices):
 
     Raises:
         ValueError: `v` has another shape, or there is no such row.
-        TypeError: `v` has another type.
+        TypeError: `v` has another type, or the indices are no integers.
 
     Source: MindSpore's `ops.inplace_update`, `ops.InplaceUpdate`.
 
@@ -187,7 +185,7 @@ def inplace_add(x, values, indices):
 
     Raises:
         ValueError: `v` has another shape, or there is no such row.
-        TypeError: `v` has another type.
+        TypeError: `v` has another type, or the indices are no integers.
 
     Source: MindSpore's `ops.inplace_add`, `ops.InplaceAdd`.
 
@@ -209,7 +207,7 @@ def inplace_sub(x, values, indices):
 
     Raises:
         ValueError: `v` has another shape, or there is no such row.
-        TypeError: `v` has another type.
+        TypeError: `v` has another type, or the indices are no integers.
 
     Source: MindSpore's `ops.inplace_sub`, `ops.InplaceSub`.
 

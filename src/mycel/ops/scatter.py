@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placing elements by position: the opposites of gather. Positions outside are left out."""
+"""Placing elements by position: the opposites of gather."""
 
 from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.define.bounds import LEAST, Bounds, integers, rows_of
 from mycel.ops.axes import axis_in
-from mycel.ops.selection import rows_of
+from mycel.ops.selection import places_in, positions_in, rows_in
 from mycel.record.tensor import Tensor, rebind, resolve
 from mycel.spell import composite, op
 
@@ -17,6 +18,7 @@ from mycel.spell import composite, op
 @op(
     "ops.scatter_nd(indices=index, updates=updates, shape=shape)",
     "ScatterNd()(indices=index, updates=updates, shape=shape)",
+    indices=lambda index, updates, *, shape: [rows_of(0, shape[: index.shape[-1]])],
 )
 def scatter_nd(index, updates, *, shape):
     """Zeros of a shape with updates added where the rows of `index` point.
@@ -41,7 +43,7 @@ def _at_rows(x, index, updates):
             f"Updates for rows {index.shape} into {x.shape} have the shape "
             f"{index.shape[:-1] + x.shape[depth:]}, but {updates.shape} was given."
         )
-    return x.at[rows_of(x, index)]
+    return x.at[rows_in(x, index)]
 
 
 def _scattered(x, index, updates, reduction):
@@ -59,6 +61,7 @@ _WORDS = {
     "ops.tensor_scatter_update(input_x=x, indices=index, updates=updates)",
     "TensorScatterUpdate()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_update(x, indices=index, updates=updates)",
+    indices=places_in,
 )
 def tensor_scatter_update(x, index, updates):
     """x with the slices that the rows of `index` point to replaced.
@@ -76,6 +79,7 @@ def tensor_scatter_update(x, index, updates):
     "ops.tensor_scatter_add(input_x=x, indices=index, updates=updates)",
     "TensorScatterAdd()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_add(x, indices=index, updates=updates)",
+    indices=places_in,
 )
 def tensor_scatter_add(x, index, updates):
     """x with updates added to the slices that the rows of `index` point to.
@@ -94,6 +98,7 @@ def tensor_scatter_add(x, index, updates):
     "TensorScatterSub()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_sub(x, indices=index, updates=updates)",
     "Tensor.scatter_sub(x, indices=index, updates=updates)",
+    indices=places_in,
 )
 def tensor_scatter_sub(x, index, updates):
     """x with updates subtracted from the slices that the rows of `index` point to.
@@ -112,6 +117,7 @@ def tensor_scatter_sub(x, index, updates):
     "TensorScatterMax()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_max(x, indices=index, updates=updates)",
     "Tensor.scatter_max(x, indices=index, updates=updates)",
+    indices=places_in,
 )
 def tensor_scatter_max(x, index, updates):
     """x with the larger of slice and update where the rows of `index` point.
@@ -130,6 +136,7 @@ def tensor_scatter_max(x, index, updates):
     "TensorScatterMin()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_min(x, indices=index, updates=updates)",
     "Tensor.scatter_min(x, indices=index, updates=updates)",
+    indices=places_in,
 )
 def tensor_scatter_min(x, index, updates):
     """x with the smaller of slice and update where the rows of `index` point.
@@ -148,6 +155,7 @@ def tensor_scatter_min(x, index, updates):
     "TensorScatterMul()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_mul(x, indices=index, updates=updates)",
     "Tensor.scatter_mul(x, indices=index, updates=updates)",
+    indices=places_in,
 )
 def tensor_scatter_mul(x, index, updates):
     """x with the slices that the rows of `index` point to multiplied by updates.
@@ -166,6 +174,7 @@ def tensor_scatter_mul(x, index, updates):
     "TensorScatterDiv()(input_x=x, indices=index, updates=updates)",
     "Tensor.tensor_scatter_div(x, indices=index, updates=updates)",
     "Tensor.scatter_div(x, indices=index, updates=updates)",
+    indices=places_in,
 )
 def tensor_scatter_div(x, index, updates):
     """x with the slices that the rows of `index` point to divided by updates.
@@ -182,12 +191,12 @@ def tensor_scatter_div(x, index, updates):
 @op(
     "ops.tensor_scatter_elements(input_x=x, indices=index, updates=updates, axis=0,"
     " reduction='none')",
-    "ops.scatter(input=x, axis=axis, index=index, src=updates)",
-    "mint.scatter(input=x, dim=axis, index=index, src=updates)",
-    "mint.scatter_add(input=x, dim=axis, index=index, src=updates, reduction='add')",
+    indices=lambda x, index, *_, **__: [integers(1)],
 )
 def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     """x with updates at the places of `index`, each with its position along `axis` replaced.
+
+    Positions that are not there are left out.
 
     Args:
         reduction: 'none' replaces, 'add' adds, 'mul' multiplies.
@@ -195,13 +204,11 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     Raises:
         ValueError: shapes that do not go together, or another reduction.
 
-    Source: MindSpore's `ops.tensor_scatter_elements`, `ops.scatter`.
+    Source: MindSpore's `ops.tensor_scatter_elements`.
 
     Example:
-        >>> x = Tensor([[1, 2], [3, 4]])
-        >>> print(ops.scatter(x, 1, Tensor([[1], [0]]), Tensor([[8], [9]])))
-        [[1 8]
-         [9 4]]
+        >>> print(ops.tensor_scatter_elements(Tensor([1, 2]), Tensor([1, 7]), Tensor([8, 9])))
+        [1 8]
     """
     axis = axis_in(axis, x.ndim)
     if reduction not in ("none", "add", "mul"):
@@ -211,11 +218,46 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
         raise ValueError(f"index {index.shape}, updates {updates.shape} do not fit x {x.shape}.")
     index = index.astype(np.int64)
     places = list(jnp.indices(index.shape, np.int64, sparse=True))
-    places[axis] = jnp.where(index < 0, index + x.shape[axis], index)
+    length = x.shape[axis]
+    # Whatever is beyond the end is dropped; below the begin it would count from the end again.
+    index = jnp.where(index < -length, length, index)
+    places[axis] = jnp.where(index < 0, index + length, index)
     return getattr(x.at[tuple(places)], _WORDS[reduction])(updates.astype(x.dtype), mode="drop")
 
 
-@op("mint.index_add(input=x, dim=axis, index=index, source=updates, alpha=alpha)")
+@op(
+    "ops.scatter(input=x, axis=axis, index=index, src=updates)",
+    "mint.scatter(input=x, dim=axis, index=index, src=updates)",
+    "mint.scatter_add(input=x, dim=axis, index=index, src=updates, reduction='add')",
+    indices=positions_in,
+)
+def scatter_elements(x, index, updates, *, axis=0, reduction="none"):
+    """x with updates at the places of `index`, each with its position along `axis` replaced.
+
+    Args:
+        reduction: 'none' replaces, 'add' adds, 'mul' multiplies.
+
+    Raises:
+        ValueError: shapes that do not go together, or another reduction.
+
+    Source: MindSpore's `ops.scatter`.
+
+    Example:
+        >>> x = Tensor([[1, 2], [3, 4]])
+        >>> print(ops.scatter(x, 1, Tensor([[1], [0]]), Tensor([[8], [9]])))
+        [[1 8]
+         [9 4]]
+    """
+    function = tensor_scatter_elements.definition.function
+    return function(x, index, updates, axis=axis, reduction=reduction)
+
+
+def _from_begin(x, index, *_, axis, **__):
+    return [Bounds(1, 0, x.shape[axis], operator="index_add")]
+
+
+@op("mint.index_add(input=x, dim=axis, index=index, source=updates, alpha=alpha)",
+    indices=_from_begin)  # fmt: skip
 def with_index_added(x, index, updates, *, axis, alpha=1):
     """x with alpha · updates added to its slices along `axis` at the positions of a vector.
 
@@ -241,7 +283,8 @@ def positions_along(x, index, updates, axis):
 
 
 @op("ops.index_fill(x, axis=axis, index=index, value=value)",
-    "Tensor.index_fill(x, axis=axis, index=index, value=value)")  # fmt: skip
+    "Tensor.index_fill(x, axis=axis, index=index, value=value)",
+    indices=lambda x, index, value, *, axis: positions_in(x, index, axis=axis))  # fmt: skip
 def index_fill(x, index, value, *, axis):
     """x with `value` in its slices along `axis` at the positions of a vector.
 
@@ -255,8 +298,14 @@ def index_fill(x, index, value, *, axis):
     return place.set(value, mode="drop")
 
 
+def segment_numbers(x, index, *, count):
+    """The bounds of numbers of segments; a negative one belongs to none."""
+    return [Bounds(1, LEAST, count, what="segment number")]
+
+
 @op("ops.unsorted_segment_sum(input_x=x, segment_ids=index, num_segments=count)",
-    "UnsortedSegmentSum()(input_x=x, segment_ids=index, num_segments=count)")  # fmt: skip
+    "UnsortedSegmentSum()(input_x=x, segment_ids=index, num_segments=count)",
+    indices=segment_numbers)  # fmt: skip
 def unsorted_segment_sum(x, index, *, count):
     """The sum of the slices of x that have the same number.
 
@@ -290,6 +339,7 @@ def _bound(dtype, word):
     "ops.unsorted_segment_max(x, segment_ids=index, num_segments=count)",
     "UnsortedSegmentMax()(x, segment_ids=index, num_segments=count)",
     "Tensor.unsorted_segment_max(x, segment_ids=index, num_segments=count)",
+    indices=segment_numbers,
 )
 def unsorted_segment_max(x, index, *, count):
     """The maximum of the slices of x that have the same number; the lowest value for none.
@@ -307,6 +357,7 @@ def unsorted_segment_max(x, index, *, count):
     "ops.unsorted_segment_min(x, segment_ids=index, num_segments=count)",
     "UnsortedSegmentMin()(x, segment_ids=index, num_segments=count)",
     "Tensor.unsorted_segment_min(x, segment_ids=index, num_segments=count)",
+    indices=segment_numbers,
 )
 def unsorted_segment_min(x, index, *, count):
     """The minimum of the slices of x that have the same number; the highest value for none.
@@ -324,8 +375,9 @@ def unsorted_segment_min(x, index, *, count):
 
 
 def _put(handle, made) -> Tensor:
+    """Give the new value to the handle; a plain Tensor of it, which prints as its numbers."""
     rebind(handle, resolve(made))
-    return handle
+    return made
 
 
 def _rows(index):
@@ -343,7 +395,7 @@ def index_add(x, index, updates, axis, use_lock=True, check_index_bound=True):
 
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.index_add(p, Tensor([0]), Tensor([9]), 0).asnumpy())
+        >>> print(ops.index_add(p, Tensor([0]), Tensor([9]), 0))
         [10  2]
     """
     del use_lock, check_index_bound
@@ -360,7 +412,7 @@ def scatter_update(x, index, updates, use_locking=True):
 
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_update(p, Tensor([0]), Tensor([9])).asnumpy())
+        >>> print(ops.scatter_update(p, Tensor([0]), Tensor([9])))
         [9 2]
     """
     del use_locking
@@ -377,7 +429,7 @@ def scatter_add(x, index, updates, use_locking=False):
 
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_add(p, Tensor([0]), Tensor([9])).asnumpy())
+        >>> print(ops.scatter_add(p, Tensor([0]), Tensor([9])))
         [10  2]
     """
     del use_locking
@@ -394,7 +446,7 @@ def scatter_nd_update(x, index, updates, use_locking=True):
 
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_nd_update(p, Tensor([[0]]), Tensor([9])).asnumpy())
+        >>> print(ops.scatter_nd_update(p, Tensor([[0]]), Tensor([9])))
         [9 2]
     """
     del use_locking
@@ -411,7 +463,7 @@ def scatter_nd_add(x, index, updates, use_locking=False):
 
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_nd_add(p, Tensor([[0]]), Tensor([9])).asnumpy())
+        >>> print(ops.scatter_nd_add(p, Tensor([[0]]), Tensor([9])))
         [10  2]
     """
     del use_locking

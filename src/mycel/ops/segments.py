@@ -7,6 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.base.errors import wrong
+from mycel.define.bounds import Bounds
+from mycel.ops.scatter import segment_numbers
 from mycel.spell import composite, op
 
 
@@ -20,6 +23,7 @@ def _multiplied(left, right):
     "ops.unsorted_segment_prod(x, segment_ids=index, num_segments=count)",
     "UnsortedSegmentProd()(x, segment_ids=index, num_segments=count)",
     "Tensor.unsorted_segment_prod(x, segment_ids=index, num_segments=count)",
+    indices=segment_numbers,
 )
 def unsorted_segment_prod(x, index, *, count):
     """The product of the slices of x that have the same number; 1 for none.
@@ -55,7 +59,11 @@ def unsorted_segment_prod(x, index, *, count):
     return jnp.where(there, made[jnp.maximum(ends, 0)], jnp.ones((), x.dtype))
 
 
-@op()
+def _in_order(x, index, *, count, **_):
+    return [Bounds(1, 0, count, what="segment number")]
+
+
+@op(indices=_in_order)
 def segment_extremes(x, index, *, count, largest):
     """The largest or the smallest of the slices of x that have the same number; 0 for none."""
     find = jax.ops.segment_max if largest else jax.ops.segment_min
@@ -64,13 +72,13 @@ def segment_extremes(x, index, *, count, largest):
     return jnp.where(there, made, jnp.zeros((), x.dtype))
 
 
-@op()
+@op(indices=_in_order)
 def segment_sums(x, index, *, count):
     """The sums of the slices of x that have the same number."""
     return jax.ops.segment_sum(x, index, count)
 
 
-@op()
+@op(indices=_in_order)
 def segment_means(x, index, *, count):
     """The means of the slices of x that have the same number; 0 for none."""
     sums = jax.ops.segment_sum(x, index, count)
@@ -79,9 +87,17 @@ def segment_means(x, index, *, count):
     return sums / counts if x.dtype.kind in "fcV" else sums // counts
 
 
+@op(indices=_in_order)
+def segment_products(x, index, *, count):
+    """The product of the slices of x that have the same number; 1 for none."""
+    return unsorted_segment_prod.definition.function(x, index, count=count)
+
+
 def _count(index):
     """How many segments there are: numbers are in order, so the last one tells."""
-    return int(index[-1]) + 1 if index.size else 0
+    if index.dtype.numpy.kind not in "iu":
+        raise wrong(TypeError, "segment_ids", "of integers", index.dtype)
+    return max(0, int(index[-1]) + 1) if index.size else 0
 
 
 @composite("SegmentMax()(input_x=x, segment_ids=index)")
@@ -149,7 +165,7 @@ def segment_prod(x, index):
         >>> print(ops.SegmentProd()(Tensor([1, 5, 2]), Tensor([0, 0, 1])))
         [5 2]
     """
-    return unsorted_segment_prod(x, index, _count(index))
+    return segment_products(x, index, _count(index))
 
 
 @composite("ops.sparse_segment_mean(x, indices=rows, segment_ids=index)",
@@ -164,4 +180,4 @@ def sparse_segment_mean(x, rows, index):
         >>> print(ops.sparse_segment_mean(x, Tensor([0, 2]), Tensor([0, 0])))
         [1.5]
     """
-    return segment_mean(x.index_select(0, rows), index)
+    return segment_mean(x.gather_nd(rows.expand_dims(-1)), index)

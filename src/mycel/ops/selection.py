@@ -7,12 +7,23 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.define.bounds import counted, integers, rows_of
 from mycel.ops.axes import axis_in
 from mycel.spell import composite, op
 
-# Positions count from either end and are then clamped: XLA cannot raise where MindSpore's CPU
-# kernels do. They are converted to integers because the machine differentiates integer inputs
-# as real numbers.
+# Positions count from either end; XLA clamps those that are not there, which the bounds declared
+# beside each operator rule out. They are converted to integers because the machine differentiates
+# integer inputs as real numbers.
+
+
+def positions_in(x, index, *_, axis=None, **__):
+    """The bounds of positions along `axis`, or among all elements."""
+    return [counted(1, x.size if axis is None else x.shape[axis])]
+
+
+def places_in(x, index, *_, **__):
+    """The bounds of rows of positions."""
+    return [rows_of(1, x.shape[: index.shape[-1]])] if index.ndim else []
 
 
 def _positions(index, length: int):
@@ -24,6 +35,7 @@ def _positions(index, length: int):
     "ops.gather(input_params=x, input_indices=index, axis=axis, batch_dims=batch)",
     "Gather(batch_dims=(batch, 0))(input_params=x, input_indices=index, axis=axis)",
     "GatherV2()(input_params=x, input_indices=index, axis=axis, batch_dims=(batch, 0))",
+    indices=positions_in,
 )
 def gather(x, index, *, axis, batch=0):
     """The slices of x along `axis` at the positions of `index`.
@@ -73,6 +85,7 @@ def _gathered(x, index, axis, batch):
     "GatherD()(x, dim=axis, index=index)",
     "Tensor.gather_elements(x, dim=axis, index=index)",
     "mint.gather(input=x, dim=axis, index=index)",
+    indices=positions_in,
 )
 def gather_elements(x, index, *, axis):
     """For every place of `index`, the element of x at that place with `axis` replaced.
@@ -103,6 +116,7 @@ def gather_elements(x, index, *, axis):
     "ops.gather_nd(input_x=x, indices=index)",
     "GatherNd()(input_x=x, indices=index)",
     "Tensor.gather_nd(x, indices=index)",
+    indices=places_in,
 )
 def gather_nd(x, index):
     """The slices of x that the rows of `index` (its last dimension) point to.
@@ -116,10 +130,10 @@ def gather_nd(x, index):
         >>> print(ops.gather_nd(Tensor([[1, 2], [3, 4]]), Tensor([[0, 1], [1, 0]])))
         [2 3]
     """
-    return x.at[rows_of(x, index)].get(mode="clip")
+    return x.at[rows_in(x, index)].get(mode="clip")
 
 
-def rows_of(x, index) -> tuple:
+def rows_in(x, index) -> tuple:
     """The rows of an index as one index array for each leading dimension of x."""
     depth = index.shape[-1] if index.ndim else 0
     if not 0 < depth <= x.ndim:
@@ -131,6 +145,7 @@ def rows_of(x, index) -> tuple:
     "ops.index_select(input=x, axis=axis, index=index)",
     "Tensor.index_select(x, axis=axis, index=index)",
     "mint.index_select(input=x, dim=axis, index=index)",
+    indices=positions_in,
 )
 def index_select(x, index, *, axis):
     """The slices of x along `axis` at the positions of a vector.
@@ -152,7 +167,7 @@ def index_select(x, index, *, axis):
     return jnp.take(x, index, axis, mode="clip")
 
 
-@op("ops.take(input=x, index=index)", "mint.take(input=x, index=index)")
+@op("ops.take(input=x, index=index)", "mint.take(input=x, index=index)", indices=positions_in)
 def take(x, index, *, axis=None):
     """The elements of x, counted through all dimensions, or its slices along `axis`.
 
@@ -167,6 +182,34 @@ def take(x, index, *, axis=None):
     axis = axis_in(axis, x.ndim)
     _something(x, index, axis)
     return jnp.take(x, _positions(index, x.shape[axis]), axis, mode="clip")
+
+
+def _any(x, index, **_):
+    return [integers(1)]
+
+
+@op(indices=_any)
+def nearest(x, index, *, axis=None):
+    """As `take`; a position that is not there stands for the first or the last.
+
+    Example:
+        >>> from mycel.ops.selection import nearest
+        >>> print(nearest(Tensor([5, 6, 7]), Tensor([-9, 9]), None))
+        [5 7]
+    """
+    return take.definition.function(x, index, axis=axis)
+
+
+@op(indices=_any)
+def nearest_elements(x, index, *, axis):
+    """As `gather_elements`; a position that is not there stands for the first or the last.
+
+    Example:
+        >>> from mycel.ops.selection import nearest_elements
+        >>> print(nearest_elements(Tensor([5, 6, 7]), Tensor([-9, 9]), 0))
+        [5 7]
+    """
+    return gather_elements.definition.function(x, index, axis=axis)
 
 
 @composite("ops.narrow(input=x, axis=axis, start=start, length=length)",

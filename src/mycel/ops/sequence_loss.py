@@ -141,9 +141,25 @@ def ctc_loss(logs, labels, steps, lengths, *, blank=0, reduction="none", zero_in
     losses = jnp.where(possible, -likelihood + share - lax.stop_gradient(share), jnp.inf)
     if zero_infinity:
         losses = jnp.where(possible, losses, 0)
+    else:
+        losses = losses + _without_slope(wide, (counted & ~possible)[:, :, None])
     losses = _reduced(losses, lengths, reduction).astype(logs.dtype)
     table = jnp.where(counted[:, :, None] & (table > IMPOSSIBLE), table, -jnp.inf)
     return losses, lax.stop_gradient(table.transpose(1, 0, 2)).astype(logs.dtype)
+
+
+@jax.custom_jvp
+def _without_slope(logs, lost):
+    """0 for each sequence, whose derivative by what is lost is NaN.
+
+    An infinite loss has no derivative; with 0 training would go on as if there were no such loss.
+    """
+    return jnp.zeros(logs.shape[1], logs.dtype)
+
+
+_without_slope.defjvps(
+    lambda t, y, logs, lost: jnp.sum(t * jnp.where(lost, jnp.nan, 0).astype(t.dtype), (0, 2)), None
+)
 
 
 def _reduced(losses, lengths, reduction):
@@ -159,12 +175,15 @@ def _reduced(losses, lengths, reduction):
 # -- sparse labels -----------------------------------------------------------------------------
 
 
-def _gathered(places, values, count):
-    """Labels by (sequence, position) as rows [B, all], and how many each has."""
-    rows, columns = places[:, 0], places[:, 1]
-    labels = jnp.zeros((count, values.shape[0]), np.int64)
+def _gathered(places, values, count, blank):
+    """Labels in rows [B, all], as they follow each other, and how many stand before a blank."""
+    rows = places[:, 0]
+    mine = rows[:, None] == np.arange(count)
+    columns = jnp.sum(jnp.where(mine, jnp.cumsum(mine, 0) - 1, 0), 1)
+    labels = jnp.full((count, values.shape[0]), blank, np.int64)
     labels = labels.at[rows, columns].set(values.astype(np.int64), mode="drop")
-    return labels, jnp.zeros(count, np.int64).at[rows].add(1, mode="drop")
+    # Labels are padded with the blank: the first one ends them.
+    return labels, jnp.cumprod(labels != blank, 1).sum(1)
 
 
 def _without_repeats(labels, lengths):
@@ -178,7 +197,7 @@ def _without_repeats(labels, lengths):
 
 def _sparse_losses(logits, places, values, steps, collapse, merge, ignore_longer):
     count, sequences, classes = logits.shape
-    labels, lengths = _gathered(places, values, sequences)
+    labels, lengths = _gathered(places, values, sequences, classes - 1)
     if collapse:
         labels, lengths = _without_repeats(labels, lengths)
     fits = lengths <= steps
@@ -202,7 +221,8 @@ def ctc_loss_of_logits(
 
     Args:
         logits: predictions before softmax, [T, N, C].
-        places: sequence and position of each label, [labels, 2]; values: their class numbers.
+        places: sequence and position of each label, [labels, 2], those of a sequence in order;
+            values: their class numbers. The first blank ends the labels of a sequence.
         steps: how many of T count for each sequence, [N].
         collapse: leave out labels that follow an equal one.
         merge: a label may last for several steps; otherwise each step is a label of its own.

@@ -30,6 +30,7 @@ def _lengths(shape) -> tuple:
     "Reshape()(input=x, shape=shape)",
     "Tensor.reshape(x, *shape)",
     "mint.reshape(input=x, shape=shape)",
+    rearranges=True,
 )
 def reshape(x, *, shape):
     """The elements of x in another shape; one length may be -1 and is worked out.
@@ -74,6 +75,7 @@ def reshape_as(x, other):
     "ops.permute(input=x, axis=axes)",
     "Transpose()(input=x, dims=axes)",
     "mint.permute(input=x, dims=axes)",
+    rearranges=True,
 )
 def transpose(x, *, axes):
     """x with its dimensions in the given order; `()` reverses them.
@@ -101,6 +103,7 @@ def transpose(x, *, axes):
     "Tensor.swapdims(x, dim0=first, dim1=second)",
     "mint.swapaxes(input=x, axis0=first, axis1=second)",
     "mint.transpose(input=x, dim0=first, dim1=second)",
+    rearranges=True,
 )
 def swapaxes(x, *, first, second):
     """x with two dimensions exchanged.
@@ -166,6 +169,7 @@ def t(x):
     "Squeeze(axis=())(input=x)",
     "Tensor.squeeze(x, axis=axis)",
     "mint.squeeze(input=x, dim=axis)",
+    rearranges=True,
 )
 def squeeze(x, *, axis=None):
     """x without its dimensions of length 1: all of them, or those of `axis`.
@@ -195,6 +199,7 @@ def squeeze(x, *, axis=None):
     "Tensor.unsqueeze(x, dim=axis)",
     "Tensor.expand_dims(x, axis=axis)",
     "mint.unsqueeze(input=x, dim=axis)",
+    rearranges=True,
 )
 def expand_dims(x, *, axis):
     """x with a new dimension of length 1 at `axis`.
@@ -218,6 +223,7 @@ def expand_dims(x, *, axis):
     "Tensor.flatten(x, order='C', start_dim=(start, 0), end_dim=end)",
     "mint.flatten(input=x, start_dim=(start, 0), end_dim=end)",
     "mint.nn.functional.flatten(input=x, start_dim=(start, 0), end_dim=end)",
+    rearranges=True,
 )
 def flatten(x, *, order="C", start=1, end=-1):
     """x with the dimensions `start` to `end` joined into one.

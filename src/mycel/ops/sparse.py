@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel.base import errors
+from mycel.define.bounds import rows_of
 from mycel.ops import arithmetic
 from mycel.ops.casting import cast
 from mycel.record.tensor import Tensor
@@ -16,14 +17,14 @@ from mycel.spell import op
 # -- what is recorded ---------------------------------------------------------------------------
 
 
-@op()
+@op(indices=lambda places, values, *, shape: [rows_of(0, shape[: places.shape[1]])])
 def scattered(places, values, *, shape):
     """A Tensor with values in some places and 0 elsewhere; values of one place are added."""
     at = tuple(places.astype(np.int64).T)
     return jnp.zeros(shape, values.dtype).at[at].add(values, mode="drop")
 
 
-@op()
+@op(indices=lambda dense, places: [rows_of(1, dense.shape[: places.shape[1]])])
 def met(dense, places):
     """The elements in some places."""
     return dense[tuple(places.astype(np.int64).T)]
@@ -52,7 +53,7 @@ def summed_by(values, index, *, count):
     return jax.ops.segment_sum(values, index, count)
 
 
-@op()
+@op(indices=lambda places, values, dense, *, rows: [rows_of(0, (rows, dense.shape[0]))])
 def product(places, values, dense, *, rows):
     """A matrix of values in some places times a matrix."""
     contributions = values[:, None].astype(dense.dtype) * dense[places[:, 1]]

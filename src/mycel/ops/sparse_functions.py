@@ -6,6 +6,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from mycel.base import errors
+from mycel.define.bounds import rows_of
 from mycel.ops import activation, arithmetic, elementwise, powers, trigonometry
 from mycel.ops.quotients import inv
 from mycel.ops.sparse import (
@@ -256,7 +257,8 @@ def csr_gather(indptr, indices, dense, sparse_shape):
 
 
 @op("SparseTensorDenseMatmul(adjoint_st=turn, adjoint_dt=turn_dense)"
-    "(indices=places, values=values, sparse_shape=shape, dense=dense)")  # fmt: skip
+    "(indices=places, values=values, sparse_shape=shape, dense=dense)",
+    indices=lambda places, *_, shape, **__: [rows_of(0, shape)])  # fmt: skip
 def sparse_tensor_dense_matmul(places, values, dense, *, shape, turn=False, turn_dense=False):
     """The product of a sparse matrix and a matrix.
 
@@ -282,7 +284,8 @@ def sparse_tensor_dense_matmul(places, values, dense, *, shape, turn=False, turn
     return product.definition.function(places, values, dense, rows=shape[0])
 
 
-@op("SparseToDense()(indices=places, values=values, sparse_shape=shape)")
+@op("SparseToDense()(indices=places, values=values, sparse_shape=shape)",
+    indices=lambda places, *_, shape: [rows_of(0, shape)])  # fmt: skip
 def sparse_to_dense(places, values, *, shape):
     """A Tensor with values in some places and 0 elsewhere.
 
@@ -295,7 +298,8 @@ def sparse_to_dense(places, values, *, shape):
     return scattered.definition.function(places, values, shape=shape)
 
 
-@op("SparseTensorDenseAdd()(x1_indices=places, x1_values=values, x1_shape=shape, x2=dense)")
+@op("SparseTensorDenseAdd()(x1_indices=places, x1_values=values, x1_shape=shape, x2=dense)",
+    indices=lambda places, *_, shape: [rows_of(0, shape)])  # fmt: skip
 def sparse_tensor_dense_add(places, values, dense, *, shape):
     """The sum of a sparse Tensor and a Tensor.
 

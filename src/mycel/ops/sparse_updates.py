@@ -8,31 +8,40 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
+from mycel.define.bounds import Bounds
 from mycel.ops import update_rules as rules
 from mycel.ops.updates import settings_for, updated
 from mycel.spell import composite, op
 
 
-@op()
+def _in_rows(x, indices):
+    return [Bounds(1, 0, x.shape[0])]
+
+
+def _of_rows(gradient, indices, *, rows):
+    return [Bounds(1, 0, rows)]
+
+
+@op(indices=_in_rows)
 def rows_of(x, indices):
     """The rows of an array that indices name."""
     return x[indices]
 
 
-@op()
+@op(indices=lambda x, rows, indices: [Bounds(2, 0, x.shape[0])])
 def with_rows(x, rows, indices):
     """An array with other rows where indices say."""
     return x.at[indices].set(rows.astype(x.dtype))
 
 
-@op()
+@op(indices=_of_rows)
 def rows_together(gradient, indices, *, rows):
     """For each row of a gradient the sum over all rows of its index."""
     total = jnp.zeros((rows, *gradient.shape[1:]), gradient.dtype).at[indices].add(gradient)
     return total[indices]
 
 
-@op()
+@op(indices=_of_rows)
 def spread_rows(gradient, indices, *, rows):
     """The gradient of a whole array, of which only the rows at indices are not 0."""
     return jnp.zeros((rows, *gradient.shape[1:]), gradient.dtype).at[indices].add(gradient)

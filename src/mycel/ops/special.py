@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from mycel.base.dtypes import numpy_dtype
-from mycel.ops.common import promoted
+from mycel.ops.common import from_above, promoted
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
@@ -163,10 +163,15 @@ _i0e.defjvps(lambda t, y, x: t * (_i1e(x) - jnp.sign(x) * y))
 _i1e.defjvps(lambda t, y, x: t * (_i0e(x) - jnp.sign(x) * y - _over(y, x, 0.5)))
 _j0.defjvps(lambda t, y, x: -t * _j1(x))
 _j1.defjvps(lambda t, y, x: t * (_j0(x) - _over(y, x, 0.5)))
+_k0 = jax.custom_jvp(lambda x: _k0e(x) * jnp.exp(-x))
+_k1 = jax.custom_jvp(lambda x: _k1e(x) * jnp.exp(-x))
+_k0.defjvps(lambda t, y, x: -t * _k1(x))
+_k1.defjvps(lambda t, y, x: -t * (_k0(x) + y / x))
 _y0.defjvps(lambda t, y, x: -t * _y1(x))
 _y1.defjvps(lambda t, y, x: t * (_y0(x) - y / x))
 _k0e.defjvps(lambda t, y, x: t * (y - _k1e(x)))
-_k1e.defjvps(lambda t, y, x: t * (y - _k0e(x) - y / x))
+# One product: at 0 the difference would be one of infinities.
+_k1e.defjvps(lambda t, y, x: t * (y * (1 - 1 / x) - _k0e(x)))
 
 
 def _real(function, x):
@@ -273,7 +278,7 @@ def bessel_y0(x):
         >>> print(ops.bessel_y0(Tensor([0.0])))
         [-inf]
     """
-    return _real(_y0, x)
+    return _real(_y0, from_above(x))
 
 
 @op("ops.bessel_y1(x)", "BesselY1()(x)")
@@ -286,7 +291,7 @@ def bessel_y1(x):
         >>> print(ops.bessel_y1(Tensor([0.0])))
         [-inf]
     """
-    return _real(_y1, x)
+    return _real(_y1, from_above(x))
 
 
 @op("ops.bessel_k0(x)", "BesselK0()(x)", "Tensor.bessel_k0(x)")
@@ -299,7 +304,7 @@ def bessel_k0(x):
         >>> print(ops.bessel_k0(Tensor([0.0])))
         [inf]
     """
-    return _real(lambda x: _k0e(x) * jnp.exp(-x), x)
+    return _real(_k0, from_above(x))
 
 
 @op("ops.bessel_k0e(x)", "BesselK0e()(x)", "Tensor.bessel_k0e(x)")
@@ -312,7 +317,7 @@ def bessel_k0e(x):
         >>> print(ops.bessel_k0e(Tensor([0.0])))
         [inf]
     """
-    return _real(_k0e, x)
+    return _real(_k0e, from_above(x))
 
 
 @op("ops.bessel_k1(x)", "BesselK1()(x)", "Tensor.bessel_k1(x)")
@@ -325,7 +330,7 @@ def bessel_k1(x):
         >>> print(ops.bessel_k1(Tensor([0.0])))
         [inf]
     """
-    return _real(lambda x: _k1e(x) * jnp.exp(-x), x)
+    return _real(_k1, from_above(x))
 
 
 @op("ops.bessel_k1e(x)", "BesselK1e()(x)", "Tensor.bessel_k1e(x)")
@@ -338,7 +343,7 @@ def bessel_k1e(x):
         >>> print(ops.bessel_k1e(Tensor([0.0])))
         [inf]
     """
-    return _real(_k1e, x)
+    return _real(_k1e, from_above(x))
 
 
 def _floats(x, y, what):
@@ -358,7 +363,35 @@ def igamma(a, x):
         >>> print(ops.igamma(Tensor([1.0]), Tensor([0.0])))
         [0.]
     """
-    return jax.scipy.special.gammainc(*_floats(a, x, "igamma"))
+    return _share_below(*_floats(a, x, "igamma"))
+
+
+@jax.custom_jvp
+def _share_below(a, x):
+    return jax.scipy.special.gammainc(a, x)
+
+
+@jax.custom_jvp
+def _share_above(a, x):
+    return jax.scipy.special.gammaincc(a, x)
+
+
+def _by_order(a, x):
+    """The derivative of the share below x by a; at both ends the share is the same for all a."""
+    return jnp.where((x == 0) | (x == jnp.inf), 0, lax.igamma_grad_a(a, x))
+
+
+def _density(a, x):
+    """The derivative by x."""
+    logarithm = jax.scipy.special.xlogy(a - 1, x) - x - lax.lgamma(a)
+    logarithm = jnp.where(x == jnp.inf, -jnp.inf, jnp.where(x < 0, jnp.nan, logarithm))
+    return jnp.exp(logarithm)
+
+
+_share_below.defjvps(lambda t, y, a, x: t * _by_order(a, x), lambda t, y, a, x: t * _density(a, x))
+_share_above.defjvps(
+    lambda t, y, a, x: -t * _by_order(a, x), lambda t, y, a, x: -t * _density(a, x)
+)
 
 
 @op("ops.igammac(input=a, other=x)", "Igammac()(a, x)", "Tensor.igammac(a, other=x)")
@@ -371,7 +404,7 @@ def igammac(a, x):
         >>> print(ops.igammac(Tensor([1.0]), Tensor([0.0])))
         [1.]
     """
-    return jax.scipy.special.gammaincc(*_floats(a, x, "igammac"))
+    return _share_above(*_floats(a, x, "igammac"))
 
 
 @op("ops.mvlgamma(input=x, p=p)", "Mvlgamma(p=p)(x)", "Tensor.mvlgamma(x, p)")
@@ -401,7 +434,18 @@ def polygamma_of(n, x):
     """
     if x.dtype.kind not in "fV":
         raise TypeError(f"polygamma needs real numbers, but the type is {x.dtype}.")
-    return jax.scipy.special.polygamma(n, x)
+    return _polygamma(n, x)
+
+
+@jax.custom_jvp
+def _polygamma(n, x):
+    pole = jnp.where(n % 2 == 1, jnp.inf, -jnp.inf).astype(x.dtype)
+    return jnp.where(
+        (n > 0) & (x <= 0) & (x == jnp.floor(x)), pole, jax.scipy.special.polygamma(n, x)
+    )
+
+
+_polygamma.defjvps(None, lambda t, y, n, x: t * _polygamma(n + 1, x))
 
 
 @composite("ops.polygamma(n, input=x)", "Tensor.polygamma(x, n)")

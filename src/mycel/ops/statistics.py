@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from mycel.base.dtypes import numpy_dtype
 from mycel.ops.axes import axes_in
 from mycel.ops.common import as_float
+from mycel.ops.lengths import absolute, length, matrix_length, root
 from mycel.ops.reduction import first_given
 from mycel.spell import composite, op
 
@@ -46,7 +47,7 @@ def std(x, *, axis=None, ddof=0, keepdims=False):
         >>> print(ops.std(Tensor([1.0, 3.0])))
         1.0
     """
-    return jnp.sqrt(_variance(x, axis, ddof, keepdims))
+    return root(_variance(x, axis, ddof, keepdims))
 
 
 @op(
@@ -81,7 +82,7 @@ def std_mean(x, *, axis=None, ddof=0, keepdims=False):
         (Tensor(shape=[], dtype=Float32, value= 1), Tensor(shape=[], dtype=Float32, value= 2))
     """
     mean = jnp.mean(as_float(x), axes_in(axis, x.ndim), keepdims=keepdims)
-    return jnp.sqrt(_variance(x, axis, ddof, keepdims)), mean
+    return root(_variance(x, axis, ddof, keepdims)), mean
 
 
 @composite(
@@ -149,19 +150,13 @@ def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
         raise ValueError(f"The order of norm is a number, 'fro' or 'nuc', not {order!r}.")
     if not x.ndim and axis is not None:
         axes_in(axis, 0)
-        return jnp.abs(x)
-    return jnp.linalg.norm(x, order, axis, keepdims)
-
-
-def _length(x, axes, order, keepdims):
-    """The root of order `order` of the sum of that power of all sizes."""
-    if order in (float("inf"), float("-inf")):
-        extreme = jnp.max if order > 0 else jnp.min
-        return extreme(jnp.abs(x), axes, keepdims=keepdims)
-    if order == 2:
-        return jnp.sqrt(jnp.sum(jnp.square(x), axes, keepdims=keepdims))
-    powers = jnp.sum(jnp.abs(x) ** order, axes, keepdims=keepdims)
-    return powers if order == 1 else powers ** (1 / order)
+        return absolute(x)
+    axes = tuple(range(x.ndim)) if axis is None else axes_in(axis, x.ndim)
+    if order is None:
+        return length(x, 2, axes, keepdims)
+    if len(axes) == 1 and not isinstance(order, str):
+        return length(x, order, axes, keepdims)
+    return matrix_length(x, order, axes, keepdims)
 
 
 @op("mint.norm(input=x, p=order, dim=axis, keepdim=keepdims, dtype=dtype)")
@@ -175,7 +170,19 @@ def norm_of(x, *, order="fro", axis=None, keepdims=False, dtype=None):
         7.0
     """
     x = as_float(x) if dtype is None else x.astype(numpy_dtype(dtype))
-    return _length(x, axes_in(axis, x.ndim), 2 if order == "fro" else order, keepdims)
+    return length(x, 2 if order == "fro" else order, axes_in(axis, x.ndim), keepdims)
+
+
+@op()
+def root_of_squares(squares):
+    """The root of what was summed up from squares: its derivative is 0 at 0.
+
+    Example:
+        >>> from mycel.ops.statistics import root_of_squares
+        >>> print(mycel.grad(root_of_squares)(Tensor([0.0, 4.0])))
+        [0.   0.25]
+    """
+    return root(squares)
 
 
 @op("LpNorm(axis=axis, p=order, keep_dims=keepdims, epsilon=epsilon)(input=x)")
@@ -188,7 +195,7 @@ def lp_norm(x, *, axis, order=2, keepdims=False, epsilon=1e-12):
         >>> print(ops.LpNorm(axis=0, p=1)(Tensor([3.0, -4.0])))
         7.0
     """
-    made = _length(as_float(x), axes_in(axis, x.ndim), order, keepdims)
+    made = length(as_float(x), order, axes_in(axis, x.ndim), keepdims)
     return jnp.maximum(made, jnp.array(epsilon, made.dtype))
 
 
@@ -202,7 +209,7 @@ def euclidean_norm(x, *, axes, keepdims=False):
         >>> print(ops.EuclideanNorm()(Tensor([3.0, 4.0]), (0,)))
         5.0
     """
-    return _length(as_float(x), axes_in(axes, x.ndim), 2, keepdims)
+    return length(as_float(x), 2, axes_in(axes, x.ndim), keepdims)
 
 
 @op("L2Normalize(axis=axis, epsilon=epsilon)(x)")

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
+from jax import lax
 
 from mycel.ops.common import as_float, promoted
 from mycel.spell import op
@@ -176,7 +178,12 @@ def acosh(x):
         >>> print(ops.acosh(Tensor([1.0, 2.0])))
         [0.       1.316958]
     """
-    return jnp.arccosh(as_float(x))
+    return _arccosh(as_float(x))
+
+
+_arccosh = jax.custom_jvp(jnp.arccosh)
+# A root for each factor: below 1 there is no value, so there is no slope.
+_arccosh.defjvps(lambda t, y, x: t * lax.rsqrt(x - 1) * lax.rsqrt(x + 1))
 
 
 @op(

@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from mycel.base.dtypes import int64
+from mycel.define.bounds import Bounds
 from mycel.ops.axes import one_or_more, several
 from mycel.ops.pooling import window_argmax, window_maximum, window_mean, windows_of
 from mycel.ops.random import draw_key, draw_uniform
@@ -18,7 +19,11 @@ from mycel.spell import composite, op
 # -- back to where they were -------------------------------------------------------------------
 
 
-@op()
+def _places(count):
+    return Bounds(1, 0, count, operator="max_unpool")
+
+
+@op(indices=lambda x, places, *, lengths: [_places(math.prod(lengths))])
 def put_back(x, places, *, lengths):
     """Elements at places counted through the last dimensions, zeros elsewhere.
 

@@ -68,12 +68,16 @@ def apply1(op: Op, x):
     value.array = None
     value.aval = signature.aval
     value.capture = None
+    known = ref(value)
+    if stream.segment is not segment:
+        return applyn(op, (x,))  # the handler of a signal came in between
+    # Together, whatever interrupts: nothing is called in between.
+    value.segment = segment
+    value.slot = slot = segment.count
+    segment.count = slot + 1
     segment.key += (signature.id, i)
     segment.places += place
-    outputs = segment.outputs
-    value.segment = segment
-    value.slot = slot = len(outputs)
-    outputs.append(ref(value))
+    segment.outputs.append(known)
     if slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
         stream.flush()
     if stream.tape is not None:
@@ -106,6 +110,8 @@ def apply2(op: Op, x, y):
         signature = op.two[a.aval][b.aval]
     except KeyError:
         signature = op.signature((a.aval, b.aval))
+        if signature.bounds:
+            return wrap(record(op, (a, b)))
     if not signature.single:
         return wrap(record(op, (a, b)))
     segment = stream.segment
@@ -121,12 +127,16 @@ def apply2(op: Op, x, y):
     value.array = None
     value.aval = signature.aval
     value.capture = None
+    known = ref(value)
+    if stream.segment is not segment:
+        return applyn(op, (x, y))  # the handler of a signal came in between
+    # Together, whatever interrupts: nothing is called in between.
+    value.segment = segment
+    value.slot = slot = segment.count
+    segment.count = slot + 1
     segment.key += (signature.id, i, j)
     segment.places += place
-    outputs = segment.outputs
-    value.segment = segment
-    value.slot = slot = len(outputs)
-    outputs.append(ref(value))
+    segment.outputs.append(known)
     if slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
         stream.flush()
     if stream.tape is not None:

@@ -184,8 +184,10 @@ def default_generator() -> Generator:
     if stream.generator is None:
         # Lifted when a remembered call meets it, like any handle from outside.
         capture, stream.capture = stream.capture, None
-        stream.generator = Generator(_seed.number)
-        stream.capture = capture
+        try:
+            stream.generator = Generator(_seed.number)
+        finally:
+            stream.capture = capture
     return stream.generator
 
 

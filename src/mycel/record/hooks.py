@@ -42,10 +42,11 @@ class Hooks(dict):
     def put(self, number: int, hook) -> None:
         """Register a hook under its number, which is its place in the order."""
         self[number] = hook
-        if number < max(self):
-            ordered = sorted(self.items())
-            self.clear()
-            self.update(ordered)
+        for later in sorted(known for known in self if known > number):
+            # At once: nothing is called in between, so no exception comes from outside.
+            kept = self[later]
+            del self[later]
+            self[later] = kept
         self._note(
             "registered", hook, lambda: self.drop(number), lambda kept: kept.put(number, hook)
         )

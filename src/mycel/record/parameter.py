@@ -5,16 +5,21 @@ from __future__ import annotations
 
 from itertools import count
 from typing import Any
+from weakref import WeakValueDictionary
 
 from mycel.base import errors
 from mycel.base.dtypes import int32
 from mycel.base.places import user_place
 from mycel.base.structure import changed_everywhere
-from mycel.record.stream import current_stream
+from mycel.record.marker import COPY
+from mycel.record.stream import current_stream, local, record
 from mycel.record.tensor import Tensor, data_value, give_value, new_tensor, resolve
+from mycel.record.value import Value
 
 _UNNAMED = "Parameter#"
 _numbers = count()
+# Every Parameter there is.
+_alive: WeakValueDictionary[int, Parameter] = WeakValueDictionary()
 
 
 class Parameter(Tensor):
@@ -65,6 +70,9 @@ class Parameter(Tensor):
         number = isinstance(default_input, int) and not isinstance(default_input, bool)
         self._hooks = self._store = None
         super().__init__(default_input, int32 if number else None)
+        if isinstance(default_input, Tensor):
+            self._value = _apart(self)
+        _join(self)
         self.name = name or f"{_UNNAMED}{next(_numbers)}"
         self._requires_grad = requires_grad
         self.layerwise_parallel = layerwise_parallel
@@ -188,12 +196,13 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo):
         made = Parameter.__new__(Parameter)
-        made._value = self._value
+        made._value = _apart(self)
         made._hooks = made._store = None
         made.__dict__.update(self.__dict__)
         made.name = self.name
         made._requires_grad = self._requires_grad
         memo[id(self)] = made
+        _join(made)
         return made
 
     def __reduce__(self):
@@ -280,7 +289,64 @@ def assign(target: Tensor, data, slice_shape: bool = False) -> None:
                 )
             )
         source = source.astype(target.dtype)  # type: ignore[attr-defined]
-    give_value(target, resolve(source))
+    value = own_value(source) if isinstance(target, Parameter) else resolve(source)
+    give_value(target, value)
+
+
+def own_value(source: Tensor) -> Value:
+    """The Value of a Tensor for a Parameter, which has it for itself: if two Parameters shared one,
+    the gradient of each would have the other's part, in a copied Cell or a network that is set to
+    the weights of another."""
+    value = resolve(source)
+    stream = local.stream
+    if value.segment is stream.segment and not isinstance(source, Parameter):
+        return value  # a result that was just made
+    if value.array is not None and stream.capture is None and stream.tape is None:
+        return Value(value.array, value.aval)
+    return _copied(value)
+
+
+def _apart(source: Tensor) -> Value:
+    """The Value for a Parameter that is made of a Tensor: no gradient goes back to that."""
+    stream = local.stream
+    tape, stream.tape = stream.tape, None
+    try:
+        value = resolve(source)
+        return own_value(source) if value.array is not None else _copied(value)
+    finally:
+        stream.tape = tape
+
+
+def _copied(value: Value) -> Value:
+    made = record(COPY, (value,))
+    assert isinstance(made, Value)
+    return made
+
+
+def _join(parameter: Parameter) -> None:
+    """Count a Parameter that was made among those there are."""
+    _alive[id(parameter)] = parameter
+    replaced = local.stream.replaced
+    if replaced is not None:
+        replaced.append((parameter, parameter._value))  # keeps it until it is asked for
+
+
+def parameters_alive() -> list[tuple[Parameter, Value]]:
+    """Every Parameter and its Value; not those whose values lie in a store, which nothing has used
+    since they went there."""
+    found = []
+    for known in _alive.valuerefs():
+        parameter = known()
+        try:
+            if parameter is not None:
+                found.append((parameter, _value_of(parameter)))
+        except AttributeError:
+            continue
+    return found
+
+
+# Without what a Parameter does for a value that is not there.
+_value_of: Any = Tensor._value.__get__  # type: ignore[attr-defined]
 
 
 class ParameterTuple(tuple):

@@ -15,7 +15,9 @@ from typing import Any
 from weakref import ref
 
 from mycel.base.context import context
-from mycel.base.places import NOWHERE, Place, is_ours, ours, path_of, theirs
+from mycel.base.places import Place, is_theirs, passed, path_of, theirs, user_place
+from mycel.base.signals import Reported, keep_what_python_drops
+from mycel.define.bounds import check
 from mycel.define.op import Op, Signature
 from mycel.record.journal import Journal
 from mycel.record.packed import Packed
@@ -42,7 +44,9 @@ class Segment:
     """The part of a stream that has not run."""
 
     __slots__ = (
+        "assigned",
         "bytes",
+        "count",
         "external_slots",
         "externals",
         "has_packed",
@@ -57,10 +61,15 @@ class Segment:
         self.stream = stream
         self.key: list[int] = []
         self.outputs: list[ref] = []
+        # How many outputs there are: to ask for it calls nothing (see record).
+        self.count = 0
         self.externals: list[Value] = []
         # By id: the Values are held by `externals`, so no id is used again.
         self.external_slots: dict[int, int] = {}
         self.places: list = []
+        # Handles assigned since its first node, by weak references, each with the Value it had (its
+        # slot, if that is pending here) and how many outputs there were: see execute.checks.
+        self.assigned: list[tuple[ref, Value | int, int]] = []
         self.bytes = 0
         # Whether an external is packed with others: its array is taken when the segment runs.
         self.has_packed = False
@@ -87,14 +96,17 @@ class Segment:
                 self.has_packed = True
             elif array.__class__ is Poison:
                 raise array.error()
-            self.externals.append(value)
-            slot = self.external_slots[id(value)] = -len(self.externals)
+            name, slot = id(value), -1 - len(self.externals)
             self.bytes += value.aval.nbytes
+            # Together, whatever interrupts: nothing is called in between.
+            self.external_slots[name] = slot
+            self.externals.append(value)
         return slot
 
     def clear(self) -> None:
         """Drop everything: pending Values point here, and buffers must not wait to be collected."""
         self.key, self.outputs, self.places, self.externals = [], [], [], []
+        self.assigned = []
         self.external_slots = {}
 
 
@@ -111,7 +123,7 @@ class Machine:
     __slots__ = ("run_directly", "run_for_another", "run_segment")
 
     def __init__(self):
-        self.run_segment: Callable[[Segment], None] = _not_wired
+        self.run_segment: Callable[[Segment, Observer | None], None] = _not_wired
         self.run_for_another: Callable[[Value], None] = _not_wired
         self.run_directly: Callable[[Signature, tuple, Place], list] = _not_wired
 
@@ -127,6 +139,11 @@ class Stream:
     """One thread's record. Only its own thread writes to it, so recording takes no lock: another
     thread that wants one of its pending Values computes it from a copy of the record.
 
+    An exception may come from outside at any moment (see base.signals). So what belongs together is
+    written without a call in between; what is changed for a while is put back in a `finally` that
+    begins with plain assignments of what was there before; and a segment whose run is broken off
+    stays as it is, and runs when one of its Values is demanded.
+
     Attributes:
         tape: nodes `(op, inputs, outputs, place)` while a derivative is being taken, else None.
         depth: how many derivatives are open; `floor`: how many of them have no tape any more where
@@ -138,6 +155,10 @@ class Stream:
         reversing: name and place of the operator whose reverse calls Python, or None.
         hooks: reverse hooks by id of the Value, while a derivative is open.
         traced: whether JAX traces what is recorded here: operators are then parts of its program.
+        plain: whether Graph mode remembers nothing here: what would be is in vain for now.
+        replaced: handles that were assigned to, with the Values they had before, while a derivative
+            asks for the Parameters that are used; else None.
+        unfinished: how many runs of segments, and sites, were broken off by an exception or go on.
     """
 
     __slots__ = (
@@ -149,10 +170,13 @@ class Stream:
         "generator",
         "hooks",
         "journal",
+        "plain",
+        "replaced",
         "reversing",
         "segment",
         "tape",
         "traced",
+        "unfinished",
     )
 
     def __init__(self):
@@ -168,18 +192,30 @@ class Stream:
         self.hooks: dict | None = None
         self.generator: Any = None
         self.traced = False
+        self.plain = False
+        self.replaced: list[tuple] | None = None
+        self.unfinished = 0
 
     @property
     def is_taped(self) -> bool:
         """Whether what is recorded now will be differentiated."""
         return self.tape is not None and self.depth > self.floor
 
+    def note_assigned(self, handle, before: Value) -> None:
+        """A handle is about to be given another Value, in the place of the one that it has."""
+        if self.capture is not None:
+            self.capture.write(handle)
+        if self.journal is not None:
+            self.journal.assigned.append((handle, before))
+
     def flush(self) -> None:
         """Run what was recorded."""
         segment = self.segment
         if segment.outputs:
+            self.unfinished += 1
             self.segment = Segment(self)
-            machine.run_segment(segment)
+            machine.run_segment(segment, self.capture)
+            self.unfinished -= 1
 
     def boundary(self, cell=None) -> None:
         """A structural boundary: where programs are cut, because they come round here again.
@@ -190,6 +226,8 @@ class Stream:
         """
         if self.capture is not None or self.depth:
             return
+        if sys.unraisablehook.__class__ is not Reported:  # test runners set one of their own
+            keep_what_python_drops()
         met = self.segment.met
         if cell is None or id(cell) in met or (None in met and cell._begins_segment):
             self.flush()
@@ -227,15 +265,22 @@ def demand(value: Value):
     array = value.array
     while array is None:
         segment = value.segment
-        if segment is None:
+        if segment is None:  # it has just run, on another thread
+            array = value.array
             break
-        if segment.stream is local.stream:
-            segment.stream.flush()
+        stream = segment.stream
+        if stream is local.stream:
+            if stream.segment is segment:
+                stream.flush()
+            else:  # its run was broken off; no call that is remembered now has part in it
+                machine.run_segment(segment, None)
+                if value.array is None:
+                    break
         else:
             machine.run_for_another(value)
         array = value.array
     if array is None:
-        raise RuntimeError("A value was lost: its segment was interrupted.")
+        raise RuntimeError("A value was lost: its segment ran without it.")
     if array.__class__ is Poison:
         raise array.error()
     return array
@@ -245,12 +290,12 @@ def find_place(depth: int) -> tuple:
     """The fields of a Place: the nearest user frame and the Cell being called."""
     frame = sys._getframe(depth)
     code = frame.f_code
-    while code.co_filename in ours or (
-        code.co_filename not in theirs and is_ours(code.co_filename)
+    while code.co_filename in passed or (
+        code.co_filename not in theirs and not is_theirs(code.co_filename)
     ):
         frame = frame.f_back
-        if frame is None:
-            return NOWHERE
+        if frame is None:  # a thread that runs us alone
+            return user_place(depth + 1)
         code = frame.f_code
     return (code, frame.f_lasti, local.stream.called)
 
@@ -273,6 +318,8 @@ def record(
     if place is None:
         place = find_place(2)
     stream = local.stream
+    if signature.bounds and not stream.traced:
+        check(op.name, signature.bounds, [value.array for value in inputs], place)
     if context.direct and stream.capture is None:
         made = _run_directly(signature, inputs, place)
     else:
@@ -285,23 +332,29 @@ def record(
         except Elsewhere as elsewhere:
             demand(elsewhere.args[0])
             return record(op, inputs, place, into)
-        segment.key += (signature.id, *slots)
-        segment.places += place
-        first = len(segment.outputs)
-        if signature.single and into is None:
+        first, after = segment.count, segment.count + len(signature.outputs)
+        if into is not None:
+            made, outputs = into, [dead] * len(into)
+        elif signature.single:
             value = _new_value(Value)
             value.array = None
             value.aval = signature.aval
             value.segment = segment
             value.capture = None
             value.slot = first
-            segment.outputs.append(ref(value))
-            made = (value,)
+            made, outputs = (value,), (ref(value),)
         else:
-            avals = signature.outputs
-            segment.outputs += [dead] * len(avals)
-            made = tuple(pending(segment, range(first, first + len(avals)), avals, into))
-        if len(segment.outputs) > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+            made, outputs = waiting(segment, range(first, after), signature.outputs)
+        if stream.segment is not segment or segment.count != first:
+            return record(op, inputs, place, into)  # a signal's handler recorded in between
+        # Together, whatever interrupts: nothing is called in between.
+        segment.count = after
+        segment.key += (signature.id, *slots)
+        segment.places += place
+        segment.outputs += outputs
+        if into is not None:
+            _connect(segment, range(first, after), signature.outputs, into)
+        if segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
             stream.flush()
     if stream.tape is not None:
         stream.tape.append((op, inputs, made, place))
@@ -311,19 +364,33 @@ def record(
 _new_value = Value.__new__
 
 
-def pending(segment: Segment, slots, avals, into: tuple[Value, ...] | None = None) -> list[Value]:
-    """The Values at slots of a segment: new ones, or those of a call that was broken off."""
-    outputs, made = segment.outputs, []
+def waiting(segment: Segment, slots, avals) -> tuple[tuple[Value, ...], list]:
+    """New Values for slots of a segment, which has yet to know them, and references to them."""
+    made, references = [], []
     for slot, aval in zip(slots, avals, strict=True):
-        value = into[len(made)] if into else _new_value(Value)
+        value = _new_value(Value)
         value.array = None
         value.aval = aval
         value.segment = segment
         value.capture = None
         value.slot = slot
-        outputs[slot] = ref(value)
         made.append(value)
-    return made
+        references.append(ref(value))
+    return tuple(made), references
+
+
+def _connect(segment: Segment, slots, avals, values) -> None:
+    """Let Values of a call that was broken off become the outputs at slots of a segment."""
+    outputs = segment.outputs
+    for slot, aval, value in zip(slots, avals, values, strict=True):
+        known = ref(value)
+        # Together, as above.
+        value.array = None
+        value.aval = aval
+        value.segment = segment
+        value.capture = None
+        value.slot = slot
+        outputs[slot] = known
 
 
 def _run_directly(signature, inputs, place):

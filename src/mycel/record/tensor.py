@@ -12,7 +12,7 @@ from weakref import ref
 import jax
 import numpy as np
 
-from mycel.base import errors
+from mycel.base import backend, errors
 from mycel.base.context import get_context
 from mycel.base.dtypes import DType, as_dtype, float32, int64
 from mycel.base.log import older
@@ -71,8 +71,7 @@ class Tensor:
         # const_arg is MindSpore's hint to its compiler; every input is shared by structure here.
         if const_arg:
             self.__dict__["_const_arg"] = True
-        # A Tensor lies on the device of the context.
-        del device
+        del device  # It lies on the device of the context.
         wanted = None if dtype is None else as_dtype(dtype)
         if init is None and input_data is None and shape is not None:
             if any(length == -1 for length in _as_shape(shape)):
@@ -202,9 +201,8 @@ class Tensor:
 
     def _number(self, kind):
         if self.size != 1:
-            raise ValueError(
-                errors.NUMBER_OF_MANY.format(kind=kind, shape=self.shape, place=user_place(3))
-            )
+            words = {"kind": kind, "shape": self.shape, "place": user_place(3)}
+            raise ValueError(errors.NUMBER_OF_MANY.format(**words))
         return look(self, kind)
 
     def __repr__(self):
@@ -407,8 +405,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
         Float64
     """
     if not isinstance(array, np.ndarray):
-        expected, actual = "a NumPy array", type(array).__name__
-        raise errors.wrong(TypeError, "from_numpy: array", expected, actual)
+        raise errors.wrong(TypeError, "from_numpy: array", "a NumPy array", type(array).__name__)
     return Tensor(array)
 
 
@@ -445,14 +442,11 @@ def to_array(data, wanted: DType | None) -> jax.Array:
     if not isinstance(data, (np.ndarray, np.generic)):
         data = _numbers(data, wanted)
     if data.dtype.kind not in "biufcV":
-        raise errors.wrong(
-            TypeError,
-            "The data of a Tensor",
-            expected="numbers",
-            actual=f"data of type {data.dtype}",
-        )
+        actual = f"data of type {data.dtype}"
+        raise errors.wrong(TypeError, "The data of a Tensor", "numbers", actual)
     # A copy of our own, which device_put may then share: later changes of the array do not reach,
     # and no program is compiled for each new shape, as jnp.array would.
+    backend.begin()
     copy = np.array(data, wanted.numpy if wanted is not None else data.dtype, order="C")
     return jax.device_put(copy)
 
@@ -541,12 +535,16 @@ def made_inside(handle: Tensor, observer: Observer) -> bool:
 
 def rebind(handle: Tensor, value: Value) -> None:
     """Point a handle at another Value: every in-place change goes through here."""
-    stream = local.stream
-    if stream.capture is not None:
-        stream.capture.write(handle)
-    if stream.journal is not None:
-        stream.journal.assigned.append((handle, handle._value))
-    if handle._value.aval is not value.aval:
+    stream, before = local.stream, handle._value
+    if stream.capture is not None or stream.journal is not None:
+        stream.note_assigned(handle, before)
+    segment = stream.segment
+    if segment.outputs:
+        had = before.slot if before.segment is segment else before
+        segment.assigned.append((ref(handle), had, len(segment.outputs)))
+    if stream.replaced is not None:
+        stream.replaced.append((handle, before))
+    if before.aval is not value.aval:
         structure.changes += 1
     handle._value = value
 

@@ -122,6 +122,8 @@ class Poison:
         self.where = where or place
 
     def error(self) -> RuntimeError:
+        if isinstance(self.cause, errors.OutOfRangeError):
+            return errors.OutOfRangeError(*self.cause.args)
         reason = f"{type(self.cause).__name__}: {self.cause}"
         if self.culprit == self.operator and self.where == self.place:
             text = errors.OPERATOR_FAILED.format(

@@ -96,13 +96,21 @@ def answer(module: dict, namespace: str) -> None:
     module["__dir__"] = lambda: sorted({*module, *namespaces[namespace]})
 
 
-def op(*spellings: str, rule=None, fallible: bool = False, windows: bool = False) -> Callable:
+def op(
+    *spellings: str,
+    rule=None,
+    fallible: bool = False,
+    windows: bool = False,
+    indices: Callable | None = None,
+    rearranges: bool = False,
+) -> Callable:
     """Declare an operation: a pure function on arrays, and the names it is known by.
 
     Positional parameters are arrays, keyword-only ones static. See `spell.spelling` for how a
     spelling is written. The result is callable with the definition's own parameters; its
-    `.reverse` takes a hand-written derivative directly beneath the definition. For `rule` and
-    `fallible` see `define.op.Op`, for `windows` `define.definition.Definition`.
+    `.reverse` takes a hand-written derivative directly beneath the definition. For `rule`,
+    `fallible` and `rearranges` see `define.op.Op`, for `windows` and `indices`
+    `define.definition.Definition`.
 
     Example:
         >>> from mycel.spell import op
@@ -116,7 +124,8 @@ def op(*spellings: str, rule=None, fallible: bool = False, windows: bool = False
 
     def declare(function: Callable) -> Callable:
         definition = define(function.__name__, function, rule, fallible)
-        definition.windows = windows
+        definition.windows, definition.rearranges = windows, rearranges
+        definition.indices = indices
         own = _own_arguments(definition)
         made = write_function(definition, definition.name, own, composite=False)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mycel.base.errors import wrong
+from mycel.base.signals import came_from_outside
 from mycel.dataset import config
 from mycel.dataset.engine import chance, worker
 from mycel.dataset.engine.dataset import Run, UnionBaseDataset
@@ -209,6 +210,8 @@ class BatchDataset(UnionBaseDataset):
                     made = worker.apply([self.per_batch_map], split(row, number))
                 return join(row, tuple([worker.as_column(value) for value in made]))
             except Exception as error:
+                if came_from_outside(error):
+                    raise
                 raise RuntimeError(
                     RAISED.format(operation=self._named(), kind=type(error).__name__, text=error)
                 ) from error

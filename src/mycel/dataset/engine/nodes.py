@@ -9,6 +9,7 @@ import numpy as np
 
 from mycel.base import log
 from mycel.base.errors import wrong
+from mycel.base.signals import came_from_outside
 from mycel.dataset import config
 from mycel.dataset.engine import chance, worker
 from mycel.dataset.engine.dataset import Dataset, Run, UnionBaseDataset
@@ -203,6 +204,8 @@ class MapDataset(UnionBaseDataset):
                 made = worker.apply(self.operations, arguments, lambda n: reached.__setitem__(0, n))
             return tuple([worker.as_column(value) for value in made])
         except Exception as error:
+            if came_from_outside(error):
+                raise
             raise RuntimeError(
                 RAISED.format(
                     operation=self._named(reached[0]), kind=type(error).__name__, text=error
@@ -259,6 +262,8 @@ class FilterDataset(UnionBaseDataset):
             try:
                 return bool(self.predicate(*[row[name] for name in names]))
             except Exception as error:
+                if came_from_outside(error):
+                    raise
                 operation = f"filter: {operation_name(self.predicate)}"
                 operation = FAILED.format(operation=operation, columns=names, dataset=self.name)
                 raise RuntimeError(

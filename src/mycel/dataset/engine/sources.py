@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from mycel.base.errors import wrong
+from mycel.base.signals import came_from_outside
 from mycel.dataset import config
 from mycel.dataset.engine import worker
 from mycel.dataset.engine.batching import stacked
@@ -361,6 +362,8 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
                 else:
                     row = self.source[int(index)]
         except Exception as error:
+            if came_from_outside(error):
+                raise
             raise self._failed(index, error) from error
         try:
             return self._batch(row) if isinstance(index, list) else self._row(row)
@@ -428,6 +431,8 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         except RuntimeError:
             raise
         except Exception as error:
+            if came_from_outside(error):
+                raise
             raise self._failed(number, error) from error
 
     @staticmethod

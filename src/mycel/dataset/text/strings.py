@@ -11,6 +11,7 @@ import numpy as np
 
 from mycel.base.dtypes import numpy_dtype
 from mycel.base.errors import wrong
+from mycel.base.signals import came_from_outside
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.operations import TensorOperation, as_array
 
@@ -278,6 +279,8 @@ class PythonTokenizer:
         try:
             rows = [self.tokenizer(one) for one in array.ravel().tolist()]
         except Exception as error:
+            if came_from_outside(error):
+                raise
             name = getattr(self.tokenizer, "__name__", repr(self.tokenizer))
             raise RuntimeError(f"The tokenizer {name} failed: {error}") from error
         return np.array(rows, str).reshape(*array.shape, -1)

@@ -13,6 +13,7 @@ from mycel.base.errors import wrong
 from mycel.base.log import older
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number
+from mycel.ops.statistics import root_of_squares
 from mycel.record.tensor import Tensor
 
 
@@ -53,7 +54,7 @@ class Norm(Cell):
 
     def construct(self, x):
         """The lengths."""
-        return ops.sqrt(ops.ReduceSum(self.keep_dims)(ops.square(x), self.axis))
+        return root_of_squares(ops.ReduceSum(self.keep_dims)(ops.square(x), self.axis))
 
     def extend_repr(self) -> str:
         """The settings."""
@@ -196,11 +197,7 @@ class Triu(Cell):
 def shortened(x, clip_norm, axis):
     """x · clip_norm / the greater of its length over `axis` and clip_norm; of halves in Float32."""
     wide = x.astype("float32") if x.dtype.name in ("float16", "bfloat16") else x
-    squares = ops.ReduceSum(True)(ops.square(wide), axis)
-    # The root has no derivative at 0, where x is not changed.
-    there = squares > 0
-    length = ops.sqrt(ops.select(there, squares, ops.ones_like(squares)))
-    length = ops.select(there, length, squares)
+    length = root_of_squares(ops.ReduceSum(True)(ops.square(wide), axis))
     if isinstance(clip_norm, Tensor):
         clip_norm = clip_norm.astype(wide.dtype)
     made = wide * clip_norm / ops.maximum(length, clip_norm)

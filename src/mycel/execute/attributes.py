@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes: the value of one, found the way Python finds it, with all that is looked at."""
+
+from __future__ import annotations
+
+import logging
+import types
+from typing import Any
+
+from mycel.base.places import Place
+from mycel.execute import kinds
+from mycel.execute.bytecode import written_out
+from mycel.execute.kinds import is_machine, kind_of
+from mycel.execute.sources import (
+    ABSENT,
+    FIELD,
+    OF_CLASS,
+    PART,
+    PART_OF_REFERENT,
+    SLOT,
+    STATE,
+    Referent,
+    Source,
+)
+
+# What an expression is worth that nobody can tell without running it.
+UNSEEN: Any = type("Unseen", (), {"__repr__": lambda self: "?"})()
+
+
+# What a Tensor tells of itself by its shape and element type, which are compared anyway.
+_OF_AVALS = frozenset(("shape", "ndim", "size", "itemsize", "nbytes", "dtype"))
+
+
+class Attributes:
+    """The half of `Reads` that looks attributes up."""
+
+    capture: Any
+    sources: dict[tuple, Source]
+    reached: dict[int, Any]
+    methods: dict[tuple, Any]
+    place: Any
+    note: Any
+    reach: Any
+    content: Any
+    is_outside: Any
+    is_ours: Any
+    refuse: Any
+
+    def attribute(self, owner, name: str, path):
+        """The value of an attribute, with all that Python looks at to find it."""
+        kind = kind_of(owner)
+        look = _ATTRIBUTES.get(kind)
+        if look is not None:
+            return look(self, owner, name, path)
+        if kind == kinds.OPAQUE:
+            if id(owner) in self.reached:
+                self.refuse(
+                    f"effect: `{written_out(path)}`: the state of a {type(owner).__name__} "
+                    "cannot be looked into",
+                    "use it outside, or in a function marked @every_call",
+                )
+            return UNSEEN
+        return getattr(owner, name, UNSEEN)
+
+    def _of_module(self, module, name, path):
+        space = module.__dict__
+        value = space.get(name, ABSENT)
+        if value is ABSENT:
+            return UNSEEN
+        if self.is_ours():
+            return value
+        self.note(FIELD, space, name, value, path)
+        return value
+
+    def _of_class(self, owner, name, path):
+        described: Any = self._found_in(owner, name, path)
+        if type(described) is staticmethod:
+            return described.__func__
+        if type(described) is classmethod:
+            return types.MethodType(described.__func__, owner)
+        if name == "__dict__":
+            return UNSEEN
+        return UNSEEN if described is ABSENT or isinstance(described, property) else described
+
+    def _of_tensor(self, tensor, name, path):
+        fields = tensor.__dict__
+        if name in _OF_AVALS:
+            return getattr(tensor, name)
+        self._found_in_tensor(type(tensor), name, path)
+        if name in fields:
+            self.note(FIELD, fields, name, fields[name], path)
+            return fields[name]
+        described = getattr(type(tensor), name, UNSEEN)
+        if isinstance(described, types.MemberDescriptorType):
+            value = SLOT(tensor, described)
+            if name[0] != "_":
+                self.note(SLOT, tensor, described, value, path)
+            return value
+        return described if isinstance(described, types.FunctionType) else UNSEEN
+
+    def _found_in_tensor(self, kind: type, name: str, path) -> None:
+        """A method of Tensors, which a program may have replaced or added. Ours are noted when the
+        call ends: the first use of one may write it."""
+        for owner in kind.__mro__:
+            ours = is_machine(owner.__module__)
+            if not ours:
+                self.note(OF_CLASS, owner, name, owner.__dict__.get(name, ABSENT), path)
+            if name in owner.__dict__:
+                if ours:
+                    self.methods[owner, name] = path
+                return
+        self.note(OF_CLASS, kind, name, ABSENT, path)
+
+    def _of_function(self, function, name, path):
+        if name.startswith("__") or kind_of(function) == kinds.METHOD:
+            return getattr(function, name, UNSEEN)
+        fields = function.__dict__
+        if id(function) in self.reached:
+            self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
+        return fields.get(name, UNSEEN)
+
+    def _of_container(self, container, name, path):
+        kind = type(container)
+        if hasattr(container, "__dict__") and (
+            name in container.__dict__ or not hasattr(kind, name)
+        ):
+            return self._of_object(container, name, path)
+        described = getattr(kind, name, UNSEEN)
+        if isinstance(described, (types.FunctionType, property)):
+            return self._of_object(container, name, path)
+        value = getattr(container, name, UNSEEN)
+        if not callable(value):
+            self.content(container, path)
+        return value
+
+    def _of_object(self, owner, name, path):
+        """A field of an object or Cell, or what its class has."""
+        kind = type(owner)
+        if name == "__class__":
+            return kind
+        if name == "__dict__":
+            return self._fields_of(owner)
+        outside = self.is_outside(owner)
+        if outside:
+            self._note_owner(owner, kind)
+        is_ours = outside and kind_of(owner) == kinds.CELL and kind.__module__.startswith("mycel.")
+        outside = outside and not is_ours  # all fields of ours are a part of their form
+        fields = getattr(owner, "__dict__", None)
+        described = class_attribute(kind, name)
+        if outside and (fields is None or name not in fields):
+            found = self._found_in(kind, name, path)
+            if found is ABSENT:
+                self._found_in(kind, "__getattr__", path)
+        if type(described) in (types.MemberDescriptorType, types.GetSetDescriptorType):
+            value = SLOT(owner, described)
+            if outside:
+                self.note(SLOT, owner, described, value, path)
+            return UNSEEN if value is ABSENT else value
+        if isinstance(described, property) or hasattr(type(described), "__set__"):
+            return UNSEEN  # its Python is looked into when it runs
+        if fields is not None:
+            # A method, too, gives way to a field of its name.
+            if outside:
+                self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
+            if is_ours and name in fields:
+                self.reach(fields[name])
+            if name in fields:
+                return fields[name]
+        return _bound(described, owner, kind)
+
+    def _note_owner(self, owner, kind: type) -> None:
+        """Of which class an object is, and what that is made of."""
+        if isinstance(owner, logging.Logger):
+            # It would note for each level, at the first message, whether it takes it.
+            for level in range(0, 60, 10):
+                owner.isEnabledFor(level)
+        if kind_of(owner) == kinds.CELL:
+            self.capture.met(owner)
+        key = (PART_OF_REFERENT, id(owner), "__class__")
+        if key in self.sources or (PART, id(owner), "__class__") in self.sources:
+            return
+        path = f"the class of a {kind.__name__}"
+        fields = getattr(owner, "__dict__", None)
+        parts = [("__class__", kind)] + ([("__dict__", fields)] if type(fields) is dict else [])
+        for name, part in parts:
+            try:
+                reference = Referent(owner)
+            except TypeError:
+                self.note(PART, owner, name, part, path)
+            else:
+                key = (PART_OF_REFERENT, id(owner), name)
+                source = Source(
+                    PART_OF_REFERENT, reference, name, part, None, path, Place(*self.place)
+                )
+                self.sources[key] = source
+        if not is_machine(kind.__module__):
+            self.note(PART, kind, "__mro__", kind.__mro__, f"the bases of {kind.__name__}")
+            for above in kind.__mro__:
+                if not kinds.is_unchanged(above.__module__):
+                    path = f"the number of names of {above.__name__}"
+                    self.note(STATE, above, count_of_names, count_of_names(above), path)
+
+    def _fields_of(self, owner):
+        fields = getattr(owner, "__dict__", UNSEEN)
+        if fields is not UNSEEN and self.is_outside(owner):
+            self.reached[id(fields)] = fields
+        return fields
+
+    def _found_in(self, kind: type, name: str, path):
+        """What a class has under a name; where it was found, and before, are sources."""
+        for owner in kind.__mro__:
+            described = owner.__dict__.get(name, ABSENT)
+            if not kinds.is_unchanged(owner.__module__):
+                self.note(OF_CLASS, owner, name, described, path)
+            if described is not ABSENT:
+                if type(described) is types.FunctionType:
+                    self.reach(described)
+                elif isinstance(described, property) and described.fget is not None:
+                    self.reach(described.fget)
+                return described
+        meta = type(kind)
+        return ABSENT if meta is type else class_attribute(meta, name)
+
+
+def _class_function(owner, name):
+    described = getattr(type(owner), name, UNSEEN)
+    return described if isinstance(described, types.FunctionType) else UNSEEN
+
+
+def count_of_names(kind: type) -> int:
+    """How many names a class has: it may be given a method that Python looks for by itself."""
+    return len(kind.__dict__)
+
+
+def _bound(described, owner, kind):
+    if described is ABSENT:
+        return UNSEEN
+    if type(described) is types.FunctionType:
+        return types.MethodType(described, owner)
+    if type(described) is staticmethod:
+        return described.__func__
+    if type(described) is classmethod:
+        return types.MethodType(described.__func__, kind)
+    if isinstance(described, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return described.__get__(owner)
+    return UNSEEN if hasattr(type(described), "__get__") else described
+
+
+def class_attribute(kind: type, name: str):
+    for owner in kind.__mro__:
+        if name in owner.__dict__:
+            return owner.__dict__[name]
+    return ABSENT
+
+
+_ATTRIBUTES = {
+    kinds.MODULE: Attributes._of_module,
+    kinds.CLASS: Attributes._of_class,
+    kinds.TENSOR: Attributes._of_tensor,
+    kinds.FUNCTION: Attributes._of_function,
+    kinds.METHOD: Attributes._of_function,
+    kinds.CONTAINER: Attributes._of_container,
+    kinds.OBJECT: Attributes._of_object,
+    kinds.CELL: Attributes._of_object,
+    kinds.MACHINE: lambda reads, owner, name, path: _class_function(owner, name),
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logging in a call that is recorded: a message is a site, sent at every call.
+
+Which logger takes it at which level is state that the call reads like any other; the message and
+its arguments are what the present call has, the place is the user's line.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+from mycel.execute.kinds import STAND_INS
+from mycel.record.stream import local
+
+_real_log = logging.Logger._log
+_HERE = os.path.normcase(logging.Logger._log.__code__.co_filename)
+
+
+def _log(self, level, msg, args, exc_info=None, extra=None, stack_info=False, stacklevel=1):
+    """Stands for `Logger._log`, which all of a logger's methods come to."""
+    python = getattr(local.stream.capture, "python", None)
+    settings = (exc_info, extra, stack_info, stacklevel)
+    if python is None or python.capture.in_site or python.effect is not None:
+        return _real_log(self, level, msg, args, *settings)
+    if exc_info or stack_info or stacklevel != 1:
+        python.refuse("effect: an exception or a stack was logged", "log it outside the function")
+        return _real_log(self, level, msg, args, *settings)
+    frame = sys._getframe(1)
+    while frame.f_back is not None and os.path.normcase(frame.f_code.co_filename) == _HERE:
+        frame = frame.f_back
+    where = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+    return python.capture.site(_send, (self, level, msg, args, extra, where))
+
+
+def _send(logger, level, msg, args, extra, where) -> None:
+    path, line, function = where
+    record = logger.makeRecord(
+        logger.name, level, path, line, msg, args, None, function, extra, None
+    )
+    logger.handle(record)
+
+
+STAND_INS[id(_log)] = _log
+
+
+def stand_in(on: bool) -> None:
+    """Take logging over, or give it back."""
+    if on and logging.Logger._log is _real_log:
+        logging.Logger._log = _log  # type: ignore[method-assign]
+    elif not on and logging.Logger._log is _log:
+        logging.Logger._log = _real_log  # type: ignore[method-assign]

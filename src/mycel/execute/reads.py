@@ -1,0 +1,502 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads: the Python state that a call reads and changes, found while it is being recorded.
+
+Before a line of user code runs, what it touches (see execute.bytecode) is looked up the way Python
+will look it up, without running anything, and kept as sources. Only what was there before the call
+counts: objects are known to be from outside when they come out of a source, an argument or a
+Parameter's Cell. What cannot be looked into is an effect: such a call is not replayed.
+"""
+
+from __future__ import annotations
+
+import gc
+import operator
+import random
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mycel.base.places import PACKAGE, Place
+from mycel.execute import kinds
+from mycel.execute.attributes import UNSEEN, Attributes, class_attribute
+from mycel.execute.bytecode import ATTRIBUTE, CONSTANT, summary, written_out
+from mycel.execute.kinds import is_watched, kind_of
+from mycel.execute.sources import (
+    ABSENT,
+    CLOSURE,
+    CONTENT,
+    FIELD,
+    OF_CLASS,
+    PART,
+    SLOT,
+    STATE,
+    Referent,
+    Snapshot,
+    Source,
+    TooLarge,
+    first_change,
+    is_container,
+)
+
+_PARTS_OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
+
+
+class Effect(tuple):
+    """What a call did besides giving a result: in words, where, and what to write instead."""
+
+    __slots__ = ()
+
+    def __new__(cls, what: str, remedy: str, place: Place | None):
+        return tuple.__new__(cls, (what, remedy, place))
+
+
+class Reads(Attributes):
+    """What one recorded call reads of Python's state.
+
+    Attributes:
+        sources: what the next call must find as it was, in the order of reading.
+        checks: what only tells whether the call changed something: its arguments, generators of
+            random numbers.
+        effect: the first effect that was seen, or None.
+    """
+
+    def __init__(self, capture, function: Callable, tensors: list, containers: list):
+        self.capture = capture
+        self.sources: dict[tuple, Source] = {}
+        self.checks: dict[tuple, Source] = {}
+        self.effect: Effect | None = None
+        self.place: Any = (None, 0, None)
+        # Objects from outside by id, and those among them that came to code by ways unseen.
+        self.reached: dict[int, Any] = {}
+        self.flowed: dict[int, Any] = {}
+        # Attributes that code asked of objects unseen.
+        self.free: dict[str, None] = {}
+        self.functions: dict[int, list] = {}
+        # Calls of functions with a memory of results, which a replay makes again: they count them.
+        self.repeats: list[tuple] = []
+        self.counted: dict[int, tuple] = {}
+        # The code objects that hold others, by the id of the inner one.
+        self._inside: dict[int, Any] = {}
+        # Methods of our own Tensors that were asked for, with what the program calls them.
+        self.methods: dict[tuple, Any] = {}
+        # The sources that lines set.
+        self.written: set[tuple] = set()
+        self._entered: set[int] = set()
+        # What was passed, and where it keeps its fields: the key of the call tells how it was.
+        self._arguments = {id(container) for container in containers}
+        for tensor in tensors:
+            self.reached[id(tensor)] = tensor
+            self._arguments.add(id(tensor.__dict__))
+        for container in containers:
+            self._check_argument(container)
+        for generator in (random._inst, np.random.mtrand._rand):  # type: ignore[attr-defined]
+            self._check_generator(generator)
+        self.reach(function)
+
+    def _check_argument(self, container) -> None:
+        content = container if is_container(container) else container.__dict__
+        self.reached[id(container)] = container
+        try:
+            snapshot = Snapshot(content, self.reach)
+        except TooLarge:
+            return self.refuse("an argument is too large to be compared", "pass a Tensor")
+        self._arguments.add(id(content))
+        return self.note(CONTENT, content, None, content, "an argument", snapshot)
+
+    def _check_generator(self, generator) -> None:
+        self.reached[id(generator)] = generator
+        self._arguments.add(id(generator))
+        self.note(STATE, generator, kinds.state_of, kinds.state_of(generator), "random numbers")
+
+    def drawn(self, generator) -> None:
+        """A generator of random numbers is used: the next call must find it as it was."""
+        for key in [key for key in self.checks if key[1] == id(generator)]:
+            self.sources[key] = self.checks[key]
+
+    def forget(self) -> None:
+        """Let go of all but the sources."""
+        self.reached, self.flowed, self.functions = {}, {}, {}
+
+    # -- the end ------------------------------------------------------------------------------
+
+    def found_effect(self, site_changes: set) -> Effect | None:
+        """What the call changed, if it did; `site_changes` has the fields that sites set."""
+        if self.effect is not None:
+            return self.effect
+        for key in site_changes:
+            self.sources.pop((FIELD, *key), None)
+        for kind in {type(cell): None for cell in self.capture.cells.values()}:
+            self._note_construct(kind)
+        for (owner, name), path in self.methods.items():
+            self.note(OF_CLASS, owner, name, owner.__dict__.get(name), path)
+        for cell in self.capture.cells.values():
+            if any(owner.__module__.startswith("mycel.optim") for owner in type(cell).__mro__):
+                self._note_settings(cell)
+        self._count_memos()
+        changed = self.effect or first_change((*self.sources.values(), *self.checks.values()))
+        if changed is None or isinstance(changed, Effect):
+            return changed
+        return self._effect_of(changed)
+
+    def _note_settings(self, optimizer) -> None:
+        """Settings of an optimiser in lists and dicts, which programs change in place; all else is
+        in its form."""
+        for name, value in optimizer.__dict__.items():
+            if name[0] != "_" and is_container(value):
+                self.reached[id(value)] = value
+                self.content(value, f"{type(optimizer).__name__}.{name}")
+
+    def _note_construct(self, kind: type) -> None:
+        """What is called when a Cell is: a class of ours can be changed like any other."""
+        for owner in kind.__mro__:
+            if "construct" in owner.__dict__:
+                path = f"{owner.__name__}.construct"
+                self.note(OF_CLASS, owner, "construct", owner.__dict__["construct"], path)
+                break
+
+    def _count_memos(self) -> None:
+        """A memory of results counts how often it is asked: a replay must ask it as often."""
+        for memo, before in self.counted.values():
+            asked = sum(known is memo for known, _ in self.repeats)
+            if memo.cache_info().hits - before != asked:
+                name = getattr(memo, "__name__", "a cache")
+                self.refuse(
+                    f"effect: `{name}` counts how often it is asked", "call it outside the function"
+                )
+
+    def before_site(self, site_changes: set) -> None:
+        """A site is about to run: what the call changed by now, and may set back, it would see."""
+        if self.effect is not None:
+            return
+        watched = [
+            source
+            for (look, holder, name), source in self.sources.items()
+            if source.snapshot is not None
+            or ((look, holder, name) in self.written and (holder, name) not in site_changes)
+        ]
+        changed = first_change((*watched, *self.checks.values()))
+        if changed is not None:
+            self.effect = self._effect_of(changed)
+
+    def _effect_of(self, changed: Source) -> Effect:
+        is_drawn = changed.name is kinds.state_of
+        what = "random numbers were drawn" if is_drawn else changed.change()
+        remedy = "keep it in a Parameter, change it outside, or in a function marked @every_call"
+        return Effect(f"effect: {what}", remedy, changed.place)
+
+    def refuse(self, what: str, remedy: str) -> None:
+        """The call did, or may have done, what cannot be compared."""
+        if self.effect is None:
+            self.effect = Effect(what, remedy, Place(*self.place))
+
+    # -- events -------------------------------------------------------------------------------
+
+    def enter(self, frame) -> None:
+        """Code begins to run."""
+        code = frame.f_code
+        known = id(code)
+        if known in self._entered:
+            return
+        self._entered.add(known)
+        for inner in summary(code).inner:
+            self._inside[id(inner)] = code
+        self.place = (code, frame.f_lasti, self.capture.stream.called)
+        if code.co_name[:2] == "__" and code.co_argcount:
+            self._note_special(frame.f_locals.get(code.co_varnames[0]), code.co_name)
+        for function in self.functions_of(frame):
+            self._note_function(function)
+
+    def _note_special(self, owner, name: str) -> None:
+        """A method that Python looked for by itself, in the class of its first argument."""
+        if kind_of(owner) in (kinds.OBJECT, kinds.CELL, kinds.CONTAINER) and self.is_outside(owner):
+            self._found_in(type(owner), name, name)
+
+    def _note_function(self, function) -> None:
+        """What a function from outside is besides its closure."""
+        name = function.__name__
+        if function.__code__.co_filename.startswith(PACKAGE):
+            return
+        self.note(PART, function, "__code__", function.__code__, f"{name}.__code__")
+        if function.__defaults__:
+            self.note(PART, function, "__defaults__", function.__defaults__, f"{name}.__defaults__")
+        if function.__kwdefaults__:
+            whole = f"{name}.__kwdefaults__"
+            self.note(PART, function, "__kwdefaults__", function.__kwdefaults__, whole)
+        if function.__kwdefaults__:
+            self.content(function.__kwdefaults__, f"{name}.__kwdefaults__")
+
+    def functions_of(self, frame) -> list:
+        """The functions from outside that have the code of a frame."""
+        code = frame.f_code
+        found = self.functions.get(id(code))
+        if found is None and id(code) not in self._inside and code.co_name != "<module>":
+            found = [f for f in _by_first_argument(frame) if f.__code__ is code]
+            if not found:
+                found = [f for f in gc.get_referrers(code) if type(f) is types.FunctionType]
+            self.functions[id(code)] = found
+        return found or []
+
+    def closure(self, frame, code, name: str) -> list:
+        """The cells from outside that a free variable of a code may be."""
+        if name not in code.co_freevars:
+            return []
+        index = code.co_freevars.index(name)
+        functions = (
+            self.functions_of(frame) if code is frame.f_code else self.functions.get(id(code), ())
+        )
+        found = [function.__closure__[index] for function in functions]
+        around = self._inside.get(id(code))
+        if around is not None:
+            found += self.closure(frame, around, name)
+        return found
+
+    # -- what was met -------------------------------------------------------------------------
+
+    def note(self, look, holder, name, value, path, snapshot=None) -> None:
+        """Keep a source, as it is before the line runs."""
+        key = (look, id(holder), name)
+        kept = self.checks if id(holder) in self._arguments else self.sources
+        if key not in kept and id(value) not in kinds.STAND_INS:
+            self.reach(value)
+            held = _not_kept_alive(value)
+            kept[key] = Source(look, holder, name, held, snapshot, path, Place(*self.place))
+
+    def reach(self, value) -> None:
+        """An object is from outside."""
+        kind = kind_of(value)
+        if kind == kinds.NOTHING or id(value) in self.reached:
+            return
+        self.reached[id(value)] = value
+        further = _REACHED.get(kind)
+        if further is not None:
+            further(self, value)
+
+    def _reach_parts(self, parts) -> None:
+        for part in parts:
+            self.reach(part)
+
+    def _reach_iterator(self, iterator) -> None:
+        self.refuse(
+            f"effect: a {type(iterator).__name__} from outside goes on", "ask it before the call"
+        )
+
+    def _reach_partial(self, partial) -> None:
+        self._reach_parts((partial.func, partial.args, partial.keywords))
+        self.content(partial.keywords, "the keywords of a partial")
+
+    def _reach_memo(self, memo) -> None:
+        if (memo.__module__ or "").startswith("mycel."):
+            return  # nobody asks ours how often they were asked
+        self.note(STATE, memo, memo_state, memo_state(memo), memo.__name__)
+        self.counted[id(memo)] = (memo, memo.cache_info().hits)
+        self.reach(memo.__wrapped__)
+
+    def numpy_settings(self) -> None:
+        """NumPy is used: what comes out depends on its settings."""
+        look = kinds.numpy_settings
+        self.note(STATE, look, look, look(None), "the settings of NumPy")
+
+    def decimals(self, _=None) -> None:
+        """Decimal numbers are used: what comes out depends on their context."""
+        look = kinds.decimal_context
+        self.note(STATE, look, look, look(None), "the context of decimal numbers")
+
+    def _reach_function(self, function) -> None:
+        code = function.__code__
+        self.functions.setdefault(id(code), []).append(function)
+        if not is_watched(code.co_filename):
+            # A wrapper of the machine has the user's function in its closure.
+            for cell in function.__closure__ or ():
+                inner = CLOSURE(cell, None)
+                if callable(inner):
+                    self.reach(inner)
+
+    def _reach_machine(self, value) -> None:
+        for name in ("function", "weights"):
+            inner = getattr(value, "__dict__", {}).get(name)
+            if inner is not None:
+                self.reach(inner)
+                if is_container(inner):
+                    self.content(inner, name)
+
+    def is_outside(self, value) -> bool:
+        """Whether an object was there before the call."""
+        if id(value) in self.reached:
+            return True
+        if kind_of(value) == kinds.CELL and id(value) not in self.capture.made_cells:
+            self.reached[id(value)] = value
+            return True
+        return False
+
+    def content(self, container, path) -> None:
+        """The whole content of a container is read, or may be."""
+        if id(container) not in self.reached:
+            return self._use_inside(container)
+        key = (CONTENT, id(container), None)
+        if key in self.sources or key in self.checks:
+            return None
+        try:
+            snapshot = Snapshot(container, self.flow)
+            if _is_array(container):
+                self.numpy_settings()
+        except TooLarge:
+            return self.refuse(
+                f"`{written_out(path)}` is too large to be compared",
+                "pass it as a Tensor, or read it outside",
+            )
+        return self.note(CONTENT, container, None, container, path, snapshot)
+
+    def _use_inside(self, container, depth=0) -> None:
+        """A container made inside may have others in it."""
+        if depth > 3 or kind_of(container) != kinds.CONTAINER or _is_array(container):
+            return
+        if len(container) > 1024:
+            return
+        values = container.values() if isinstance(container, dict) else container
+        for part in list(values):
+            self.use(part, "an element", depth + 1)
+
+    def use(self, value, path, depth=0) -> None:
+        """A value goes where it cannot be followed: as an operand, into a container, out."""
+        if value is UNSEEN:
+            return
+        kind = kind_of(value)
+        if kind == kinds.CONTAINER:
+            if id(value) in self.reached:
+                self.content(value, path)
+            else:
+                self._use_inside(value, depth)
+        elif kind == kinds.FIXED:
+            if depth < 4:
+                for part in value:
+                    self.use(part, path, depth + 1)
+        elif kind in (kinds.OBJECT, kinds.CELL):
+            if self.is_outside(value):
+                self.flow(value)
+                if kind == kinds.CELL:
+                    self.capture.met(value)
+        elif kind == kinds.FUNCTION:
+            self.register(value)
+        elif kind == kinds.BUILTIN and depth < 4:
+            self.use(getattr(value, "__self__", None), path, depth + 1)
+        elif isinstance(value, operator.attrgetter):
+            for name in names_of(value):
+                self.ask_unseen(name)
+
+    def register(self, function) -> None:
+        """A function may be called; one whose code was defined in the call may be made inside."""
+        if id(function.__code__) not in self._inside:
+            self.reach(function)
+
+    def flow(self, value) -> None:
+        """An object from outside goes where it cannot be followed."""
+        self.reach(value)
+        kind = kind_of(value)
+        if kind not in (kinds.OBJECT, kinds.CELL) or id(value) in self.flowed:
+            return
+        self.flowed[id(value)] = value
+        for name in tuple(self.free):
+            self.asked(value, name)
+
+    def ask_unseen(self, name: str) -> None:
+        """An attribute is asked of an object that cannot be seen: it may be any that flowed."""
+        if name not in self.free and not self.is_ours():
+            self.free[name] = None
+            for value in tuple(self.flowed.values()):
+                self.asked(value, name)
+
+    def is_ours(self) -> bool:
+        """Whether the line belongs to this package: its names are not changed by programs."""
+        code = self.place[0]
+        return code is not None and code.co_filename.startswith(PACKAGE)
+
+    def all_fields(self, value, path) -> None:
+        """All fields of an object may be read."""
+        fields = getattr(value, "__dict__", None)
+        if self.is_outside(value) and isinstance(fields, dict):
+            self.reached[id(fields)] = fields
+            self.content(fields, path)
+
+    def asked(self, owner, name) -> None:
+        """`getattr` or `hasattr` was called."""
+        if isinstance(name, str):
+            path = (ATTRIBUTE, (CONSTANT, None), name)
+            self.use(self.attribute(owner, name, path), path)
+
+    def set_field(self, owner, name: str, owner_path) -> None:
+        """A field is about to be set or deleted."""
+        path = (ATTRIBUTE, owner_path or (CONSTANT, None), name)
+        if kind_of(owner) != kinds.TENSOR:
+            self.attribute(owner, name, path)
+        elif isinstance(class_attribute(type(owner), name), types.MemberDescriptorType):
+            described = class_attribute(type(owner), name)
+            self.note(SLOT, owner, described, SLOT(owner, described), path)
+        if kind_of(owner) == kinds.FUNCTION and name in _PARTS_OF_FUNCTIONS:
+            self.note(PART, owner, name, getattr(owner, name), path)
+        if not self.is_outside(owner):
+            return
+        described = class_attribute(type(owner), name)
+        if isinstance(owner, type):
+            self.note(OF_CLASS, owner, name, owner.__dict__.get(name, ABSENT), path)
+        elif not hasattr(type(described), "__set__"):
+            fields = getattr(owner, "__dict__", None)
+            if isinstance(fields, dict):
+                self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
+                self.written.add((FIELD, id(fields), name))
+        if isinstance(owner, type):
+            self.written.add((OF_CLASS, id(owner), name))
+
+
+def _is_array(value) -> bool:
+    return isinstance(value, (np.ndarray, bytearray, memoryview)) or hasattr(value, "typecode")
+
+
+_REACHED = {
+    kinds.FIXED: Reads._reach_parts,
+    kinds.FUNCTION: Reads._reach_function,
+    kinds.METHOD: lambda reads, method: reads._reach_parts((method.__func__, method.__self__)),
+    kinds.GENERATOR: Reads._check_generator,
+    kinds.ITERATOR: Reads._reach_iterator,
+    kinds.PARTIAL: Reads._reach_partial,
+    kinds.MEMO: Reads._reach_memo,
+    kinds.DECIMAL: Reads.decimals,
+    kinds.MACHINE: Reads._reach_machine,
+}
+
+
+def _not_kept_alive(value):
+    """What a source holds of an object: a program may wait for the end of one."""
+    if kind_of(value) == kinds.OBJECT:
+        try:
+            return Referent(value)
+        except TypeError:
+            return value
+    return value
+
+
+def names_of(getter) -> list[str]:
+    """The attributes that an `attrgetter` asks for."""
+    return [name for path in getter.__reduce__()[1] for name in path.split(".")]
+
+
+def memo_state(memo, *_) -> tuple:
+    info = memo.cache_info()
+    return (info.misses, info.currsize)
+
+
+def _by_first_argument(frame) -> list:
+    """Functions of the class of the first argument: methods are mostly found like that."""
+    code = frame.f_code
+    if not code.co_argcount:
+        return []
+    first = frame.f_locals.get(code.co_varnames[0])
+    found: list = []
+    for owner in (first if isinstance(first, type) else type(first)).__mro__:
+        described = owner.__dict__.get(code.co_name)
+        found += (described, *[getattr(described, part, None) for part in _FUNCTIONS_IN])
+    return [function for function in found if type(function) is types.FunctionType]
+
+
+_FUNCTIONS_IN = ("__func__", "fget", "fset", "fdel", "__wrapped__", "func")
