@@ -32,7 +32,8 @@ SOURCE = str(pathlib.Path(ms.__file__).parent) + os.sep
 STEPS, AFTER = 3, 2
 # How far a state may lie from one of the oracle: steps are a thousand times as far apart.
 CLOSE = 2e-4
-_print = builtins.print
+# What stands in for these while a call is recorded.
+_BUILTINS = {name: getattr(builtins, name) for name in ("print", "getattr", "setattr", "vars")}
 
 
 class TimeLimit(Exception):
@@ -178,17 +179,19 @@ def close(a, b) -> bool:
 def left_open() -> list[str]:
     """What an interruption left of a state that was meant for a while."""
     found, stream = [], local.stream
-    if builtins.print is not _print:
-        found.append("print is left patched")
-        builtins.print = _print
+    for name, function in _BUILTINS.items():
+        if getattr(builtins, name) is not function:
+            found.append(f"{name} is left patched")
+            setattr(builtins, name, function)
     names = ("tape", "capture", "called", "journal", "reversing", "hooks")
     stale = {name: getattr(stream, name) for name in names if getattr(stream, name) is not None}
-    names = ("depth", "floor", "complete", "traced")
+    names = ("depth", "floor", "complete", "traced", "plain")
     stale.update({name: value for name in names if (value := getattr(stream, name))})
     if stale:
         found.append(f"the stream is left in {stale}")
         stream.tape = stream.capture = stream.called = stream.journal = stream.hooks = None
         stream.reversing, stream.depth, stream.floor, stream.complete = None, 0, 0, False
+        stream.plain = False
     return found
 
 

@@ -386,7 +386,7 @@ def test_only_what_the_program_makes_is_waited_for(change):
     training = Training(CHANGES[change], True)
     for _ in range(4):
         training.step(*map(Tensor, GOOD)).asnumpy()
-    (memory,) = training.step.memories.values()
+    (memory,) = training.step.memories
     indices = memory.executable.indices
     made = change in ("made", "cut")
     assert (len(indices.outside), len(indices.inside)) == ((0, 2) if made else (2, 0))

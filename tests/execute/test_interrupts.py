@@ -77,6 +77,7 @@ def no_debugger(monkeypatch):
 def no_patience(monkeypatch):
     """What is broken off is replayed again as soon as ever."""
     monkeypatch.setattr(graph, "MOST_AGREEING", graph.AGREEING)
+    monkeypatch.setattr(graph, "PATIENCE", sys.maxsize)
 
 
 def warm(way, hooks, optimizer) -> Training:
@@ -360,7 +361,7 @@ def test_a_site_broken_off_inside_a_compiled_function_is_not_lost():
     for _ in range(6):
         assert compiled(x).asnumpy().tolist() == [[2.0, 2.0]]
     assert len(calls) == 6
-    assert "broke off a hook" in str(ms.debug.ledger())
+    assert any("broke off a hook" in line.what for line in ms.debug.ledger().lines)
 
 
 def test_members_and_hooks_are_never_away_while_they_are_put_in_order():

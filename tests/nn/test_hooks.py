@@ -551,6 +551,126 @@ def test_features_kept_by_a_hook_stay_connected_to_the_gradient():
     assert results[6] == (36.0 + 108.0, 18.0 + 108.0)
 
 
+LEFT_BY_HOOKS = {
+    "a dict": (dict, lambda kept, y: kept.update(y=y), lambda kept: kept["y"] * 2),
+    "its content": (dict, lambda kept, y: kept.update(y=y), lambda kept: sum(kept.values())),
+    "the end of a list": (list, lambda kept, y: kept.append(y), lambda kept: kept[-1] * 2),
+    "a tuple": (
+        dict,
+        lambda kept, y: kept.update(y=(y, y * 2)),
+        lambda kept: kept["y"][0] * kept["y"][1],
+    ),
+    "a field": (nn.Cell, lambda kept, y: setattr(kept, "y", y), lambda kept: kept.y * 2),
+}
+
+
+@pytest.mark.parametrize("changes", [None, "another", "nothing", "a constant", "twice"])
+@pytest.mark.parametrize("kind", LEFT_BY_HOOKS)
+def test_what_a_hook_leaves_for_the_code_behind_it(kind, changes):
+    """The body goes on with a Tensor of the call that a hook put somewhere; in calls 6 and 7 the
+    hook puts another there, none, or two."""
+    make, leave, use = LEFT_BY_HOOKS[kind]
+
+    def program():
+        net, kept, count = Twice(), make(), [0]
+
+        def keep(cell, inputs, output):
+            count[0] += 1
+            what = changes if count[0] in (11, 13) else None
+            if what == "nothing":
+                return
+            leave(kept, {"another": inputs[0], "a constant": row(3.0)}.get(what, output))
+            if what == "twice":
+                leave(kept, output * 5)
+
+        net.inner.register_forward_hook(keep)
+        derivative = ms.value_and_grad(lambda x: net(x) + use(kept))
+        return lambda index: tuple(map(float, derivative(row(1.0 + index)))), lambda index: None
+
+    played(program)
+    assert ms.debug.ledger().counts.replays >= 4
+
+
+class Holder(nn.Cell):
+    """Holds what others put there."""
+
+
+@pytest.mark.parametrize("first", [row(0.0), 0.0], ids=["a Tensor", "a number"])
+@pytest.mark.parametrize("kind", [Holder, nn.Cell, nn.ReLU])
+def test_a_field_that_the_body_reads_before_a_hook_sets_it(kind, first):
+    """Before each call it is put back, but for one: the body must see that."""
+
+    def program():
+        net, kept = Twice(), kind()
+        second = first + 1.0
+        kept.y = first
+
+        def keep(cell, inputs, output):
+            kept.y = output if isinstance(first, Tensor) else second
+
+        net.inner.register_forward_hook(keep)
+
+        def body(x):
+            before = kept.y
+            return net(x) + before * 2 + kept.y
+
+        def between(index):
+            kept.y = second if index == 5 else first
+
+        function = ms.jit(body)
+        return lambda index: float(function(row(1.0 + index))), between
+
+    played(program)
+    assert ms.debug.ledger().counts.replays >= 4
+
+
+def test_what_the_code_behind_a_hook_takes_away():
+    """The body empties what a hook filled: that is a change of its own, and is not replayed."""
+
+    def program():
+        net, kept = Twice(), []
+        net.inner.register_forward_hook(lambda cell, inputs, output: kept.append(output))
+
+        def loss(x):
+            result = net(x) * kept.pop()
+            return result + len(kept)
+
+        function = ms.jit(loss)
+        return lambda index: float(function(row(1.0 + index))), lambda index: None
+
+    found = {}
+    for name in EXECUTIONS:
+        with execution(name):
+            call, _ = program()
+            found[name] = [call(index) for index in range(6)]
+    assert found["direct"] == found["fused"] == found["graph"]
+    assert found["direct"] == [81.0 * (1 + n) ** 2 + 1 + n for n in range(6)]
+
+
+@pytest.mark.parametrize("order", ["first", "last"])
+def test_a_site_that_uses_what_an_earlier_one_kept(order):
+    """Two hooks keep what they made, a third uses one of these, and later the other one."""
+
+    def program():
+        net, kept, count = Twice(), [], [0]
+
+        def keep(cell, inputs, output):
+            kept.append(output * 2)
+            kept.append(output * 3)
+
+        def use(cell, inputs, output):
+            count[0] += 1
+            first = (order == "first") != (count[0] in (6, 7))
+            return output + (kept[-2] if first else kept[-1])
+
+        net.inner.register_forward_hook(keep)
+        net.register_forward_hook(use)
+        derivative = ms.value_and_grad(net)
+        return lambda index: tuple(map(float, derivative(row(1.0 + index)))), lambda index: None
+
+    played(program)
+
+
 def test_an_argument_that_a_hook_kept_and_the_network_changes_in_place():
     class Writing(nn.Cell):
         def construct(self, x):

@@ -177,18 +177,16 @@ def test_a_reverse_in_jax():
 
 def test_a_reverse_on_tensors():
     clip = clipped()
-    seen = []
 
     @clip.bprop
     def _(x, out, dout, *, limit):
-        seen.append((x.shape, out.shape))
+        assert x.shape == out.shape == (2, 3)
         return ops.clip_by_value(dout, -limit, limit)
 
     matches(ms.grad(lambda x: (clip(x) * 5 * x).sum()), lambda x: 5 * x + np.clip(5 * x, -1, 1), X)
     matches(ms.grad(lambda x: (clip(x, limit=0.5) * 5).sum()), lambda x: 0 * x + 0.5, X)
     second = ms.grad(lambda x: (ms.grad(lambda x: (clip(x) * x).sum())(x) * x).sum())
     matches(second, clipped_twice, X + np.float32(0.1))
-    assert set(seen) == {((2, 3), (2, 3))}
 
 
 @pytest.mark.parametrize("kind", ["reverse", "bprop"])

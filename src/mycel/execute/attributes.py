@@ -13,12 +13,12 @@ from mycel.execute.bytecode import written_out
 from mycel.execute.kinds import is_machine, kind_of
 from mycel.execute.sources import (
     ABSENT,
+    COUNT,
     FIELD,
     OF_CLASS,
     PART,
     PART_OF_REFERENT,
     SLOT,
-    STATE,
     Referent,
     Source,
 )
@@ -143,8 +143,6 @@ class Attributes:
         outside = self.is_outside(owner)
         if outside:
             self._note_owner(owner, kind)
-        is_ours = outside and kind_of(owner) == kinds.CELL and kind.__module__.startswith("mycel.")
-        outside = outside and not is_ours  # all fields of ours are a part of their form
         fields = getattr(owner, "__dict__", None)
         described = class_attribute(kind, name)
         if outside and (fields is None or name not in fields):
@@ -162,8 +160,6 @@ class Attributes:
             # A method, too, gives way to a field of its name.
             if outside:
                 self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
-            if is_ours and name in fields:
-                self.reach(fields[name])
             if name in fields:
                 return fields[name]
         return _bound(described, owner, kind)
@@ -197,8 +193,9 @@ class Attributes:
             self.note(PART, kind, "__mro__", kind.__mro__, f"the bases of {kind.__name__}")
             for above in kind.__mro__:
                 if not kinds.is_unchanged(above.__module__):
+                    # It may be given a method that Python looks for by itself.
                     path = f"the number of names of {above.__name__}"
-                    self.note(STATE, above, count_of_names, count_of_names(above), path)
+                    self.note(COUNT, above, None, len(above.__dict__), path)
 
     def _fields_of(self, owner):
         fields = getattr(owner, "__dict__", UNSEEN)
@@ -225,11 +222,6 @@ class Attributes:
 def _class_function(owner, name):
     described = getattr(type(owner), name, UNSEEN)
     return described if isinstance(described, types.FunctionType) else UNSEEN
-
-
-def count_of_names(kind: type) -> int:
-    """How many names a class has: it may be given a method that Python looks for by itself."""
-    return len(kind.__dict__)
 
 
 def _bound(described, owner, kind):

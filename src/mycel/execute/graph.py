@@ -164,7 +164,7 @@ class Remembered:
                         self._missed(way, memory, outcome)
                     break
             else:
-                self._tell_apart(way)
+                self._tell_apart(way, tensors)
         if again is None and (way.rest or self.rest):
             result = self._rested(stream, way, args, kwargs)
         else:
@@ -182,12 +182,10 @@ class Remembered:
             self.ways.popitem(last=False)
         return way
 
-    def _tell_apart(self, way: Way) -> None:
+    def _tell_apart(self, way: Way, tensors: list[Tensor]) -> None:
         """Why none of what is remembered fits the present state."""
         if way.reason is None and way.memories and way.memories[0].ready:
-            what, place = way.memories[0].cases[0].missed()
-            remedy = "pass it as a Tensor, or keep it constant"
-            way.reason = Difference(what, place, "", remedy, "state")
+            way.reason = way.memories[0].missed(tensors)
 
     def _replayed(self, way: Way, memory: Memory) -> None:
         self.replays += 1

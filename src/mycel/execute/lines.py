@@ -16,6 +16,7 @@ import sys
 import types
 from typing import Any
 
+from mycel.base.signals import came_from_outside
 from mycel.execute import kinds
 from mycel.execute.attributes import UNSEEN
 from mycel.execute.bytecode import (
@@ -226,7 +227,9 @@ class Line:
         if isinstance(key, (int, str)) and is_machine(_owner_of_item(container)):
             try:
                 return container[key]
-            except Exception:
+            except Exception as error:
+                if came_from_outside(error):
+                    raise
                 return UNSEEN
         return UNSEEN
 

@@ -14,6 +14,7 @@ import sys
 import threading
 
 from mycel.base.places import PACKAGE, Place
+from mycel.base.signals import came_from_outside
 from mycel.execute import logged
 from mycel.execute.kinds import NOT, PACKAGES, STAND_INS, USERS, is_machine, is_watched
 from mycel.execute.lines import look_at_instruction, look_at_line
@@ -89,6 +90,8 @@ class PythonWatch:
         try:
             return what(*given)
         except Exception as error:
+            if came_from_outside(error):
+                raise
             where = Place(*self.reads.place)
             self.reads.refuse(
                 f"{where} could not be looked into ({type(error).__name__}: {error})",

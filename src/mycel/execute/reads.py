@@ -23,6 +23,7 @@ from mycel.execute import kinds
 from mycel.execute.attributes import UNSEEN, Attributes, class_attribute
 from mycel.execute.bytecode import ATTRIBUTE, CONSTANT, summary, written_out
 from mycel.execute.kinds import is_watched, kind_of
+from mycel.execute.notes import Slot
 from mycel.execute.sources import (
     ABSENT,
     CLOSURE,
@@ -32,13 +33,16 @@ from mycel.execute.sources import (
     PART,
     SLOT,
     STATE,
+    Left,
     Referent,
     Snapshot,
     Source,
     TooLarge,
     first_change,
     is_container,
+    parts_of,
 )
+from mycel.record.tensor import Tensor, made_inside
 
 _PARTS_OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
 
@@ -81,6 +85,10 @@ class Reads(Attributes):
         self._inside: dict[int, Any] = {}
         # Methods of our own Tensors that were asked for, with what the program calls them.
         self.methods: dict[tuple, Any] = {}
+        # What sites left, by place, with the last that was seen; and all of it.
+        self.set_by_sites: set[tuple] = set()
+        self.left: dict[tuple, Left] = {}
+        self.all_left: list[Left] = []
         # The sources that lines set.
         self.written: set[tuple] = set()
         self._entered: set[int] = set()
@@ -125,8 +133,7 @@ class Reads(Attributes):
         """What the call changed, if it did; `site_changes` has the fields that sites set."""
         if self.effect is not None:
             return self.effect
-        for key in site_changes:
-            self.sources.pop((FIELD, *key), None)
+        self.set_by_sites = {(FIELD, *key) for key in site_changes}
         for kind in {type(cell): None for cell in self.capture.cells.values()}:
             self._note_construct(kind)
         for (owner, name), path in self.methods.items():
@@ -135,7 +142,8 @@ class Reads(Attributes):
             if any(owner.__module__.startswith("mycel.optim") for owner in type(cell).__mro__):
                 self._note_settings(cell)
         self._count_memos()
-        changed = self.effect or first_change((*self.sources.values(), *self.checks.values()))
+        sources = (*self.behind_sites(), *self._left_now(), *self.checks.values())
+        changed = self.effect or first_change(sources)
         if changed is None or isinstance(changed, Effect):
             return changed
         return self._effect_of(changed)
@@ -176,9 +184,18 @@ class Reads(Attributes):
             if source.snapshot is not None
             or ((look, holder, name) in self.written and (holder, name) not in site_changes)
         ]
-        changed = first_change((*watched, *self.checks.values()))
+        changed = first_change((*watched, *self._left_now(), *self.checks.values()))
         if changed is not None:
             self.effect = self._effect_of(changed)
+
+    def behind_sites(self) -> list[Source]:
+        """The sources that sites do not set."""
+        return [source for key, source in self.sources.items() if key not in self.set_by_sites]
+
+    def _left_now(self) -> list[Source]:
+        """What was left and no site has run since."""
+        sites = len(self.capture.sites)
+        return [left.source for left in self.left.values() if left.after == sites]
 
     def _effect_of(self, changed: Source) -> Effect:
         is_drawn = changed.name is kinds.state_of
@@ -258,10 +275,27 @@ class Reads(Attributes):
         """Keep a source, as it is before the line runs."""
         key = (look, id(holder), name)
         kept = self.checks if id(holder) in self._arguments else self.sources
-        if key not in kept and id(value) not in kinds.STAND_INS:
-            self.reach(value)
-            held = _not_kept_alive(value)
-            kept[key] = Source(look, holder, name, held, snapshot, path, Place(*self.place))
+        is_set = look is FIELD and (id(holder), name) in self.capture.site_changes
+        if (key in kept and not is_set) or id(value) in kinds.STAND_INS:
+            return
+        sites = len(self.capture.sites)
+        if sites and key in self.left and self.left[key].after == sites:
+            return
+        self.reach(value)
+        held = _not_kept_alive(value)
+        source = Source(look, holder, name, held, snapshot, path, Place(*self.place))
+        parts = [self._left_part(part) for part in parts_of(value, snapshot)] if sites else []
+        if is_set or any(part.__class__ is Slot for part in parts):
+            self.left[key] = Left(source, parts, sites)
+            self.all_left.append(self.left[key])
+        else:
+            kept[key] = source
+
+    def _left_part(self, part):
+        """A part of what sites left: a Slot for a Tensor that the call made."""
+        if isinstance(part, Tensor) and made_inside(part, self.capture):
+            return Slot(self.capture.number_of(part._value))
+        return part
 
     def reach(self, value) -> None:
         """An object is from outside."""

@@ -160,6 +160,17 @@ class Memory:
                 return True
         return False
 
+    def missed(self, tensors: list[Tensor]) -> Difference:
+        """Why it does not hold, by what was there in the latest state."""
+        both = "an argument is {} that the function also reads without being passed it"
+        remedy = "pass it, or let the function read it, but not both"
+        if any(id(tensor) in self._handles for tensor in tensors):
+            return Difference(both.format("a Tensor"), None, "", remedy, "argument")
+        if any(tensors[index] is not handle for index, handle in self._met_otherwise):
+            return Difference(both.format("no longer the Tensor"), None, "", remedy, "argument")
+        what, place = self.cases[0].missed()
+        return Difference(what, place, "", "pass it as a Tensor, or keep it constant", "state")
+
     def is_case_now(self) -> bool:
         """Whether it was recorded in the state that is now."""
         return any(case.hold() for case in self.cases)
@@ -555,7 +566,11 @@ def _run_sites(stream, memory, made, watch, before) -> Outcome | None:
 
 def _first_that_differs(stream, memory, made, watch, before, again):
     """Run sites until one does something new, which is returned; None if none does."""
-    for site, bindings, build in memory.prepared_sites:
+    site, left = None, memory.cases[0].left
+    for index, (following, bindings, build) in enumerate(memory.prepared_sites):
+        if left and not all(watch.found(one) for one in left if one.after == index):
+            return site
+        site = following
         if bindings:
             made.bind(bindings, before)
         stream.depth, stream.floor = site.depths
@@ -569,4 +584,6 @@ def _first_that_differs(stream, memory, made, watch, before, again):
         if not agrees:
             return site
     # What the body read may be another now: then it may go another way after these sites.
-    return None if memory.cases[0].hold() else site
+    ended = len(memory.prepared_sites)
+    found = all(watch.found(one) for one in left if one.after == ended)
+    return None if found and memory.cases[0].hold_behind_sites() else site

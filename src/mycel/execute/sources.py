@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mycel.base.places import Place
+from mycel.base.signals import came_from_outside
 from mycel.execute.bytecode import written_out
 
 # A program may put another in its place.
@@ -131,7 +132,9 @@ class Snapshot:
             map(same_plain, now, self.items)
         ):
             return False
-        return all(snapshot.holds(now[position]) for position, snapshot in self.nested)
+        return not self.nested or all(
+            snapshot.holds(now[position]) for position, snapshot in self.nested
+        )
 
     def difference(self, value) -> str:
         """What is another now, in a few words."""
@@ -226,6 +229,10 @@ def _in_class(owner, name):
     return owner.__dict__.get(name, ABSENT)
 
 
+def _count_of_names(owner, _):
+    return len(owner.__dict__)
+
+
 def _itself(holder, _):
     return holder
 
@@ -250,6 +257,7 @@ INDEX = _index
 OF_CLASS = _in_class
 CONTENT = _itself
 STATE = _state
+COUNT = _count_of_names
 PART = _part
 PART_OF_REFERENT = _part_of_referent
 
@@ -296,6 +304,29 @@ class Source(NamedTuple):
         return f"`{written_out(self.path)}` {went(self.value, now)}"
 
 
+class Left(NamedTuple):
+    """A place that the call came to behind sites, which left Tensors of the call there or set it.
+
+    `parts` has what was found (see `parts_of`), with a Slot for each of these Tensors; `after`
+    tells how many sites had run.
+    """
+
+    source: Source
+    parts: list
+    after: int
+
+    def now(self) -> list:
+        """The parts that are there at present."""
+        return parts_of(self.source.now(), self.source.snapshot)
+
+
+def parts_of(value, snapshot: Snapshot | None) -> list:
+    """What a place holds, flat: itself, the elements of a tuple, or of what is read as a whole."""
+    if snapshot is not None:
+        return [] if snapshot.nested else elements(value)
+    return [*value] if type(value) is tuple else [value]
+
+
 def went(before, now) -> str:
     """'went 1.0 -> 2.0', or what else can be said."""
     if before is ABSENT:
@@ -313,7 +344,9 @@ def first_change(sources: Iterable[Source]) -> Source | None:
         try:
             if not source.is_same():
                 return source
-        except Exception:
+        except Exception as error:
+            if came_from_outside(error):
+                raise
             return source
     return None
 
@@ -326,83 +359,117 @@ class Guards:
 
     The comparison is written out as one function when it is first needed: most sources are known
     by identity, at some 30 ns each.
+
+    Attributes:
+        hold: tells whether all is as it was.
     """
 
     def __init__(self, sources: list[Source]):
         self.sources = sources
-        self._check: Callable[[], bool] | None = None
+        self.hold: Callable[[], bool] = self._write_and_hold
 
-    def hold(self) -> bool:
-        """Whether all is as it was."""
-        if self._check is None:
-            self._check = _written(self.sources) if self.sources else _true
-        try:
-            return self._check()
-        except Exception:
-            return False
-
-    def same_as(self, other: Guards) -> bool:
-        """Whether two recordings read the same state."""
-        if len(self.sources) != len(other.sources):
-            return False
-        return all(map(_same_source, self.sources, other.sources))
+    def _write_and_hold(self) -> bool:
+        self.hold = _written(self.sources)
+        return self.hold()
 
     def missed(self) -> Source | None:
         """The first source that is another now."""
         return first_change(self.sources)
 
 
-def _same_source(a: Source, b: Source) -> bool:
-    return (
-        a.look is b.look
-        and a.holder is b.holder
-        and same_plain(a.name, b.name)
-        and (a.snapshot is None) == (b.snapshot is None)
-        and same_plain(a.value, b.value)
-        and a.snapshot is None
-    )
+class _Writer:
+    """Writes the function that compares sources.
 
+    Attributes:
+        names: what the text refers to.
+        lines: its lines.
+    """
 
-def _true() -> bool:
-    return True
+    def __init__(self):
+        self.names: dict[str, Any] = {
+            "ABSENT": ABSENT, "same": same_plain, "is_": operator.is_, "dict_get": dict.get,
+            "from_outside": came_from_outside,
+        }  # fmt: skip
+        self.lines: list[str] = []
+
+    def name(self, value) -> str:
+        """A name for an object in the text."""
+        name = f"n{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def require(self, condition: str) -> None:
+        """A condition without which nothing holds."""
+        self.lines.append(f"if not ({condition}): return False")
+
+    def source(self, source: Source) -> None:
+        """One source is compared."""
+        value = source.value
+        if source.snapshot is not None:
+            container = value if source.look is CONTENT else None
+            return self.content(self._now(source), source.snapshot, container)
+        if type(value) is Referent:
+            return self.require(f"{self._now(source)} is {self.name(value)}()")
+        compared = isinstance(value, (*PLAIN, tuple, frozenset, np.generic, _METHOD, slice, range))
+        before = self.name(value)
+        if compared and not (value is None or value is True or value is False):
+            self.lines.append(f"x = {self._now(source)}")
+            return self.require(f"x is {before} or same(x, {before})")
+        return self.require(f"{self._now(source)} is {before}")
+
+    def content(self, now: str, snapshot: Snapshot, container) -> None:
+        """A container has the content it had: of plain ones the elements are compared at once."""
+        whole = self.name(snapshot.holds)
+        if snapshot.kind not in (list, dict) or type(container) is not snapshot.kind:
+            return self.require(f"{whole}({now})")
+        items, half = snapshot.items, snapshot.kind is dict
+        quick = [f"len({now}) == {len(items) // (2 if half else 1)}"]
+        if items:
+            keys = items[::2] if half else items
+            quick.append(f"all(map(is_, {now}, {self.name(keys)}))")
+        if items and half:
+            quick.append(f"all(map(is_, {now}.values(), {self.name(items[1::2])}))")
+        self.require(f"{' and '.join(quick)} or {whole}({now})")
+        for position, nested in snapshot.nested:
+            part = items[position]
+            self.content(self.name(part), nested, part)
+        return None
+
+    def _now(self, source: Source) -> str:
+        """How the present value of a source is asked for."""
+        look, holder, name = source.look, source.holder, source.name
+        if look is FIELD and type(holder) is dict:
+            return f"{self.name(holder.get)}({self.name(name)}, ABSENT)"
+        if look is CONTENT:
+            return self.name(holder)
+        if look is FIELD:
+            return f"dict_get({self.name(holder)}, {self.name(name)}, ABSENT)"
+        if look is CLOSURE and source.value is not ABSENT:
+            return f"{self.name(holder)}.cell_contents"
+        if look is PART:
+            return f"{self.name(holder)}.{name}"
+        if look is PART_OF_REFERENT:
+            return f"{self.name(holder)}().{name}"
+        if look is COUNT:
+            return f"len({self.name(holder)}.__dict__)"
+        if look is OF_CLASS:
+            # The proxy shows the class as it is at any time.
+            return f"{self.name(holder.__dict__.get)}({self.name(name)}, ABSENT)"
+        if look is STATE:
+            return f"{self.name(name)}({self.name(holder)})"
+        return f"{self.name(look)}({self.name(holder)}, {self.name(name)})"
 
 
 def _written(sources: list[Source]) -> Callable[[], bool]:
-    names: dict[str, Any] = {"A": ABSENT, "same": same_plain, "dict_get": dict.get}
-    lines = []
-    for i, (look, holder, name, value, snapshot, _, _) in enumerate(sources):
-        names[f"h{i}"], names[f"n{i}"], names[f"v{i}"] = holder, name, value
-        if snapshot is not None:
-            names[f"s{i}"], names[f"l{i}"] = snapshot.holds, look
-            lines.append(f"if not s{i}(l{i}(h{i}, n{i})): return False")
-            continue
-        if look is FIELD and type(holder) is dict:
-            names[f"h{i}"] = holder.get
-            now = f"h{i}(n{i}, A)"
-        elif look is FIELD:
-            now = f"dict_get(h{i}, n{i}, A)"
-        elif look is CLOSURE and value is not ABSENT:
-            now = f"h{i}.cell_contents"
-        elif look is PART:
-            now = f"h{i}.{name}"
-        elif look is PART_OF_REFERENT:
-            now = f"h{i}().{name}"
-        elif look is OF_CLASS:
-            # The proxy shows the class as it is at any time.
-            names[f"h{i}"] = holder.__dict__.get
-            now = f"h{i}(n{i}, A)"
-        else:
-            names[f"l{i}"] = look
-            now = f"l{i}(h{i}, n{i})"
-        if type(value) is Referent:
-            lines.append(f"if {now} is not v{i}(): return False")
-            continue
-        compared = isinstance(value, (*PLAIN, tuple, frozenset, np.generic, _METHOD, slice, range))
-        if compared and not (value is None or value is True or value is False):
-            lines.append(f"x = {now}")
-            lines.append(f"if x is not v{i} and not same(x, v{i}): return False")
-        else:
-            lines.append(f"if {now} is not v{i}: return False")
-    text = "def check():\n    " + "\n    ".join(lines) + "\n    return True\n"
-    exec(compile(text, "<mycel guards>", "exec"), names)
-    return names["check"]
+    writer = _Writer()
+    for source in sources:
+        writer.source(source)
+    body = "".join(f"        {line}\n" for line in writer.lines)
+    text = (
+        f"def check():\n    try:\n{body}        return True\n"
+        "    except Exception as error:\n"
+        "        if from_outside(error): raise\n"
+        "        return False\n"
+    )
+    exec(compile(text, "<mycel guards>", "exec"), writer.names)
+    return writer.names["check"]

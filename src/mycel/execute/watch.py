@@ -12,9 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import ref
 
+from mycel.base.signals import came_from_outside
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.execute.effects import Site, emission, shown
-from mycel.execute.notes import Constant, Held, same
+from mycel.execute.notes import Constant, Held, Slot, same
+from mycel.execute.sources import Left, same_plain
 from mycel.record.hooks import call_labelled, tell_where
 from mycel.record.journal import Journal
 from mycel.record.marker import Inside, Marker, record_again
@@ -54,7 +56,8 @@ class Watch:
         self._tape: list = []
         self._journal = Journal()
         self._used = False
-        self._base = 0
+        # What to add to a place in the segment for a number: by the first place it holds for.
+        self._spans: list[tuple[int, int]] = [(0, 0)]
         self._verified = 0
         self._differs = False
 
@@ -64,7 +67,8 @@ class Watch:
         """Run a site: what it did, and whether that is what is remembered."""
         stream = self.stream
         self._site = site
-        self._base = site.start - len(stream.segment.outputs)
+        begin = len(stream.segment.outputs)
+        self._spans.append((begin, site.start - begin))
         self._verified, self._differs = 0, False
         if self._used:
             self._tape, self._journal, self._used = [], Journal(), False
@@ -164,7 +168,7 @@ class Watch:
             return
         if not self._verify(self._tape):
             return
-        number = self._base + value.slot
+        number = self._number_of(value.slot)
         known = self._known(number)
         if known is not None:
             segment.outputs[value.slot] = dead
@@ -178,16 +182,37 @@ class Watch:
         """A segment runs: what it makes is made inside."""
         for slot, value in held:
             value.capture = self
-            value.number = self._base + slot
-        self._base += len(segment.outputs)
+            value.number = self._number_of(slot)
+        self._spans = [(0, self._number_of(len(segment.outputs)))]
+
+    def _number_of(self, slot: int) -> int:
+        for begin, base in reversed(self._spans):
+            if begin <= slot:
+                return base + slot
+        raise AssertionError("a segment has no place below 0")
 
     def describe(self, value: Value):
         """What a Value is to the call: a number, or the input it came from."""
         if value.segment is self.stream.segment:
-            return self._base + value.slot
+            return self._number_of(value.slot)
         if value.capture is not self:
             return Constant(demand(value))
         return value.number if value.number >= 0 else self._inputs[-1 - value.number]
+
+    def found(self, left: Left) -> bool:
+        """Whether the sites left again what the call found behind them."""
+        try:
+            parts = left.now()
+        except Exception as error:
+            if came_from_outside(error):
+                raise
+            return False
+        return len(parts) == len(left.parts) and all(map(self._is_left, parts, left.parts))
+
+    def _is_left(self, part, noted) -> bool:
+        if noted.__class__ is not Slot:
+            return same_plain(part, noted)
+        return isinstance(part, Tensor) and self.describe(part._value) == noted.number
 
     def is_constant(self, value: Value) -> bool:
         """Whether a Value is data that a site made."""

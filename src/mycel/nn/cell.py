@@ -18,7 +18,7 @@ from mycel.differentiate.recompute import call_recomputed
 from mycel.nn.cell_hooks import Hookable, call_with_hooks
 from mycel.nn.custom_reverse import call_with_reverse, has_reverse
 from mycel.nn.members import Named, named_members, never_called
-from mycel.nn.precision import call_in_precision
+from mycel.nn.precision import call_in_precision, names_used
 from mycel.nn.settings import Settings
 from mycel.nn.state import Stateful
 from mycel.record.journal import Change
@@ -247,14 +247,20 @@ class Cell(Settings, Stateful, Hookable):
         if capture is not None:
             capture.changed_cell(self, what, remedy)
 
-    def _form(self) -> tuple:
+    def _form(self, left_out=()) -> tuple:
         """What decides how this Cell is called, besides what watched code reads of it: the fields
-        of our own Cells, the settings of all, and members and hooks; compared one by one."""
+        of our own Cells, the settings of all, and members and hooks; compared one by one.
+
+        `left_out` has fields that hooks set, as pairs of the id of the fields and a name: those
+        that our own code cannot read do not count.
+        """
         fields = self.__dict__
         ours = type(self).__module__.startswith("mycel.")
         form: list = []
         for name, value in fields.items():
             if name in _NO_FORM:
+                continue
+            if (id(fields), name) in left_out and not self._may_read(name):
                 continue
             if ours or name in _SETTINGS:
                 form += (name, value)
@@ -264,6 +270,10 @@ class Cell(Settings, Stateful, Hookable):
         if self._cell_hooks is not None:
             form += self._cell_hooks.listed()
         return tuple(form)
+
+    def _may_read(self, name: str) -> bool:
+        """Whether the code of this package reads a field of this Cell by its name."""
+        return name[0] == "_" or name in _SETTINGS or name in names_used(type(self))
 
     def _set_parameter(self, name, value):
         fields = self.__dict__

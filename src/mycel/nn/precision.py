@@ -20,6 +20,7 @@ from mycel.base.structure import structure
 from mycel.base.trees import tree_exchange, tree_leaves
 from mycel.define.op import Op
 from mycel.nn.members import Members, cells_and_names, is_called
+from mycel.record.parameter import Parameter
 from mycel.record.stream import local, record
 from mycel.record.tensor import Tensor, new_tensor, rebind, resolve
 from mycel.record.value import Value
@@ -121,9 +122,11 @@ def call_in_precision(cell, function: Callable, *given):
         depth = len(frames)
         try:
             frames.append(frame)
-            for leaf in (*tree_leaves(given), *_own_handles(cell)):
+            for leaf in tree_leaves(given):
                 if isinstance(leaf, Tensor):
-                    _enter(frame, leaf, wanted)
+                    _enter(frame, leaf, wanted, isinstance(leaf, Parameter))
+            for handle in _own_handles(cell):
+                _enter(frame, handle, wanted, True)
             return _results(function(*given), frame)
         finally:
             del frames[depth:]
@@ -134,13 +137,17 @@ def call_in_precision(cell, function: Callable, *given):
                     _leave(frame)
 
 
-def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
-    """Let a handle point at its value in the type that is wanted."""
+def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType, is_own: bool) -> None:
+    """Let a handle point at its value in the type that is wanted.
+
+    What a Cell computes with itself comes from its full precision, whatever the Cells around made
+    of it; what it is given comes as it is.
+    """
     dtype = handle._value.aval.dtype
     if dtype is wanted or not dtype.is_floating or id(handle) in frame:
         return
     source = outside = resolve(handle)
-    around = _around(handle) if len(_frames.open) > 1 else ()
+    around = _around(handle) if is_own and len(_frames.open) > 1 else ()
     if around and _same(around[-1].inside, outside):
         source = around[-1].source
         _check_known(source)
@@ -259,8 +266,8 @@ def _found_handles(cell) -> Iterator[Tensor]:
                 yield value
             elif _is_of_tensors(value) and not any(id(member) in theirs for member in value):
                 # A list of the weights of a child would serve to differentiate by them.
-                yield from value
-    used = _names_used(type(cell))
+                yield from (part for part in value if isinstance(part, Tensor))
+    used = names_used(type(cell))
     for path, child in children:
         if not child._keeps_precision and used.issuperset(_names_of(path)):
             # As in `ops.matmul(x, self.embedding.table)`: the child is not called for it.
@@ -284,7 +291,7 @@ def _names_of(path: str) -> list[str]:
     return [name for name in path.split(".") if not name.isdecimal()]
 
 
-def _names_used(kind: type) -> frozenset[str]:
+def names_used(kind: type) -> frozenset[str]:
     """The attributes that the methods of a class of Cells name."""
     found = _used.get(kind)
     if found is None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import inf, isinf
+
 import jax.numpy as jnp
 
 from mycel import ops
@@ -185,4 +187,20 @@ def norm(x, ord=None, axis=None, keepdims=False):
         raise errors.wrong(ValueError, "The order of vectors", "a number", repr(ord))
     if vectors and x.dtype.name == "float16":
         x = ops.cast(x, float32)
+    over = tuple(range(x.ndim)) if axes is None else axes
+    extremes = (inf, -inf) if vectors else (1, -1, inf, -inf)
+    if ord in extremes and len(over) == (1 if vectors else 2):
+        return _extreme(ops.abs(x), ord, over, keepdims)
     return ops.norm(x, ord, axes, keepdims)
+
+
+def _extreme(sizes, ord, axes, keepdims):
+    """The largest or smallest size of a vector, or sum of sizes along one axis of a matrix; equal
+    ones share its derivative, unlike in `ops.norm`."""
+    summed, kept = axes[:-1], axes[-1:]
+    if summed and isinf(ord):
+        summed, kept = kept, summed
+    if summed:
+        sizes = sizes.sum(summed, keepdims=True)
+    chosen = (ops.amax if ord > 0 else ops.amin)(sizes, kept, True)
+    return chosen if keepdims else chosen.squeeze(axes)

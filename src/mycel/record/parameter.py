@@ -12,6 +12,7 @@ from mycel.base.dtypes import int32
 from mycel.base.places import user_place
 from mycel.base.structure import changed_everywhere
 from mycel.record.marker import COPY
+from mycel.record.packed import Packed
 from mycel.record.stream import current_stream, local, record
 from mycel.record.tensor import Tensor, data_value, give_value, new_tensor, resolve
 from mycel.record.value import Value
@@ -301,9 +302,7 @@ def own_value(source: Tensor) -> Value:
     stream = local.stream
     if value.segment is stream.segment and not isinstance(source, Parameter):
         return value  # a result that was just made
-    if value.array is not None and stream.capture is None and stream.tape is None:
-        return Value(value.array, value.aval)
-    return _copied(value)
+    return _another(value) or _copied(value)
 
 
 def _apart(source: Tensor) -> Value:
@@ -312,9 +311,23 @@ def _apart(source: Tensor) -> Value:
     tape, stream.tape = stream.tape, None
     try:
         value = resolve(source)
-        return own_value(source) if value.array is not None else _copied(value)
+        return _another(value) or _copied(value)
     finally:
         stream.tape = tape
+
+
+def _another(value: Value) -> Value | None:
+    """Another Value of the same array, also of one that is still to be drawn or cut out, where
+    nothing is being noted."""
+    stream = local.stream
+    if stream.capture is not None or stream.tape is not None:
+        return None
+    made = Value(value.array, value.aval)
+    if value.array is None:
+        if not isinstance(value.segment, Packed):
+            return None
+        made.segment, made.slot = value.segment, value.slot
+    return made
 
 
 def _copied(value: Value) -> Value:
