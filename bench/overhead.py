@@ -60,7 +60,7 @@ def replay(count: int, rounds: int, calls: int) -> list[list[float]]:
     x = Tensor(np.ones(4, np.float32))
     for _ in range(6):
         step(x)
-    (memory,) = step.memories.values()
+    (memory,) = step.memories
     given, executable = memory.store.inputs([x]), memory.executable
     results = executable(given)
     assigned = places_of_assigned(memory)
