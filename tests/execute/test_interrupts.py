@@ -70,7 +70,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* keeps running in PyNative")
 @pytest.fixture
 def no_debugger(monkeypatch):
     """Calls are remembered although a trace function is there, which interrupts them."""
-    monkeypatch.setattr(graph, "_is_debugged", lambda: False)
+    monkeypatch.setattr(graph, "is_debugged", lambda: False)
 
 
 @pytest.fixture(autouse=True)

@@ -137,6 +137,95 @@ def lru_cache_whose_hits_are_shown(jit):
 
 
 @program
+def lru_cache_that_is_filled_again(jit):
+    config = {"base": 2.0}
+
+    @functools.lru_cache(maxsize=8)
+    def scale(n):
+        return config["base"] ** n
+
+    @jit.step
+    def step(x):
+        return x * scale(x.shape[1])
+
+    def loop(i):
+        if i in (5, 10):
+            config["base"] += 1.0
+            scale.cache_clear()
+        return step(batch(i))
+
+    return loop, lambda: scale.cache_info()
+
+
+@program
+def cache_without_bounds_that_is_filled_again(jit):
+    config = {"base": 2.0}
+
+    @functools.cache
+    def scale(n):
+        return config["base"] ** n
+
+    @jit.step
+    def step(x):
+        return x * scale(x.shape[1])
+
+    def loop(i):
+        if i in (5, 10):
+            config["base"] += 1.0
+            scale.cache_clear()
+        return step(batch(i))
+
+    return loop, lambda: scale.cache_info()
+
+
+@program
+def settings_made_once(jit):
+    class Settings:
+        gain = 2.0
+
+    @functools.lru_cache(maxsize=None)
+    def settings(name):
+        made = Settings()
+        made.sizes = [1.0, 2.0]
+        return made
+
+    settings("train")
+
+    @jit.step
+    def step(x):
+        return x * settings("train").gain + sum(settings("train").sizes)
+
+    def loop(i):
+        if i == 5:
+            settings("train").gain = 3.0
+        if i == 10:
+            settings("train").sizes[0] = -1.0
+        return step(batch(i))
+
+    return loop, lambda: settings.cache_info()
+
+
+@program
+def a_list_that_a_bounded_cache_returns(jit):
+    @functools.lru_cache(maxsize=4)
+    def sizes(n):
+        return [1.0, float(n)]
+
+    sizes(3)
+
+    @jit.step
+    def step(x):
+        return x * sizes(3)[1] + sum(sizes(3))
+
+    def loop(i):
+        if i in (5, 10):
+            sizes(3)[1] += 1.0
+        return step(batch(i))
+
+    return loop, lambda: sizes.cache_info()
+
+
+@program
 def cached_property_reset(jit):
     class Net(nn.Cell):
         def __init__(self):

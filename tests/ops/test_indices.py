@@ -58,8 +58,10 @@ _INSTEAD = (
     ("invert_permutation", {"good": VALUE, "float": TypeError}),
     ("choose cross_entropy_vector", {"float": TypeError}),
     ("SampledSoftmaxLoss", {"good": VALUE, "negative": VALUE}),  # random
-    # A label that no class has makes a sequence impossible.
-    ("ctc_loss ctc_loss_reduced CTCLossV2 CTCLoss CTCLoss_places", ANY | {"float": VALUE}),
+    # A label that no class has is one of memory beside the row.
+    ("ctc_loss ctc_loss_reduced CTCLossV2", FROM_BEGIN),
+    # It ends the labels; the loss of a sequence without any does not go with its gradient.
+    ("CTCLoss", {"negative": VALUE, "low": VALUE, "high": VALUE}),
 )
 INSTEAD = {row: answers for rows, answers in _INSTEAD for row in rows.split()}
 # Numbers read by Python: another number is another program.

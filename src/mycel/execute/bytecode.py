@@ -29,11 +29,14 @@ class Summary(NamedTuple):
     """What is known of a code object.
 
     `lines` has the accesses of each line in order, each with the instruction that makes it, or None
-    if all before it only load: it can be looked at when the line begins. `inner` has the code
-    objects inside.
+    if all before it only load: it can be looked at when the line begins. `instructions` has those
+    that are named there, `loops` the jumps back to where their own line begins, and `inner` the
+    code objects inside.
     """
 
     lines: dict[int, tuple]
+    instructions: frozenset[int]
+    loops: frozenset[int]
     inner: tuple[CodeType, ...]
 
 
@@ -42,10 +45,13 @@ def summary(code: CodeType) -> Summary:
     # Code objects compare by content, which costs and mixes up those of equal functions.
     known = _summaries.get(id(code))
     if known is None:
+        reader = _Reader(code)
+        lines = reader.read()
+        named = frozenset(access[0] for accesses in lines.values() for access in accesses) - {None}
         inner = tuple([part for part in code.co_consts if isinstance(part, CodeType)])
         if len(_summaries) >= MOST_SUMMARIES:
             _summaries.clear()  # as of a program that compiles code at every call
-        known = _summaries[id(code)] = (Summary(_Reader(code).read(), inner), code)
+        known = _summaries[id(code)] = (Summary(lines, named, frozenset(reader.loops), inner), code)
     return known[0]
 
 
@@ -65,17 +71,22 @@ class _Reader:
         self.arriving: dict[int, list[list]] = defaultdict(list)
         self.is_reached = True
         self.keywords: tuple[str, ...] = ()
+        self.loops: list[int] = []
         # The present instruction, and whether those on the line before it only load.
         self.offset = 0
         self.is_quiet = True
 
     def read(self) -> dict[int, tuple]:
+        lines: dict[int, int | None] = {}
         for instruction in dis.get_instructions(self.code):
             line = instruction.positions.lineno if instruction.positions else None
             if line is not None and line != self.line:
                 self.line = line
                 self.is_quiet = True
             self.offset = instruction.offset
+            lines[instruction.offset] = line
+            if "JUMP_BACKWARD" in instruction.opname and lines.get(instruction.argval) == line:
+                self.loops.append(instruction.offset)
             if instruction.is_jump_target:
                 self.is_quiet = False
                 self._arrive(instruction.offset)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import gc
 import hashlib
-import sys
 import types
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -30,7 +29,7 @@ from mycel.execute.explain import (
 from mycel.execute.ledger import ledger
 from mycel.execute.notes import hooks_of
 from mycel.execute.printing import BREAKPOINT, watch_python
-from mycel.execute.python_watch import PythonWatch
+from mycel.execute.python_watch import is_debugged, watch_over
 from mycel.execute.reads import Reads
 from mycel.execute.replay import Difference, Given, Memory, Outcome, replay
 from mycel.execute.sources import elements
@@ -152,7 +151,7 @@ class Remembered:
         begun = perf_counter()
         if way is None:
             way = self._new_way(key)
-        elif not _is_debugged():
+        elif not is_debugged():
             for memory in way.memories:
                 if memory.ready and memory.holds(tensors):
                     outcome = replay(stream, memory, given)
@@ -219,9 +218,9 @@ class Remembered:
         for tensor in given.tensors:
             demand(tensor._value)
         capture, unfinished = Capture(stream, again, check), stream.unfinished
-        watched = not _is_debugged()
+        watched = not is_debugged()
         reads = Reads(capture, self.function, given.tensors, given.containers)
-        watch = PythonWatch(reads)
+        watch = watch_over(reads)
         with ledger.working_on(self.name):
             try:
                 capture.take(given.tensors, given.containers)
@@ -274,21 +273,13 @@ class Remembered:
         return output
 
     def _remember(self, capture: Capture, template, bindings, key, way: Way, given) -> None:
-        made = Memory(self.name, capture, template, bindings, given)
-        kept = 0 if capture.refused else capture.kept(made.needed)
-        if kept and not self.collected:
-            # Only once: what a cycle keeps is told from what the program keeps.
-            self.collected = True
-            gc.collect()
-            kept = capture.kept(made.needed)
-        if kept:
-            capture.refuse(
-                f"{kept} Tensor{'s' if kept > 1 else ''} made inside were kept outside",
-                "return them, or keep them in a hook or a function marked @every_call",
-            )
+        made = None
+        if not capture.refused:
+            made = self._memory(capture, template, bindings, given)
         if key not in self.ways:
             self.ways[key] = way
-        if capture.refused:
+        if made is None:
+            assert capture.refused is not None
             what, remedy, place, cell = capture.refused
             way.refused += 1
             kind = "other" if what in (BREAKPOINT, _DEBUGGED) else "effect"
@@ -303,6 +294,23 @@ class Remembered:
         self.vain += 1
         if self.vain > MOST_KEYS:
             self.rest = min(PATIENCE << min(self.vain - MOST_KEYS, 16), LONGEST_REST)
+
+    def _memory(self, capture: Capture, template, bindings, given) -> Memory | None:
+        """What is remembered of a call; refused, and None, if a replay would leave a Tensor stale
+        that the call put somewhere."""
+        made = Memory(self.name, capture, template, bindings, given)
+        kept = capture.kept(made.needed)
+        if kept and not self.collected:
+            # Only once: what a cycle keeps is told from what the program keeps.
+            self.collected = True
+            gc.collect()
+            kept = capture.kept(made.needed)
+        if kept:
+            capture.refuse(
+                f"{kept} Tensor{'s' if kept > 1 else ''} made inside were kept outside",
+                "return them, or keep them in a hook or a function marked @every_call",
+            )
+        return None if kept else made
 
     def _settle(self, way: Way, made: Memory) -> None:
         """Put a recording beside the others: it went as one of them did, as none did in this
@@ -345,10 +353,6 @@ class Remembered:
     def __repr__(self):
         told = [(describe_key(self.names, key), way.told()) for key, way in self.ways.items()]
         return describe_remembered(self.name, self.place, told)
-
-
-def _is_debugged() -> bool:
-    return sys.gettrace() is not None
 
 
 def _key_of(argument, given: Given):

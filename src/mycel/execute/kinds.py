@@ -13,6 +13,7 @@ import random
 import threading
 import types
 import weakref
+from array import array
 from collections import deque
 from contextvars import ContextVar
 from enum import Enum
@@ -260,9 +261,10 @@ def state_of(generator):
     """The state of a generator of random numbers, comparable."""
     if isinstance(generator, random.Random):
         try:
-            return generator.getstate()
+            version, numbers, *rest = generator.getstate()
         except NotImplementedError:  # the system's
             return None
+        return (version, array("Q", numbers).tobytes(), *rest)
     if isinstance(generator, np.random.Generator):
         return repr(generator.bit_generator.state)
     state = generator.get_state(legacy=True)

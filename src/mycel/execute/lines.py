@@ -250,9 +250,10 @@ class Line:
         reads = self.reads
         if kind != kinds.BUILTIN:
             reads.use(function, expression)
-        owner = kinds.generator_of(function)
-        if owner is not None:
-            reads.drawn(owner)
+        if kind != kinds.CELL:
+            owner = kinds.generator_of(function)
+            if owner is not None:
+                reads.drawn(owner)
         if kind == kinds.METHOD:
             return self._call(function.__func__, arguments, expression)
         if kind == kinds.PARTIAL:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Telling `Reads` which Python runs, while a call is recorded.
 
-A trace function sees the user's frames line by line and lets all others pass. It is Python's own
-for one thread, as a debugger's is: where a debugger or a coverage tool has it, nothing is watched,
-and so nothing is remembered. `getattr` and its like are stood in for meanwhile: their names are
-known when they are called.
+The user's frames are seen line by line, all others pass. From Python 3.12 on that is done by
+`sys.monitoring`, before by a trace function, which is Python's own for one thread, as a debugger's
+is: where a debugger or a coverage tool has it, nothing is watched, and so nothing is remembered.
+`getattr` and its like are stood in for meanwhile: their names are known when they are called.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from __future__ import annotations
 import builtins
 import sys
 import threading
+from _thread import get_ident
+from types import CodeType
+from typing import Any
 
 from mycel.base.places import PACKAGE, Place
 from mycel.base.signals import came_from_outside
 from mycel.execute import logged
+from mycel.execute.bytecode import summary
 from mycel.execute.kinds import NOT, PACKAGES, STAND_INS, USERS, is_machine, is_watched
 from mycel.execute.lines import look_at_instruction, look_at_line
 from mycel.execute.reads import Reads
@@ -23,94 +27,256 @@ from mycel.record.stream import local
 
 _STOOD_IN = ("getattr", "hasattr", "setattr", "delattr", "vars")
 _real = {name: getattr(builtins, name) for name in _STOOD_IN}
-_lock = threading.Lock()
+# A handler of a signal may record a call where it interrupts another thread's end.
+_lock = threading.RLock()
 _watching: set[int] = set()
+_NOTHING: dict = {}
 
 
-class PythonWatch:
-    """The watch over one call."""
-
-    __slots__ = ("capture", "reads", "trace", "waiting")
+class Watching:
+    """The watch over one call, however it is told what runs."""
 
     def __init__(self, reads: Reads):
         self.reads = reads
         self.capture = reads.capture
-        self.trace = self._call
         # What is to be looked at by instruction, by frame.
         self.waiting: dict[int, dict] = {}
 
     def start(self) -> None:
         """Begin to watch the calling thread."""
         _stand_in(True)
-        sys.settrace(self.trace)
+        self._listen()
 
     def stop(self) -> None:
         """End it; twice is as once, since an exception from outside may break it off."""
-        self._stop()
+        self._leave()
+        self.waiting.clear()
         _stand_in(False)
 
+    def _listen(self) -> None:
+        raise NotImplementedError
+
+    def _leave(self) -> None:
+        raise NotImplementedError
+
+    def _enter(self, frame) -> None:
+        """Code that is looked into begins to run."""
+        self._tell(self.reads.enter, frame)
+
+    def _begin_line(self, frame) -> bool:
+        """A line is about to run; whether instructions of it are to be looked at."""
+        later = self._tell(look_at_line, self.reads, frame)
+        if later:
+            self.waiting[id(frame)] = later
+        else:
+            self.waiting.pop(id(frame), None)
+        return bool(later)
+
+    def _begin_instruction(self, frame, offset: int) -> None:
+        later = self.waiting.get(id(frame), _NOTHING).get(offset)
+        if later is not None:
+            self._tell(look_at_instruction, self.reads, frame, later)
+
+    def _tell(self, what, *given):
+        try:
+            made = what(*given)
+        except Exception as error:
+            if came_from_outside(error):
+                raise
+            made, where = None, Place(*self.reads.place)
+            self.reads.refuse(
+                f"{where} could not be looked into ({type(error).__name__}: {error})",
+                "please report it",
+            )
+        if self.reads.effect is not None:
+            self._leave()  # nothing more is to be known
+        return made
+
+
+class Tracing(Watching):
+    """By a trace function."""
+
+    def __init__(self, reads: Reads):
+        super().__init__(reads)
+        self.trace = self._call
+
+    def _listen(self) -> None:
+        sys.settrace(self.trace)
+
+    def _leave(self) -> None:
+        if sys.gettrace() is self.trace:  # a debugger may have come
+            sys.settrace(None)
+
     def _call(self, frame, event, _):
-        watched = is_watched(frame.f_code.co_filename)
-        if watched == NOT or self.capture.in_site:
+        if is_watched(frame.f_code.co_filename) == NOT or self.capture.in_site:
             return None
-        if watched != USERS and not _is_called_from_watched(frame, watched):
-            return None
-        if frame.f_code.co_filename == "<string>" and _is_written_for_the_machine(frame):
+        if not _is_looked_into(frame):
             return None
         if event == "call":
-            self._tell(self.reads.enter, frame)
-            if self.reads.effect is not None:
-                return None
-        return self._line
+            self._enter(frame)
+        return None if self.reads.effect is not None else self._line
 
     def _line(self, frame, event, _):
         if self.capture.in_site:
             return self._line
         if event == "line":
-            later = self._tell(look_at_line, self.reads, frame)
-            frame.f_trace_opcodes = bool(later)
-            if later:
-                self.waiting[id(frame)] = later
+            frame.f_trace_opcodes = self._begin_line(frame)
         elif event == "opcode":
-            later = self.waiting.get(id(frame), {}).get(frame.f_lasti)
-            if later is not None:
-                self._tell(look_at_instruction, self.reads, frame, later)
+            self._begin_instruction(frame, frame.f_lasti)
         elif event == "return":
             self.waiting.pop(id(frame), None)
-        if self.reads.effect is not None:
-            self._stop()  # nothing more is to be known
+        return None if self.reads.effect is not None else self._line
+
+
+class Monitoring(Watching):
+    """By `sys.monitoring`, which tells of all threads, and forgets at once what is of no interest.
+
+    Attributes:
+        listening: the watches by thread.
+        codes: the code objects that are told of by line, by id.
+    """
+
+    listening: dict[int, Monitoring] = {}
+    codes: dict[int, CodeType] = {}
+
+    def _listen(self) -> None:
+        with _lock:
+            self.listening[get_ident()] = self
+            _monitoring.set_events(_tool, _EVERYWHERE)
+
+    def _leave(self) -> None:
+        with _lock:
+            self.listening.pop(get_ident(), None)
+            if not self.listening:
+                _monitoring.set_events(_tool, 0)
+                for code in self.codes.values():
+                    _monitoring.set_local_events(_tool, code, 0)
+                self.codes.clear()
+
+    @classmethod
+    def on_start(cls, code, _offset):
+        """A function begins or goes on."""
+        if is_watched(code.co_filename) == NOT:
+            return _monitoring.DISABLE
+        watch, frame = cls.listening.get(get_ident()), sys._getframe(1)
+        if watch is None or watch.capture.in_site or not _is_looked_into(frame):
             return None
-        return self._line
+        if id(code) not in cls.codes:
+            with _lock:
+                events = _monitoring.events
+                wanted = events.LINE
+                if summary(code).instructions:
+                    wanted |= events.INSTRUCTION | events.PY_RETURN
+                if summary(code).loops:
+                    wanted |= events.JUMP
+                cls.codes[id(code)] = code
+                _monitoring.set_local_events(_tool, code, wanted)
+        watch._enter(frame)
+        return None
 
-    def _stop(self) -> None:
-        if sys.gettrace() is self.trace:  # a debugger may have come
-            sys.settrace(None)
+    @classmethod
+    def on_throw(cls, code, offset, _error):
+        """A generator goes on with an exception."""
+        cls.on_start(code, offset)
 
-    def _tell(self, what, *given):
-        try:
-            return what(*given)
-        except Exception as error:
-            if came_from_outside(error):
-                raise
-            where = Place(*self.reads.place)
-            self.reads.refuse(
-                f"{where} could not be looked into ({type(error).__name__}: {error})",
-                "please report it",
-            )
-            return None
+    @classmethod
+    def on_end(cls, _code, _offset, _result):
+        """A function returns, or an exception leaves it: nothing holds its frame any longer."""
+        watch = cls.listening.get(get_ident())
+        if watch is not None and watch.waiting:
+            watch.waiting.pop(id(sys._getframe(1)), None)
+
+    @classmethod
+    def on_line(cls, code, line):
+        """A line begins."""
+        if line not in summary(code).lines:
+            return _monitoring.DISABLE
+        watch, frame = cls.listening.get(get_ident()), sys._getframe(1)
+        if watch is not None and not watch.capture.in_site and _is_looked_into(frame):
+            watch._begin_line(frame)
+        return None
+
+    @classmethod
+    def on_jump(cls, code, offset, _target):
+        """A line begins again, in a loop that is written on it."""
+        if offset not in summary(code).loops:
+            return _monitoring.DISABLE
+        watch, frame = cls.listening.get(get_ident()), sys._getframe(1)
+        if watch is not None and not watch.capture.in_site and _is_looked_into(frame):
+            watch._begin_line(frame)
+        return None
+
+    @classmethod
+    def on_instruction(cls, code, offset):
+        """An instruction is next."""
+        if offset not in summary(code).instructions:
+            return _monitoring.DISABLE
+        watch = cls.listening.get(get_ident())
+        if watch is not None and not watch.capture.in_site:
+            watch._begin_instruction(sys._getframe(1), offset)
+        return None
 
 
-def _is_called_from_watched(frame, watched: int) -> bool:
-    """Whether code that is looked into, or for packages we, called this."""
-    caller = frame.f_back
-    if caller is None:
+_monitoring: Any = getattr(sys, "monitoring", None)
+_tool: Any = None
+_EVERYWHERE = 0
+
+
+def _take_tool() -> bool:
+    """Be one of the tools that Python tells what runs, if there is a place for one."""
+    global _tool, _EVERYWHERE
+    if _monitoring is None:
         return False
-    if caller.f_trace is not None:
+    for tool in (4, 3) if _tool is None else ():
+        if _monitoring.get_tool(tool) is None:
+            _monitoring.use_tool_id(tool, "mycel")
+            events, _tool = _monitoring.events, tool
+            _EVERYWHERE = events.PY_START | events.PY_RESUME | events.PY_THROW | events.PY_UNWIND
+            for event, called in (
+                (events.PY_START, Monitoring.on_start),
+                (events.PY_RESUME, Monitoring.on_start),
+                (events.PY_THROW, Monitoring.on_throw),
+                (events.PY_RETURN, Monitoring.on_end),
+                (events.PY_UNWIND, Monitoring.on_end),
+                (events.LINE, Monitoring.on_line),
+                (events.JUMP, Monitoring.on_jump),
+                (events.INSTRUCTION, Monitoring.on_instruction),
+            ):
+                _monitoring.register_callback(tool, event, called)
+            break
+    return _tool is not None
+
+
+def watch_over(reads: Reads) -> Watching:
+    """The watch over a call that is going to be recorded."""
+    return Monitoring(reads) if _take_tool() else Tracing(reads)
+
+
+def is_debugged() -> bool:
+    """Whether a debugger wants to see each line."""
+    if sys.gettrace() is not None:
         return True
-    return watched == PACKAGES and caller.f_code.co_filename.startswith((PACKAGE, "<mycel"))
+    return _monitoring is not None and _monitoring.get_tool(_monitoring.DEBUGGER_ID) is not None
+
+
+def _is_looked_into(frame) -> bool:
+    """Whether code that belongs to a user, or is called by such code, runs in a frame; of packages
+    also what we call."""
+    watched = is_watched(frame.f_code.co_filename)
+    while watched != USERS:
+        frame = frame.f_back
+        if frame is None:
+            return False
+        by_packages = watched == PACKAGES
+        watched = is_watched(frame.f_code.co_filename)
+        if watched == NOT:
+            return by_packages and frame.f_code.co_filename.startswith((PACKAGE, "<mycel"))
+    return not _is_written_for_the_machine(frame)
 
 
 def _is_written_for_the_machine(frame) -> bool:
+    if frame.f_code.co_filename != "<string>":
+        return False
     name = frame.f_globals.get("__name__", "")
     return is_machine(name) or name.startswith("namedtuple_")
 
@@ -118,7 +284,7 @@ def _is_written_for_the_machine(frame) -> bool:
 def _stand_in(on: bool) -> None:
     """Stand in for `getattr` and its like while any thread records a call."""
     with _lock:
-        (_watching.add if on else _watching.discard)(threading.get_ident())
+        (_watching.add if on else _watching.discard)(get_ident())
         for name, stand_in in _STAND_INS.items():
             if _watching and builtins.__dict__[name] is _real[name]:
                 setattr(builtins, name, stand_in)

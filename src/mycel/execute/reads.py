@@ -29,6 +29,7 @@ from mycel.execute.sources import (
     CLOSURE,
     CONTENT,
     FIELD,
+    MOST_ELEMENTS,
     OF_CLASS,
     PART,
     SLOT,
@@ -38,6 +39,7 @@ from mycel.execute.sources import (
     Snapshot,
     Source,
     TooLarge,
+    elements,
     first_change,
     is_container,
     parts_of,
@@ -134,6 +136,21 @@ class Reads(Attributes):
         if self.effect is not None:
             return self.effect
         self.set_by_sites = {(FIELD, *key) for key in site_changes}
+        self._count_memos()
+        sources = (*self.behind_sites(), *self._left_now(), *self.checks.values())
+        changed = self.effect or first_change(sources)
+        if changed is None:
+            changed = first_change(left.source for left in self.all_left)
+            if changed is not None:
+                # A call that went on behind a replay of these sites would find it so.
+                what = f"`{written_out(changed.path)}` was read, and changed by a later hook"
+                return Effect(what, "let the hooks keep it in different places", changed.place)
+            self._note_how_cells_are_called()
+            return self.effect
+        return changed if isinstance(changed, Effect) else self._effect_of(changed)
+
+    def _note_how_cells_are_called(self) -> None:
+        """What the next call must find of classes and optimisers, whatever code of ours read it."""
         for kind in {type(cell): None for cell in self.capture.cells.values()}:
             self._note_construct(kind)
         for (owner, name), path in self.methods.items():
@@ -141,12 +158,6 @@ class Reads(Attributes):
         for cell in self.capture.cells.values():
             if any(owner.__module__.startswith("mycel.optim") for owner in type(cell).__mro__):
                 self._note_settings(cell)
-        self._count_memos()
-        sources = (*self.behind_sites(), *self._left_now(), *self.checks.values())
-        changed = self.effect or first_change(sources)
-        if changed is None or isinstance(changed, Effect):
-            return changed
-        return self._effect_of(changed)
 
     def _note_settings(self, optimizer) -> None:
         """Settings of an optimiser in lists and dicts, which programs change in place; all else is
@@ -323,9 +334,16 @@ class Reads(Attributes):
     def _reach_memo(self, memo) -> None:
         if (memo.__module__ or "").startswith("mycel."):
             return  # nobody asks ours how often they were asked
-        self.note(STATE, memo, memo_state, memo_state(memo), memo.__name__)
+        try:
+            self.note(STATE, memo, memo_state, memo_state(memo), memo.__name__)
+        except TooLarge:
+            name = memo.__name__
+            self.refuse(f"the cache of `{name}` is too large to be compared", "call it outside")
         self.counted[id(memo)] = (memo, memo.cache_info().hits)
         self.reach(memo.__wrapped__)
+        for result in kept_by(memo):
+            self.reach(result)
+            self.use(result, memo.__name__)
 
     def numpy_settings(self) -> None:
         """NumPy is used: what comes out depends on its settings."""
@@ -516,8 +534,25 @@ def names_of(getter) -> list[str]:
 
 
 def memo_state(memo, *_) -> tuple:
+    """What a memory of results has: its counts, and, as the very objects, all that is kept: it may
+    have been cleared and filled with other results."""
     info = memo.cache_info()
-    return (info.misses, info.currsize)
+    if info.currsize > MOST_ELEMENTS:
+        raise TooLarge
+    return (info.misses, info.currsize, *elements(_cache_of(memo)))
+
+
+def kept_by(memo) -> list:
+    """The arguments and results that a memory of results keeps."""
+    own = (memo.__dict__, memo.__wrapped__, _cache_of(memo))
+    found = [part for part in gc.get_referents(memo) if all(part is not other for other in own)]
+    return found + elements(_cache_of(memo))
+
+
+def _cache_of(memo) -> dict:
+    """The dict in which it keeps them; of a bounded one its values are elements of a list in C."""
+    parts = gc.get_referents(memo)
+    return next(part for part in parts if type(part) is dict and part is not memo.__dict__)
 
 
 def _by_first_argument(frame) -> list:

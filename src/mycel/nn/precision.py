@@ -20,7 +20,6 @@ from mycel.base.structure import structure
 from mycel.base.trees import tree_exchange, tree_leaves
 from mycel.define.op import Op
 from mycel.nn.members import Members, cells_and_names, is_called
-from mycel.record.parameter import Parameter
 from mycel.record.stream import local, record
 from mycel.record.tensor import Tensor, new_tensor, rebind, resolve
 from mycel.record.value import Value
@@ -122,11 +121,9 @@ def call_in_precision(cell, function: Callable, *given):
         depth = len(frames)
         try:
             frames.append(frame)
-            for leaf in tree_leaves(given):
+            for leaf in (*tree_leaves(given), *_own_handles(cell)):
                 if isinstance(leaf, Tensor):
-                    _enter(frame, leaf, wanted, isinstance(leaf, Parameter))
-            for handle in _own_handles(cell):
-                _enter(frame, handle, wanted, True)
+                    _enter(frame, leaf, wanted)
             return _results(function(*given), frame)
         finally:
             del frames[depth:]
@@ -137,17 +134,13 @@ def call_in_precision(cell, function: Callable, *given):
                     _leave(frame)
 
 
-def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType, is_own: bool) -> None:
-    """Let a handle point at its value in the type that is wanted.
-
-    What a Cell computes with itself comes from its full precision, whatever the Cells around made
-    of it; what it is given comes as it is.
-    """
+def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
+    """Let a handle point at its value in the type that is wanted."""
     dtype = handle._value.aval.dtype
     if dtype is wanted or not dtype.is_floating or id(handle) in frame:
         return
     source = outside = resolve(handle)
-    around = _around(handle) if is_own and len(_frames.open) > 1 else ()
+    around = _around(handle) if len(_frames.open) > 1 else ()
     if around and _same(around[-1].inside, outside):
         source = around[-1].source
         _check_known(source)
@@ -233,7 +226,7 @@ def _check_known(source: Value) -> None:
     capture = stream.capture
     if capture and source.capture is not capture and source.segment is not stream.segment:
         capture.refuse(
-            "a Parameter is cast outside it, and cast otherwise inside",
+            "a Parameter or an argument is cast outside it, and cast otherwise inside",
             "compile the outermost Cell, or give its children one type",
         )
 

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.base import errors
+from mycel.define.bounds import LEAST, MOST, Bounds, integers
 from mycel.record.tensor import Tensor
 from mycel.spell import composite, op
 
@@ -35,8 +37,11 @@ def forward_table(logs, labels, lengths, steps, blank, repeats_merge=True):
         repeats_merge: a label may last for several steps, and needs a blank before it repeats.
 
     Returns:
-        [T, B, 2 L + 1], and the likelihood of all labels in all steps, [B].
+        [T, B, 2 L + 1], and the likelihood of all labels in all steps, [B]: 1 without any of both.
     """
+    if not logs.shape[0]:
+        count = 2 * labels.shape[1] + 1
+        return jnp.zeros((0, labels.shape[0], count), logs.dtype), logs.sum((0, 2))
     states = _states(labels, blank)
     number = np.arange(states.shape[1])
     there = number < 2 * lengths[:, None] + 1
@@ -64,7 +69,7 @@ def forward_table(logs, labels, lengths, steps, blank, repeats_merge=True):
     found = jnp.take_along_axis(last, ends, 1)
     # Without labels both ends are one.
     found = found.at[:, 1].set(jnp.where(lengths > 0, found[:, 1], NOTHING))
-    return table, jax.nn.logsumexp(found, 1)
+    return table, jnp.where(steps > 0, jax.nn.logsumexp(found, 1), 0)
 
 
 def _counted(count, steps):
@@ -74,65 +79,75 @@ def _counted(count, steps):
 # -- dense labels ------------------------------------------------------------------------------
 
 
-def _dense_labels(labels, lengths):
-    """[B, L] as it is; a vector of all labels, one sequence after another, in rows."""
-    lengths = lengths.astype(np.int64)
-    if labels.ndim == 2:
-        return labels.astype(np.int64), lengths
-    starts = jnp.cumsum(lengths) - lengths
-    places = jnp.minimum(starts[:, None] + np.arange(labels.shape[0]), labels.shape[0] - 1)
-    return labels.astype(np.int64)[places], lengths
-
-
 def _check(logs, labels, steps, lengths, blank):
-    if logs.ndim != 3 or labels.ndim not in (1, 2):
-        raise ValueError(f"ctc_loss needs [T, N, C] and [N, S], not {logs.shape}, {labels.shape}.")
-    count = logs.shape[1]
-    rows = labels.shape[0] if labels.ndim == 2 else count
-    if {steps.shape, lengths.shape, (rows,)} != {(count,)}:
+    if len(logs) != 3 or len(labels) not in (1, 2):
+        raise ValueError(f"ctc_loss needs [T, N, C] and [N, S], not {logs}, {labels}.")
+    rows = labels[0] if len(labels) == 2 else logs[1]
+    if {steps, lengths, (rows,)} != {logs[1:2]}:
         raise ValueError(
-            f"{count} sequences have as many lengths and rows of labels, not {steps.shape}, "
-            f"{lengths.shape}, {labels.shape}."
+            f"{logs[1]} sequences have as many lengths and rows of labels, not {steps}, "
+            f"{lengths}, {labels}."
         )
-    if not 0 <= blank < logs.shape[2]:
-        raise ValueError(f"The blank is one of {logs.shape[2]} classes, not {blank}.")
+    if not 0 <= blank < logs[2]:
+        raise ValueError(f"The blank is one of {logs[2]} classes, not {blank}.")
 
 
-@op("CTCLossV2(blank=0, reduction='none', zero_infinity=False)"
-    "(log_probs=logs, targets=labels, input_lengths=steps, target_lengths=lengths)",
-    "ops.ctc_loss(log_probs=logs, targets=labels, input_lengths=steps, target_lengths=lengths,"
-    " blank=0, reduction='mean', zero_infinity=False)",
-)  # fmt: skip
-def ctc_loss(logs, labels, steps, lengths, *, blank=0, reduction="none", zero_infinity=False):
-    """The negative log-likelihood of labels, summed over all places at which they can stand.
+def _check_kind(logs, operator):
+    if not jnp.issubdtype(logs.dtype, np.floating):
+        raise TypeError(f"{operator} needs real numbers, not {logs.dtype}.")
+
+
+def _lengths_within(labels, steps, lengths, *, logs, blank):
+    """No length is more than there is; how many labels that is shows only later."""
+    return [
+        integers(0, what="label", operator="ctc_loss"),
+        Bounds(1, 0, logs[0] + 1, what="input length", operator="ctc_loss"),
+        Bounds(2, 0, labels.shape[-1] + 1, what="target length", operator="ctc_loss"),
+    ]
+
+
+@op(indices=_lengths_within)
+def ctc_counted(labels, steps, lengths, *, logs, blank):
+    """The labels in rows, with 0 for those that do not count, and what is wrong with the lengths.
 
     Args:
-        logs: logarithms of probabilities (of `log_softmax`), [T, N, C].
-        labels: class numbers without blanks, [N, S]; or a vector of all, one after another.
-        steps: how many of T count for each sequence, [N]; lengths: how many of S do.
-        blank: the class that stands for no label.
-        reduction: 'mean' divides each loss by its number of labels first.
-        zero_infinity: labels that cannot stand in so few steps count 0 instead of infinity.
+        labels: as `ctc_loss` takes them; logs: the shape of the logarithms.
 
     Returns:
-        The loss, and the logarithms of the likelihoods of all beginnings, [N, T, 2 S + 1]. The
-        derivative is the one in front of `log_softmax`, as if it were part of the loss.
-
-    Raises:
-        ValueError: shapes that do not go together, or a blank that is no class.
-
-    Source: MindSpore's `ops.ctc_loss`, `ops.CTCLossV2`.
-
-    Example:
-        >>> logs = ops.log_softmax(ops.zeros((1, 1, 2), mycel.float32))
-        >>> one = Tensor([1])
-        >>> print(ops.ctc_loss(logs, Tensor([[1]]), one, one, reduction="sum")[0])
-        0.6931472
+        Labels [N, S]; by how many the steps are more than the labels, [N]; and the sum of the
+        lengths.
     """
-    _check(logs, labels, steps, lengths, blank)
+    _check(logs, labels.shape, steps.shape, lengths.shape, blank)
+    lengths, number = lengths.astype(np.int64), np.arange(labels.shape[-1])
+    labels = labels.astype(np.int64)
+    if labels.ndim == 1:
+        # One sequence after another.
+        starts = jnp.cumsum(lengths) - lengths
+        labels = jnp.take(labels, starts[:, None] + number, mode="clip")
+    labels = jnp.where(number < lengths[:, None], labels, 0)
+    return labels, steps.astype(np.int64) - lengths, lengths.sum()
+
+
+def _labels_within(logs, labels, steps, lengths, spare, total, *, given, **_):
+    count, _, classes = logs.shape
+    known = {"operator": "ctc_loss"}
+    all_labels = (given[0], given[0] + 1) if len(given) == 1 else (LEAST, MOST)
+    return [
+        Bounds(4, 0, count + 1, what="number of spare steps",
+               where=" (input length less target length)", **known),
+        Bounds(5, *all_labels, what="sum of the target lengths", **known),
+        Bounds(1, 0, classes, what="label", **known),
+    ]  # fmt: skip
+
+
+@op(indices=_labels_within)
+def ctc_of_counted(
+    logs, labels, steps, lengths, spare, total, *, given, blank, reduction, zero_infinity
+):
+    """What `ctc_loss` returns, of what `ctc_counted` does; `given` is the shape of its labels."""
+    _check_kind(logs, "ctc_loss")
     wide = logs.astype(np.promote_types(logs.dtype, np.float32))
-    labels, lengths = _dense_labels(labels, lengths)
-    steps = steps.astype(np.int64)
+    lengths, steps = lengths.astype(np.int64), steps.astype(np.int64)
     table, likelihood = forward_table(wide, labels, lengths, steps, blank)
     counted = _counted(logs.shape[0], steps)
     # The part of log_softmax in the derivative: its value is 0.
@@ -146,6 +161,45 @@ def ctc_loss(logs, labels, steps, lengths, *, blank=0, reduction="none", zero_in
     losses = _reduced(losses, lengths, reduction).astype(logs.dtype)
     table = jnp.where(counted[:, :, None] & (table > IMPOSSIBLE), table, -jnp.inf)
     return losses, lax.stop_gradient(table.transpose(1, 0, 2)).astype(logs.dtype)
+
+
+@composite("CTCLossV2(blank=0, reduction='none', zero_infinity=False)"
+    "(log_probs=logs, targets=labels, input_lengths=steps, target_lengths=lengths)",
+    "ops.ctc_loss(log_probs=logs, targets=labels, input_lengths=steps, target_lengths=lengths,"
+    " blank=0, reduction='mean', zero_infinity=False)",
+)  # fmt: skip
+def ctc_loss(logs, labels, steps, lengths, blank=0, reduction="none", zero_infinity=False):
+    """The negative log-likelihood of labels, summed over all places at which they can stand.
+
+    Args:
+        logs: logarithms of probabilities (of `log_softmax`), [T, N, C].
+        labels: class numbers, [N, S]; or a vector of all that count, one after another.
+        steps: how many of T count for each sequence, [N]; lengths: how many of S do.
+        blank: the class that stands for no label.
+        reduction: 'mean' divides each loss by its number of labels first.
+        zero_infinity: labels that cannot stand in so few steps count 0 instead of infinity.
+
+    Returns:
+        The loss, and the logarithms of the likelihoods of all beginnings, [N, T, 2 S + 1]. The
+        derivative is the one in front of `log_softmax`, as if it were part of the loss.
+
+    Raises:
+        ValueError: shapes that do not go together, or a blank that is no class.
+        OutOfRangeError: a label that counts is no class; a length is more than there is, or there
+            are more labels than steps.
+        TypeError: labels or lengths that are no integers, or logarithms that are.
+
+    Source: MindSpore's `ops.ctc_loss`, `ops.CTCLossV2`.
+
+    Example:
+        >>> logs = ops.log_softmax(ops.zeros((1, 1, 2), mycel.float32))
+        >>> one = Tensor([1])
+        >>> print(ops.ctc_loss(logs, Tensor([[1]]), one, one, reduction="sum")[0])
+        0.6931472
+    """
+    rows, *checks = ctc_counted(labels, steps, lengths, logs=np.shape(logs), blank=blank)
+    settings = {"blank": blank, "reduction": reduction, "zero_infinity": zero_infinity}
+    return ctc_of_counted(logs, rows, steps, lengths, *checks, given=np.shape(labels), **settings)
 
 
 @jax.custom_jvp
@@ -176,14 +230,14 @@ def _reduced(losses, lengths, reduction):
 
 
 def _gathered(places, values, count, blank):
-    """Labels in rows [B, all], as they follow each other, and how many stand before a blank."""
+    """Labels in rows [B, all], as they follow each other."""
     rows = places[:, 0]
     mine = rows[:, None] == np.arange(count)
     columns = jnp.sum(jnp.where(mine, jnp.cumsum(mine, 0) - 1, 0), 1)
     labels = jnp.full((count, values.shape[0]), blank, np.int64)
-    labels = labels.at[rows, columns].set(values.astype(np.int64), mode="drop")
-    # Labels are padded with the blank: the first one ends them.
-    return labels, jnp.cumprod(labels != blank, 1).sum(1)
+    # What is no label ends the labels, as the blank does.
+    values = jnp.where((values >= 0) & (values < blank), values, blank)
+    return labels.at[rows, columns].set(values, mode="drop")
 
 
 def _without_repeats(labels, lengths):
@@ -195,44 +249,109 @@ def _without_repeats(labels, lengths):
     return jnp.take_along_axis(labels, order, 1), new.sum(1)
 
 
-def _sparse_losses(logits, places, values, steps, collapse, merge, ignore_longer):
-    count, sequences, classes = logits.shape
-    labels, lengths = _gathered(places, values, sequences, classes - 1)
+def _places_within(places, values, steps, *, logits, collapse):
+    known = {"operator": "CTCLoss"}
+    return [
+        Bounds(0, (0, LEAST), (logits[1], MOST), what="sequence number", **known),
+        integers(1, what="label", **known),
+        Bounds(2, 1, logits[0] + 1, what="sequence length", **known),
+    ]
+
+
+@op(indices=_places_within)
+def ctc_gathered(places, values, steps, *, logits, collapse):
+    """The labels in rows, and what is wrong with them.
+
+    Args:
+        places, values, steps, collapse: as `ctc_loss_of_logits` takes them; logits: the shape of
+            those.
+
+    Returns:
+        Labels [N, all], and how many stand before a blank, [N]; the label of least number behind a
+        blank, or the blank, [N]; and by how many the steps are more than the labels, [N].
+    """
+    if len(logits) != 3 or places.shape != (values.size, 2):
+        raise ValueError(
+            f"CTCLoss needs logits [T, N, C], and a place for each label, not {logits}, "
+            f"{places.shape}, {values.shape}."
+        )
+    if steps.shape != logits[1:2]:
+        raise ValueError(f"There is a length for each of {logits[1]}, not {steps.shape}.")
+    blank = logits[2] - 1
+    places, values = places.astype(np.int64), values.astype(np.int64)
+    labels = _gathered(places, values, logits[1], blank)
+    in_front = jnp.cumprod(labels != blank, 1)
+    behind = jnp.where(in_front, blank, labels).min(1, initial=blank)
+    lengths = in_front.sum(1)
     if collapse:
         labels, lengths = _without_repeats(labels, lengths)
-    fits = lengths <= steps
+    return labels, lengths, behind, steps.astype(np.int64) - lengths
+
+
+def _gathered_within(logits, labels, lengths, steps, behind, spare, *, merge, ignore_longer):
+    count, _, classes = logits.shape
+    known = {"operator": "CTCLoss"}
+    there = Bounds(
+        4,
+        classes - 1,
+        classes,
+        what="label",
+        where=" behind a blank, which ends the labels of its sequence,",
+        **known,
+    )
+    fits = Bounds(5, LEAST if ignore_longer else 0, count + 1, what="number of spare steps",
+                  where=" (sequence length less number of labels)", **known)  # fmt: skip
+    return [there, fits]
+
+
+@op(indices=_gathered_within)
+def ctc_of_gathered(logits, labels, lengths, steps, behind, spare, *, merge, ignore_longer):
+    """What `ctc_loss_of_logits` returns, of what `ctc_gathered` does."""
+    _check_kind(logits, "CTCLoss")
+    count, _, classes = logits.shape
+    steps, fits = steps.astype(np.int64), spare >= 0
     # More labels than steps have no likelihood: they need no states.
     labels, shorter = labels[:, :count], jnp.minimum(lengths, min(count, labels.shape[1]))
-    wide = logits.astype(np.promote_types(logits.dtype, np.float32))
-    logs = jax.nn.log_softmax(wide, 2)
-    _, likelihood = forward_table(logs, labels, shorter, steps, classes - 1, merge)
-    possible = fits & (likelihood > IMPOSSIBLE)
-    losses = jnp.where(possible, -likelihood, jnp.inf)
-    return jnp.where(fits, losses, 0) if ignore_longer else losses
+
+    def losses_of(logits):
+        wide = logits.astype(np.promote_types(logits.dtype, np.float32))
+        logs = jax.nn.log_softmax(wide, 2)
+        _, likelihood = forward_table(logs, labels, shorter, steps, classes - 1, merge)
+        possible = fits & (likelihood > IMPOSSIBLE)
+        losses = jnp.where(possible, -likelihood, jnp.inf)
+        return jnp.where(fits, losses, 0) if ignore_longer else losses
+
+    losses, pull = jax.vjp(losses_of, logits)
+    gradient = pull(jnp.ones_like(losses))[0]
+    return losses.astype(logits.dtype), lax.stop_gradient(gradient)
 
 
-@op("CTCLoss(preprocess_collapse_repeated=(collapse, False), ctc_merge_repeated=(merge, True),"
-    " ignore_longer_outputs_than_inputs=(ignore_longer, False))"
+@composite("CTCLoss(preprocess_collapse_repeated=(collapse, False),"
+    " ctc_merge_repeated=(merge, True), ignore_longer_outputs_than_inputs=(ignore_longer, False))"
     "(x=logits, labels_indices=places, labels_values=values, sequence_length=steps)")  # fmt: skip
 def ctc_loss_of_logits(
-    logits, places, values, steps, *, collapse=False, merge=True, ignore_longer=False
+    logits, places, values, steps, collapse=False, merge=True, ignore_longer=False
 ):
     """The negative log-likelihood of labels, and its gradient; the last class is the blank.
 
     Args:
         logits: predictions before softmax, [T, N, C].
         places: sequence and position of each label, [labels, 2], those of a sequence in order;
-            values: their class numbers. The first blank ends the labels of a sequence.
+            values: their class numbers. The blank, or what is no class, ends the labels of a
+            sequence.
         steps: how many of T count for each sequence, [N].
         collapse: leave out labels that follow an equal one.
         merge: a label may last for several steps; otherwise each step is a label of its own.
-        ignore_longer: more labels than steps count 0 instead of infinity.
+        ignore_longer: more labels than steps count 0; otherwise they are an error.
 
     Returns:
         Losses [N], and their gradients by the logits, [T, N, C].
 
     Raises:
         ValueError: shapes that do not go together.
+        OutOfRangeError: a place is in no sequence, a label stands behind a blank, a length is 0 or
+            more than there is, or there are more labels than steps.
+        TypeError: places, labels or lengths that are no integers, or logits that are.
 
     Source: MindSpore's `ops.CTCLoss`.
 
@@ -241,24 +360,24 @@ def ctc_loss_of_logits(
         >>> print(ops.CTCLoss()(logits, *labels, Tensor([1]))[0])
         [0.6931472]
     """
-    if logits.ndim != 3 or places.ndim != 2 or places.shape != (values.size, 2):
-        raise ValueError(
-            f"CTCLoss needs logits [T, N, C], and a place for each label, not {logits.shape}, "
-            f"{places.shape}, {values.shape}."
-        )
-    if steps.shape != logits.shape[1:2]:
-        raise ValueError(f"There is a length for each of {logits.shape[1]}, not {steps.shape}.")
-    steps = steps.astype(np.int64)
-
-    def losses_of(wide):
-        return _sparse_losses(wide, places, values, steps, collapse, merge, ignore_longer)
-
-    losses, pull = jax.vjp(losses_of, logits)
-    gradient = pull(jnp.ones_like(losses))[0]
-    return losses.astype(logits.dtype), lax.stop_gradient(gradient)
+    rows, *more = ctc_gathered(places, values, steps, logits=np.shape(logits), collapse=collapse)
+    lengths, *checks = more
+    settings = {"merge": merge, "ignore_longer": ignore_longer}
+    return ctc_of_gathered(logits, rows, lengths, steps, *checks, **settings)
 
 
 # -- decoding ----------------------------------------------------------------------------------
+
+
+def _counts(steps, count) -> list[int]:
+    """The lengths of all sequences as numbers; less than none counts as none."""
+    lengths = steps.asnumpy()
+    if lengths.dtype.kind not in "iu":
+        raise errors.no_integers("ctc_greedy_decoder", "length", str(steps.dtype))
+    if lengths.max(initial=0) > count:
+        what = "each length of ctc_greedy_decoder"
+        raise errors.wrong(errors.OutOfRangeError, what, f"{count} at most", lengths.max())
+    return np.maximum(lengths, 0).tolist()
 
 
 @composite(
@@ -278,6 +397,10 @@ def ctc_greedy_decoder(x, steps, merge_repeated=True):
         The places (sequence, position) of the labels, the labels, the shape (sequences, most
         labels), all Int64, and for each sequence the sum of -x of what was chosen, [N, 1].
 
+    Raises:
+        ValueError: shapes that do not go together.
+        OutOfRangeError: a length is more than there is.
+
     Source: MindSpore's `ops.ctc_greedy_decoder`, `ops.CTCGreedyDecoder`.
 
     Example:
@@ -286,9 +409,11 @@ def ctc_greedy_decoder(x, steps, merge_repeated=True):
         [0 1]
     """
     values = x.asnumpy()
+    if values.shape[1:2] != steps.shape:
+        raise ValueError(f"There is a length for each of {values.shape[1]}, not {steps.shape}.")
     blank = values.shape[2] - 1
     places, labels, scores = [], [], []
-    for sequence, length in enumerate(steps.asnumpy().tolist()):
+    for sequence, length in enumerate(_counts(steps, len(values))):
         chosen = values[:length, sequence].argmax(1)
         scores.append([-values[:length, sequence].max(1).sum()])
         kept = chosen != blank
