@@ -148,10 +148,10 @@ class Remembered:
             key += tuple(map(hooks_of, tensors))
         way = self.ways.get(key)
         again = check = None
-        begun = perf_counter()
+        begun, debugged = perf_counter(), is_debugged()
         if way is None:
             way = self._new_way(key)
-        elif not is_debugged():
+        elif not debugged:
             for memory in way.memories:
                 if memory.ready and memory.holds(tensors):
                     outcome = replay(stream, memory, given)
@@ -164,7 +164,10 @@ class Remembered:
                     break
             else:
                 self._tell_apart(way, tensors)
-        if again is None and (way.rest or self.rest):
+        if debugged:
+            way.reason = Difference(_DEBUGGED, self.place, "", "remove it")
+            result = self._run_plain(stream, args, kwargs)
+        elif again is None and (way.rest or self.rest):
             result = self._rested(stream, way, args, kwargs)
         else:
             result = self._record(stream, args, kwargs, given, key, way, again, check)
@@ -205,6 +208,10 @@ class Remembered:
             way.rest -= 1
         else:
             self.rest -= 1
+        return self._run_plain(stream, args, kwargs)
+
+    def _run_plain(self, stream: Stream, args, kwargs):
+        """A call in PyNative that nothing looks at."""
         try:
             stream.plain = True
             return self.function(*args, **kwargs)

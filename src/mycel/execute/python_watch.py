@@ -13,6 +13,7 @@ import builtins
 import sys
 import threading
 from _thread import get_ident
+from functools import cache
 from types import CodeType
 from typing import Any
 
@@ -132,79 +133,94 @@ class Monitoring(Watching):
     """By `sys.monitoring`, which tells of all threads, and forgets at once what is of no interest.
 
     Attributes:
+        tool: the number by which Python knows us, once there is one.
         listening: the watches by thread.
         codes: the code objects that are told of by line, by id.
     """
 
+    tool: int | None = None
     listening: dict[int, Monitoring] = {}
     codes: dict[int, CodeType] = {}
+
+    @classmethod
+    def is_there(cls) -> bool:
+        """Whether Python has it, and a place left among the tools that it tells what runs."""
+        if _monitoring is None or cls.tool is not None:
+            return cls.tool is not None
+        free = [tool for tool in (4, 3) if _monitoring.get_tool(tool) is None]
+        if free:
+            _monitoring.use_tool_id(free[0], "mycel")
+            for name in _TOLD:
+                event = getattr(_monitoring.events, name)
+                _monitoring.register_callback(free[0], event, getattr(cls, _TOLD[name]))
+            cls.tool = free[0]
+        return bool(free)
 
     def _listen(self) -> None:
         with _lock:
             self.listening[get_ident()] = self
-            _monitoring.set_events(_tool, _EVERYWHERE)
+            _monitoring.set_events(self.tool, _events(*_BEGINNINGS, "PY_UNWIND"))
 
     def _leave(self) -> None:
         with _lock:
             self.listening.pop(get_ident(), None)
             if not self.listening:
-                _monitoring.set_events(_tool, 0)
+                _monitoring.set_events(self.tool, 0)
                 for code in self.codes.values():
-                    _monitoring.set_local_events(_tool, code, 0)
+                    _monitoring.set_local_events(self.tool, code, 0)
                 self.codes.clear()
 
     @classmethod
-    def on_start(cls, code, _offset):
-        """A function begins or goes on."""
+    def on_start(cls, code, _offset, _error=None):
+        """A function begins or goes on, a generator perhaps with an exception."""
         if is_watched(code.co_filename) == NOT:
-            return _monitoring.DISABLE
-        watch, frame = cls.listening.get(get_ident()), sys._getframe(1)
-        if watch is None or watch.capture.in_site or not _is_looked_into(frame):
-            return None
-        if id(code) not in cls.codes:
-            with _lock:
-                events = _monitoring.events
-                wanted = events.LINE
-                if summary(code).instructions:
-                    wanted |= events.INSTRUCTION | events.PY_RETURN
-                if summary(code).loops:
-                    wanted |= events.JUMP
-                cls.codes[id(code)] = code
-                _monitoring.set_local_events(_tool, code, wanted)
-        watch._enter(frame)
+            return None if _error is not None else _monitoring.DISABLE
+        frame = sys._getframe(1)
+        watch = cls._watch_of(frame)
+        if watch is not None:
+            if id(code) not in cls.codes:
+                cls._tell_of(code)
+            watch._enter(frame)
         return None
 
     @classmethod
-    def on_throw(cls, code, offset, _error):
-        """A generator goes on with an exception."""
-        cls.on_start(code, offset)
+    def _tell_of(cls, code) -> None:
+        """From now on its lines are told."""
+        known, wanted = summary(code), _events("LINE")
+        if known.instructions:
+            wanted |= _events("INSTRUCTION", "PY_RETURN")
+        if known.loops:
+            wanted |= _events("JUMP")
+        with _lock:
+            cls.codes[id(code)] = code
+            _monitoring.set_local_events(cls.tool, code, wanted)
 
     @classmethod
-    def on_end(cls, _code, _offset, _result):
-        """A function returns, or an exception leaves it: nothing holds its frame any longer."""
+    def _watch_of(cls, frame) -> Monitoring | None:
         watch = cls.listening.get(get_ident())
-        if watch is not None and watch.waiting:
-            watch.waiting.pop(id(sys._getframe(1)), None)
+        if watch is None or watch.capture.in_site or not _is_looked_into(frame):
+            return None
+        return watch
 
     @classmethod
     def on_line(cls, code, line):
         """A line begins."""
         if line not in summary(code).lines:
             return _monitoring.DISABLE
-        watch, frame = cls.listening.get(get_ident()), sys._getframe(1)
-        if watch is not None and not watch.capture.in_site and _is_looked_into(frame):
-            watch._begin_line(frame)
-        return None
+        return cls._line_of(sys._getframe(1))
 
     @classmethod
     def on_jump(cls, code, offset, _target):
         """A line begins again, in a loop that is written on it."""
         if offset not in summary(code).loops:
             return _monitoring.DISABLE
-        watch, frame = cls.listening.get(get_ident()), sys._getframe(1)
-        if watch is not None and not watch.capture.in_site and _is_looked_into(frame):
+        return cls._line_of(sys._getframe(1))
+
+    @classmethod
+    def _line_of(cls, frame) -> None:
+        watch = cls._watch_of(frame)
+        if watch is not None:
             watch._begin_line(frame)
-        return None
 
     @classmethod
     def on_instruction(cls, code, offset):
@@ -216,40 +232,34 @@ class Monitoring(Watching):
             watch._begin_instruction(sys._getframe(1), offset)
         return None
 
+    @classmethod
+    def on_end(cls, _code, _offset, _result):
+        """A function returns, or an exception leaves it: nothing holds its frame any longer."""
+        watch = cls.listening.get(get_ident())
+        if watch is not None and watch.waiting:
+            watch.waiting.pop(id(sys._getframe(1)), None)
+
 
 _monitoring: Any = getattr(sys, "monitoring", None)
-_tool: Any = None
-_EVERYWHERE = 0
+_BEGINNINGS = ("PY_START", "PY_RESUME", "PY_THROW")
+_TOLD = {
+    **dict.fromkeys(_BEGINNINGS, "on_start"),
+    **dict.fromkeys(("PY_RETURN", "PY_UNWIND"), "on_end"),
+    "LINE": "on_line",
+    "JUMP": "on_jump",
+    "INSTRUCTION": "on_instruction",
+}
 
 
-def _take_tool() -> bool:
-    """Be one of the tools that Python tells what runs, if there is a place for one."""
-    global _tool, _EVERYWHERE
-    if _monitoring is None:
-        return False
-    for tool in (4, 3) if _tool is None else ():
-        if _monitoring.get_tool(tool) is None:
-            _monitoring.use_tool_id(tool, "mycel")
-            events, _tool = _monitoring.events, tool
-            _EVERYWHERE = events.PY_START | events.PY_RESUME | events.PY_THROW | events.PY_UNWIND
-            for event, called in (
-                (events.PY_START, Monitoring.on_start),
-                (events.PY_RESUME, Monitoring.on_start),
-                (events.PY_THROW, Monitoring.on_throw),
-                (events.PY_RETURN, Monitoring.on_end),
-                (events.PY_UNWIND, Monitoring.on_end),
-                (events.LINE, Monitoring.on_line),
-                (events.JUMP, Monitoring.on_jump),
-                (events.INSTRUCTION, Monitoring.on_instruction),
-            ):
-                _monitoring.register_callback(tool, event, called)
-            break
-    return _tool is not None
+@cache
+def _events(*names: str) -> int:
+    """The sum of events by name."""
+    return sum(getattr(_monitoring.events, name) for name in names)
 
 
 def watch_over(reads: Reads) -> Watching:
     """The watch over a call that is going to be recorded."""
-    return Monitoring(reads) if _take_tool() else Tracing(reads)
+    return Monitoring(reads) if Monitoring.is_there() else Tracing(reads)
 
 
 def is_debugged() -> bool:
