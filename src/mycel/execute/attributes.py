@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import types
+from enum import Enum
 from typing import Any
 
 from mycel.base.places import Place
@@ -23,6 +24,7 @@ from mycel.execute.sources import (
     Source,
 )
 
+_OF_ENUMS = frozenset(("name", "value"))
 # What an expression is worth that nobody can tell without running it.
 UNSEEN: Any = type("Unseen", (), {"__repr__": lambda self: "?"})()
 
@@ -52,20 +54,36 @@ class Attributes:
         look = _ATTRIBUTES.get(kind)
         if look is not None:
             return look(self, owner, name, path)
+        if kind in (kinds.NOTHING, kinds.FIXED) and type(owner).__dictoffset__:
+            if isinstance(owner, Enum) and name in _OF_ENUMS:
+                name = f"_{name}_"  # of which they are properties
+            return self._of_object(owner, name, path)
         if kind == kinds.OPAQUE:
             if id(owner) in self.reached:
-                self.refuse(
-                    f"effect: `{written_out(path)}`: the state of a {type(owner).__name__} "
-                    "cannot be looked into",
-                    "use it outside, or in a function marked @every_call",
-                )
+                self.refuse_opaque(owner, path)
             return UNSEEN
-        return getattr(owner, name, UNSEEN)
+        value = getattr(owner, name, UNSEEN)
+        if kind == kinds.GENERATOR:
+            self.reach(value)  # its bit generator
+        return value
+
+    def refuse_opaque(self, owner, path) -> None:
+        """What nobody can look into is used."""
+        self.refuse(
+            f"effect: `{written_out(path)}`: the state of a {type(owner).__name__} "
+            "cannot be looked into",
+            "use it outside, or in a function marked @every_call",
+        )
 
     def _of_module(self, module, name, path):
         space = module.__dict__
         value = space.get(name, ABSENT)
         if value is ABSENT:
+            if not (
+                self.is_ours() or is_machine(module.__name__)
+            ):  # ours are filled as they are used
+                self.note(FIELD, space, name, ABSENT, path)
+                self.note(FIELD, space, "__getattr__", space.get("__getattr__", ABSENT), path)
             return UNSEEN
         if self.is_ours():
             return value
@@ -79,8 +97,26 @@ class Attributes:
         if type(described) is classmethod:
             return types.MethodType(described.__func__, owner)
         if name == "__dict__":
+            content = owner.__dict__
+            self.reached[id(content)] = content
+            self.content(content, path)
+            return content
+        if described is ABSENT:
+            return self._special(owner, name, path)
+        return UNSEEN if isinstance(described, property) else described
+
+    def _special(self, owner, name: str, path):
+        """What Python keeps of a class or function besides its fields: name, bases, defaults."""
+        if name[:2] != "__" or not hasattr(owner, name):
             return UNSEEN
-        return UNSEEN if described is ABSENT or isinstance(described, property) else described
+        value = getattr(owner, name)
+        if isinstance(value, (types.BuiltinFunctionType, types.MethodWrapperType)):
+            return value
+        if not is_machine(owner.__module__):
+            self.note(PART, owner, name, value, path)
+            if type(value) is dict:
+                self.content(value, path)
+        return value
 
     def _of_tensor(self, tensor, name, path):
         fields = tensor.__dict__
@@ -112,8 +148,10 @@ class Attributes:
         self.note(OF_CLASS, kind, name, ABSENT, path)
 
     def _of_function(self, function, name, path):
-        if name.startswith("__") or kind_of(function) == kinds.METHOD:
+        if kind_of(function) == kinds.METHOD:
             return getattr(function, name, UNSEEN)
+        if name not in function.__dict__ and name[:2] == "__":
+            return self._special(function, name, path)
         fields = function.__dict__
         if id(function) in self.reached:
             self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
@@ -121,8 +159,9 @@ class Attributes:
 
     def _of_container(self, container, name, path):
         kind = type(container)
+        owner = next((above for above in kind.__mro__ if name in above.__dict__), None)
         if hasattr(container, "__dict__") and (
-            name in container.__dict__ or not hasattr(kind, name)
+            name in container.__dict__ or owner is None or not kinds.is_unchanged(owner.__module__)
         ):
             return self._of_object(container, name, path)
         described = getattr(kind, name, UNSEEN)
@@ -131,6 +170,9 @@ class Attributes:
         value = getattr(container, name, UNSEEN)
         if not callable(value):
             self.content(container, path)
+            if kind_of(value) == kinds.CONTAINER and id(container) in self.reached:
+                self.reach(value)  # the base of an array
+                self.content(value, path)
         return value
 
     def _of_object(self, owner, name, path):
@@ -142,7 +184,7 @@ class Attributes:
             return self._fields_of(owner)
         outside = self.is_outside(owner)
         if outside:
-            self._note_owner(owner, kind)
+            self.note_owner(owner)
         fields = getattr(owner, "__dict__", None)
         described = class_attribute(kind, name)
         if outside and (fields is None or name not in fields):
@@ -164,8 +206,9 @@ class Attributes:
                 return fields[name]
         return _bound(described, owner, kind)
 
-    def _note_owner(self, owner, kind: type) -> None:
+    def note_owner(self, owner) -> None:
         """Of which class an object is, and what that is made of."""
+        kind = type(owner)
         if isinstance(owner, logging.Logger):
             # It would note for each level, at the first message, whether it takes it.
             for level in range(0, 60, 10):
@@ -189,7 +232,11 @@ class Attributes:
                     PART_OF_REFERENT, reference, name, part, None, path, Place(*self.place)
                 )
                 self.sources[key] = source
-        if not is_machine(kind.__module__):
+        self.note_bases(kind)
+
+    def note_bases(self, kind: type) -> None:
+        """What a class is made of."""
+        if not kinds.is_unchanged(kind.__module__):
             self.note(PART, kind, "__mro__", kind.__mro__, f"the bases of {kind.__name__}")
             for above in kind.__mro__:
                 if not kinds.is_unchanged(above.__module__):
@@ -216,7 +263,13 @@ class Attributes:
                     self.reach(described.fget)
                 return described
         meta = type(kind)
-        return ABSENT if meta is type else class_attribute(meta, name)
+        return ABSENT if meta is type else self._found_in(meta, name, path)
+
+
+def _of_partial(reads, partial, name, path):
+    if name in ("func", "args", "keywords"):
+        return getattr(partial, name)
+    return reads._of_object(partial, name, path)
 
 
 def _class_function(owner, name):
@@ -252,6 +305,7 @@ _ATTRIBUTES = {
     kinds.FUNCTION: Attributes._of_function,
     kinds.METHOD: Attributes._of_function,
     kinds.CONTAINER: Attributes._of_container,
+    kinds.PARTIAL: _of_partial,
     kinds.OBJECT: Attributes._of_object,
     kinds.CELL: Attributes._of_object,
     kinds.MACHINE: lambda reads, owner, name, path: _class_function(owner, name),

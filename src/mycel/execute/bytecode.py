@@ -284,7 +284,7 @@ class _Reader:
     def do_STORE_ATTR(self, instruction, _):
         owner = self.pop()
         self._note(STORE_ATTRIBUTE, owner, instruction.argval)
-        self.pop()
+        self._take(1)
 
     def do_DELETE_ATTR(self, instruction, _):
         self._note(STORE_ATTRIBUTE, self.pop(), instruction.argval)
@@ -306,7 +306,7 @@ class _Reader:
     def do_STORE_SUBSCR(self, *_):
         key = self.pop()
         self._note(STORE_ITEM, self.pop(), key)
-        self.pop()
+        self._take(1)
 
     def do_DELETE_SUBSCR(self, *_):
         key = self.pop()
@@ -315,7 +315,7 @@ class _Reader:
     def do_STORE_SLICE(self, *_):
         self._take(2)
         self._note(STORE_ITEM, self.pop(), UNKNOWN)
-        self.pop()
+        self._take(1)
 
     def do_IS_OP(self, *_):
         self.pop()

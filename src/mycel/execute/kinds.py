@@ -7,6 +7,7 @@ into: those listed here depend on nothing but what they are given; all others ar
 
 from __future__ import annotations
 
+import abc
 import decimal
 import functools
 import random
@@ -36,7 +37,7 @@ _MACHINES = ("jax", "jaxlib", "numpy", "ml_dtypes", "scipy", "opt_einsum", "rich
 _PURE_FILES = (
     "re/", "enum.py", "abc.py", "typing.py", "types.py", "codecs.py",
     "inspect.py", "dis.py", "opcode.py", "ast.py", "linecache.py", "tokenize.py", "traceback.py",
-    "importlib/", "encodings/", "numbers.py", "keyword.py", "textwrap.py", "string.py",
+    "importlib/", "encodings/", "numbers.py", "keyword.py",
     "warnings.py", "ctypes/", "pdb.py", "bdb.py", "cmd.py",
 )  # fmt: skip
 _WITH_STATE = ("os", "_collections_abc", "posixpath", "genericpath", "ntpath")
@@ -101,8 +102,9 @@ def is_unchanged(module: str | None) -> bool:
 
 (
     NOTHING, FIXED, CONTAINER, FUNCTION, METHOD, BUILTIN, CLASS, MODULE, CELL, TENSOR, OBJECT,
-    GENERATOR, ITERATOR, PARTIAL, MEMO, VARIABLE, REFERENCE, DECIMAL, MACHINE, OPAQUE,
-) = range(20)  # fmt: skip
+    GENERATOR, ITERATOR, PARTIAL, MEMO, VARIABLE, REFERENCE, DECIMAL, LOCK, MACHINE,
+    OPAQUE,
+) = range(21)  # fmt: skip
 
 RANDOM_GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
 _PURE_TYPES = (
@@ -115,6 +117,7 @@ _PURE_MODULES = frozenset((
     "string", "_thread", "typing", "abc", "_abc", "functools", "operator", "types", "zoneinfo",
 ))  # fmt: skip
 _MEMO = type(functools.lru_cache(maxsize=1)(lambda: None))
+_THREAD_LOCKS = (type(threading.Lock()), type(threading.RLock()))
 _BUILTINS = (
     types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
     types.MethodDescriptorType, types.ClassMethodDescriptorType, np.ufunc,
@@ -147,12 +150,17 @@ _KINDS = (
     (ContextVar, VARIABLE),
     (weakref.ref, REFERENCE),
     (decimal.Decimal, DECIMAL),
+    (_THREAD_LOCKS, LOCK),
     ((list, dict, set, deque, np.ndarray, bytearray, memoryview, *VIEWS), CONTAINER),
     (_PURE_TYPES, NOTHING),
 )
 
 
 def _kind_of(kind: type) -> int:
+    if _is_of_numpy_and_holds(kind):
+        return OPAQUE
+    if kind is object:
+        return NOTHING  # stands for something
     for types_of, known in _KINDS:
         if issubclass(kind, types_of):
             return known
@@ -169,17 +177,37 @@ def _kind_of(kind: type) -> int:
     return NOTHING if _top(kind.__module__) in _PURE_MODULES else OPAQUE
 
 
+# Objects of NumPy and SciPy that hold nothing of a program's.
+_HOLD_NOTHING = frozenset((
+    "_ArrayFunctionDispatcher", "finfo", "iinfo", "IndexExpression", "RClass", "CClass",
+    "AxisConcatenator", "nd_grid", "MGridClass", "OGridClass", "PytestTester",
+))  # fmt: skip
+
+
+def _is_of_numpy_and_holds(kind: type) -> bool:
+    """Whether instances of a class of NumPy or SciPy have state of which NumPy alone knows: masked
+    and mapped arrays, polynomials, sparse matrices, bit generators."""
+    if issubclass(kind, np.ndarray):
+        return kind is not np.ndarray
+    if _top(kind.__module__) not in ("numpy", "scipy") or issubclass(kind, type):
+        return False
+    if issubclass(kind, (*_PURE_TYPES, *RANDOM_GENERATORS)) or kind.__name__ in _HOLD_NOTHING:
+        return False
+    # The distributions, not those that were given their numbers.
+    return "_ctor_param" not in dir(kind) and not kind.__name__.endswith("_gen")
+
+
 def _is_written_in_python(kind: type) -> bool:
     """Whether instances keep what they are in fields that can be looked at."""
     if issubclass(kind, (types.SimpleNamespace, _THREAD_LOCAL, BaseException)):
         return True
-    if kind.__flags__ >> 9 & 1 and "__doc__" in kind.__dict__ and "__weakref__" in kind.__dict__:
-        return True
-    return any(
-        isinstance(part, types.FunctionType) or name == "__slots__"
-        for owner in kind.__mro__
-        for name, part in owner.__dict__.items()
-    )
+    for owner in kind.__mro__:
+        names = owner.__dict__
+        if owner.__flags__ >> 9 & 1 and "__doc__" in names and "__weakref__" in names:
+            return True
+        if any(isinstance(p, types.FunctionType) or n == "__slots__" for n, p in names.items()):
+            return True
+    return False
 
 
 # -- functions written in C ---------------------------------------------------------------------
@@ -188,15 +216,17 @@ _PURE_FUNCTIONS_OF = frozenset((
     "builtins", "math", "cmath", "_operator", "operator", "itertools", "_functools", "functools",
     "_collections", "collections", "_heapq", "_bisect", "_struct", "_json", "_sre", "_string",
     "unicodedata", "zlib", "binascii", "_hashlib", "_sha1", "_sha2", "_md5", "_blake2", "_weakref",
-    "_abc", "_codecs", "array", "_decimal", "_statistics", "numpy", "_contextvars", "_csv",
+    "_abc", "_codecs", "array", "_decimal", "_statistics", "numpy", "_contextvars",
     "_typing", "_thread", "_pickle", "_copy", "_types",
 ))  # fmt: skip
 _IMPURE_BUILTINS = frozenset((
     "input", "open", "exec", "globals", "id", "dir", "__import__",
 ))  # fmt: skip
 _CLOCKS = frozenset(("now", "today", "utcnow"))
+# Methods of classes that tell what the interpreter knows.
+_OF_CLASSES = frozenset(("__subclasses__",))
 # What lives outside the process's view in modules that are otherwise pure.
-_IMPURE_THERE = frozenset(("start_new_thread", "start_new", "_exit"))
+_IMPURE_THERE = frozenset(("start_new_thread", "start_new", "_exit", "copy_context"))
 _STILL = frozenset((
     ("sys", "getsizeof"), ("sys", "intern"), ("sys", "exc_info"), ("posix", "fspath"),
     ("_thread", "get_ident"), ("_thread", "allocate_lock"),
@@ -224,8 +254,38 @@ def effect_of(function) -> str | None:
             return f"{module}.{name}()"
         return None
     if isinstance(owner, type):
-        return f"{owner.__name__}.{name}()" if name in _CLOCKS else None
+        return f"{owner.__name__}.{name}()" if name in _CLOCKS or name in _OF_CLASSES else None
     return None
+
+
+# Of NumPy and SciPy, what reads or writes files.
+WRITES_FILES = frozenset(("tofile", "dump"))
+_FILES_OF_NUMPY = frozenset((
+    "load", "save", "savez", "savez_compressed", "loadtxt", "savetxt", "genfromtxt", "fromfile",
+    "fromregex", "memmap", "open_memmap", "DataSource", "NpzFile",
+))  # fmt: skip
+# Of JAX, what tells the outside something.
+# What looks into objects without asking them.
+_INSPECTING = frozenset((
+    ("inspect", "getmembers"), ("inspect", "getmembers_static"), ("inspect", "getattr_static"),
+    ("inspect", "getclosurevars"), ("inspect", "get_annotations"), ("typing", "get_type_hints"),
+    ("inspect", "signature"), ("inspect", "getfullargspec"), ("inspect", "getsource"),
+    ("linecache", "getline"), ("traceback", "format_exc"), ("traceback", "format_stack"),
+    ("traceback", "extract_stack"), ("codecs", "lookup"), ("codecs", "getincrementaldecoder"),
+))  # fmt: skip
+_CALLBACKS_OF_JAX = frozenset(("debug_print", "debug_callback", "io_callback", "pure_callback"))
+
+
+def looks_outside(function) -> bool:
+    """Whether a function or class that is not looked into reads or changes what nobody can see
+    from its arguments: files, the console, what the interpreter knows of objects."""
+    module, name = getattr(function, "__module__", None) or "", getattr(function, "__name__", "")
+    top = _top(module)
+    if (module, name) in _INSPECTING:
+        return True
+    if top == "numpy":
+        return name in _FILES_OF_NUMPY
+    return module.startswith("scipy.io") or (top == "jax" and name in _CALLBACKS_OF_JAX)
 
 
 def is_of_numpy(function) -> bool:
@@ -250,6 +310,21 @@ def generator_of(function):
         return owner
     is_global = (getattr(function, "__module__", None) or "").startswith("numpy.random")
     return np.random.mtrand._rand if is_global and not isinstance(function, type) else None
+
+
+def state_of_lock(lock) -> str:
+    """Whether it is held, how often and by whom."""
+    return repr(lock)
+
+
+def state_of_partial(partial) -> tuple:
+    """What it calls with what."""
+    return (partial.func, partial.args, *partial.keywords, *partial.keywords.values())
+
+
+def abstract_registrations(_) -> object:
+    """A count of the classes that were registered for abstract ones."""
+    return abc.get_cache_token()
 
 
 def decimal_context(_) -> str:

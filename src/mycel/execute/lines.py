@@ -7,6 +7,9 @@ goes there is taken to be read as a whole.
 
 from __future__ import annotations
 
+import abc
+import copy
+import functools
 import importlib
 import inspect
 import operator
@@ -15,6 +18,8 @@ import string
 import sys
 import types
 from typing import Any
+
+import numpy as np
 
 from mycel.base.signals import came_from_outside
 from mycel.execute import kinds
@@ -172,6 +177,8 @@ class Line:
         asked += getattr(kind, "__match_args__", ())[:count]
         for name in asked:
             self.reads.ask_unseen(name)
+        if isinstance(kind, type):
+            self.reads.attribute(kind, "__match_args__", kind_expression)
 
     def field(self, owner_expression, name: str) -> None:
         """A field is about to be set."""
@@ -197,6 +204,8 @@ class Line:
     def item(self, container_expression, key_expression):
         """An item of a container, read or about to be set."""
         container, key = self.value(container_expression), self.value(key_expression)
+        if type(container) is not dict:
+            self.reads.use(key, key_expression)  # a list or an array chooses by what it holds
         if container is UNSEEN:
             return UNSEEN
         kind = kind_of(container)
@@ -205,6 +214,8 @@ class Line:
             return self._of_cells(container, key)
         if kind == kinds.FIXED:
             return _item_of(container, key)
+        if kind == kinds.OPAQUE:
+            self.reads.use(container, path)
         if kind != kinds.CONTAINER or _is_written_item(container):
             return UNSEEN
         return self._of_container(container, key, path)
@@ -243,6 +254,9 @@ class Line:
 
     def _call(self, function, arguments, expression):
         if function is UNSEEN:
+            called = expression[1]
+            if called[0] == ATTRIBUTE and called[2] in kinds.WRITES_FILES:
+                self.reads.refuse(f"effect: {called[2]}()", "write it outside")
             for value, part in zip(arguments, expression[2], strict=False):
                 self._to_unknown(value, part)
             return UNSEEN
@@ -307,6 +321,8 @@ class Line:
     def _call_unwatched(self, function, arguments, expression):
         """Functions in C, classes built in, and the machine."""
         reads = self.reads
+        if function is isinstance or function is issubclass:
+            self._of_a_class_check(arguments)
         if function is type and len(arguments) == 1:
             value = arguments[0]
             return UNSEEN if value is UNSEEN else type(value)
@@ -324,6 +340,9 @@ class Line:
             reads.decimals()
         if kinds.is_of_numpy(function):
             reads.numpy_settings()
+        if getattr(function, "__name__", None) in _SETTINGS and UNSEEN not in arguments:
+            ask = functools.partial(_ask, function)
+            reads.note(STATE, tuple(arguments), ask, ask(arguments), expression)
         if function is importlib.import_module:
             return self._imported(arguments)
         if type(owner) is str and getattr(function, "__name__", "") in ("format", "format_map"):
@@ -332,7 +351,7 @@ class Line:
             special = _OF_OWNERS.get(kind_of(arguments[0]))
             if special is not None:
                 special(self, function, arguments[0], arguments[1:], expression)
-        effect = _effect(function, arguments)
+        effect = None if self._is_copying(function) else _effect(function, arguments)
         if effect is not None:
             reads.refuse(
                 f"effect: {effect}", "call it outside, or in a function marked @every_call"
@@ -340,6 +359,30 @@ class Line:
         for value, part in zip(arguments, expression[2], strict=False):
             reads.use(value, part)
         return UNSEEN
+
+    def _is_copying(self, function) -> bool:
+        """Whether `copy` asks which objects it has met, which nobody else sees."""
+        return function is id and self.frame.f_code.co_filename == copy.__file__
+
+    def _of_a_class_check(self, arguments) -> None:
+        """What decides depends on the class of the object and the bases of both, and more where
+        abstract classes are asked."""
+        wanted = arguments[-1] if arguments else UNSEEN
+        for kind in wanted if isinstance(wanted, tuple) else (wanted,):
+            if not isinstance(kind, type):
+                continue
+            if getattr(kind, "_is_protocol", False):
+                self.reads.refuse("effect: an object is checked for a Protocol", "check it outside")
+            if isinstance(kind, abc.ABCMeta):
+                token = kinds.abstract_registrations
+                self.reads.note(STATE, token, token, token(None), "the classes registered for ABCs")
+        for value in arguments[:1]:
+            if (
+                value is not UNSEEN
+                and kind_of(value) == kinds.OBJECT
+                and self.reads.is_outside(value)
+            ):
+                self.reads.note_owner(value)
 
     def _imported(self, arguments):
         name = arguments[0] if arguments else UNSEEN
@@ -370,11 +413,15 @@ class Line:
         if function.__name__ == "get" and isinstance(container, dict) and arguments:
             return self._of_container(container, arguments[0], owner)
         self.reads.content(container, owner)
+        if function.__name__ in kinds.WRITES_FILES and isinstance(container, np.ndarray):
+            self.reads.refuse(f"effect: ndarray.{function.__name__}()", "write it outside")
         return UNSEEN
 
     def _of_a_generator(self, function, generator, arguments, expression):
         # What it draws is told by its state, which the next call must find as it was.
         self.reads.drawn(generator)
+        if function.__name__ == "spawn":
+            self.reads.refuse("effect: Generator.spawn()", "make the generators outside")
         for value, part in zip(arguments, expression[2], strict=False):
             self.reads.use(value, part)
         return UNSEEN
@@ -409,6 +456,14 @@ _OF_OWNERS = {
 }
 
 
+# Of this package, what tells settings that a program can change.
+_SETTINGS = frozenset(("get_context", "get_seed"))
+
+
+def _ask(function, arguments):
+    return function(*arguments)
+
+
 def _called(reference, *_):
     return reference()
 
@@ -422,6 +477,8 @@ def _effect(function, arguments) -> str | None:
     name = getattr(function, "__name__", type(function).__name__)
     if not arguments and name in ("default_rng", "RandomState", "Random", "SystemRandom"):
         return f"{name}() without a seed"
+    if kinds.looks_outside(function):
+        return f"{name}()"
     return effect_of(function) if kind_of(function) == kinds.BUILTIN else None
 
 

@@ -2,7 +2,8 @@
 """Logging in a call that is recorded: a message is a site, sent at every call.
 
 Which logger takes it at which level is state that the call reads like any other; the message and
-its arguments are what the present call has, the place is the user's line.
+its arguments are what the present call has, the place is the user's line. A warning that is shown
+is an effect: it may be another one the next time, or none.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import warnings
+from typing import Any
 
 from mycel.execute.kinds import STAND_INS
 from mycel.record.stream import local
@@ -43,11 +46,23 @@ def _send(logger, level, msg, args, extra, where) -> None:
 
 
 STAND_INS[id(_log)] = _log
+_module: Any = warnings  # what shows a warning has no public name
+_real_show = _module._showwarnmsg
+
+
+def _show(message):
+    """Stands for what shows a warning, which Python's own and NumPy's come to."""
+    python = getattr(local.stream.capture, "python", None)
+    if python is not None and not python.capture.in_site:
+        python.refuse("effect: a warning was shown", "do not give it, or let it be ignored")
+    return _real_show(message)
 
 
 def stand_in(on: bool) -> None:
-    """Take logging over, or give it back."""
+    """Take logging and warnings over, or give them back."""
     if on and logging.Logger._log is _real_log:
         logging.Logger._log = _log  # type: ignore[method-assign]
     elif not on and logging.Logger._log is _log:
         logging.Logger._log = _real_log  # type: ignore[method-assign]
+    if _module._showwarnmsg in (_real_show, _show):
+        _module._showwarnmsg = _show if on else _real_show

@@ -13,6 +13,7 @@ import gc
 import operator
 import random
 import types
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -45,6 +46,7 @@ from mycel.execute.sources import (
     parts_of,
 )
 from mycel.record.tensor import Tensor, made_inside
+from mycel.spell.primitive import Primitive
 
 _PARTS_OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
 
@@ -328,8 +330,14 @@ class Reads(Attributes):
         )
 
     def _reach_partial(self, partial) -> None:
+        state = kinds.state_of_partial
+        self.note(STATE, partial, state, state(partial), "a partial")
         self._reach_parts((partial.func, partial.args, partial.keywords))
         self.content(partial.keywords, "the keywords of a partial")
+
+    def _reach_lock(self, lock) -> None:
+        state = kinds.state_of_lock
+        self.note(STATE, lock, state, state(lock), "a lock")
 
     def _reach_memo(self, memo) -> None:
         if (memo.__module__ or "").startswith("mycel."):
@@ -372,11 +380,17 @@ class Reads(Attributes):
                 self.reach(inner)
                 if is_container(inner):
                     self.content(inner, name)
+        if isinstance(value, Primitive):
+            # Its settings can be set at any time.
+            self.reached[id(value.__dict__)] = value.__dict__
+            self.content(value.__dict__, value.name)
 
     def is_outside(self, value) -> bool:
         """Whether an object was there before the call."""
         if id(value) in self.reached:
             return True
+        if kind_of(value) in (kinds.NOTHING, kinds.FIXED):
+            return True  # an enum, or plain data of a class that has fields
         if kind_of(value) == kinds.CELL and id(value) not in self.capture.made_cells:
             self.reached[id(value)] = value
             return True
@@ -393,6 +407,9 @@ class Reads(Attributes):
             snapshot = Snapshot(container, self.flow)
             if _is_array(container):
                 self.numpy_settings()
+            elif isinstance(container, defaultdict):
+                factory = container.default_factory
+                self.note(PART, container, "default_factory", factory, path)
         except TooLarge:
             return self.refuse(
                 f"`{written_out(path)}` is too large to be compared",
@@ -431,6 +448,10 @@ class Reads(Attributes):
                     self.capture.met(value)
         elif kind == kinds.FUNCTION:
             self.register(value)
+        elif kind == kinds.CLASS:
+            self.note_bases(value)
+        elif kind == kinds.OPAQUE and id(value) in self.reached:
+            self.refuse_opaque(value, path)
         elif kind == kinds.BUILTIN and depth < 4:
             self.use(getattr(value, "__self__", None), path, depth + 1)
         elif isinstance(value, operator.attrgetter):
@@ -449,6 +470,8 @@ class Reads(Attributes):
         if kind not in (kinds.OBJECT, kinds.CELL) or id(value) in self.flowed:
             return
         self.flowed[id(value)] = value
+        if not isinstance(type(value).__getattribute__, types.FunctionType):
+            self.note_owner(value)
         for name in tuple(self.free):
             self.asked(value, name)
 
@@ -512,6 +535,7 @@ _REACHED = {
     kinds.GENERATOR: Reads._check_generator,
     kinds.ITERATOR: Reads._reach_iterator,
     kinds.PARTIAL: Reads._reach_partial,
+    kinds.LOCK: Reads._reach_lock,
     kinds.MEMO: Reads._reach_memo,
     kinds.DECIMAL: Reads.decimals,
     kinds.MACHINE: Reads._reach_machine,

@@ -192,7 +192,7 @@ def _bytes_of(value) -> bytes | None:
 
 def _layout(value) -> tuple:
     if isinstance(value, np.ndarray):
-        return (value.dtype, value.shape)
+        return (value.dtype, value.shape, value.flags.writeable)
     return (getattr(value, "typecode", None), len(value))
 
 
