@@ -35,6 +35,7 @@ THEMES = (
     "families",
     "order",
     "again",
+    "attacked",
 )
 
 for theme in THEMES:

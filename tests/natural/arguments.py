@@ -373,3 +373,27 @@ def gradient_list_filtered_in_place(jit):
         return step(batch(i), grads, i % 5 == 4), grads
 
     return loop, lambda: None
+
+
+@program
+def a_word_with_a_field(jit):
+    class Word(str):
+        gain = 2.0
+
+    class Pair(tuple):
+        gain = 2.0
+
+    word, pair = Word("w"), Pair((1.0, 2.0))
+
+    @jit.step
+    def step(x, word, pair):
+        return x * word.gain + pair.gain * pair[0]
+
+    def loop(i):
+        if i in (5, 9):
+            word.gain += 1.0
+        if i == 7:
+            pair.gain = 3.0
+        return step(batch(i), word, pair)
+
+    return loop, lambda: None
