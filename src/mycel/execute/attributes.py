@@ -79,9 +79,8 @@ class Attributes:
         space = module.__dict__
         value = space.get(name, ABSENT)
         if value is ABSENT:
-            if not (
-                self.is_ours() or is_machine(module.__name__)
-            ):  # ours are filled as they are used
+            # Ours are filled as they are used.
+            if not (self.is_ours() or is_machine(module.__name__)):
                 self.note(FIELD, space, name, ABSENT, path)
                 self.note(FIELD, space, "__getattr__", space.get("__getattr__", ABSENT), path)
             return UNSEEN

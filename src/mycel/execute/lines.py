@@ -340,7 +340,7 @@ class Line:
             reads.decimals()
         if kinds.is_of_numpy(function):
             reads.numpy_settings()
-        if getattr(function, "__name__", None) in _SETTINGS and UNSEEN not in arguments:
+        if _tells_settings(function) and UNSEEN not in arguments:
             ask = functools.partial(_ask, function)
             reads.note(STATE, tuple(arguments), ask, ask(arguments), expression)
         if function is importlib.import_module:
@@ -458,6 +458,11 @@ _OF_OWNERS = {
 
 # Of this package, what tells settings that a program can change.
 _SETTINGS = frozenset(("get_context", "get_seed"))
+
+
+def _tells_settings(function) -> bool:
+    name, module = getattr(function, "__name__", None), getattr(function, "__module__", None)
+    return name in _SETTINGS and is_machine(module) and not kinds.is_of_numpy(function)
 
 
 def _ask(function, arguments):

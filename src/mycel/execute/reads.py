@@ -263,7 +263,9 @@ class Reads(Attributes):
         found = self.functions.get(id(code))
         if found is None and id(code) not in self._inside and code.co_name != "<module>":
             found = [f for f in _by_first_argument(frame) if f.__code__ is code]
+            found = found or [f for f in _by_name(frame) if f.__code__ is code]
             if not found:
+                # A walk over everything there is.
                 found = [f for f in gc.get_referrers(code) if type(f) is types.FunctionType]
             self.functions[id(code)] = found
         return found or []
@@ -590,6 +592,16 @@ def _by_first_argument(frame) -> list:
         described = owner.__dict__.get(code.co_name)
         found += (described, *[getattr(described, part, None) for part in _FUNCTIONS_IN])
     return [function for function in found if type(function) is types.FunctionType]
+
+
+def _by_name(frame) -> list:
+    """The function of a module or class that has the name of a frame's code."""
+    first, *names = frame.f_code.co_qualname.split(".")
+    found = frame.f_globals.get(first)
+    for name in names:
+        found = getattr(found, "__dict__", {}).get(name)
+    parts = (found, *[getattr(found, part, None) for part in _FUNCTIONS_IN])
+    return [function for function in parts if type(function) is types.FunctionType]
 
 
 _FUNCTIONS_IN = ("__func__", "fget", "fset", "fdel", "__wrapped__", "func")
