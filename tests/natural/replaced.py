@@ -470,3 +470,25 @@ def parameter_replaced_in_a_tuple(jit):
         return step(batch(i))
 
     return loop, lambda: params
+
+
+@program
+def layers_of_another_class(jit):
+    class Tripled(nn.ReLU):
+        @jit.construct
+        def construct(self, x):
+            return x * 3
+
+    net = nn.SequentialCell(nn.ReLU(), nn.Tanh())
+    step = jit.step(lambda x: net(x))
+
+    def loop(i):
+        if i == 5:
+            net[0].__class__ = Tripled
+        if i == 9:
+            fields = dict(net[1].__dict__)
+            fields["construct"] = lambda x: x * 7
+            net[1].__dict__ = fields
+        return step(batch(i))
+
+    return loop, lambda: [type(layer).__name__ for layer in net]

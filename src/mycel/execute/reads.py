@@ -472,7 +472,8 @@ class Reads(Attributes):
         if kind not in (kinds.OBJECT, kinds.CELL) or id(value) in self.flowed:
             return
         self.flowed[id(value)] = value
-        if not isinstance(type(value).__getattribute__, types.FunctionType):
+        # Of which class a Cell is belongs to its form.
+        if kind != kinds.CELL and not _has_getattribute(type(value)):
             self.note_owner(value)
         for name in tuple(self.free):
             self.asked(value, name)
@@ -592,6 +593,11 @@ def _by_first_argument(frame) -> list:
         described = owner.__dict__.get(code.co_name)
         found += (described, *[getattr(described, part, None) for part in _FUNCTIONS_IN])
     return [function for function in found if type(function) is types.FunctionType]
+
+
+def _has_getattribute(kind: type) -> bool:
+    """Whether looking at an object would run a program's code."""
+    return isinstance(kind.__getattribute__, types.FunctionType)
 
 
 def _by_name(frame) -> list:

@@ -200,7 +200,7 @@ class Cell(Settings, Stateful, Hookable):
 
     def _set_by_descriptor(self, name, value) -> bool:
         described = getattr(type(self), name, None)
-        if hasattr(described, "__set__"):
+        if hasattr(described, "__set__") or name in ("__class__", "__dict__"):
             object.__setattr__(self, name, value)
             return True
         return False
@@ -256,7 +256,7 @@ class Cell(Settings, Stateful, Hookable):
         """
         fields = self.__dict__
         ours = type(self).__module__.startswith("mycel.")
-        form: list = []
+        form: list = [type(self)]
         for name, value in fields.items():
             if name in _NO_FORM:
                 continue
