@@ -1,25 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m bench.overhead`: what replaying costs beyond the executable, and recording in vain.
+"""`python -m bench.overhead`: what replaying costs beyond the executable.
 
-The first table has steps of 24 and 300 small Parameters: microseconds of a replayed call less those
+Steps of 24 and 300 small Parameters: microseconds of a replayed call less those
 of its bare executable on the same arrays; less those of a loop by hand in plain JAX that gives the
 executable its own results; and what Python takes of a call alone, where the executable is replaced
-by a function that has its results ready. The second has a training step that keeps a Tensor it
-made, so that it is recorded at every call and never replayed, over the same step in PyNative.
+by a function that has its results ready. What recording costs, `bench.guards` measures.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-import warnings
 
 import numpy as np
 
 import mycel as ms
-from bench import in_mycel
-from bench.work import RECIPES, batch
-from mycel import Parameter, Tensor, nn, ops
+from mycel import Parameter, Tensor, nn
 
 
 class Small(nn.Cell):
@@ -90,39 +86,6 @@ def places_of_assigned(memory) -> list[tuple[int, int]]:
     return [(places[id(handle)], index) for handle, index in assigned]
 
 
-def keeping_step(work: str):
-    """A training step that keeps a Tensor it made."""
-    net = in_mycel.networks.build(work)
-    optimizer = nn.Momentum(net.trainable_params(), RECIPES[work].rate, 0.9)
-    criterion, kept = nn.CrossEntropyLoss(), {}
-    derivative = ms.value_and_grad(lambda x, y: criterion(net(x), y), None, optimizer.parameters)
-
-    def step(x, y):
-        loss, gradients = derivative(x, y)
-        kept["gradient"] = ops.square(gradients[0])
-        optimizer(gradients)
-        return loss
-
-    return step
-
-
-def in_vain(work: str, rounds: int, calls: int) -> list[float]:
-    """The time of a step that is recorded and never replayed, over PyNative, of each round."""
-    # The warning that it is never replayed is what this is about.
-    warnings.simplefilter("ignore")
-    lanes = [ms.jit(keeping_step(work)), keeping_step(work)]
-    x, y = map(Tensor, batch(work))
-    for lane in lanes:
-        microseconds(lambda lane=lane: lane(x, y), 6)
-    replays = ms.debug.ledger().counts.replays
-    found = []
-    for _ in range(rounds):
-        times = [microseconds(lambda lane=lane: lane(x, y), calls) for lane in lanes]
-        found.append(times[0] / times[1])
-    assert ms.debug.ledger().counts.replays == replays, "the step was replayed"
-    return found
-
-
 def main() -> None:
     """Print medians and quartiles."""
     parser = argparse.ArgumentParser(prog="python -m bench.overhead", description=__doc__)
@@ -135,10 +98,6 @@ def main() -> None:
             low, middle, high = np.quantile(found, (0.25, 0.5, 0.75))
             text = f"{middle:6.1f} [{low:.1f}, {high:.1f}]"
             print(f"  {count:4d} Parameters, {name:22s} {text}", flush=True)
-    print("recorded and never replayed, over PyNative: median [quartiles]")
-    for work in ("lenet", "mlp"):
-        low, middle, high = np.quantile(in_vain(work, options.rounds, 20), (0.25, 0.5, 0.75))
-        print(f"  {work:15s}  {middle:6.2f} [{low:.2f}, {high:.2f}]", flush=True)
 
 
 if __name__ == "__main__":
