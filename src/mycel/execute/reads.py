@@ -23,14 +23,15 @@ from mycel.base.places import PACKAGE, Place
 from mycel.execute import kinds
 from mycel.execute.attributes import UNSEEN, Attributes, class_attribute
 from mycel.execute.bytecode import ATTRIBUTE, CONSTANT, summary, written_out
+from mycel.execute.callees import by_first_argument, by_name, runs_code_when_asked
 from mycel.execute.kinds import is_watched, kind_of
+from mycel.execute.memos import kept_by, memo_state
 from mycel.execute.notes import Slot
 from mycel.execute.sources import (
     ABSENT,
     CLOSURE,
     CONTENT,
     FIELD,
-    MOST_ELEMENTS,
     OF_CLASS,
     PART,
     SLOT,
@@ -40,13 +41,11 @@ from mycel.execute.sources import (
     Snapshot,
     Source,
     TooLarge,
-    elements,
     first_change,
     is_container,
     parts_of,
 )
 from mycel.record.tensor import Tensor, made_inside
-from mycel.spell.primitive import Primitive
 
 _PARTS_OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
 
@@ -262,8 +261,8 @@ class Reads(Attributes):
         code = frame.f_code
         found = self.functions.get(id(code))
         if found is None and id(code) not in self._inside and code.co_name != "<module>":
-            found = [f for f in _by_first_argument(frame) if f.__code__ is code]
-            found = found or [f for f in _by_name(frame) if f.__code__ is code]
+            found = [f for f in by_first_argument(frame) if f.__code__ is code]
+            found = found or [f for f in by_name(frame) if f.__code__ is code]
             if not found:
                 # A walk over everything there is.
                 found = [f for f in gc.get_referrers(code) if type(f) is types.FunctionType]
@@ -382,7 +381,7 @@ class Reads(Attributes):
                 self.reach(inner)
                 if is_container(inner):
                     self.content(inner, name)
-        if isinstance(value, Primitive):
+        if hasattr(type(value), "add_prim_attr"):
             # Its settings can be set at any time.
             self.reached[id(value.__dict__)] = value.__dict__
             self.content(value.__dict__, value.name)
@@ -473,7 +472,7 @@ class Reads(Attributes):
             return
         self.flowed[id(value)] = value
         # Of which class a Cell is belongs to its form.
-        if kind != kinds.CELL and not _has_getattribute(type(value)):
+        if kind != kinds.CELL and not runs_code_when_asked(type(value)):
             self.note_owner(value)
         for name in tuple(self.free):
             self.asked(value, name)
@@ -558,56 +557,3 @@ def _not_kept_alive(value):
 def names_of(getter) -> list[str]:
     """The attributes that an `attrgetter` asks for."""
     return [name for path in getter.__reduce__()[1] for name in path.split(".")]
-
-
-def memo_state(memo, *_) -> tuple:
-    """What a memory of results has: its counts, and, as the very objects, all that is kept: it may
-    have been cleared and filled with other results."""
-    info = memo.cache_info()
-    if info.currsize > MOST_ELEMENTS:
-        raise TooLarge
-    return (info.misses, info.currsize, *elements(_cache_of(memo)))
-
-
-def kept_by(memo) -> list:
-    """The arguments and results that a memory of results keeps."""
-    own = (memo.__dict__, memo.__wrapped__, _cache_of(memo))
-    found = [part for part in gc.get_referents(memo) if all(part is not other for other in own)]
-    return found + elements(_cache_of(memo))
-
-
-def _cache_of(memo) -> dict:
-    """The dict in which it keeps them; of a bounded one its values are elements of a list in C."""
-    parts = gc.get_referents(memo)
-    return next(part for part in parts if type(part) is dict and part is not memo.__dict__)
-
-
-def _by_first_argument(frame) -> list:
-    """Functions of the class of the first argument: methods are mostly found like that."""
-    code = frame.f_code
-    if not code.co_argcount:
-        return []
-    first = frame.f_locals.get(code.co_varnames[0])
-    found: list = []
-    for owner in (first if isinstance(first, type) else type(first)).__mro__:
-        described = owner.__dict__.get(code.co_name)
-        found += (described, *[getattr(described, part, None) for part in _FUNCTIONS_IN])
-    return [function for function in found if type(function) is types.FunctionType]
-
-
-def _has_getattribute(kind: type) -> bool:
-    """Whether looking at an object would run a program's code."""
-    return isinstance(kind.__getattribute__, types.FunctionType)
-
-
-def _by_name(frame) -> list:
-    """The function of a module or class that has the name of a frame's code."""
-    first, *names = frame.f_code.co_qualname.split(".")
-    found = frame.f_globals.get(first)
-    for name in names:
-        found = getattr(found, "__dict__", {}).get(name)
-    parts = (found, *[getattr(found, part, None) for part in _FUNCTIONS_IN])
-    return [function for function in parts if type(function) is types.FunctionType]
-
-
-_FUNCTIONS_IN = ("__func__", "fget", "fset", "fdel", "__wrapped__", "func")

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions that a running frame may be of, found without running anything."""
+
+from __future__ import annotations
+
+import types
+
+# Where wrappers, of Python's library and of programs, keep the function that they call.
+_FUNCTIONS_IN = ("__func__", "fget", "fset", "fdel", "__wrapped__", "func")
+
+
+def by_first_argument(frame) -> list:
+    """Functions of the class of the first argument: methods are mostly found like that."""
+    code = frame.f_code
+    if not code.co_argcount:
+        return []
+    first = frame.f_locals.get(code.co_varnames[0])
+    found: list = []
+    for owner in (first if isinstance(first, type) else type(first)).__mro__:
+        found += _functions_in(owner.__dict__.get(code.co_name))
+    return found
+
+
+def by_name(frame) -> list:
+    """The function of a module or class that has the name of a frame's code."""
+    first, *names = frame.f_code.co_qualname.split(".")
+    found = frame.f_globals.get(first)
+    for name in names:
+        found = found.__dict__.get(name) if isinstance(found, type) else None
+    return _functions_in(found)
+
+
+def _functions_in(described) -> list:
+    """A function, or those that what wraps it holds."""
+    parts = [described]
+    if not runs_code_when_asked(type(described)):
+        parts += [getattr(described, part, None) for part in _FUNCTIONS_IN]
+    return [part for part in parts if type(part) is types.FunctionType]
+
+
+def runs_code_when_asked(kind: type) -> bool:
+    """Whether asking an object for an attribute would run a program's code."""
+    asked = (kind.__getattribute__, getattr(kind, "__getattr__", None))
+    return any(isinstance(function, types.FunctionType) for function in asked)
