@@ -111,7 +111,8 @@ class Attributes:
         value = getattr(owner, name)
         if isinstance(value, (types.BuiltinFunctionType, types.MethodWrapperType)):
             return value
-        if not is_machine(owner.__module__):
+        is_made_inside = isinstance(owner, types.FunctionType) and id(owner) not in self.reached
+        if not (is_made_inside or is_machine(owner.__module__)):
             self.note(PART, owner, name, value, path)
             if type(value) is dict:
                 self.content(value, path)
