@@ -16,6 +16,7 @@ from jax.extend import backend as jax_backend
 
 from mycel.base import backend, errors
 from mycel.base.places import user_place
+from mycel.base.signals import came_from_outside
 from mycel.execute.compile import Executable
 from mycel.record.stream import Segment, Stream, local, machine
 
@@ -37,7 +38,9 @@ def _settle() -> None:
         for array in jax.live_arrays():
             try:
                 array.block_until_ready()
-            except Exception:
+            except Exception as error:
+                if came_from_outside(error):
+                    raise
                 continue  # it was deleted, or its operator failed: whoever reads it is told
 
 
