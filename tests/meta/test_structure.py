@@ -8,6 +8,7 @@ import doctest
 import inspect
 import operator
 import pathlib
+import subprocess
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import mycel as ms
 SOURCE = pathlib.Path(ms.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 MOST_LINES = 600
+MOST_BYTES = 200_000
 
 # Layers from the lowest to the highest; members of one row do not import each other.
 LAYERS = [
@@ -55,6 +57,16 @@ def imported_layers(path: pathlib.Path) -> set[str]:
             if parts[0] == "mycel" and len(parts) > 1:
                 found.add(parts[1])
     return found
+
+
+def test_repository_holds_no_packages_and_no_large_files():
+    root = pathlib.Path(__file__).parents[2]
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a checkout of the repository")
+    tracked = [root / name for name in listed.stdout.split("\0") if name]
+    large = [path for path in tracked if path.exists() and path.stat().st_size > MOST_BYTES]
+    assert not large, f"what is not written here does not belong here: {large}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
