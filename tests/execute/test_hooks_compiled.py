@@ -7,6 +7,8 @@ Oracles: the lowered program's text, XLA's own compile events, NumPy.
 
 from __future__ import annotations
 
+import decimal
+import functools
 import os
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 
 import mycel as ms
+from harness import execution
 from mycel import Parameter, Tensor, nn, ops
 from mycel.base.errors import HookOrderError
 
@@ -124,26 +127,64 @@ def test_a_second_process_starts_from_the_disk_cache(tmp_path):
     assert misses == 0
 
 
-def test_a_body_that_reads_what_a_later_hook_changed_ends_with_an_error():
-    """A hook of the backward pass changes, in the fourth call, what the body has read before it:
-    where that call must go on in PyNative, it is no longer what it was at that line. Oracle: direct
-    execution, for what comes before."""
-    settings, turn = {"factor": 2.0}, [0]
+def _changed_by_a_hook(compiled, change, factor, at=4):
+    """A hook of the backward pass changes, in this call, what the body has read before it, and does
+    something new: the gradients, with that of the next call."""
+    turn = [0]
     net = nn.SequentialCell(nn.Dense(1, 1, 3.0, 0.0))
 
     def replace(cell, arrived, left):
         turn[0] += 1
-        if turn[0] == 4:
-            settings["factor"] = 5.0
-        return (left[0] * 2,) if turn[0] == 4 else None
+        if turn[0] == at:
+            change()
+        return (left[0] * 2,) if turn[0] == at else None
 
     net.register_backward_hook(replace)
-    step = ms.jit(ms.grad(lambda x: (net(x) * settings["factor"]).sum()))
-    x = Tensor([[2.0]])
-    assert [float(step(x)) for _ in range(3)] == [6.0] * 3
+    step = compiled(ms.grad(lambda x: (net(x) * factor()).sum()))
+    for _ in range(at + 1):
+        yield float(step(Tensor([[2.0]])))
+
+
+def test_a_body_goes_on_with_what_it_has_read_before_a_hook_changed_it():
+    """Oracle: direct execution."""
+
+    def play(compiled):
+        settings = {"factor": 2.0}
+        change = functools.partial(settings.update, factor=5.0)
+        return [*_changed_by_a_hook(compiled, change, lambda: settings["factor"])]
+
+    with execution("direct"):
+        expected = play(lambda function: function)
+    assert play(ms.jit) == expected == [6.0, 6.0, 6.0, 12.0, 15.0]
+    assert ms.debug.ledger().counts.replays
+
+
+def test_what_cannot_be_set_back_for_the_body_is_an_error():
+    """A hook changes how precisely decimal numbers are computed, which the body has used. Oracle:
+    direct execution, for what comes before."""
+    context = decimal.getcontext()
+    change = functools.partial(setattr, context, "prec", context.prec + 1)
+    gradients = _changed_by_a_hook(ms.jit, change, lambda: float(decimal.Decimal("2.0")))
+    assert [next(gradients) for _ in range(3)] == [6.0] * 3
     assert ms.debug.ledger().counts.replays
     with pytest.raises(HookOrderError, match=r"to its hook .*replace \(at .*test_hooks_comp"):
-        step(x)
+        next(gradients)
+
+
+def test_a_cache_that_a_hook_adds_to_gives_the_body_what_it_gave():
+    """Oracle: direct execution."""
+
+    def play(compiled):
+        @functools.lru_cache
+        def factor(at):
+            return float(at)
+
+        return [*_changed_by_a_hook(compiled, lambda: factor(3), lambda: factor(2), at=6)]
+
+    with execution("direct"):
+        expected = play(lambda function: function)
+    assert play(ms.jit) == expected == [6.0] * 5 + [12.0, 6.0]
+    assert ms.debug.ledger().counts.replays
 
 
 def test_a_body_that_reads_what_hooks_change_runs_in_pynative():

@@ -34,6 +34,7 @@ THEMES = (
     "surroundings",
     "families",
     "order",
+    "between",
     "again",
     "attacked",
 )

@@ -13,6 +13,7 @@ import collections
 import concurrent.futures
 import contextlib
 import copy
+import dataclasses
 import functools
 import heapq
 import itertools
@@ -30,6 +31,7 @@ from natural.common import Box, Natural, _declared, batch
 
 NAMES = {
     **{module.__name__: module for module in (asyncio, bisect, collections, contextlib, copy)},
+    "dataclasses": dataclasses,
     **{module.__name__: module for module in (functools, heapq, itertools, operator, types, re)},
     **{"random": random, "futures": concurrent.futures, "np": np, "nn": nn, "ops": ops},
     **{"Box": Box, "batch": batch, "Parameter": Parameter, "__name__": "natural.families"},
@@ -389,6 +391,116 @@ def declare(name: str, text: str) -> None:
     exec(compile(text, file, "exec", dont_inherit=True), namespace)
     _declared(Natural(namespace[name]))
 
+
+# A class is changed whose objects are made inside; `made` is one that `Made` makes.
+MADE_INSIDE = """\
+def {name}(jit):
+    class Mother:
+        kept, table = 1.0, {"a": 1.0}
+
+        def inherited(self):
+            return 1.0
+
+    class Made(Mother):
+        def __init__(self, gain=1.0):
+            self.gain = gain
+
+        def ask(self):
+            return self.gain
+
+        def __call__(self):
+            return self.gain
+
+        def __len__(self):
+            return 1
+
+        def __iter__(self):
+            return iter((self.gain,))
+
+        def __add__(self, other):
+            return other + 1.0
+
+        @property
+        def asked(self):
+            return self.gain
+
+        @staticmethod
+        def fixed():
+            return 1.0
+
+        @classmethod
+        def make(cls):
+            return cls(1.0)
+
+    @dataclasses.dataclass
+    class Data:
+        gain: float = 1.0
+
+        def ask(self):
+            return self.gain
+
+    outside = Made()
+
+    def factory():
+        return Made()
+
+    class Net(nn.Cell):
+        @jit.construct
+        def construct(self, x):
+            made = {made}
+            return x * {read}
+
+    net = Net()
+    step = jit.step(lambda x: net(x))
+
+    def loop(i):
+        if i == 5:
+            {change}
+        return step(batch(i))
+
+    return loop, lambda: None
+"""
+
+MAKERS = {
+    "by_its_class": "Made()",
+    "by_a_function": "factory()",
+    "by_a_class_method": "Made.make()",
+    "by_the_class_of_another": "type(outside)()",
+    "by_the_field_class": "outside.__class__()",
+    "by_copying": "copy.copy(outside)",
+    "by_a_partial": "functools.partial(Made, 1.0)()",
+    "in_a_list": "[Made()][0]",
+    "in_a_loop": "[kind() for kind in (Made, Data)][0]",
+    "of_a_new_class": "type('Child', (Made,), {})()",
+    "by_new": "Made.__new__(Made, 1.0); made.gain = 1.0",
+}
+CHANGES = {
+    "method": ("made.ask()", "Made.ask = lambda self: 2.0"),
+    "inherited": ("made.inherited()", "Mother.inherited = lambda self: 2.0"),
+    "overridden": ("made.inherited()", "Made.inherited = lambda self: 2.0"),
+    "attribute": ("made.kept", "Mother.kept = 2.0"),
+    "content": ("made.table['a']", "Mother.table['a'] = 2.0"),
+    "by_name": ("getattr(made, 'kept')", "Mother.kept = 2.0"),
+    "property": ("made.asked", "Made.asked = property(lambda self: 2.0)"),
+    "static": ("made.fixed()", "Made.fixed = staticmethod(lambda: 2.0)"),
+    "initializer": ("Made().gain", "Made.__init__ = lambda self: setattr(self, 'gain', 2.0)"),
+    "called": ("made()", "Made.__call__ = lambda self: 2.0"),
+    "length": ("len(made)", "Made.__len__ = lambda self: 2"),
+    "iterated": ("sum(made)", "Made.__iter__ = lambda self: iter((2.0,))"),
+    "operator": ("(made + 1.0)", "Made.__add__ = lambda self, other: 2.0"),
+    "shadowed": ("made.gain", "Made.gain = property(lambda self: 2.0, lambda self, new: None)"),
+    "code": ("made.ask()", "Made.ask.__code__ = (lambda self: 2.0).__code__"),
+    "defaults": ("Made().gain", "Made.__init__.__defaults__ = (2.0,)"),
+    "data": ("Data().ask()", "Data.ask = lambda self: 2.0"),
+    "data_made": ("Data().gain", "Data.__init__ = lambda self: setattr(self, 'gain', 2.0)"),
+    "bases": ("made.kept", "Made.__bases__ = (type('Other', (), {'kept': 2.0}),)"),
+}
+
+for _number, (_name, (_read, _change)) in enumerate(CHANGES.items()):
+    for _maker in [*MAKERS, *MAKERS][_number % len(MAKERS) :][:4]:
+        _full = f"made_{_maker}_{_name}"
+        _text = MADE_INSIDE.replace("{name}", _full).replace("{made}", MAKERS[_maker])
+        declare(_full, _text.replace("{read}", _read).replace("{change}", _change))
 
 for _name, _body in READS.items():
     _text = READING.replace("{name}", f"read_{_name}")

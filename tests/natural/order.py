@@ -4,9 +4,32 @@ compare equal though a program can tell them apart."""
 
 from __future__ import annotations
 
+import dataclasses
+import decimal
 import textwrap
 
-from natural.families import declare
+import mycel as ms
+from natural.families import NAMES, declare
+
+
+class Text(str):
+    pass
+
+
+class Number(int):
+    pass
+
+
+class Pair(tuple):
+    pass
+
+
+@dataclasses.dataclass
+class Data:
+    value: object
+
+
+NAMES.update(ms=ms, decimal=decimal, Text=Text, Number=Number, Pair=Pair, Data=Data)
 
 # `boxes[1].gain` is what each of them must find; all that was changed is put back.
 AND_BACK = """\
@@ -112,15 +135,6 @@ ORDERS = {
 # One value is put where an equal one was.
 EQUAL = """\
 def {name}(jit):
-    class Text(str):
-        pass
-
-    class Number(int):
-        pass
-
-    class Pair(tuple):
-        pass
-
     nan = float("nan")
     first, second = {first}, {second}
     config, row = {"v": first}, [first]
@@ -146,6 +160,17 @@ def {name}(jit):
 
     return loop, lambda: None
 """
+
+# It is given out, and nothing else tells it.
+GIVEN_OUT = EQUAL.replace("return x * 2, tag(v), v is second", "{how}")
+WAYS_OUT = {
+    "returned": "return x * 2, v",
+    "printed": "print('seen', v); return x * 2",
+    "printed_by_a_method": "x = x * 2; print(f'seen {[v]}'); return x",
+    "kept": "return {'x': x * 2, 'v': [v]}",
+    "given_to_a_site": "return ms.every_call(lambda x, v: (print(repr(v)), x)[1])(x * 2, v)",
+    "enclosed": "return ms.every_call(lambda x: (print(repr(v)), x)[1])(x * 2)",
+}
 
 PAIRS = {
     "true": ("1", "True"),
@@ -173,6 +198,12 @@ PAIRS = {
     "array_layout": ("np.eye(2)", "np.asfortranarray(np.eye(2))"),
     "range_of_equal_length": ("range(0, 2)", "range(0, 2, 1)"),
     "slice_of_true": ("slice(0, 1)", "slice(0, True)"),
+    "decimal_digits": ("decimal.Decimal('1.0')", "decimal.Decimal('1.00')"),
+    "set_of_true": ("{1}", "{True}"),
+    "queue_of_true": ("collections.deque([1])", "collections.deque([True])"),
+    "bytes_array": ("b'a'", "bytearray(b'a')"),
+    "data": ("Data(1)", "Data(True)"),
+    "complex_in_a_list": ("[0j]", "[-0.0 + 0j]"),
 }
 PLACES = {"key": "config['v']", "element": "row[0]", "field": "owner.v", "closure": "value"}
 
@@ -185,4 +216,9 @@ for _number, (_name, (_first, _second)) in enumerate(PAIRS.items()):
     for _place in [*PLACES, *PLACES][_number % 4 :][:2]:
         _full = f"equal_{_name}_{_place}"
         _text = EQUAL.replace("{name}", _full).replace("{read}", PLACES[_place])
+        declare(_full, _text.replace("{first}", _first).replace("{second}", _second))
+    for _way in [*WAYS_OUT, *WAYS_OUT][_number % len(WAYS_OUT) :][:3]:
+        _full = f"{_way}_{_name}"
+        _text = GIVEN_OUT.replace("{name}", _full).replace("{how}", WAYS_OUT[_way])
+        _text = _text.replace("{read}", PLACES["field"])
         declare(_full, _text.replace("{first}", _first).replace("{second}", _second))

@@ -39,10 +39,13 @@ class Attributes:
     capture: Any
     sources: dict[tuple, Source]
     reached: dict[int, Any]
+    flowed: dict[int, Any]
+    free: dict[str, None]
     methods: dict[tuple, Any]
     place: Any
     note: Any
     reach: Any
+    use: Any
     content: Any
     is_outside: Any
     is_ours: Any
@@ -187,7 +190,9 @@ class Attributes:
             self.note_owner(owner)
         fields = getattr(owner, "__dict__", None)
         described = class_attribute(kind, name)
-        if outside and (fields is None or name not in fields):
+        if not outside:
+            self.asked_of_objects(kind, name)
+        elif fields is None or name not in fields:
             found = self._found_in(kind, name, path)
             if found is ABSENT:
                 self._found_in(kind, "__getattr__", path)
@@ -244,6 +249,47 @@ class Attributes:
                     path = f"the number of names of {above.__name__}"
                     self.note(COUNT, above, None, len(above.__dict__), path)
 
+    def flow_class(self, kind: type) -> None:
+        """Objects of a class may be made inside, where they are not seen. What they have of it is
+        read when an unseen object is asked for it, or when Python looks for it by itself."""
+        if id(kind) in self.flowed or kinds.is_unchanged(kind.__module__):
+            return
+        self.flowed[id(kind)] = kind
+        self.note_bases(kind)
+        for above in kind.__mro__:
+            if not kinds.is_unchanged(above.__module__):
+                self.reached[id(above)] = above
+                for name, described in tuple(above.__dict__.items()):
+                    if name[:2] == "__" and isinstance(described, _CODE):
+                        self._note_of_class(above, name, described)
+        for name in tuple(self.free):
+            self.asked_of_objects(kind, name)
+
+    def asked_of_objects(self, kind: type, name: str) -> None:
+        """An attribute may be asked of an object of this class."""
+        for above in kind.__mro__:
+            if name in above.__dict__:
+                if id(above) in self.reached and not kinds.is_unchanged(above.__module__):
+                    self._note_of_class(above, name, above.__dict__[name])
+                return
+
+    def _note_of_class(self, owner: type, name: str, described) -> None:
+        path = f"{owner.__name__}.{name}"
+        self.note(OF_CLASS, owner, name, described, path)
+        self._reach_functions(described)
+        self.use(described, path)
+
+    def _reach_functions(self, described) -> None:
+        """The Python of a method, however it is bound."""
+        if isinstance(described, (classmethod, staticmethod)):
+            described = described.__func__
+        parts = (described,)
+        if isinstance(described, property):
+            parts = (described.fget, described.fset, described.fdel)
+        for part in parts:
+            if type(part) is types.FunctionType:
+                self.reach(part)
+
     def _fields_of(self, owner):
         fields = getattr(owner, "__dict__", UNSEEN)
         if fields is not UNSEEN and self.is_outside(owner):
@@ -257,13 +303,14 @@ class Attributes:
             if not kinds.is_unchanged(owner.__module__):
                 self.note(OF_CLASS, owner, name, described, path)
             if described is not ABSENT:
-                if type(described) is types.FunctionType:
-                    self.reach(described)
-                elif isinstance(described, property) and described.fget is not None:
-                    self.reach(described.fget)
+                self._reach_functions(described)
                 return described
         meta = type(kind)
         return ABSENT if meta is type else self._found_in(meta, name, path)
+
+
+# What runs code when an object of its class is used.
+_CODE = (types.FunctionType, classmethod, staticmethod, property)
 
 
 def _of_partial(reads, partial, name, path):

@@ -214,6 +214,8 @@ class Capture:
         depths = (int(stream.depth > 0), int(stream.depth > 0 and tape is None))
         where = (label, stream.reversing, depths, start, emitted.is_quiet())
         self.sites.append(Site(function, template, bindings, emitted, *where))
+        if self.python is not None:
+            self.python.behind_site(self.site_changes)
         stream.unfinished -= 1
         return result
 

@@ -7,15 +7,20 @@ from collections.abc import Callable
 
 from mycel.base.places import Place
 from mycel.base.structure import structure
+from mycel.execute.guards import Guards
 from mycel.execute.notes import hooks_of
 from mycel.execute.reads import Reads
-from mycel.execute.sources import Guards, same_plain
+from mycel.execute.sources import Referent, Source, TooLarge, changes, put_back, same_plain
 from mycel.record.tensor import Tensor
 
 
 class Case:
     """What a call found: Cells with their structure, hooks on Tensors, and all that code read;
     apart from it what sites `left` for the code behind them.
+
+    Attributes:
+        guards: what must be as it was before the call; `unset` is without what sites set.
+        behind_sites: what must be as it was behind each site.
 
     Args:
         reads: the Python state that the call read; None if nothing watched.
@@ -35,12 +40,17 @@ class Case:
     ):
         self.guards = Guards([*reads.sources.values()] if reads is not None else [])
         self.left = reads.all_left if reads is not None else []
-        self._behind_sites = self.guards
         # Fields of Cells that sites set.
         self._set: set[tuple] = set()
-        if reads is not None and reads.set_by_sites:
-            self._behind_sites = Guards(reads.behind_sites())
+        self.unset = self.guards
+        self.behind_sites: list[Guards] = []
+        self._references: list[Referent] = []
+        if reads is not None:
             self._set = {key[1:] for key in reads.set_by_sites}
+            if reads.set_by_sites:
+                self.unset = Guards(reads.behind_sites())
+            self._references = self.unset.references() if reads.changed_behind else []
+            self.behind_sites = [self.unset.with_others(some) for some in reads.changed_behind]
         self.cells = self._with_children(cells)
         self._hook_owners = [(handle, hooks_of(handle)) for handle in hook_owners]
         self._flags = structure.flags
@@ -49,17 +59,14 @@ class Case:
 
     def hold(self) -> bool:
         """Whether all is as it was."""
-        if self._changes != structure.changes and not self._is_current():
+        if self._changes != structure.changes and not self.is_current():
             return False
         return self.guards.hold()
 
-    def hold_behind_sites(self) -> bool:
-        """Whether all is as it was, but for what the sites of a replay set by now."""
-        if self._changes != structure.changes and not self._is_current():
-            return False
-        return self._behind_sites.hold()
-
-    def _is_current(self) -> bool:
+    def is_current(self) -> bool:
+        """Whether Cells, Parameters and hooks are as they were, but for what sites set."""
+        if self._changes == structure.changes:
+            return True
         if self._flags != structure.flags:
             return False
         for index, (cell, version, form) in enumerate(self.cells):
@@ -71,6 +78,29 @@ class Case:
             return False
         self._changes = self._now()
         return self._changes == structure.changes
+
+    def kept_alive(self) -> list:
+        """The objects that were met, which sites may drop: see `set_back`."""
+        return [reference() for reference in self._references]
+
+    def set_back(self, again: list, arguments: list[Source]) -> Source | None:
+        """Let a call that goes on find Python's state as it was before the sites of a replay.
+
+        Each of them, when it is done again, sets its own (see Done). Gives what cannot be set back.
+        """
+        found = [*self.unset.sources, *arguments]
+        changed = {source.place_of_state() for source in changes(found)}
+        if not again or (not changed and all(state is self.unset for state in self.behind_sites)):
+            return None
+        states = [[*guards.sources, *arguments] for guards in self.behind_sites[: len(again)]]
+        for index, source in enumerate(found):
+            is_changed = source.place_of_state() in changed
+            try:
+                states[-1][index] = source.as_it_is() if is_changed else source
+            except TooLarge:
+                return source
+        again[:] = [done._replace(state=state) for done, state in zip(again, states, strict=True)]
+        return put_back(found)
 
     def missed(self) -> tuple[str, Place | None]:
         """What is another now, in words, and the line that read it, if one did."""

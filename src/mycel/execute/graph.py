@@ -32,7 +32,7 @@ from mycel.execute.printing import BREAKPOINT, watch_python
 from mycel.execute.python_watch import is_debugged, watch_over
 from mycel.execute.reads import Reads
 from mycel.execute.replay import Difference, Given, Memory, Outcome, replay
-from mycel.execute.sources import elements
+from mycel.execute.sources import elements, put_back
 from mycel.execute.templates import carries_tensors
 from mycel.record.parameter import Parameter
 from mycel.record.stream import Stream, demand, local
@@ -252,6 +252,8 @@ class Remembered:
                 stream.flush()
             except BaseException:
                 stream.capture = None
+                if again and len(capture.sites) < len(again):
+                    put_back(again[-1].state)
                 capture.forget()
                 raise
             finally:

@@ -46,7 +46,7 @@ from mycel.execute.bytecode import (
 )
 from mycel.execute.kinds import effect_of, is_machine, is_watched, kind_of
 from mycel.execute.reads import Reads, names_of
-from mycel.execute.sources import ABSENT, CLOSURE, FIELD, INDEX, STATE
+from mycel.execute.sources import ABSENT, CLOSURE, FIELD, INDEX, STATE, VARIABLE
 
 
 def look_at_line(reads: Reads, frame) -> dict[int, list] | None:
@@ -111,8 +111,6 @@ class Line:
         cells = self.reads.closure(self.frame, code, name)
         for cell in cells:
             self.reads.note(CLOSURE, cell, None, CLOSURE(cell, None), name)
-            if storing:
-                self.reads.written.add((CLOSURE, id(cell), None))
         if storing:
             return UNSEEN
         value = self.local((LOCAL, name))
@@ -191,15 +189,6 @@ class Line:
     def set_global(self, name: str) -> None:
         """A global variable is about to be set."""
         self.name((GLOBAL, name))
-        self.reads.written.add((FIELD, id(self.frame.f_globals), name))
-
-    def set_item(self, container_expression, key_expression) -> None:
-        """An item is about to be set."""
-        self.item(container_expression, key_expression)
-        container, key = self.value(container_expression), self.value(key_expression)
-        if container is not UNSEEN and _is_hashable(key):
-            look = FIELD if isinstance(container, dict) else INDEX
-            self.reads.written.add((look, id(container), key))
 
     def item(self, container_expression, key_expression):
         """An item of a container, read or about to be set."""
@@ -440,7 +429,7 @@ class Line:
         return UNSEEN
 
     def _of_a_variable(self, function, variable, arguments, expression):
-        self.reads.note(STATE, variable, _variable, _variable(variable), expression)
+        self.reads.note(VARIABLE, variable, None, VARIABLE(variable, None), expression)
         for value, part in zip(arguments, expression[2], strict=False):
             self.reads.use(value, part)
         return UNSEEN
@@ -471,10 +460,6 @@ def _ask(function, arguments):
 
 def _called(reference, *_):
     return reference()
-
-
-def _variable(variable, *_):
-    return variable.get(ABSENT)
 
 
 def _effect(function, arguments) -> str | None:
@@ -563,7 +548,7 @@ _ACCESSES = {
     READ: Line.value,
     USE: lambda line, expression: line.reads.use(line.value(expression), expression),
     STORE_ATTRIBUTE: Line.field,
-    STORE_ITEM: Line.set_item,
+    STORE_ITEM: Line.item,
     STORE_GLOBAL: Line.set_global,
     MATCHED: Line.matched,
     STORE_CLOSED: lambda line, name: line.closed(name, storing=True),

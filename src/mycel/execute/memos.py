@@ -17,6 +17,10 @@ def memo_state(memo, *_) -> tuple:
     return (info.misses, info.currsize, *elements(_cache_of(memo)))
 
 
+# More in a memory changes nothing for who has asked it already: there is nothing to put back.
+memo_state.put = lambda memo, state: None  # type: ignore[attr-defined]
+
+
 def kept_by(memo) -> list:
     """The arguments and results that a memory of results keeps."""
     own = (memo.__dict__, memo.__wrapped__, _cache_of(memo))

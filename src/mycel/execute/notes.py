@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from numbers import Number
 from typing import NamedTuple
 
 import numpy as np
@@ -118,11 +119,15 @@ def same(a, b) -> bool:
     if isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+        return same([*a], [*b]) and all(map(same, a.values(), b.values()))
+    if isinstance(a, (set, frozenset)):
+        return a == b and sorted(map(repr, a)) == sorted(map(repr, b))
     if isinstance(a, np.ndarray):
         return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
-    if isinstance(a, float):
-        return a == b or (a != a and b != b)
+    if isinstance(a, slice):
+        return same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
+    if isinstance(a, Number):
+        return repr(a) == repr(b)  # 0.0 is not -0.0, and nan is nan
     if callable(a):
         return same_function(a, b)
     try:

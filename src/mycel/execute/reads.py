@@ -41,6 +41,7 @@ from mycel.execute.sources import (
     Snapshot,
     Source,
     TooLarge,
+    changes,
     first_change,
     is_container,
     parts_of,
@@ -92,8 +93,8 @@ class Reads(Attributes):
         self.set_by_sites: set[tuple] = set()
         self.left: dict[tuple, Left] = {}
         self.all_left: list[Left] = []
-        # The sources that lines set.
-        self.written: set[tuple] = set()
+        # Behind each site: the sources that were not as the call had found them.
+        self.changed_behind: list[list[Source]] = []
         self._entered: set[int] = set()
         # What was passed, and where it keeps its fields: the key of the call tells how it was.
         self._arguments = {id(container) for container in containers}
@@ -138,7 +139,9 @@ class Reads(Attributes):
             return self.effect
         self.set_by_sites = {(FIELD, *key) for key in site_changes}
         self._count_memos()
-        sources = (*self.behind_sites(), *self._left_now(), *self.checks.values())
+        sources = (
+            *self.behind_sites(), *self._left_now(), *self.checks.values(), *self._last_changed(),
+        )  # fmt: skip
         changed = self.effect or first_change(sources)
         if changed is None:
             changed = first_change(left.source for left in self.all_left)
@@ -190,19 +193,40 @@ class Reads(Attributes):
         """A site is about to run: what the call changed by now, and may set back, it would see."""
         if self.effect is not None:
             return
-        watched = [
-            source
-            for (look, holder, name), source in self.sources.items()
-            if source.snapshot is not None
-            or ((look, holder, name) in self.written and (holder, name) not in site_changes)
-        ]
-        changed = first_change((*watched, *self._left_now(), *self.checks.values()))
+        known = {source.place_of_state(): source for source in self._last_changed()}
+        expected = [known.get(key, source) for key, source in self._not_set(site_changes).items()]
+        changed = first_change((*expected, *self._left_now(), *self.checks.values()))
         if changed is not None:
             self.effect = self._effect_of(changed)
+
+    def behind_site(self, site_changes: set) -> None:
+        """A site has run. What it changed must stay so to the next one or the end, since a replay
+        changes nothing in between; and be so in a replay, as code behind it may read it."""
+        found = changes(self._not_set(site_changes).values())
+        try:
+            self.changed_behind.append([source.as_it_is() for source in found])
+        except TooLarge:
+            self.refuse("what a hook changes is too large to be compared", "keep it elsewhere")
+        arguments = [check for check in self.checks.values() if check.look is CONTENT]
+        changed = first_change(arguments) if self.effect is None else None
+        if changed is not None:
+            self.effect = self._effect_of(changed)
+
+    def _last_changed(self) -> list[Source]:
+        """What the last site changed."""
+        return self.changed_behind[-1] if self.changed_behind else []
 
     def behind_sites(self) -> list[Source]:
         """The sources that sites do not set."""
         return [source for key, source in self.sources.items() if key not in self.set_by_sites]
+
+    def _not_set(self, site_changes: set) -> dict[tuple, Source]:
+        """The sources that no site has set so far."""
+        return {
+            key: source
+            for key, source in self.sources.items()
+            if key[0] is not FIELD or key[1:] not in site_changes
+        }
 
     def _left_now(self) -> list[Source]:
         """What was left and no site has run since."""
@@ -450,7 +474,7 @@ class Reads(Attributes):
         elif kind == kinds.FUNCTION:
             self.register(value)
         elif kind == kinds.CLASS:
-            self.note_bases(value)
+            self.flow_class(value)
         elif kind == kinds.OPAQUE and id(value) in self.reached:
             self.refuse_opaque(value, path)
         elif kind == kinds.BUILTIN and depth < 4:
@@ -474,6 +498,7 @@ class Reads(Attributes):
         # Of which class a Cell is belongs to its form.
         if kind != kinds.CELL and not runs_code_when_asked(type(value)):
             self.note_owner(value)
+            self.flow_class(type(value))
         for name in tuple(self.free):
             self.asked(value, name)
 
@@ -482,7 +507,10 @@ class Reads(Attributes):
         if name not in self.free and not self.is_ours():
             self.free[name] = None
             for value in tuple(self.flowed.values()):
-                self.asked(value, name)
+                if isinstance(value, type):
+                    self.asked_of_objects(value, name)
+                else:
+                    self.asked(value, name)
 
     def is_ours(self) -> bool:
         """Whether the line belongs to this package: its names are not changed by programs."""
@@ -521,9 +549,6 @@ class Reads(Attributes):
             fields = getattr(owner, "__dict__", None)
             if isinstance(fields, dict):
                 self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
-                self.written.add((FIELD, id(fields), name))
-        if isinstance(owner, type):
-            self.written.add((OF_CLASS, id(owner), name))
 
 
 def _is_array(value) -> bool:
@@ -532,6 +557,7 @@ def _is_array(value) -> bool:
 
 _REACHED = {
     kinds.FIXED: Reads._reach_parts,
+    kinds.CLASS: Reads.flow_class,
     kinds.FUNCTION: Reads._reach_function,
     kinds.METHOD: lambda reads, method: reads._reach_parts((method.__func__, method.__self__)),
     kinds.GENERATOR: Reads._check_generator,

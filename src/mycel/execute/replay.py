@@ -22,6 +22,7 @@ from mycel.execute.checks import Tripped
 from mycel.execute.compile import Guard, decode, executables, seen_bytes
 from mycel.execute.ledger import ledger
 from mycel.execute.notes import Argument, Constant, Held, Slot, same, same_function
+from mycel.execute.sources import contents_of, first_change
 from mycel.execute.store import Store
 from mycel.execute.templates import Kept, builder, leaves
 from mycel.execute.watch import Done, Watch
@@ -507,7 +508,7 @@ def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
         watch = made.watch = Watch(
             stream, lambda number: made.output(order[number]) if number in order else None
         )
-        outcome = _run_sites(stream, memory, made, watch, before)
+        outcome = _run_sites(stream, memory, made, watch, before, contents_of(given.containers))
         if outcome is not None:
             return outcome
         made.watch = None
@@ -542,14 +543,15 @@ def _separate(memory: Memory) -> None:
                 value.segment = value.segment.alone(value.slot)
 
 
-def _run_sites(stream, memory, made, watch, before) -> Outcome | None:
+def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None:
     """Run all sites; how the replay ended, if one of them did something new."""
     again: list[Done] = []
+    kept_alive = memory.cases[0].kept_alive()
     try:
         stream.capture, stream.complete = watch, True
         # The loop is a function of its own: from Python 3.12 on an exception from outside that
         # comes at the end of a loop would go past this `finally`.
-        site = _first_that_differs(stream, memory, made, watch, before, again)
+        site = _first_that_differs(stream, memory, made, watch, before, again, arguments)
     finally:
         stream.capture = stream.tape = stream.journal = stream.hooks = None
         stream.complete, stream.depth, stream.floor = False, 0, 0
@@ -560,13 +562,19 @@ def _run_sites(stream, memory, made, watch, before) -> Outcome | None:
     for done in reversed(again):
         done.undo()
     name = getattr(site.function, "__qualname__", repr(site.function))
+    kept = memory.cases[0].set_back(again, arguments)
+    if kept is not None:
+        place = kept.place or user_place(3)
+        raise HookOrderError(GOES_ANOTHER_WAY.format(name=memory.name, site=name, place=place))
+    del kept_alive
     missed = Difference(f"the site {name} did something new", kind="hook")
     return Outcome(False, again=again, missed=missed)
 
 
-def _first_that_differs(stream, memory, made, watch, before, again):
+def _first_that_differs(stream, memory, made, watch, before, again, arguments):
     """Run sites until one does something new, which is returned; None if none does."""
-    site, left = None, memory.cases[0].left
+    case, site = memory.cases[0], None
+    left = case.left
     for index, (following, bindings, build) in enumerate(memory.prepared_sites):
         if left and not all(watch.found(one) for one in left if one.after == index):
             return site
@@ -581,9 +589,9 @@ def _first_that_differs(stream, memory, made, watch, before, again):
         if done.assigned:
             for handle, value in done.before():
                 before.setdefault(id(handle), (handle, value))
-        if not agrees:
+        # What the body read may be another now: then it may go another way after this site.
+        if not agrees or not case.behind_sites[index].hold() or first_change(arguments):
             return site
-    # What the body read may be another now: then it may go another way after these sites.
     ended = len(memory.prepared_sites)
     found = all(watch.found(one) for one in left if one.after == ended)
-    return None if found and memory.cases[0].hold_behind_sites() else site
+    return None if found and case.is_current() else site

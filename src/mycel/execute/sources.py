@@ -12,7 +12,8 @@ import operator
 import types
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import Context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,8 @@ ABSENT: Any = _Absent()
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 _PLAIN = frozenset(PLAIN)
 _EXACT = frozenset((bool, int, str, bytes, type(None), type(Ellipsis)))
-_METHOD = types.MethodType
+METHOD = types.MethodType
+_ADD_ALL: Any = (deque.extend, set.update)
 
 
 # Views of dicts, whose content is that of the dict.
@@ -69,7 +71,7 @@ def same_plain(now, before) -> bool:
         return now.dtype == before.dtype and now.tobytes() == before.tobytes()
     if isinstance(now, (tuple, frozenset)):
         return _same_fixed(now, before)
-    if kind is _METHOD:
+    if kind is METHOD:
         return now.__self__ is before.__self__ and now.__func__ is before.__func__
     return False
 
@@ -135,6 +137,36 @@ class Snapshot:
         return not self.nested or all(
             snapshot.holds(now[position]) for position, snapshot in self.nested
         )
+
+    def put_back(self, value) -> None:
+        """Give the container this content again.
+
+        Raises:
+            TypeError: It is of a kind that cannot be given content.
+        """
+        if self.extra is not None and _layout(value) != self.extra:
+            raise TypeError
+        if isinstance(value, np.ndarray) and self.items.__class__ is bytes:
+            value[...] = np.frombuffer(self.items, value.dtype).reshape(value.shape)
+        elif isinstance(value, np.ndarray):
+            value.flat = self.items
+        elif self.items.__class__ is bytes:
+            memoryview(value).cast("B")[:] = self.items
+        elif isinstance(value, dict):
+            kind: Any = OrderedDict if isinstance(value, OrderedDict) else dict
+            kind.clear(value)
+            for key, item in zip(self.items[::2], self.items[1::2], strict=True):
+                kind.__setitem__(value, key, item)
+        elif isinstance(value, list):
+            list.__setitem__(value, slice(None), self.items)
+        elif isinstance(value, (set, deque)):
+            value.clear()
+            _ADD_ALL[isinstance(value, set)](value, self.items)
+        else:
+            raise TypeError
+        for position, nested in self.nested:
+            if not nested.holds(self.items[position]):
+                nested.put_back(self.items[position])
 
     def difference(self, value) -> str:
         """What is another now, in a few words."""
@@ -224,6 +256,10 @@ def _in_dict(holder, key):
     return dict.get(holder, key, ABSENT)
 
 
+def _context_variable(variable, _):
+    return variable.get(ABSENT)
+
+
 def _in_class(owner, name):
     # The proxy is made anew each time it is asked for.
     return owner.__dict__.get(name, ABSENT)
@@ -257,9 +293,73 @@ INDEX = _index
 OF_CLASS = _in_class
 CONTENT = _itself
 STATE = _state
+VARIABLE = _context_variable
 COUNT = _count_of_names
 PART = _part
 PART_OF_REFERENT = _part_of_referent
+
+
+def _put_item(holder, name, value):
+    if value is not ABSENT:
+        dict.__setitem__(holder, name, value)
+    else:
+        dict.pop(holder, name, None)
+
+
+def _put_variable(cell, _, value):
+    if value is not ABSENT:
+        cell.cell_contents = value
+    else:
+        del cell.cell_contents
+
+
+def _put_slot(owner, descriptor, value):
+    if value is not ABSENT:
+        descriptor.__set__(owner, value)
+    else:
+        descriptor.__delete__(owner)
+
+
+def _put_element(sequence, index, value):
+    list.__setitem__(sequence, index, value)
+
+
+def _put_of_class(owner, name, value):
+    if value is not ABSENT:
+        type.__setattr__(owner, name, value)
+    else:
+        type.__delattr__(owner, name)
+
+
+def _put_context_variable(variable, _, value):
+    # One that was not set has its default again.
+    variable.set(Context().run(variable.get) if value is ABSENT else value)
+
+
+def _put_part(holder, name, value):
+    setattr(holder, name, value)
+
+
+def _put_state(holder, get, value):
+    get.put(holder, value)
+
+
+def _put_part_of_referent(reference, name, value):
+    setattr(reference(), name, value)
+
+
+# How a source is given what it had.
+_PUT = {
+    FIELD: _put_item,
+    CLOSURE: _put_variable,
+    SLOT: _put_slot,
+    INDEX: _put_element,
+    OF_CLASS: _put_of_class,
+    VARIABLE: _put_context_variable,
+    PART: _put_part,
+    PART_OF_REFERENT: _put_part_of_referent,
+    STATE: _put_state,
+}
 
 
 class Referent(weakref.ref):
@@ -280,7 +380,7 @@ class Source(NamedTuple):
     value: Any
     snapshot: Snapshot | None
     path: Any
-    place: Place
+    place: Place | None
 
     def now(self):
         """What is there at present."""
@@ -293,6 +393,30 @@ class Source(NamedTuple):
             return self.snapshot.holds(now)
         value = self.value() if type(self.value) is Referent else self.value
         return now is value or same_plain(now, value)
+
+    def place_of_state(self) -> tuple:
+        """What tells it from other places."""
+        return self.look, id(self.holder), self.name
+
+    def as_it_is(self) -> Source:
+        """The same place with what is there at present."""
+        now = self.now()
+        return self._replace(value=now, snapshot=self.snapshot and Snapshot(now))
+
+    def put_back(self) -> None:
+        """Put there again what was there.
+
+        Raises:
+            TypeError: It is a place that cannot be written to.
+        """
+        value = self.value() if type(self.value) is Referent else self.value
+        put = _PUT.get(self.look)
+        if self.snapshot is not None:
+            self.snapshot.put_back(self.now())
+        elif put is None:
+            raise TypeError
+        else:
+            put(self.holder, self.name, value)
 
     def change(self) -> str:
         """How it differs, in words."""
@@ -327,6 +451,15 @@ def parts_of(value, snapshot: Snapshot | None) -> list:
     return [*value] if type(value) is tuple else [value]
 
 
+def contents_of(containers: list) -> list[Source]:
+    """What the arguments of a call hold."""
+    contents = [part if is_container(part) else part.__dict__ for part in containers]
+    return [
+        Source(CONTENT, content, None, content, Snapshot(content), "an argument", None)
+        for content in contents
+    ]
+
+
 def went(before, now) -> str:
     """'went 1.0 -> 2.0', or what else can be said."""
     if before is ABSENT:
@@ -340,136 +473,36 @@ def went(before, now) -> str:
 
 def first_change(sources: Iterable[Source]) -> Source | None:
     """The first source that is not as it was."""
+    return next(changes(sources), None)
+
+
+def changes(sources: Iterable[Source]) -> Iterator[Source]:
+    """The sources that are not as they were."""
     for source in sources:
         try:
-            if not source.is_same():
-                return source
+            same = source.is_same()
         except Exception as error:
             if came_from_outside(error):
                 raise
-            return source
-    return None
+            same = False
+        if not same:
+            yield source
 
 
-# -- guards ---------------------------------------------------------------------------------
+def put_back(sources: Iterable[Source]) -> Source | None:
+    """Make sources as they were; gives one that cannot be."""
+    # Contents last: they have an order, which keys that are put back do not.
+    changed = sorted(changes(sources), key=_has_content)
+    failed = []
+    for source in changed:
+        try:
+            source.put_back()
+        except Exception as error:
+            if came_from_outside(error):
+                raise
+            failed.append(source)
+    return first_change(failed)
 
 
-class Guards:
-    """What must be as it was for a call to be replayed.
-
-    The comparison is written out as one function when it is first needed: most sources are known
-    by identity, at some 30 ns each.
-
-    Attributes:
-        hold: tells whether all is as it was.
-    """
-
-    def __init__(self, sources: list[Source]):
-        self.sources = sources
-        self.hold: Callable[[], bool] = self._write_and_hold
-
-    def _write_and_hold(self) -> bool:
-        self.hold = _written(self.sources)
-        return self.hold()
-
-    def missed(self) -> Source | None:
-        """The first source that is another now."""
-        return first_change(self.sources)
-
-
-class _Writer:
-    """Writes the function that compares sources.
-
-    Attributes:
-        names: what the text refers to.
-        lines: its lines.
-    """
-
-    def __init__(self):
-        self.names: dict[str, Any] = {
-            "ABSENT": ABSENT, "same": same_plain, "is_": operator.is_, "dict_get": dict.get,
-            "from_outside": came_from_outside,
-        }  # fmt: skip
-        self.lines: list[str] = []
-
-    def name(self, value) -> str:
-        """A name for an object in the text."""
-        name = f"n{len(self.names)}"
-        self.names[name] = value
-        return name
-
-    def require(self, condition: str) -> None:
-        """A condition without which nothing holds."""
-        self.lines.append(f"if not ({condition}): return False")
-
-    def source(self, source: Source) -> None:
-        """One source is compared."""
-        value = source.value
-        if source.snapshot is not None:
-            container = value if source.look is CONTENT else None
-            return self.content(self._now(source), source.snapshot, container)
-        if type(value) is Referent:
-            return self.require(f"{self._now(source)} is {self.name(value)}()")
-        compared = isinstance(value, (*PLAIN, tuple, frozenset, np.generic, _METHOD, slice, range))
-        before = self.name(value)
-        if compared and not (value is None or value is True or value is False):
-            self.lines.append(f"x = {self._now(source)}")
-            return self.require(f"x is {before} or same(x, {before})")
-        return self.require(f"{self._now(source)} is {before}")
-
-    def content(self, now: str, snapshot: Snapshot, container) -> None:
-        """A container has the content it had: of plain ones the elements are compared at once."""
-        whole = self.name(snapshot.holds)
-        if snapshot.kind not in (list, dict) or type(container) is not snapshot.kind:
-            return self.require(f"{whole}({now})")
-        items, half = snapshot.items, snapshot.kind is dict
-        quick = [f"len({now}) == {len(items) // (2 if half else 1)}"]
-        if items:
-            keys = items[::2] if half else items
-            quick.append(f"all(map(is_, {now}, {self.name(keys)}))")
-        if items and half:
-            quick.append(f"all(map(is_, {now}.values(), {self.name(items[1::2])}))")
-        self.require(f"{' and '.join(quick)} or {whole}({now})")
-        for position, nested in snapshot.nested:
-            part = items[position]
-            self.content(self.name(part), nested, part)
-        return None
-
-    def _now(self, source: Source) -> str:
-        """How the present value of a source is asked for."""
-        look, holder, name = source.look, source.holder, source.name
-        if look is FIELD and type(holder) is dict:
-            return f"{self.name(holder.get)}({self.name(name)}, ABSENT)"
-        if look is CONTENT:
-            return self.name(holder)
-        if look is FIELD:
-            return f"dict_get({self.name(holder)}, {self.name(name)}, ABSENT)"
-        if look is CLOSURE and source.value is not ABSENT:
-            return f"{self.name(holder)}.cell_contents"
-        if look is PART:
-            return f"{self.name(holder)}.{name}"
-        if look is PART_OF_REFERENT:
-            return f"{self.name(holder)}().{name}"
-        if look is COUNT:
-            return f"len({self.name(holder)}.__dict__)"
-        if look is OF_CLASS:
-            # The proxy shows the class as it is at any time.
-            return f"{self.name(holder.__dict__.get)}({self.name(name)}, ABSENT)"
-        if look is STATE:
-            return f"{self.name(name)}({self.name(holder)})"
-        return f"{self.name(look)}({self.name(holder)}, {self.name(name)})"
-
-
-def _written(sources: list[Source]) -> Callable[[], bool]:
-    writer = _Writer()
-    for source in sources:
-        writer.source(source)
-    body = "".join(f"        {line}\n" for line in writer.lines)
-    text = (
-        f"def check():\n    try:\n{body}        return True\n"
-        "    except Exception as error:\n"
-        "        if from_outside(error): raise\n"
-        "        return False\n"
-    )
-    exec(compile(text, "<mycel guards>", "exec"), writer.names)
-    return writer.names["check"]
+def _has_content(source: Source) -> bool:
+    return source.snapshot is not None

@@ -16,7 +16,7 @@ from mycel.base.signals import came_from_outside
 from mycel.base.trees import tree_leaves, tree_map
 from mycel.execute.effects import Site, emission, shown
 from mycel.execute.notes import Constant, Held, Slot, same
-from mycel.execute.sources import Left, same_plain
+from mycel.execute.sources import Left, Source, put_back, same_plain
 from mycel.record.hooks import call_labelled, tell_where
 from mycel.record.journal import Journal
 from mycel.record.marker import Inside, Marker, record_again
@@ -260,7 +260,7 @@ class Done(NamedTuple):
     """What a site did on a replay; if that is broken off, to be undone and done again.
 
     `met` has the Values that handles from outside had, `assigned` the handles it assigned, with
-    their Values at its end.
+    their Values at its end, and `state` Python's state behind it.
     """
 
     watch: Watch
@@ -271,6 +271,7 @@ class Done(NamedTuple):
     journal: Journal
     assigned: Sequence[tuple[Tensor, Value]]
     result: object
+    state: Sequence[Source] = ()
 
     def before(self) -> list[tuple]:
         """The handles assigned, with the Values they had before the site."""
@@ -331,4 +332,5 @@ class Done(NamedTuple):
         for change in self.journal.changes:
             connect(change.what)
             change.redo(present)
+        put_back(self.state)
         return tree_map(lambda leaf: handles.get(id(leaf), leaf), self.result)
