@@ -20,6 +20,8 @@ import mycel as ms
 from harness import execution
 from mycel import Parameter, Tensor, nn, ops
 from mycel.base.errors import HookOrderError
+from mycel.execute.reads import Reads
+from mycel.execute.sources import FIELD
 
 SCRIPT = """
 import jax, numpy as np, mycel as ms
@@ -306,3 +308,18 @@ def test_what_a_hook_keeps_of_parameters_stays_as_it_was(compiled):
     assert float(net.bias[0]) == biases[-1] + 2
     if compiled:
         assert ms.debug.ledger().counts.replays >= 9
+
+
+def test_sources_may_be_added_while_they_are_gone_through():
+    """What a collection of garbage calls is Python that is watched, and it may come at any moment:
+    here, when it is asked whether a site has set a field."""
+    reads = Reads.__new__(Reads)
+    reads.sources = {(FIELD, number, "name"): number for number in range(3)}
+
+    class Collecting(set):
+        def __contains__(self, key):
+            reads.sources[FIELD, len(reads.sources), "name"] = 0
+            return False
+
+    assert [*reads._not_set(Collecting()).values()] == [0, 1, 2]
+    assert len(reads.sources) == 6

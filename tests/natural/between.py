@@ -4,13 +4,14 @@ back, behind it."""
 
 from __future__ import annotations
 
+import array
 import contextvars
 import textwrap
 
 import mycel as ms
 from natural.families import NAMES, declare
 
-NAMES.update(ms=ms, contextvars=contextvars)
+NAMES.update(ms=ms, contextvars=contextvars, array_of=array.array)
 
 # `{set}` sets the state to `new`; sites do it where they are told to.
 PROGRAM = """\
@@ -35,6 +36,8 @@ def {name}(jit):
 
     slots, net, variable = Slots(), Net(), contextvars.ContextVar("gain", default=1.0)
     slots.gain = 1.0
+    raw, numbers = bytearray([1]), array_of("d", [1.0])
+    cached = functools.lru_cache(lambda at: at)
 
     def put(new):
         nonlocal value
@@ -62,7 +65,11 @@ def {name}(jit):
 {outside}
         return step(batch(i)), step(batch(i + 1))
 
-    return loop, lambda: (box.gain, table, row, array, sorted(members), queue, value, {read})
+    def state():
+        asked = cached.cache_info()
+        return box.gain, table, row, array, sorted(members), queue, value, {read}, asked
+
+    return loop, state
 """
 
 # How a place is read and set.
@@ -72,6 +79,11 @@ PLACES = {
     "element": ("row[0]", "row[0] = new"),
     "array": ("float(array[0])", "array[0] = new"),
     "closure": ("value", "value = new"),
+    "bytes": ("float(raw[-1])", "raw.append(int(2 * new))"),
+    "numbers": ("numbers[-1]", "numbers.append(new)"),
+    "cache": ("cached(1.0)", "cached(new)"),
+    "cache_cleared": ("cached(float(cached.cache_info().currsize))", "cached.cache_clear()"),
+    "cache_emptied": ("cached(1.0)", "cached.cache_clear() if new < 1 else None"),
     "set": ("sum(members)", "members.clear(); members.add(new)"),
     "queue": ("queue[-1]", "queue.pop(); queue.append(new)"),
     "deep": ("pairs[0]['box'].gain", "pairs[0]['box'].gain = new"),

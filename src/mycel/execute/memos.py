@@ -17,8 +17,13 @@ def memo_state(memo, *_) -> tuple:
     return (info.misses, info.currsize, *elements(_cache_of(memo)))
 
 
-# More in a memory changes nothing for who has asked it already: there is nothing to put back.
-memo_state.put = lambda memo, state: None  # type: ignore[attr-defined]
+def _put_back(memo, state: tuple) -> None:
+    """Empty it again. What else it holds makes no difference to who asks it: it gives the same."""
+    if not state[1]:
+        memo.cache_clear()
+
+
+memo_state.put = _put_back  # type: ignore[attr-defined]
 
 
 def kept_by(memo) -> list:

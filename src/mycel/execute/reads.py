@@ -124,7 +124,7 @@ class Reads(Attributes):
 
     def drawn(self, generator) -> None:
         """A generator of random numbers is used: the next call must find it as it was."""
-        for key in [key for key in self.checks if key[1] == id(generator)]:
+        for key in [key for key in self.checks.copy() if key[1] == id(generator)]:
             self.sources[key] = self.checks[key]
 
     def forget(self) -> None:
@@ -195,7 +195,7 @@ class Reads(Attributes):
             return
         known = {source.place_of_state(): source for source in self._last_changed()}
         expected = [known.get(key, source) for key, source in self._not_set(site_changes).items()]
-        changed = first_change((*expected, *self._left_now(), *self.checks.values()))
+        changed = first_change((*expected, *self._left_now(), *self.checks.copy().values()))
         if changed is not None:
             self.effect = self._effect_of(changed)
 
@@ -207,7 +207,7 @@ class Reads(Attributes):
             self.changed_behind.append([source.as_it_is() for source in found])
         except TooLarge:
             self.refuse("what a hook changes is too large to be compared", "keep it elsewhere")
-        arguments = [check for check in self.checks.values() if check.look is CONTENT]
+        arguments = [check for check in self.checks.copy().values() if check.look is CONTENT]
         changed = first_change(arguments) if self.effect is None else None
         if changed is not None:
             self.effect = self._effect_of(changed)
@@ -224,14 +224,15 @@ class Reads(Attributes):
         """The sources that no site has set so far."""
         return {
             key: source
-            for key, source in self.sources.items()
+            # A copy: what ends meanwhile may run Python, which is watched as well.
+            for key, source in self.sources.copy().items()
             if key[0] is not FIELD or key[1:] not in site_changes
         }
 
     def _left_now(self) -> list[Source]:
         """What was left and no site has run since."""
         sites = len(self.capture.sites)
-        return [left.source for left in self.left.values() if left.after == sites]
+        return [left.source for left in self.left.copy().values() if left.after == sites]
 
     def _effect_of(self, changed: Source) -> Effect:
         is_drawn = changed.name is kinds.state_of

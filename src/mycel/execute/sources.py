@@ -144,9 +144,13 @@ class Snapshot:
         Raises:
             TypeError: It is of a kind that cannot be given content.
         """
-        if self.extra is not None and _layout(value) != self.extra:
+        if isinstance(value, bytearray):
+            value[:] = self.items
+        elif hasattr(value, "typecode"):
+            value[:] = type(value)(value.typecode, self.items)
+        elif self.extra is not None and _layout(value) != self.extra:
             raise TypeError
-        if isinstance(value, np.ndarray) and self.items.__class__ is bytes:
+        elif isinstance(value, np.ndarray) and self.items.__class__ is bytes:
             value[...] = np.frombuffer(self.items, value.dtype).reshape(value.shape)
         elif isinstance(value, np.ndarray):
             value.flat = self.items
