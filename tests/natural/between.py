@@ -36,6 +36,7 @@ def {name}(jit):
 
     slots, net, variable = Slots(), Net(), contextvars.ContextVar("gain", default=1.0)
     slots.gain = 1.0
+    objects = np.array([1.0, None], object)
     raw, numbers = bytearray([1]), array_of("d", [1.0])
     cached = functools.lru_cache(lambda at: at)
 
@@ -79,6 +80,7 @@ PLACES = {
     "element": ("row[0]", "row[0] = new"),
     "array": ("float(array[0])", "array[0] = new"),
     "closure": ("value", "value = new"),
+    "objects": ("objects[0]", "objects[0] = new"),
     "bytes": ("float(raw[-1])", "raw.append(int(2 * new))"),
     "numbers": ("numbers[-1]", "numbers.append(new)"),
     "cache": ("cached(1.0)", "cached(new)"),

@@ -101,7 +101,8 @@ class NoIntegersError(TypeError, ValueError):
 
 
 class HookOrderError(RuntimeError):
-    """A remembered function read Python state that its own hooks change later in the call."""
+    """A remembered function read Python state that its own hooks changed later in the call, and
+    that cannot be set back for the function to go on from there."""
 
 
 class BudgetError(RuntimeError):

@@ -127,6 +127,11 @@ class _Writer:
     def _now(self, source: Source) -> str:
         """How the present value of a source is asked for."""
         look, holder, name = source.look, source.holder, source.name
+        if look in (FIELD, OF_CLASS) and source.value is not ABSENT and type(name) is str:
+            # Where it is no more, that is an exception, and as good.
+            held = holder.__dict__ if look is OF_CLASS else holder
+            if look is OF_CLASS or type(holder) is dict:
+                return f"{self.name(held)}[{name!r}]"
         if look is FIELD and type(holder) is dict:
             return f"{self.name(holder.get)}({self.name(name)}, ABSENT)"
         if look is CONTENT:

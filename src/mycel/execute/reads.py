@@ -167,7 +167,8 @@ class Reads(Attributes):
         """Settings of an optimiser in lists and dicts, which programs change in place; all else is
         in its form."""
         for name, value in optimizer.__dict__.items():
-            if name[0] != "_" and is_container(value):
+            # What it was made with is not what it computes with.
+            if name[0] != "_" and name[:5] != "init_" and is_container(value):
                 self.reached[id(value)] = value
                 self.content(value, f"{type(optimizer).__name__}.{name}")
 

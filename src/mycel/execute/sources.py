@@ -153,7 +153,7 @@ class Snapshot:
         elif isinstance(value, np.ndarray) and self.items.__class__ is bytes:
             value[...] = np.frombuffer(self.items, value.dtype).reshape(value.shape)
         elif isinstance(value, np.ndarray):
-            value.flat = self.items
+            value[...] = np.fromiter(self.items, object, len(self.items)).reshape(value.shape)
         elif self.items.__class__ is bytes:
             memoryview(value).cast("B")[:] = self.items
         elif isinstance(value, dict):
