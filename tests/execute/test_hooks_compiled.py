@@ -161,6 +161,32 @@ def test_a_body_goes_on_with_what_it_has_read_before_a_hook_changed_it():
     assert ms.debug.ledger().counts.replays
 
 
+def test_a_body_goes_on_behind_hooks_that_made_data():
+    """A hook puts data in the place of a gradient; one behind it does something new. Oracle: direct
+    execution."""
+
+    def play(compiled):
+        net = nn.SequentialCell(nn.Dense(2, 2, 0.5, 0.0), nn.Tanh(), nn.Dense(2, 1, 3.0, 0.0))
+        turn = [0]
+
+        def replace(cell, arrived, left):
+            turn[0] += 1
+            return (left[0] * 2,) if turn[0] == 5 else None
+
+        scale = Parameter(Tensor([2.0]), name="scale")
+        net[2].register_backward_pre_hook(lambda cell, arrived: (Tensor([[5.0]]),))
+        net[2].register_backward_hook(replace)
+        net[0].register_backward_hook(lambda cell, arrived, left: (left[0] + scale,))
+        step = compiled(ms.grad(lambda x: net(x * scale).sum()))
+        return [step(Tensor([[2.0, 1.0]])).asnumpy().tolist() for _ in range(6)]
+
+    with execution("direct"):
+        expected = play(lambda function: function)
+    np.testing.assert_allclose(play(ms.jit), expected, 1e-6)
+    assert expected[4] != expected[5]
+    assert ms.debug.ledger().counts.replays
+
+
 def test_what_cannot_be_set_back_for_the_body_is_an_error():
     """A hook changes how precisely decimal numbers are computed, which the body has used. Oracle:
     direct execution, for what comes before."""

@@ -30,9 +30,18 @@ def test_random_programs(start):
     with by_operators():
         counted, disagreements = run_batch(middle, end)
     assert not disagreements
+    assert not counted["refused as a hazard"]
     # So that the comparison is one of replays, misses and sites that do something new.
     assert counted["replays"] >= BATCH
     assert counted["misses"] >= 1
+
+
+def test_a_call_that_goes_on_numbers_its_inputs_in_another_order():
+    with by_operators():
+        counted, disagreements = run_batch(200037, 200038)
+    assert not disagreements
+    assert not counted["refused as a hazard"]
+    assert counted["broken off by a site"]
 
 
 def test_everything_is_drawn():

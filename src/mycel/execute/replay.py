@@ -24,7 +24,7 @@ from mycel.execute.ledger import ledger
 from mycel.execute.notes import Argument, Constant, Held, Slot, same, same_function
 from mycel.execute.sources import contents_of, first_change
 from mycel.execute.store import Store
-from mycel.execute.templates import Kept, builder, leaves
+from mycel.execute.templates import Kept, bound_to, builder, leaves, of_inputs
 from mycel.execute.watch import Done, Watch
 from mycel.record.packed import Packed
 from mycel.record.parameter import Parameter
@@ -236,8 +236,8 @@ class Memory:
             key != self.key[: len(key)]
             or inputs != self.used[: len(inputs)]
             or not same_function(site.function, function)
-            or not same(site.template, template)
-            or site.bindings != bindings
+            or not same(of_inputs(site.template, self.inputs), of_inputs(template, capture.inputs))
+            or bound_to(site.bindings, self.inputs) != bound_to(bindings, capture.inputs)
         ):
             name = getattr(site.function, "__qualname__", repr(site.function))
             raise HookOrderError(

@@ -249,3 +249,19 @@ def builder(template, order: dict[int, int], other: str = "given"):
     names = {"l": parts, "new": new_tensor, "tree_map": tree_map}
     exec(compile(source, "<mycel site>", "exec"), names)
     return names["build"]
+
+
+def of_inputs(template, inputs: list):
+    """A template with what the inputs are: a call that goes on numbers them in another order."""
+
+    def known(leaf):
+        if isinstance(leaf, Slot) and leaf.number < 0:
+            return inputs[-1 - leaf.number]
+        return leaf
+
+    return tree_map(known, template)
+
+
+def bound_to(bindings: list[tuple], inputs: list) -> list[tuple]:
+    """Bindings with what the inputs are."""
+    return [(target, n if n >= 0 else inputs[-1 - n]) for target, n in bindings]
