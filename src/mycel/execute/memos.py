@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 
-from mycel.execute.sources import MOST_ELEMENTS, TooLarge, elements
+from mycel.execute.sources import MOST_ELEMENTS, PUT, TooLarge, elements
 
 
 def memo_state(memo, *_) -> tuple:
@@ -17,13 +17,13 @@ def memo_state(memo, *_) -> tuple:
     return (info.misses, info.currsize, *elements(_cache_of(memo)))
 
 
-def _put_back(memo, state: tuple) -> None:
+def _put_back(memo, _, state: tuple) -> None:
     """Empty it again. What else it holds makes no difference to who asks it: it gives the same."""
     if not state[1]:
         memo.cache_clear()
 
 
-memo_state.put = _put_back  # type: ignore[attr-defined]
+PUT[memo_state] = _put_back
 
 
 def kept_by(memo) -> list:

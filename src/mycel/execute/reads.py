@@ -370,7 +370,7 @@ class Reads(Attributes):
         if (memo.__module__ or "").startswith("mycel."):
             return  # nobody asks ours how often they were asked
         try:
-            self.note(STATE, memo, memo_state, memo_state(memo), memo.__name__)
+            self.note(memo_state, memo, None, memo_state(memo), memo.__name__)
         except TooLarge:
             name = memo.__name__
             self.refuse(f"the cache of `{name}` is too large to be compared", "call it outside")

@@ -344,16 +344,12 @@ def _put_part(holder, name, value):
     setattr(holder, name, value)
 
 
-def _put_state(holder, get, value):
-    get.put(holder, value)
-
-
 def _put_part_of_referent(reference, name, value):
     setattr(reference(), name, value)
 
 
-# How a source is given what it had.
-_PUT = {
+# How a source is given what it had, by how it is looked at; who has other looks adds to it.
+PUT: dict[Callable, Callable] = {
     FIELD: _put_item,
     CLOSURE: _put_variable,
     SLOT: _put_slot,
@@ -362,7 +358,6 @@ _PUT = {
     VARIABLE: _put_context_variable,
     PART: _put_part,
     PART_OF_REFERENT: _put_part_of_referent,
-    STATE: _put_state,
 }
 
 
@@ -414,7 +409,7 @@ class Source(NamedTuple):
             TypeError: It is a place that cannot be written to.
         """
         value = self.value() if type(self.value) is Referent else self.value
-        put = _PUT.get(self.look)
+        put = PUT.get(self.look)
         if self.snapshot is not None:
             self.snapshot.put_back(self.now())
         elif put is None:
