@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import types
+from builtins import getattr, hasattr  # not what stands in for them meanwhile
 from enum import Enum
 from typing import Any
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import types
+from builtins import getattr  # not what stands in for them meanwhile
 
 # Where wrappers, of Python's library and of programs, keep the function that they call.
 _FUNCTIONS_IN = ("__func__", "fget", "fset", "fdel", "__wrapped__", "func")
@@ -32,6 +33,8 @@ def by_name(frame) -> list:
 
 def _functions_in(described) -> list:
     """A function, or those that what wraps it holds."""
+    if type(described) is types.FunctionType and not described.__dict__:
+        return [described]
     parts = [described]
     if not runs_code_when_asked(type(described)):
         parts += [getattr(described, part, None) for part in _FUNCTIONS_IN]

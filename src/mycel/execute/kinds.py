@@ -11,10 +11,11 @@ import abc
 import decimal
 import functools
 import random
+import struct
 import threading
 import types
 import weakref
-from array import array
+from builtins import getattr, hasattr  # not what stands in for them meanwhile
 from collections import deque
 from contextvars import ContextVar
 from enum import Enum
@@ -334,15 +335,25 @@ def decimal_context(_) -> str:
 
 def state_of(generator):
     """The state of a generator of random numbers, comparable."""
+    if type(generator) is random.Random:
+        return _TWISTER.pack(*_numbers_of(generator)), generator.gauss_next
     if isinstance(generator, random.Random):
         try:
-            version, numbers, *rest = generator.getstate()
+            return repr(generator.getstate())
         except NotImplementedError:  # the system's
             return None
-        return (version, array("Q", numbers).tobytes(), *rest)
     if isinstance(generator, np.random.Generator):
-        return repr(generator.bit_generator.state)
-    state = generator.get_state(legacy=True)
-    if isinstance(state, tuple) and len(state) > 2:
-        return (state[1].tobytes(), *state[2:])
-    return repr(state)
+        return _comparable(generator.bit_generator.state)
+    return _comparable(generator.get_state(legacy=False))
+
+
+def _comparable(state):
+    """Dicts and arrays as what is compared by value; how arrays are written is a setting."""
+    if isinstance(state, dict):
+        return tuple([(name, _comparable(part)) for name, part in state.items()])
+    return state.tobytes() if isinstance(state, np.ndarray) else state
+
+
+# The state of a Mersenne twister: numbers and a position among them.
+_TWISTER = struct.Struct("625I")
+_numbers_of = random.Random.__base__.getstate

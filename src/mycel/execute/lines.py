@@ -17,6 +17,7 @@ import re
 import string
 import sys
 import types
+from builtins import getattr, hasattr  # not what stands in for them meanwhile
 from typing import Any
 
 import numpy as np
@@ -253,10 +254,11 @@ class Line:
         reads = self.reads
         if kind != kinds.BUILTIN:
             reads.use(function, expression)
-        if kind != kinds.CELL:
-            owner = kinds.generator_of(function)
-            if owner is not None:
-                reads.drawn(owner)
+        if kind == kinds.CELL:
+            return self._flow_all(arguments, expression)
+        owner = kinds.generator_of(function)
+        if owner is not None:
+            reads.drawn(owner)
         if kind == kinds.METHOD:
             return self._call(function.__func__, arguments, expression)
         if kind == kinds.PARTIAL:
@@ -345,8 +347,11 @@ class Line:
             reads.refuse(
                 f"effect: {effect}", "call it outside, or in a function marked @every_call"
             )
+        return self._flow_all(arguments, expression)
+
+    def _flow_all(self, arguments, expression):
         for value, part in zip(arguments, expression[2], strict=False):
-            reads.use(value, part)
+            self.reads.use(value, part)
         return UNSEEN
 
     def _is_copying(self, function) -> bool:
@@ -411,9 +416,7 @@ class Line:
         self.reads.drawn(generator)
         if function.__name__ == "spawn":
             self.reads.refuse("effect: Generator.spawn()", "make the generators outside")
-        for value, part in zip(arguments, expression[2], strict=False):
-            self.reads.use(value, part)
-        return UNSEEN
+        return self._flow_all(arguments, expression)
 
     def _of_an_object(self, function, owner, arguments, expression):
         defined = next((k for k in type(owner).__mro__ if function.__name__ in k.__dict__), object)
@@ -430,9 +433,7 @@ class Line:
 
     def _of_a_variable(self, function, variable, arguments, expression):
         self.reads.note(VARIABLE, variable, None, VARIABLE(variable, None), expression)
-        for value, part in zip(arguments, expression[2], strict=False):
-            self.reads.use(value, part)
-        return UNSEEN
+        return self._flow_all(arguments, expression)
 
 
 _OF_KINDS = {kinds.MEMO: Line._of_a_memo, kinds.REFERENCE: Line._of_a_reference}

@@ -294,22 +294,25 @@ def _is_written_for_the_machine(frame) -> bool:
 def _stand_in(on: bool) -> None:
     """Stand in for `getattr` and its like while any thread records a call."""
     with _lock:
-        (_watching.add if on else _watching.discard)(get_ident())
+        if on == (get_ident() in _watching):
+            return
+        (_watching.add if on else _watching.remove)(get_ident())
+        space = builtins.__dict__
         for name, stand_in in _STAND_INS.items():
-            if _watching and builtins.__dict__[name] is _real[name]:
-                setattr(builtins, name, stand_in)
-            elif not _watching and builtins.__dict__[name] is stand_in:
-                setattr(builtins, name, _real[name])
+            if _watching and space[name] is _real[name]:
+                space[name] = stand_in
+            elif not _watching and space[name] is stand_in:
+                space[name] = _real[name]
         logged.stand_in(bool(_watching))
 
 
 def _reads() -> Reads | None:
     """The reads that a function called from here belongs to."""
-    reads = _real["getattr"](local.stream.capture, "python", None)
-    if reads is None or reads.effect is not None or reads.capture.in_site:
-        return None
     frame = sys._getframe(2)
     if not is_watched(frame.f_code.co_filename):
+        return None
+    reads = _real["getattr"](local.stream.capture, "python", None)
+    if reads is None or reads.effect is not None or reads.capture.in_site:
         return None
     reads.place = (frame.f_code, frame.f_lasti, reads.capture.stream.called)
     return reads

@@ -13,6 +13,7 @@ import gc
 import operator
 import random
 import types
+from builtins import getattr, hasattr  # not what stands in for them meanwhile
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any

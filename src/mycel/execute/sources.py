@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 import types
 import weakref
+from builtins import hasattr  # not what stands in for it meanwhile
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import Context
