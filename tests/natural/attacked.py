@@ -11,26 +11,35 @@ from __future__ import annotations
 
 import abc
 import array
+import ast
+import asyncio
+import cmd
+import codecs
 import collections
 import contextvars
 import copy
+import ctypes
 import dataclasses
 import enum
 import functools
 import gc
 import inspect
 import io
+import linecache
 import mmap
 import os
 import pathlib
+import re
 import string
 import tempfile
 import textwrap
 import threading
+import traceback
 import types
 import typing
 import warnings
 import weakref
+from xml.etree import ElementTree
 
 import numpy as np
 import scipy.interpolate
@@ -43,13 +52,15 @@ from natural.common import Box, batch, weight
 from natural.families import NAMES, declare
 
 MODULES = (
-    abc, array, collections, contextvars, copy, dataclasses, enum, functools, gc, inspect, io, mmap,
-    os, pathlib, string, tempfile, textwrap, threading, types, typing, warnings, weakref,
+    abc, array, ast, asyncio, cmd, codecs, collections, contextvars, copy, ctypes, dataclasses,
+    enum, functools, gc, inspect, io, linecache, mmap, os, pathlib, re, string, tempfile, textwrap,
+    threading, traceback, types, typing, warnings, weakref,
 )  # fmt: skip
 NAMES.update({module.__name__: module for module in MODULES})
 NAMES.update(
     ms=ms, np=np, nn=nn, ops=ops, scipy=scipy, Parameter=Parameter, Tensor=Tensor, Box=Box,
-    batch=batch, weight=weight, partial=functools.partial, defaultdict=collections.defaultdict,
+    ElementTree=ElementTree, batch=batch, weight=weight, partial=functools.partial,
+    defaultdict=collections.defaultdict,
     Protocol=typing.Protocol, runtime_checkable=typing.runtime_checkable, wraps=functools.wraps,
 )  # fmt: skip
 
@@ -621,6 +632,99 @@ PROGRAMS = {
         "gain = float(len(w.wrap('aaa bbb ccc ddd')))",
         "if i in (5, 9): w.width -= 3",
         "0",
+    ),
+    # What Python's library and classes in C keep.
+    "ast_written": (
+        "t = ast.parse('1 + 2', mode='eval')",
+        "gain = float(len(ast.unparse(t)))",
+        "if i in (5, 9): t.body.left.value *= 100",
+        "ast.unparse(t)",
+    ),
+    "ast_visited": (
+        "class V(ast.NodeVisitor):\n    def generic_visit(self, node): return self.gain\n"
+        "v, t = V(), ast.parse('1')\nv.gain = 2.0",
+        "gain = v.visit(t)",
+        "if i in (5, 9): v.gain *= 2",
+        "v.gain",
+    ),
+    "bound_arguments": (
+        "def f(a, b=2.0): pass\nbound = inspect.signature(f).bind(3.0)",
+        "gain = bound.args[0]",
+        "if i in (5, 9): bound.arguments['a'] *= 2",
+        "bound.arguments",
+    ),
+    "bytes_subclass": (
+        "class B(io.BytesIO): pass\nb = B(b'abcd')",
+        "gain = float(len(b.getvalue()))",
+        "if i in (5, 9): b.truncate(len(b.getvalue()) - 1)",
+        "b.getvalue()",
+    ),
+    "command": (
+        "c = cmd.Cmd()\nc.identchars = 'abc'",
+        "gain = float(len(c.parseline('abc d')[0]))",
+        "if i in (5, 9): c.identchars = c.identchars[:-1]",
+        "c.identchars",
+    ),
+    "ctypes_array": (
+        "a = (ctypes.c_double * 2)(2.0, 3.0)",
+        "gain = a[0]",
+        "if i in (5, 9): a[0] *= 2",
+        "list(a)",
+    ),
+    "ctypes_structure": (
+        "class S(ctypes.Structure): _fields_ = [('a', ctypes.c_double)]\ns = S(2.0)",
+        "gain = s.a",
+        "if i in (5, 9): s.a *= 2",
+        "s.a",
+    ),
+    "decoder": (
+        "d = codecs.getincrementaldecoder('utf-8')('ignore')",
+        "gain = 1.0 + len(d.decode(b'\\xa9'))",
+        "if i in (5, 9): d.decode(b'\\xc3')",
+        "d.getstate()",
+    ),
+    "exceptions_arguments": (
+        "class E(Exception): pass\ne = E(2.0)",
+        "gain = e.args[0]",
+        "if i in (5, 9): e.args = (e.args[0] * 2,)",
+        "e.args",
+    ),
+    "future": (
+        "events = asyncio.new_event_loop()\njit.undo(events.close)\nf = asyncio.Future(loop=events)",
+        "gain = 2.0 if f.done() else 1.0",
+        "if i == 5: f.set_result(1)",
+        "f.done()",
+    ),
+    "lines_of_a_file": (
+        "linecache.cache['no file'] = (1, None, ['ab'], 'no file')",
+        "gain = float(len(linecache.getlines('no file')[0]))",
+        "if i in (5, 9): linecache.cache['no file'][2][0] += 'c'",
+        "0",
+    ),
+    "scanner": (
+        "r = re.Scanner([('a', lambda scanner, text: len(text))])",
+        "gain = float(len(r.scan('aa')[0]))",
+        "if i in (5, 9): r.lexicon[0] = ('a', None if i == 5 else len)",
+        "0",
+    ),
+    "signature": (
+        "def f(a, b): pass\ns = [inspect.signature(f)]",
+        "gain = float(len(s[0].parameters))",
+        "if i in (5, 9): s[0]._parameters = types.MappingProxyType({})",
+        "0",
+    ),
+    "traceback_limit": (
+        "import sys\njit.undo(sys.__dict__.pop, 'tracebacklimit', None)\n"
+        "def fail(): raise ValueError",
+        "try: fail()\nexcept ValueError as e: gain = float(len(traceback.format_exception(e)))",
+        "if i in (5, 9): sys.tracebacklimit = i % 3",
+        "0",
+    ),
+    "tree_of_xml": (
+        "t = ElementTree.fromstring('<a><b/></a>')",
+        "gain = float(len(t))",
+        "if i in (5, 9): t.append(ElementTree.Element('c'))",
+        "len(t)",
     ),
     "type_hints": (
         "class K:\n    a: int",

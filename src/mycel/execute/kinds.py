@@ -8,6 +8,7 @@ into: those listed here depend on nothing but what they are given; all others ar
 from __future__ import annotations
 
 import abc
+import ast
 import decimal
 import functools
 import random
@@ -36,12 +37,10 @@ _STATEFUL = (
 )  # fmt: skip
 _MACHINES = ("jax", "jaxlib", "numpy", "ml_dtypes", "scipy", "opt_einsum", "rich", "safetensors")
 _PURE_FILES = (
-    "re/", "enum.py", "abc.py", "typing.py", "types.py", "codecs.py",
-    "inspect.py", "dis.py", "opcode.py", "ast.py", "linecache.py", "tokenize.py", "traceback.py",
-    "importlib/", "encodings/", "numbers.py", "keyword.py",
-    "warnings.py", "ctypes/", "pdb.py", "bdb.py", "cmd.py",
+    "re/", "enum.py", "abc.py", "typing.py", "types.py", "importlib/", "numbers.py", "keyword.py",
+    "warnings.py", "pdb.py", "bdb.py", "cmd.py",
 )  # fmt: skip
-_WITH_STATE = ("os", "_collections_abc", "posixpath", "genericpath", "ntpath")
+_WITH_STATE = ("os", "_collections_abc", "posixpath", "genericpath", "ntpath", "codecs")
 # Parts of Python's library that keep or read state, and come with the interpreter.
 _FROZEN = frozenset(f"<frozen {name}>" for name in _WITH_STATE)
 _LIBRARY = functools.__file__.removesuffix("functools.py")
@@ -136,6 +135,9 @@ def kind_of(value) -> int:
     return known
 
 
+_METHODS_IN_C = (types.MethodDescriptorType, types.WrapperDescriptorType)
+# Classes in C whose instances keep what they are in fields.
+_KEEP_FIELDS = (object, types.SimpleNamespace, _THREAD_LOCAL, ast.AST)
 # The first that fits.
 _KINDS = (
     (Tensor, TENSOR),
@@ -173,6 +175,8 @@ def _kind_of(kind: type) -> int:
         return MACHINE
     if hasattr(kind, "__next__") and not _is_written_in_python(kind):
         return ITERATOR
+    if _has_state_in_c(kind):
+        return OPAQUE
     if _is_written_in_python(kind):
         return OBJECT
     return NOTHING if _top(kind.__module__) in _PURE_MODULES else OPAQUE
@@ -196,6 +200,22 @@ def _is_of_numpy_and_holds(kind: type) -> bool:
         return False
     # The distributions, not those that were given their numbers.
     return "_ctor_param" not in dir(kind) and not kind.__name__.endswith("_gen")
+
+
+def _has_state_in_c(kind: type) -> bool:
+    """Whether a class written in C, of which we do not know that it keeps nothing or keeps it in
+    fields, is above one that is written in Python, or is one of `ctypes`."""
+    for owner in kind.__mro__:
+        if owner.__module__ == "_ctypes":
+            return True
+        if issubclass(owner, BaseException) or owner in _KEEP_FIELDS:
+            continue
+        if _top(owner.__module__) in _PURE_MODULES:
+            continue
+        for part in owner.__dict__.values():
+            if isinstance(part, _METHODS_IN_C) and part.__objclass__ is owner:
+                return True
+    return False
 
 
 def _is_written_in_python(kind: type) -> bool:

@@ -260,6 +260,9 @@ class Line:
         if owner is not None:
             reads.drawn(owner)
         if kind == kinds.METHOD:
+            code = getattr(function.__func__, "__code__", None)
+            if code is not None and not is_watched(code.co_filename):
+                self._to_unknown(function.__self__, expression)
             return self._call(function.__func__, arguments, expression)
         if kind == kinds.PARTIAL:
             return self._call(function.func, arguments, expression)
