@@ -51,6 +51,9 @@ def test_one_epoch_in_both_modes(tmp_path):
     assert (tmp_path / demo.PICTURE).read_bytes().startswith(b"\x89PNG")
     weights = load_file(tmp_path / demo.WEIGHTS)
     assert {name: weights[name].shape for name in SHAPES} == SHAPES
+    # Others may read them, as any other file.
+    modes = {(tmp_path / name).stat().st_mode for name in (demo.WEIGHTS, demo.PICTURE)}
+    assert len(modes) == 1
     assert all(np.isfinite(array).all() for array in weights.values())
     difference = re.search(r"losses of the two modes: (\S+)", done.stdout)
     assert difference

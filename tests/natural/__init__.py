@@ -33,6 +33,7 @@ THEMES = (
     "lazy",
     "surroundings",
     "families",
+    "inherited",
     "order",
     "between",
     "again",

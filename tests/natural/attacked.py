@@ -690,7 +690,8 @@ PROGRAMS = {
         "e.args",
     ),
     "future": (
-        "events = asyncio.new_event_loop()\njit.undo(events.close)\nf = asyncio.Future(loop=events)",
+        "events = asyncio.new_event_loop()\njit.undo(events.close)\n"
+        "f = asyncio.Future(loop=events)",
         "gain = 2.0 if f.done() else 1.0",
         "if i == 5: f.set_result(1)",
         "f.done()",

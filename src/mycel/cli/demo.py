@@ -15,7 +15,6 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
-from safetensors.numpy import save_file
 
 import mycel as ms
 from mycel import nn
@@ -221,7 +220,7 @@ def _say_difference(console: Console, results: list[Result]) -> None:
 
 def _save(console: Console, net: LeNet5, results: list[Result], digits: Digits, options) -> None:
     weights, picture = options.out / WEIGHTS, options.out / PICTURE
-    save_file({p.name: p.asnumpy() for p in net.get_parameters()}, weights)
+    ms.save_checkpoint(net, str(weights), format="safetensors")
     console.print(f"Weights: {weights}", highlight=False, soft_wrap=True)
     try:
         draw(picture, results, digits)

@@ -304,6 +304,8 @@ class Attributes:
             if not kinds.is_unchanged(owner.__module__):
                 self.note(OF_CLASS, owner, name, described, path)
             if described is not ABSENT:
+                if is_machine(owner.__module__):
+                    self.methods[owner, name] = path
                 self._reach_functions(described)
                 return described
         meta = type(kind)

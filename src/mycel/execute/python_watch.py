@@ -314,6 +314,8 @@ def _reads() -> Reads | None:
     reads = _real["getattr"](local.stream.capture, "python", None)
     if reads is None or reads.effect is not None or reads.capture.in_site:
         return None
+    if not _is_looked_into(frame):
+        return None
     reads.place = (frame.f_code, frame.f_lasti, reads.capture.stream.called)
     return reads
 

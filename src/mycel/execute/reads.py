@@ -161,25 +161,30 @@ class Reads(Attributes):
         for (owner, name), path in self.methods.items():
             self.note(OF_CLASS, owner, name, owner.__dict__.get(name), path)
         for cell in self.capture.cells.values():
-            if any(owner.__module__.startswith("mycel.optim") for owner in type(cell).__mro__):
-                self._note_settings(cell)
+            self._note_settings(cell)
 
-    def _note_settings(self, optimizer) -> None:
-        """Settings of an optimiser in lists and dicts, which programs change in place; all else is
-        in its form."""
-        for name, value in optimizer.__dict__.items():
-            # What it was made with is not what it computes with.
-            if name[0] != "_" and name[:5] != "init_" and is_container(value):
+    def _note_settings(self, cell) -> None:
+        """Settings that code of ours reads, in lists and dicts, which programs change in place, and
+        in classes of programs; all else is in the form of a Cell."""
+        own, read = cell._of_this_package()
+        for name, value in cell.__dict__.items():
+            # What an optimiser was made with is not what it computes with.
+            if name in read and name[0] != "_" and name[:5] != "init_" and is_container(value):
                 self.reached[id(value)] = value
-                self.content(value, f"{type(optimizer).__name__}.{name}")
+                self.content(value, f"{type(cell).__name__}.{name}")
+        for kind in type(cell).__mro__:
+            if kind is own:
+                break
+            for name in kind.__dict__.keys() & read:
+                self.note(OF_CLASS, kind, name, kind.__dict__[name], f"{kind.__name__}.{name}")
 
     def _note_construct(self, kind: type) -> None:
         """What is called when a Cell is: a class of ours can be changed like any other."""
-        for owner in kind.__mro__:
-            if "construct" in owner.__dict__:
-                path = f"{owner.__name__}.construct"
-                self.note(OF_CLASS, owner, "construct", owner.__dict__["construct"], path)
-                break
+        for name in ("construct", "__call__"):
+            owner = next((above for above in kind.__mro__ if name in above.__dict__), None)
+            if owner is not None:
+                path = f"{owner.__name__}.{name}"
+                self.note(OF_CLASS, owner, name, owner.__dict__[name], path)
 
     def _count_memos(self) -> None:
         """A memory of results counts how often it is asked: a replay must ask it as often."""

@@ -255,14 +255,15 @@ class Cell(Settings, Stateful, Hookable):
         that our own code cannot read do not count.
         """
         fields = self.__dict__
-        ours = type(self).__module__.startswith("mycel.")
+        own, read = self._of_this_package()
         form: list = [type(self)]
         for name, value in fields.items():
             if name in _NO_FORM:
                 continue
-            if (id(fields), name) in left_out and not self._may_read(name):
+            may_be_read = name in read or name in _SETTINGS
+            if (id(fields), name) in left_out and not may_be_read and name[0] != "_":
                 continue
-            if ours or name in _SETTINGS:
+            if may_be_read or own is type(self):
                 form += (name, value)
         for members in (fields["_cells"], fields["_params"], fields["_buffers"], fields["_flags"]):
             for pair in members.items():
@@ -271,9 +272,11 @@ class Cell(Settings, Stateful, Hookable):
             form += self._cell_hooks.listed()
         return tuple(form)
 
-    def _may_read(self, name: str) -> bool:
-        """Whether the code of this package reads a field of this Cell by its name."""
-        return name[0] == "_" or name in _SETTINGS or name in names_used(type(self))
+    def _of_this_package(self) -> tuple[type, frozenset[str]]:
+        """The first class of this package that this Cell is of, and what the methods of that name:
+        the attributes that code of ours may read of a Cell of a program."""
+        own = next(kind for kind in type(self).__mro__ if kind.__module__.startswith("mycel."))
+        return own, names_used(own)
 
     def _set_parameter(self, name, value):
         fields = self.__dict__
