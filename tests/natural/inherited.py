@@ -13,7 +13,7 @@ import mycel as ms
 from natural.common import weight
 from natural.families import NAMES, declare
 
-NAMES.update({"weight": weight, "ms": ms})
+NAMES.update({"weight": weight, "ms": ms, "Tensor": ms.Tensor})
 
 PROGRAM = """\
 def {name}(jit):
@@ -134,6 +134,26 @@ PROGRAMS = {
         "nn.Dense(3, 3, weight_init='ones')",
         "self.part(x)",
         "nn.Dense.construct = lambda self, x: first(self, x) * i",
+    ),
+    "reverse_of_its_class": (
+        "class Mine(nn.Cell):\n    def construct(self, x):\n        return x * 1\n\n"
+        "    def bprop(self, x, out, dout):\n        return (dout * 2,)",
+        "Mine()",
+        "ms.grad(lambda v: self.part(v).sum())(x)",
+        "Mine.bprop = lambda self, x, out, dout: (dout * i,)",
+    ),
+    "reverse_that_its_class_gets": (
+        "class Mine(nn.Cell):\n    def construct(self, x):\n        return x * 1",
+        "Mine()",
+        "ms.grad(lambda v: self.part(v).sum())(x)",
+        "Mine.bprop = lambda self, x, out, dout: (dout * i,)",
+    ),
+    "tensor": (
+        "class Mine(Tensor):\n    gain = 2.0\n\n    def scaled(self):\n"
+        "        return self * self.gain\n\nmine = Mine(weight())",
+        "nn.ReLU()",
+        "ops.matmul(self.part(x), mine.scaled())",
+        "mine.gain = float(i)",
     ),
     "padding_in_a_sequence": (
         "",

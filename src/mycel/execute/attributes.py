@@ -127,8 +127,9 @@ class Attributes:
         if name in _OF_AVALS:
             return getattr(tensor, name)
         self._found_in_tensor(type(tensor), name, path)
+        if id(tensor) in self.reached:
+            self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
         if name in fields:
-            self.note(FIELD, fields, name, fields[name], path)
             return fields[name]
         described = getattr(type(tensor), name, UNSEEN)
         if isinstance(described, types.MemberDescriptorType):

@@ -16,6 +16,7 @@ import struct
 import threading
 import types
 import weakref
+from _random import Random as Twister
 from builtins import getattr, hasattr  # not what stands in for them meanwhile
 from collections import deque
 from contextvars import ContextVar
@@ -356,7 +357,8 @@ def decimal_context(_) -> str:
 def state_of(generator):
     """The state of a generator of random numbers, comparable."""
     if type(generator) is random.Random:
-        return _TWISTER.pack(*_numbers_of(generator)), generator.gauss_next
+        numbers = _TWISTER.pack(*Twister.getstate(generator))
+        return numbers, generator.__dict__["gauss_next"]
     if isinstance(generator, random.Random):
         try:
             return repr(generator.getstate())
@@ -376,4 +378,3 @@ def _comparable(state):
 
 # The state of a Mersenne twister: numbers and a position among them.
 _TWISTER = struct.Struct("625I")
-_numbers_of = random.Random.__base__.getstate

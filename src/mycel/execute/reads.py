@@ -25,7 +25,7 @@ from mycel.execute import kinds
 from mycel.execute.attributes import UNSEEN, Attributes, class_attribute
 from mycel.execute.bytecode import ATTRIBUTE, CONSTANT, summary, written_out
 from mycel.execute.callees import by_first_argument, by_name, runs_code_when_asked
-from mycel.execute.kinds import is_watched, kind_of
+from mycel.execute.kinds import is_unchanged, is_watched, kind_of
 from mycel.execute.memos import kept_by, memo_state
 from mycel.execute.notes import Slot
 from mycel.execute.sources import (
@@ -180,11 +180,14 @@ class Reads(Attributes):
 
     def _note_construct(self, kind: type) -> None:
         """What is called when a Cell is: a class of ours can be changed like any other."""
-        for name in ("construct", "__call__"):
-            owner = next((above for above in kind.__mro__ if name in above.__dict__), None)
-            if owner is not None:
-                path = f"{owner.__name__}.{name}"
-                self.note(OF_CLASS, owner, name, owner.__dict__[name], path)
+        for name in ("construct", "__call__", "bprop"):
+            for owner in kind.__mro__:
+                is_here = name in owner.__dict__
+                if is_here or not is_unchanged(owner.__module__):
+                    described = owner.__dict__.get(name, ABSENT)
+                    self.note(OF_CLASS, owner, name, described, f"{owner.__name__}.{name}")
+                if is_here:
+                    break
 
     def _count_memos(self) -> None:
         """A memory of results counts how often it is asked: a replay must ask it as often."""
