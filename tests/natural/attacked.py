@@ -727,6 +727,33 @@ PROGRAMS = {
         "if i in (5, 9): t.append(ElementTree.Element('c'))",
         "len(t)",
     ),
+    # Objects of ours that programs make and set.
+    "grad_operation": (
+        "take = ops.GradOperation()\ndef f(a): return (a * a).sum()",
+        "found = take(f)(x)\ngain = found[0].sum() if isinstance(found, tuple) else 3.0",
+        "if i in (5, 9): take.get_all = i == 5",
+        "0",
+    ),
+    "initializer": (
+        "from mycel.common.initializer import Constant, initializer\nc = Constant(2.0)",
+        "gain = initializer(c, (1,), ms.float32).init_data()",
+        "if i in (5, 9): c.value += 1",
+        "0",
+    ),
+    "initializer_subclass": (
+        "from mycel.common.initializer import Constant, initializer\nclass Mine(Constant): pass\n"
+        "c = Mine(2.0)",
+        "gain = initializer(c, (1,), ms.float32).init_data()",
+        "if i in (5, 9): c.value += 1",
+        "0",
+    ),
+    "imported_inside": (
+        "import sys\njit.undo(sys.modules.pop, 'no_module', None)\n"
+        "sys.modules['no_module'] = types.SimpleNamespace(gain=2.0)",
+        "import no_module\ngain = no_module.gain",
+        "if i in (5, 9): sys.modules['no_module'] = types.SimpleNamespace(gain=float(i))",
+        "0",
+    ),
     "type_hints": (
         "class K:\n    a: int",
         "gain = float(len(typing.get_type_hints(K)))",

@@ -148,6 +148,8 @@ class Line:
         if module is None:
             self.reads.refuse(f"effect: {expression[1]} was imported", "import it before the call")
             return UNSEEN
+        if not self.reads.is_ours():
+            self.reads.note(FIELD, sys.modules, expression[1], module, expression)
         return module
 
     def attribute(self, expression):

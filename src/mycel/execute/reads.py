@@ -25,7 +25,7 @@ from mycel.execute import kinds
 from mycel.execute.attributes import UNSEEN, Attributes, class_attribute
 from mycel.execute.bytecode import ATTRIBUTE, CONSTANT, summary, written_out
 from mycel.execute.callees import by_first_argument, by_name, runs_code_when_asked
-from mycel.execute.kinds import is_unchanged, is_watched, kind_of
+from mycel.execute.kinds import has_settings, is_unchanged, is_watched, kind_of
 from mycel.execute.memos import kept_by, memo_state
 from mycel.execute.notes import Slot
 from mycel.execute.sources import (
@@ -410,16 +410,17 @@ class Reads(Attributes):
                     self.reach(inner)
 
     def _reach_machine(self, value) -> None:
-        for name in ("function", "weights"):
-            inner = getattr(value, "__dict__", {}).get(name)
-            if inner is not None:
-                self.reach(inner)
-                if is_container(inner):
-                    self.content(inner, name)
+        fields = getattr(value, "__dict__", {})
+        settable = has_settings(type(value))
+        for name, part in tuple(fields.items()):
+            if name in ("function", "weights") or (settable and name[0] != "_"):
+                self.reached[id(fields)] = fields
+                self.note(FIELD, fields, name, part, f"{type(value).__name__}.{name}")
+                if is_container(part):
+                    self.content(part, name)
         if hasattr(type(value), "add_prim_attr"):
-            # Its settings can be set at any time.
-            self.reached[id(value.__dict__)] = value.__dict__
-            self.content(value.__dict__, value.name)
+            self.reached[id(fields)] = fields
+            self.content(fields, value.name)
 
     def is_outside(self, value) -> bool:
         """Whether an object was there before the call."""
@@ -506,6 +507,8 @@ class Reads(Attributes):
         if kind not in (kinds.OBJECT, kinds.CELL) or id(value) in self.flowed:
             return
         self.flowed[id(value)] = value
+        if kind == kinds.OBJECT and has_settings(type(value)):
+            self._reach_machine(value)
         # Of which class a Cell is belongs to its form.
         if kind != kinds.CELL and not runs_code_when_asked(type(value)):
             self.note_owner(value)
