@@ -135,6 +135,18 @@ PROGRAMS = {
         "self.part(x)",
         "nn.Dense.construct = lambda self, x: first(self, x) * i",
     ),
+    "construct_among_its_fields": (
+        "class Mine(nn.Cell):\n    def construct(self, x):\n        return x * 2",
+        "Mine()",
+        "self.part(x)",
+        "part.__dict__['construct'] = lambda x: x * i",
+    ),
+    "reverse_among_its_fields": (
+        "class Mine(nn.Cell):\n    def construct(self, x):\n        return x * 1",
+        "Mine()",
+        "ms.grad(lambda v: self.part(v).sum())(x)",
+        "part.__dict__['bprop'] = lambda x, out, dout: (dout * i,)",
+    ),
     "reverse_of_its_class": (
         "class Mine(nn.Cell):\n    def construct(self, x):\n        return x * 1\n\n"
         "    def bprop(self, x, out, dout):\n        return (dout * 2,)",

@@ -347,6 +347,11 @@ def generator_of(function):
     return np.random.mtrand._rand if is_global and not isinstance(function, type) else None
 
 
+def names_of(getter) -> list[str]:
+    """The attributes that an `attrgetter` asks for."""
+    return [name for path in getter.__reduce__()[1] for name in path.split(".")]
+
+
 def state_of_lock(lock) -> str:
     """Whether it is held, how often and by whom."""
     return repr(lock)

@@ -46,7 +46,7 @@ from mycel.execute.bytecode import (
     summary,
 )
 from mycel.execute.kinds import effect_of, is_machine, is_watched, kind_of
-from mycel.execute.reads import Reads, names_of
+from mycel.execute.reads import Reads
 from mycel.execute.sources import ABSENT, CLOSURE, FIELD, INDEX, STATE, VARIABLE
 
 
@@ -328,7 +328,7 @@ class Line:
             if special is not None:
                 return special(self, function, owner, arguments, expression)
         if isinstance(function, operator.attrgetter):
-            for name in names_of(function):
+            for name in kinds.names_of(function):
                 reads.ask_unseen(name)
         if function is operator.attrgetter:
             self._getter(arguments)

@@ -167,7 +167,12 @@ class Reads(Attributes):
         """Settings that code of ours reads, in lists and dicts, which programs change in place, and
         in classes of programs; all else is in the form of a Cell."""
         own, read = cell._of_this_package()
-        for name, value in cell.__dict__.items():
+        fields = cell.__dict__
+        for name in ("construct", "bprop") if own is not type(cell) else ():
+            self.note(
+                FIELD, fields, name, fields.get(name, ABSENT), f"{type(cell).__name__}.{name}"
+            )
+        for name, value in fields.items():
             # What an optimiser was made with is not what it computes with.
             if name in read and name[0] != "_" and name[:5] != "init_" and is_container(value):
                 self.reached[id(value)] = value
@@ -492,7 +497,7 @@ class Reads(Attributes):
         elif kind == kinds.BUILTIN and depth < 4:
             self.use(getattr(value, "__self__", None), path, depth + 1)
         elif isinstance(value, operator.attrgetter):
-            for name in names_of(value):
+            for name in kinds.names_of(value):
                 self.ask_unseen(name)
 
     def register(self, function) -> None:
@@ -592,8 +597,3 @@ def _not_kept_alive(value):
         except TypeError:
             return value
     return value
-
-
-def names_of(getter) -> list[str]:
-    """The attributes that an `attrgetter` asks for."""
-    return [name for path in getter.__reduce__()[1] for name in path.split(".")]
