@@ -477,6 +477,9 @@ class GradOperation:
         (Tensor(shape=[], dtype=Int32, value= 2), Tensor(shape=[], dtype=Int32, value= 1))
     """
 
+    # Programs may set them, also between two calls of what is compiled.
+    fields_are_settings = True
+
     def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False):
         for name, value in (
             ("get_all", get_all),

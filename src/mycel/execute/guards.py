@@ -99,12 +99,21 @@ class _Writer:
             return self.content(self._now(source), source.snapshot, container)
         if type(value) is Referent:
             return self.require(f"{self._now(source)} is {self.name(value)}()")
+        of_dict = source.look is FIELD and type(source.holder) is dict
+        if value is ABSENT and (of_dict or source.look is OF_CLASS):
+            return self.absent(source)
         compared = isinstance(value, (*PLAIN, tuple, frozenset, np.generic, METHOD, slice, range))
         before = self.name(value)
         if compared and not (value is None or value is True or value is False):
             self.lines.append(f"x = {self._now(source)}")
             return self.require(f"x is {before} or same(x, {before})")
         return self.require(f"{self._now(source)} is {before}")
+
+    def absent(self, source: Source) -> None:
+        """A name that is nowhere still is."""
+        # The proxy shows the class as it is at any time.
+        held = source.holder.__dict__ if source.look is OF_CLASS else source.holder
+        self.require(f"{self.name(source.name)} not in {self.name(held)}")
 
     def content(self, now: str, snapshot: Snapshot, container) -> None:
         """A container has the content it had: of plain ones the elements are compared at once."""
@@ -146,9 +155,6 @@ class _Writer:
             return f"{self.name(holder)}().{name}"
         if look is COUNT:
             return f"len({self.name(holder)}.__dict__)"
-        if look is OF_CLASS:
-            # The proxy shows the class as it is at any time.
-            return f"{self.name(holder.__dict__.get)}({self.name(name)}, ABSENT)"
         if look is VARIABLE:
             return f"{self.name(holder.get)}(ABSENT)"
         if look is STATE:

@@ -99,19 +99,6 @@ def is_unchanged(module: str | None) -> bool:
     return _top(module) in ("builtins", "mycel", "mindspore", "collections", "abc", *_MACHINES)
 
 
-_INNERMOST = (["execute"], ["record"], ["define"])
-
-
-@functools.lru_cache(4096)
-def has_settings(kind: type) -> bool:
-    """Whether a class, no Cell, is or is made of one of ours whose fields programs may set."""
-    for owner in kind.__mro__:
-        top, *rooms = owner.__module__.split(".")
-        if top == "mycel" and is_machine(owner.__module__) and rooms[:1] not in _INNERMOST:
-            return True
-    return False
-
-
 # -- objects --------------------------------------------------------------------------------
 
 (

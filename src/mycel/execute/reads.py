@@ -25,7 +25,7 @@ from mycel.execute import kinds
 from mycel.execute.attributes import UNSEEN, Attributes, class_attribute
 from mycel.execute.bytecode import ATTRIBUTE, CONSTANT, summary, written_out
 from mycel.execute.callees import by_first_argument, by_name, runs_code_when_asked
-from mycel.execute.kinds import has_settings, is_unchanged, is_watched, kind_of
+from mycel.execute.kinds import is_watched, kind_of
 from mycel.execute.memos import kept_by, memo_state
 from mycel.execute.notes import Slot
 from mycel.execute.sources import (
@@ -185,14 +185,12 @@ class Reads(Attributes):
 
     def _note_construct(self, kind: type) -> None:
         """What is called when a Cell is: a class of ours can be changed like any other."""
+        self.note_bases(kind)  # one may be given what it has not
         for name in ("construct", "__call__", "bprop"):
-            for owner in kind.__mro__:
-                is_here = name in owner.__dict__
-                if is_here or not is_unchanged(owner.__module__):
-                    described = owner.__dict__.get(name, ABSENT)
-                    self.note(OF_CLASS, owner, name, described, f"{owner.__name__}.{name}")
-                if is_here:
-                    break
+            owner = next((above for above in kind.__mro__ if name in above.__dict__), None)
+            if owner is not None:
+                path = f"{owner.__name__}.{name}"
+                self.note(OF_CLASS, owner, name, owner.__dict__[name], path)
 
     def _count_memos(self) -> None:
         """A memory of results counts how often it is asked: a replay must ask it as often."""
@@ -416,11 +414,13 @@ class Reads(Attributes):
 
     def _reach_machine(self, value) -> None:
         fields = getattr(value, "__dict__", {})
-        settable = has_settings(type(value))
+        settable = hasattr(type(value), "fields_are_settings")
         for name, part in tuple(fields.items()):
-            if name in ("function", "weights") or (settable and name[0] != "_"):
+            if settable and name[0] != "_":
                 self.reached[id(fields)] = fields
                 self.note(FIELD, fields, name, part, f"{type(value).__name__}.{name}")
+            if name in ("function", "weights") and part is not None:
+                self.reach(part)
                 if is_container(part):
                     self.content(part, name)
         if hasattr(type(value), "add_prim_attr"):
@@ -512,7 +512,7 @@ class Reads(Attributes):
         if kind not in (kinds.OBJECT, kinds.CELL) or id(value) in self.flowed:
             return
         self.flowed[id(value)] = value
-        if kind == kinds.OBJECT and has_settings(type(value)):
+        if kind == kinds.OBJECT and hasattr(type(value), "fields_are_settings"):
             self._reach_machine(value)
         # Of which class a Cell is belongs to its form.
         if kind != kinds.CELL and not runs_code_when_asked(type(value)):

@@ -38,6 +38,9 @@ class Initializer:
          [2. 3.]]
     """
 
+    # Programs may set the fields of one, also between two calls of what is compiled.
+    fields_are_settings = True
+
     def __new__(cls, *args, **given):
         """One without settings yet; a keyword that `__init__` does not take is named."""
         if given:
