@@ -363,7 +363,7 @@ def state_of(generator):
     """The state of a generator of random numbers, comparable."""
     if type(generator) is random.Random:
         numbers = _TWISTER.pack(*Twister.getstate(generator))
-        return numbers, generator.__dict__["gauss_next"]
+        return numbers, generator.__dict__.get("gauss_next")
     if isinstance(generator, random.Random):
         try:
             return repr(generator.getstate())

@@ -294,9 +294,8 @@ def _is_written_for_the_machine(frame) -> bool:
 def _stand_in(on: bool) -> None:
     """Stand in for `getattr` and its like while any thread records a call."""
     with _lock:
-        if on == (get_ident() in _watching):
-            return
-        (_watching.add if on else _watching.remove)(get_ident())
+        # Twice as once: an exception from outside may have broken the first off.
+        (_watching.add if on else _watching.discard)(get_ident())
         space = builtins.__dict__
         for name, stand_in in _STAND_INS.items():
             if _watching and space[name] is _real[name]:
