@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from mycel.base.places import PACKAGE
 from mycel.base.signals import came_from_outside
 from mycel.execute import kinds
 from mycel.execute.attributes import UNSEEN
@@ -263,7 +264,7 @@ class Line:
             reads.drawn(owner)
         if kind == kinds.METHOD:
             code = getattr(function.__func__, "__code__", None)
-            if code is not None and not is_watched(code.co_filename):
+            if code is not None and _is_of_the_library(code.co_filename):
                 self._to_unknown(function.__self__, expression)
             return self._call(function.__func__, arguments, expression)
         if kind == kinds.PARTIAL:
@@ -458,6 +459,11 @@ _SETTINGS = frozenset(("get_context", "get_seed"))
 def _tells_settings(function) -> bool:
     name, module = getattr(function, "__name__", None), getattr(function, "__module__", None)
     return name in _SETTINGS and is_machine(module) and not kinds.is_of_numpy(function)
+
+
+def _is_of_the_library(filename: str) -> bool:
+    """Whether code of this file is of Python's library, and not looked into."""
+    return not is_watched(filename) and not filename.startswith((PACKAGE, "<mycel"))
 
 
 def _ask(function, arguments):
