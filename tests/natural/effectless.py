@@ -55,6 +55,30 @@ def large_table_of_settings_read(jit):
 
 
 @effect_free
+def layer_made_at_each_call(jit):
+    class Pooling(nn.Cell):
+        def __init__(self, keep=False):
+            super().__init__()
+            self.keep = keep
+
+        def construct(self, x):
+            return ops.mean(x, axis=1, keep_dims=self.keep)
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.body = linear(jit)
+
+        @jit.construct
+        def construct(self, x):
+            return Pooling(keep=True)(self.body(x))
+
+    net = Net()
+    step = jit.step(lambda x: net(x))
+    return (lambda i: step(batch(i))), lambda: None
+
+
+@effect_free
 def large_list_indexed(jit):
     schedule = [0.5 + 0.001 * k for k in range(5000)]
     net = linear(jit)

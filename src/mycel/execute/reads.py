@@ -433,10 +433,11 @@ class Reads(Attributes):
             return True
         if kind_of(value) in (kinds.NOTHING, kinds.FIXED):
             return True  # an enum, or plain data of a class that has fields
-        if kind_of(value) == kinds.CELL and id(value) not in self.capture.made_cells:
+        if kind_of(value) != kinds.CELL or id(value) in self.capture.made_cells:
+            return False
+        if "_cells" in value.__dict__:  # else it is being made
             self.reached[id(value)] = value
-            return True
-        return False
+        return id(value) in self.reached
 
     def content(self, container, path) -> None:
         """The whole content of a container is read, or may be."""
