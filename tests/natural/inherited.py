@@ -68,12 +68,12 @@ PROGRAMS = {
         "self.part(x)",
         "part.activation, part.activation_flag = (nn.Tanh() if i == 5 else nn.ReLU()), True",
     ),
-    "dense_with_init": (
-        "class Mine(nn.Dense):\n    def __init__(self):\n"
-        "        super().__init__(3, 3, weight_init='ones')\n        self.count = 0",
+    "slope_of_one_with_init": (
+        "class Mine(nn.LeakyReLU):\n    def __init__(self):\n"
+        "        super().__init__(0.5)\n        self.count = 0",
         "Mine()",
         "self.part(x)",
-        "part.has_bias = i == 9",
+        "part.alpha, part.count = 0.125 * i, i",
     ),
     "construct_that_calls_super": (
         "class Mine(nn.LeakyReLU):\n    def construct(self, x):\n"

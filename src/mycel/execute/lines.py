@@ -264,7 +264,7 @@ class Line:
             reads.drawn(owner)
         if kind == kinds.METHOD:
             code = getattr(function.__func__, "__code__", None)
-            if code is not None and _is_of_the_library(code.co_filename):
+            if code is not None and _is_foreign(code.co_filename):
                 self._to_unknown(function.__self__, expression)
             return self._call(function.__func__, arguments, expression)
         if kind == kinds.PARTIAL:
@@ -461,8 +461,8 @@ def _tells_settings(function) -> bool:
     return name in _SETTINGS and is_machine(module) and not kinds.is_of_numpy(function)
 
 
-def _is_of_the_library(filename: str) -> bool:
-    """Whether code of this file is of Python's library, and not looked into."""
+def _is_foreign(filename: str) -> bool:
+    """Whether code of this file is neither looked into nor ours: of Python's library, of NumPy."""
     return not is_watched(filename) and not filename.startswith((PACKAGE, "<mycel"))
 
 
