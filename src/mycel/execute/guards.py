@@ -72,6 +72,7 @@ class _Writer:
     Attributes:
         names: what the text refers to.
         lines: its lines.
+        referred: the object that is the variable `o` of the text, where it has come to.
     """
 
     def __init__(self):
@@ -80,6 +81,7 @@ class _Writer:
             "from_outside": came_from_outside,
         }  # fmt: skip
         self.lines: list[str] = []
+        self.referred: Referent | None = None
 
     def name(self, value) -> str:
         """A name for an object in the text."""
@@ -103,6 +105,9 @@ class _Writer:
         if value is ABSENT and (of_dict or source.look is OF_CLASS):
             return self.absent(source)
         compared = isinstance(value, (*PLAIN, tuple, frozenset, np.generic, METHOD, slice, range))
+        if source.look is COUNT:
+            # The proxy shows the class as it is at any time.
+            return self.require(f"len({self.name(source.holder.__dict__)}) == {value}")
         before = self.name(value)
         if compared and not (value is None or value is True or value is False):
             self.lines.append(f"x = {self._now(source)}")
@@ -111,7 +116,6 @@ class _Writer:
 
     def absent(self, source: Source) -> None:
         """A name that is nowhere still is."""
-        # The proxy shows the class as it is at any time.
         held = source.holder.__dict__ if source.look is OF_CLASS else source.holder
         self.require(f"{self.name(source.name)} not in {self.name(held)}")
 
@@ -152,14 +156,19 @@ class _Writer:
         if look is PART:
             return f"{self.name(holder)}.{name}"
         if look is PART_OF_REFERENT:
-            return f"{self.name(holder)}().{name}"
-        if look is COUNT:
-            return f"len({self.name(holder)}.__dict__)"
+            return f"{self._referred(holder)}.{name}"
         if look is VARIABLE:
             return f"{self.name(holder.get)}(ABSENT)"
         if look is STATE:
             return f"{self.name(name)}({self.name(holder)})"
         return f"{self.name(look)}({self.name(holder)}, {self.name(name)})"
+
+    def _referred(self, reference: Referent) -> str:
+        """The object of a reference; its class and its fields are asked for one after the other."""
+        if self.referred is None or self.referred() is not reference():
+            self.lines.append(f"o = {self.name(reference)}()")
+            self.referred = reference
+        return "o"
 
 
 def _written(sources: list[Source]) -> Callable[[], bool]:
