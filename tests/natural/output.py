@@ -10,7 +10,9 @@ import textwrap
 import traceback
 import warnings
 
+import mycel as ms
 from mycel import Parameter, nn, ops
+from mycel.base import log as base_log
 from natural.common import batch, effect_free, linear, log, program, vector, weight
 
 
@@ -110,6 +112,70 @@ def logged_at_every_call(jit):
         log.info("batch of %d rows", x.shape[0])
         return net(x)
 
+    return (lambda i: step(batch(i))), lambda: None
+
+
+class Collected(logging.Handler):
+    """Keeps the lines of the log, with the functions that they name as their place."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append((record.levelname, record.getMessage(), record.funcName))
+
+
+def collected_from(name, jit):
+    """The lines of a logger, which other programs use as well."""
+    collected, logger = Collected(), logging.getLogger(name)
+    jit.undo(logger.removeHandler, collected)
+    logger.addHandler(collected)
+    return collected.lines
+
+
+@effect_free
+def logged_as_mindspore_does(jit):
+    lines = collected_from("mycel", jit)
+
+    class Net(nn.Cell):
+        @jit.construct
+        def construct(self, x):
+            ms.log.warning("batch of %d rows", x.shape[0])
+            ms.log.info("not shown")
+            return x * 2
+
+    net = Net()
+    step = jit.step(lambda x: net(x))
+    return (lambda i: step(batch(i))), lambda: lines
+
+
+@effect_free
+def logged_for_who_calls(jit):
+    lines = collected_from("natural", jit)
+
+    def told(text):
+        log.warning(text, stacklevel=2)
+
+    @jit.step
+    def step(x):
+        told("halved")
+        return x * 0.5
+
+    return (lambda i: step(batch(i))), lambda: lines
+
+
+@effect_free
+def an_older_name_is_told_of_once(jit):
+    base_log._noted.clear()
+
+    class Net(nn.Cell):
+        @jit.construct
+        def construct(self, x):
+            return ops.split(x, axis=1, output_num=3)[1]
+
+    net = Net()
+    step = jit.step(lambda x: net(x))
     return (lambda i: step(batch(i))), lambda: None
 
 

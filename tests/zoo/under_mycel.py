@@ -5,8 +5,10 @@
     under_mycel.py forward FOLDER NAME   outputs with MindSpore's weights against its outputs
     under_mycel.py train NAME [SIZE]     prediction and training steps, in both modes
     under_mycel.py tiny                  outputs with weights drawn from the names, in both modes
+    under_mycel.py replays [NAME...]     how many calls of four are replayed, and why others are not
 
-Each prints one JSON line for every architecture.
+Each prints one JSON line for every architecture; `replays` takes the lightest of every family. It
+runs operator by operator what would be compiled: whether a call is replayed does not depend on it.
 """
 
 from __future__ import annotations
@@ -35,6 +37,9 @@ from facts import (
 
 import mycel
 
+sys.path.append(str(Path(__file__).parents[1]))
+from random_programs import by_operators
+
 mycel.install_as_mindspore()
 import mindspore as ms  # noqa: E402
 from mindcv import create_loss, create_model, list_models, model_entrypoint  # noqa: E402
@@ -52,6 +57,9 @@ def main() -> None:
     elif command == "forward":
         for name in rest[1:]:
             tell(name, forward, name, Path(rest[0]))
+    elif command == "replays":
+        for name in rest or lightest():
+            tell(name, replays, name)
     elif command == "tiny":
         for name in TINY:
             tell(name, tiny, name)
@@ -173,6 +181,45 @@ def train_at(name: str, size: int) -> dict:
         result["apart_in_double"] = apart(exact)
     result["trainable"] = len(network.trainable_params())
     result["replays"] = mycel.debug.ledger().counts.replays
+    return result
+
+
+def lightest() -> list[str]:
+    """The architecture with the fewest weights of every family."""
+    recorded = json.loads((Path(__file__).parent / "names.json").read_text())
+    rows = [(f["family"], f["weights"], name) for name, f in recorded.items() if "weights" in f]
+    return sorted({family: name for family, _, name in sorted(rows, reverse=True)}.values())
+
+
+def replays(name: str) -> dict:
+    """How many of four predictions, and of four training steps, are replayed."""
+    return first_size(lambda size: replays_at(name, size), SIZES)[1]
+
+
+def replays_at(name: str, size: int) -> dict:
+    """The same with images of one size."""
+    network = create_model(name, num_classes=CLASSES)
+    if name in MIXED:
+        network = ms.amp.auto_mixed_precision(network, "O2")
+    optimizer = nn.Momentum(network.trainable_params(), 1e-3, 0.9)
+    trained = nn.WithLossCell(network, create_loss("CE", aux_factor=0.1))
+    train_step = nn.TrainOneStepCell(trained, optimizer)
+    pictures, classes = ms.Tensor(images(size)), ms.Tensor(labels())
+    calls = {"prediction": (network, (pictures,)), "training": (train_step, (pictures, classes))}
+    ms.set_context(mode=ms.GRAPH_MODE)
+    result: dict = {"size": size}
+    try:
+        for what, (cell, arguments) in calls.items():
+            cell.set_train(what == "training")
+            mycel.debug.ledger().reset()
+            with by_operators():
+                for _ in range(4):
+                    cell(*arguments)
+            result[what] = mycel.debug.ledger().counts.replays
+            if result[what] != 2:
+                result["ledger"] = str(mycel.debug.ledger())[:2000]
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
     return result
 
 

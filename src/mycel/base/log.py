@@ -44,9 +44,7 @@ def note_once(message: str) -> None:
         >>> from mycel.base.log import note_once
         >>> note_once("a setting has no effect")
     """
-    if message not in _noted:
-        _noted.add(message)
-        logger.info(message)
+    _say_once(logging.INFO, message)
 
 
 def without_effect(called: str, settings: dict) -> None:
@@ -63,9 +61,8 @@ def without_effect(called: str, settings: dict) -> None:
             f"{name}={value!r:.60}" for name, value in settings.items() if bool(value) is wanted
         ]
         message = f"{called}({', '.join(told)}) has no effect here"
-        if told and message not in _noted:
-            _noted.add(message)
-            logger.log(level, message)
+        if told:
+            _say_once(level, message)
 
 
 def older(name: str, newer: str) -> None:
@@ -75,10 +72,17 @@ def older(name: str, newer: str) -> None:
         >>> from mycel.base import log
         >>> log.older("ops.TensorAdd", "ops.Add")
     """
-    message = f"{name} is an older name; write {newer}."
+    _say_once(logging.WARNING, f"{name} is an older name; write {newer}.")
+
+
+def _say_once(level: int, message: str) -> None:
+    """Log what is said once in this process: handed on at once, it is none of the messages of a
+    recorded function, which are sent again at every replay."""
     if message not in _noted:
         _noted.add(message)
-        logger.warning(message)
+        if logger.isEnabledFor(level):
+            where = (__file__, _say_once.__code__.co_firstlineno)
+            logger.handle(logger.makeRecord(logger.name, level, *where, message, (), None))
 
 
 def debug(msg, *args, **kwargs) -> None:

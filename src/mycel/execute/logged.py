@@ -18,7 +18,8 @@ from mycel.execute.kinds import STAND_INS
 from mycel.record.stream import local
 
 _real_log = logging.Logger._log
-_HERE = os.path.normcase(logging.Logger._log.__code__.co_filename)
+_HERE = os.path.normcase(__file__)
+_LOGGING = os.path.normcase(_real_log.__code__.co_filename)
 
 
 def _log(self, level, msg, args, exc_info=None, extra=None, stack_info=False, stacklevel=1):
@@ -27,14 +28,24 @@ def _log(self, level, msg, args, exc_info=None, extra=None, stack_info=False, st
     settings = (exc_info, extra, stack_info, stacklevel)
     if python is None or python.capture.in_site or python.effect is not None:
         return _real_log(self, level, msg, args, *settings)
-    if exc_info or stack_info or stacklevel != 1:
+    if exc_info or stack_info:
         python.refuse("effect: an exception or a stack was logged", "log it outside the function")
         return _real_log(self, level, msg, args, *settings)
+    if logging.getLogger(self.name) is self:
+        python.reach(self)  # whoever asked for it, it is nobody's own
+    return python.capture.site(_send, (self, level, msg, args, extra, _caller(stacklevel)))
+
+
+def _caller(stacklevel: int) -> tuple[str, int, str]:
+    """The line that logged, or one that called it: file, number and function."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and os.path.normcase(frame.f_code.co_filename) == _HERE:
+    while frame.f_back is not None:
+        if os.path.normcase(frame.f_code.co_filename) not in (_HERE, _LOGGING):
+            stacklevel -= 1
+            if stacklevel < 1:
+                break
         frame = frame.f_back
-    where = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
-    return python.capture.site(_send, (self, level, msg, args, extra, where))
+    return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
 
 
 def _send(logger, level, msg, args, extra, where) -> None:
