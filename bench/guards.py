@@ -27,8 +27,8 @@ from bench.overhead import microseconds
 from bench.work import CLASSES, RECIPES, batch
 from mycel import Tensor, nn
 from mycel.compat import alias
-from mycel.execute import graph
-from mycel.execute.cases import Case
+from mycel.kernel.execute import graph
+from mycel.kernel.execute.cases import Case
 
 SWIN = "swin_tiny"
 CALLS = {"lenet": 100, "mlp": 50, "resnet50": 2, SWIN: 1}

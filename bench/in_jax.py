@@ -11,8 +11,8 @@ import numpy as np
 from jax import lax
 
 from bench import models, work
-from mycel.base.backend import compiler_options
-from mycel.define.definition import definitions
+from mycel.kernel.base.backend import compiler_options
+from mycel.kernel.define.definition import definitions
 
 VARIANTS = ("lowerings", "idiomatic")
 EPSILON = 1e-5

@@ -17,9 +17,9 @@ import textwrap
 
 from mkdocs.structure.files import File
 
-from mycel.base.dtypes import ALL as TYPES
 from mycel.compat.alias import public_names
-from mycel.spell.older_keywords import ABSENT, RENAMED
+from mycel.kernel.base.dtypes import ALL as TYPES
+from mycel.kernel.spell.older_keywords import ABSENT, RENAMED
 
 FOLDER = "reference"
 EMPTY = inspect.Parameter.empty

@@ -18,7 +18,7 @@ if jax.__version_info__[:2] == (0, 10):
     os.environ.setdefault("XLA_FLAGS", quick)
 
 import mycel as ms
-from mycel.execute.compile import executables
+from mycel.kernel.execute.compile import executables
 
 # Each program keeps some hundred KiB, and few are used again: dropped after so many tests, a
 # process stays near 2 GiB; kept, they had taken 4 GiB at half of the tests.

@@ -11,7 +11,7 @@ import contextlib
 import numpy as np
 
 import mycel as ms
-from mycel.base.trees import tree_map
+from mycel.kernel.base.trees import tree_map
 
 EXECUTIONS = ("direct", "fused", "graph")
 

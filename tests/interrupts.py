@@ -24,8 +24,8 @@ import numpy as np
 import mycel as ms
 from harness import execution
 from mycel import Parameter, Tensor, nn, ops
-from mycel.base import signals
-from mycel.record.stream import local
+from mycel.kernel.base import signals
+from mycel.kernel.record.stream import local
 
 SOURCE = str(pathlib.Path(ms.__file__).parent) + os.sep
 # Steps of a trial until it is interrupted, and after.

@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import mycel as ms
 from bench import in_mycel
-from mycel.execute.compile import decode, executables
+from mycel.kernel.execute.compile import decode, executables
 
 WORK = ("lenet", "resnet18", "transformer")
 KEPT = pathlib.Path(__file__).parent / "fixtures" / "programs.json"

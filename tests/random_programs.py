@@ -49,10 +49,10 @@ import numpy as np
 import mycel as ms
 from harness import as_numpy, execution
 from mycel import Parameter, Tensor, nn, ops
-from mycel.base.errors import HookOrderError
-from mycel.base.trees import tree_leaves
-from mycel.execute import compile as compiling
-from mycel.execute.fused import run_by_operator
+from mycel.kernel.base.errors import HookOrderError
+from mycel.kernel.base.trees import tree_leaves
+from mycel.kernel.execute import compile as compiling
+from mycel.kernel.execute.fused import run_by_operator
 from random_plans import drawn_plan
 from random_vocabulary import CELLS, SHAPE, Drawn, Hook, Part
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
-from mycel.base.trees import tree_leaves, tree_map
+from mycel.kernel.base.trees import tree_leaves, tree_map
 
 SHAPE = (2, 3)
 

@@ -13,36 +13,33 @@ Example:
 # ruff: noqa: E402 - JAX is configured before anything makes an array.
 import typing as _typing
 
-from mycel.base import backend as _backend
-from mycel.base import signals as _signals
+from mycel.kernel.base import backend as _backend
+from mycel.kernel.base import signals as _signals
 
 _backend.configure()
 _signals.keep_what_python_drops()
 
 from mycel import debug, init, nn, ops, optim
-from mycel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
-from mycel.base.context import context as _context
-from mycel.base.dtypes import *
-from mycel.base.errors import BudgetError, HookOrderError, OutOfRangeError
-from mycel.base.version import __version__
 from mycel.debug import at_exit as _at_exit
-from mycel.differentiate import api as _api
-from mycel.differentiate.api import get_grad, grad, value_and_grad
-from mycel.differentiate.mapping import vmap
-from mycel.differentiate.products import jacfwd, jacrev, jvp, vjp
-from mycel.execute import direct as _direct
-from mycel.execute import forked as _forked
-from mycel.execute import fused as _fused
-from mycel.execute.effects import every_call
-from mycel.execute.graph import Remembered as _Remembered
-from mycel.execute.graph import jit
 from mycel.init.initializer import initializer_of as _initializer_of
-from mycel.nn import cell as _cell
-from mycel.ops.hints import constexpr, is_tensor, jit_class, mutable
-from mycel.ops.sparse import COOTensor, CSRTensor, RowTensor
-from mycel.record import stream as _stream
-from mycel.record import tensor as _tensor
-from mycel.record.generator import (
+from mycel.kernel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
+from mycel.kernel.base.context import context as _context
+from mycel.kernel.base.dtypes import *
+from mycel.kernel.base.errors import BudgetError, HookOrderError, OutOfRangeError
+from mycel.kernel.base.version import __version__
+from mycel.kernel.differentiate import api as _api
+from mycel.kernel.differentiate.api import get_grad, grad, value_and_grad
+from mycel.kernel.differentiate.mapping import vmap
+from mycel.kernel.differentiate.products import jacfwd, jacrev, jvp, vjp
+from mycel.kernel.execute import direct as _direct
+from mycel.kernel.execute import forked as _forked
+from mycel.kernel.execute import fused as _fused
+from mycel.kernel.execute.effects import every_call
+from mycel.kernel.execute.graph import Remembered as _Remembered
+from mycel.kernel.execute.graph import jit
+from mycel.kernel.record import stream as _stream
+from mycel.kernel.record import tensor as _tensor
+from mycel.kernel.record.generator import (
     Generator,
     default_generator,
     get_rng_state,
@@ -53,9 +50,12 @@ from mycel.record.generator import (
     set_rng_state,
     set_seed,
 )
-from mycel.record.parameter import Parameter, ParameterTuple
-from mycel.record.stream import flush
-from mycel.record.tensor import Tensor, from_numpy, tensor
+from mycel.kernel.record.parameter import Parameter, ParameterTuple
+from mycel.kernel.record.stream import flush
+from mycel.kernel.record.tensor import Tensor, from_numpy, tensor
+from mycel.nn import cell as _cell
+from mycel.ops.hints import constexpr, is_tensor, jit_class, mutable
+from mycel.ops.sparse import COOTensor, CSRTensor, RowTensor
 
 if _typing.TYPE_CHECKING:
     # These packages are loaded when a name of theirs is first asked for: see compat/names.toml.
@@ -82,8 +82,10 @@ nn.__all__ += [name for name in optim.PUBLIC if name not in nn.__all__]
 # MindSpore's module paths below both names, and errors that name the nearest thing there is.
 from mycel.compat import absent as _absent
 from mycel.compat import alias as _alias
+from mycel.compat import moved as _moved
 from mycel.compat.alias import install_as_mindspore
 
+_moved.install()
 _alias.install_older_paths()
 _alias.explain(_alias.sys.modules[__name__], nn, ops)
 _absent.explain_members(Tensor, Parameter, nn.Cell, ops.Primitive)

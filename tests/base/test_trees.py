@@ -16,7 +16,7 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, execution
 from mycel import Tensor, nn, ops
-from mycel.base.trees import tree_exchange, tree_leaves, tree_map
+from mycel.kernel.base.trees import tree_exchange, tree_leaves, tree_map
 
 Pair = collections.namedtuple("Pair", "left right")
 

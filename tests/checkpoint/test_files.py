@@ -19,8 +19,8 @@ import pytest
 import mycel as ms
 from fixtures.checkpoints.plan import APPENDED, KEY, MODES, SPLIT_BYTES, TYPES, arrays
 from mycel import Parameter, Tensor, nn
-from mycel.base.atomic import replaced
 from mycel.checkpoint import ckpt_format, encryption, files
+from mycel.kernel.base.atomic import replaced
 
 RECORDED = pathlib.Path(__file__).parent.parent / "fixtures" / "checkpoints"
 
@@ -227,7 +227,7 @@ def test_others_may_read_what_they_may_read_of_other_files(name, tmp_path):
 
 def test_what_a_killed_process_left_is_removed(tmp_path):
     code = (
-        "import sys, time\nfrom mycel.base.atomic import replaced\n"
+        "import sys, time\nfrom mycel.kernel.base.atomic import replaced\n"
         "with replaced(sys.argv[1]) as partial:\n"
         "    partial.write_text('half')\n    print('there', flush=True)\n    time.sleep(60)\n"
     )

@@ -11,8 +11,8 @@ import pytest
 import mycel as ms
 from harness import matches
 from mycel import communication, nn, ops
-from mycel.base import processes
 from mycel.communication import comm_func
+from mycel.kernel.base import processes
 from mycel.mint import distributed
 from mycel.ops import collectives
 from mycel.parallel import cells, configurations, context, layouts

@@ -7,12 +7,12 @@ import pytest
 
 import mycel as ms
 from mycel import communication, nn, parallel
-from mycel.base import processes
 from mycel.communication import (
     HCCL_WORLD_COMM_GROUP,
     MCCL_WORLD_COMM_GROUP,
     NCCL_WORLD_COMM_GROUP,
 )
+from mycel.kernel.base import processes
 from mycel.parallel import Layout
 
 WORLDS = [HCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP]

@@ -9,8 +9,8 @@ import math
 import pytest
 
 import mycel as ms
-from mycel.base import checking, log
-from mycel.base.errors import WRONG_VALUE
+from mycel.kernel.base import checking, log
+from mycel.kernel.base.errors import WRONG_VALUE
 
 CASES = [
     ("check_positive_int(3, 'n', 'Net')", 3),

@@ -20,8 +20,8 @@ import mycel as ms
 from fixtures import load
 from harness import matches
 from mycel import Tensor, nn, ops
-from mycel.base import log
-from mycel.spell.older_keywords import RENAMED
+from mycel.kernel.base import log
+from mycel.kernel.spell.older_keywords import RENAMED
 
 PASSED = [
     line.split(": ")
@@ -275,7 +275,7 @@ def test_older_names_are_noted_once(text, noted, mindspore):
     """The oracle is the text: once in a process, however often the name is used."""
     for names in (ops, nn, ms):
         vars(names).pop("TensorAdd", None)
-    ops_names = ms.spell.namespaces["ops"]
+    ops_names = ms.kernel.spell.namespaces["ops"]
     ops_names._found["TensorAdd"] = ms.ops.older.later("TensorAdd")
     for _ in range(2):
         eval(text, {**NAMES, "nn": nn, "mindspore": mindspore, "x": Tensor(X)})

@@ -15,13 +15,13 @@ import pytest
 import mycel as ms
 from harness import matches
 from mycel import nn, ops
-from mycel.base import backend
-from mycel.base import context as settings
 from mycel.compat import older, types
 from mycel.debug import devices, profiler, runtime
-from mycel.differentiate import untaped
 from mycel.init import later
 from mycel.init import older as initial
+from mycel.kernel.base import backend
+from mycel.kernel.base import context as settings
+from mycel.kernel.differentiate import untaped
 
 X = np.array([1.0, 2.0], np.float32)
 
@@ -176,7 +176,7 @@ def test_wrong_settings(setting, kind):
 
 # Answers of MindSpore 2.10 where nothing was set.
 def test_answers_of_settings(monkeypatch):
-    monkeypatch.setattr(ms.base.context.context, "accepted", {})
+    monkeypatch.setattr(ms.kernel.base.context.context, "accepted", {})
     answers = {
         "deterministic": "OFF", "save_graphs": 0, "save_graphs_path": ".", "jit_syntax_level": 2,
         "exec_order": "bfs", "op_timeout": 900, "enable_graph_kernel": False, "jit_level": "",

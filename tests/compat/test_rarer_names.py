@@ -14,9 +14,9 @@ import pytest
 
 import mycel as ms
 from mycel import mindrecord
-from mycel.base import backend
-from mycel.base.context import context
 from mycel.debug import runtime
+from mycel.kernel.base import backend
+from mycel.kernel.base.context import context
 
 MIB = 2**20
 

@@ -14,14 +14,14 @@ import pytest
 
 import mycel as ms
 import mycel.dataset as ds
-from mycel.base import log
 from mycel.dataset.engine import machinery
+from mycel.kernel.base import log
 
 
 @pytest.fixture(autouse=True)
 def settings():
     ds.config.settings.seed = None
-    ms.record.generator.restore_seed(None)
+    ms.kernel.record.generator.restore_seed(None)
     yield
     ds.config.settings.__init__()
 

@@ -17,7 +17,7 @@ import pytest
 import mycel as ms
 import mycel.dataset as ds
 from fixtures import load
-from mycel.base import log
+from mycel.kernel.base import log
 
 LISTED = pathlib.Path(load.__file__).parent / "dataset_keywords.txt"
 # What MindSpore refuses too: slips of the pen, and words of PyTorch.

@@ -19,8 +19,8 @@ import pytest
 import mycel as ms
 import mycel.dataset as ds
 from mycel import Tensor
-from mycel.base import log
 from mycel.dataset import text, transforms, vision
+from mycel.kernel.base import log
 
 TEN = np.arange(10)
 
@@ -28,7 +28,7 @@ TEN = np.arange(10)
 @pytest.fixture(autouse=True)
 def settings():
     ds.config.settings.seed = None
-    ms.record.generator.restore_seed(None)
+    ms.kernel.record.generator.restore_seed(None)
     yield
     ds.config.settings.__init__()
 

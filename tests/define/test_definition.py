@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mycel
-from mycel.define.definition import Definition, define, definitions, static_value
+from mycel.kernel.define.definition import Definition, define, definitions, static_value
 
 
 def scaled(x, bias=None, *, shape, factor=1):

@@ -12,7 +12,7 @@ from fixtures.case import Array, decode, encode, evaluate, structure
 from fixtures.load import pairs
 from harness import EXECUTIONS, assert_close, execution, matches, run_everywhere
 from mycel import Parameter, Tensor, ops
-from mycel.spell import op
+from mycel.kernel.spell import op
 
 # Recorded cases that belong to later work, or where we knowingly do more than MindSpore.
 LATER = ("bprop", "jac", "hessian", "vjp", "jvp", "insert_gradient_of")

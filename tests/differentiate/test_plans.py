@@ -8,8 +8,8 @@ import pytest
 import mycel as ms
 from harness import execution
 from mycel import Parameter, Tensor, nn, ops
-from mycel.differentiate import api, plans
-from mycel.record.stream import current_stream
+from mycel.kernel.differentiate import api, plans
+from mycel.kernel.record.stream import current_stream
 
 X, Y = Tensor([[0.5, -1.0], [2.0, 0.25]]), Tensor([[1.5, 0.75], [-0.5, 1.0]])
 

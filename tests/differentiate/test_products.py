@@ -12,8 +12,8 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, as_numpy, execution, run_everywhere
 from mycel import Parameter, Tensor, nn, ops
-from mycel.differentiate import mapping
-from mycel.record import dispatch, stream
+from mycel.kernel.differentiate import mapping
+from mycel.kernel.record import dispatch, stream
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]], np.float32)
 Y = np.array([1.0, 2.0, 3.0], np.float32)

@@ -9,7 +9,7 @@ import pytest
 
 import mycel as ms
 from mycel import Tensor, nn
-from mycel.execute.compile import executables
+from mycel.kernel.execute.compile import executables
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
 

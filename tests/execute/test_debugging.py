@@ -18,7 +18,7 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, nn
-from mycel.spell import op
+from mycel.kernel.spell import op
 
 CALLS = 5
 

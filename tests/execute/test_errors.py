@@ -13,7 +13,7 @@ import pytest
 import mycel as ms
 from harness import execution
 from mycel import Parameter, Tensor, nn, ops
-from mycel.spell import op
+from mycel.kernel.spell import op
 
 
 def here(offset: int = 0) -> str:
@@ -70,7 +70,7 @@ def test_unknown_device():
     place = here(-1)
     assert text == (
         f"device_target='Ascend' is not available at {place}; this machine has "
-        f"{', '.join(ms.base.backend.available_targets())}. Set the environment variable "
+        f"{', '.join(ms.kernel.base.backend.available_targets())}. Set the environment variable "
         "MYCEL_DEVICE to run the script unchanged on one of these."
     )
     text = message_of(ValueError, lambda: ms.set_context(device_target="Toaster"))
@@ -173,7 +173,7 @@ def test_a_failing_operator_in_a_compiled_function():
 
 
 def test_interrupting_a_compilation_loses_nothing(monkeypatch):
-    from mycel.execute import compile as compiling
+    from mycel.kernel.execute import compile as compiling
 
     x = Tensor(np.ones(3, np.float32)) * 7 - 5
 

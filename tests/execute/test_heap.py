@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from mycel.base import heap
+from mycel.kernel.base import heap
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or heap._glibc() is None, reason="glibc's heap is what is set"

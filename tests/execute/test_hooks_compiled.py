@@ -19,9 +19,9 @@ import pytest
 import mycel as ms
 from harness import execution
 from mycel import Parameter, Tensor, nn, ops
-from mycel.base.errors import HookOrderError
-from mycel.execute.reads import Reads
-from mycel.execute.sources import FIELD
+from mycel.kernel.base.errors import HookOrderError
+from mycel.kernel.execute.reads import Reads
+from mycel.kernel.execute.sources import FIELD
 
 SCRIPT = """
 import jax, numpy as np, mycel as ms

@@ -15,8 +15,8 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, nn, ops
-from mycel.define import bounds
-from mycel.execute.compile import executables
+from mycel.kernel.define import bounds
+from mycel.kernel.execute.compile import executables
 
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
 HERE = __file__

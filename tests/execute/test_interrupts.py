@@ -37,10 +37,10 @@ from interrupts import (
     trial,
 )
 from mycel import Parameter, Tensor, nn, ops
-from mycel.base.signals import is_of_handler, undisturbed
-from mycel.execute import graph
-from mycel.execute.compile import executables
-from mycel.record.hooks import Hooks
+from mycel.kernel.base.signals import is_of_handler, undisturbed
+from mycel.kernel.execute import graph
+from mycel.kernel.execute.compile import executables
+from mycel.kernel.record.hooks import Hooks
 
 SETUPS = [
     ("fused", False, "Momentum"),

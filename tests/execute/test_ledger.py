@@ -21,9 +21,9 @@ import pytest
 
 import mycel as ms
 from mycel import Tensor
-from mycel.base.places import DEFINITION, NOWHERE, Place
-from mycel.execute import report
-from mycel.execute.ledger import MOST_LINES, PATIENCE, Ledger
+from mycel.kernel.base.places import DEFINITION, NOWHERE, Place
+from mycel.kernel.execute import report
+from mycel.kernel.execute.ledger import MOST_LINES, PATIENCE, Ledger
 
 
 def place_in(path: str, line: int = 1) -> Place:

@@ -68,7 +68,7 @@ def test_buffers_are_freed_without_the_collector():
 
 
 def test_a_million_operators_without_a_read_stay_within_bounds():
-    from mycel.record.stream import MOST_OUTPUTS, current_stream
+    from mycel.kernel.record.stream import MOST_OUTPUTS, current_stream
 
     x = Tensor(np.zeros(16, np.float32))
     most_recorded = 0
@@ -85,7 +85,7 @@ def test_a_million_operators_without_a_read_stay_within_bounds():
 
 
 def test_a_loop_that_only_brings_data_in_is_bounded_by_bytes(monkeypatch):
-    from mycel.record import dispatch, stream
+    from mycel.kernel.record import dispatch, stream
 
     monkeypatch.setattr(stream, "MOST_BYTES", 1 << 20)
     monkeypatch.setattr(dispatch, "MOST_BYTES", 1 << 20)

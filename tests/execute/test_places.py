@@ -15,8 +15,8 @@ import pytest
 
 import mycel as ms
 from mycel import Tensor, nn, ops
-from mycel.base.places import Place, definition_of, is_ours, is_theirs, user_place
-from mycel.record.stream import find_place
+from mycel.kernel.base.places import Place, definition_of, is_ours, is_theirs, user_place
+from mycel.kernel.record.stream import find_place
 
 CALLS = 3
 

@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 import random_vocabulary as vocabulary
-from mycel.execute.cases import Case
+from mycel.kernel.execute.cases import Case
 from random_plans import EVENTS, FORMS, drawn_plan
 from random_programs import by_operators, run_batch
 

@@ -19,7 +19,7 @@ import pytest
 
 import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
-from mycel.execute.store import FEW
+from mycel.kernel.execute.store import FEW
 
 ONE = Tensor(np.ones(2, np.float32))
 

@@ -11,8 +11,8 @@ import pytest
 import mycel as ms
 from harness import assert_close, run_everywhere
 from mycel import Tensor, ops
-from mycel.execute import compile, written
-from mycel.execute.compile import executables
+from mycel.kernel.execute import compile, written
+from mycel.kernel.execute.compile import executables
 
 SHAPE = (2, 4, 8, 8)
 

@@ -22,10 +22,10 @@ MOST_BYTES = 200_000
 
 # Layers from the lowest to the highest; members of one row do not import each other.
 LAYERS = [
-    {"base"},
-    {"define"},
-    {"record"},
-    {"execute", "differentiate", "spell"},
+    {"kernel.base"},
+    {"kernel.define"},
+    {"kernel.record"},
+    {"kernel.execute", "kernel.differentiate", "kernel.spell"},
     {"ops"},
     {"init", "mindrecord"},
     {"nn"},
@@ -39,7 +39,12 @@ RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 
 
 def layer_of(path: pathlib.Path) -> str:
-    return path.relative_to(SOURCE).parts[0]
+    return room_of(path.relative_to(SOURCE).with_suffix("").parts)
+
+
+def room_of(parts: tuple[str, ...]) -> str:
+    """The layer that a module path below mycel belongs to; the kernel is several."""
+    return ".".join(parts[:2]) if parts[0] == "kernel" else parts[0]
 
 
 def imported_layers(path: pathlib.Path) -> set[str]:
@@ -53,9 +58,9 @@ def imported_layers(path: pathlib.Path) -> set[str]:
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         for name in names:
-            parts = name.split(".")
+            parts = tuple(name.split("."))
             if parts[0] == "mycel" and len(parts) > 1:
-                found.add(parts[1])
+                found.add(room_of(parts[1:]))
     return found
 
 

@@ -12,7 +12,7 @@ import warnings
 
 import mycel as ms
 from mycel import Parameter, nn, ops
-from mycel.base import log as base_log
+from mycel.kernel.base import log as base_log
 from natural.common import batch, effect_free, linear, log, program, vector, weight
 
 

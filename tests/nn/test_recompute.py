@@ -14,7 +14,7 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, assert_close, execution
 from mycel import Parameter, Tensor, nn, ops
-from mycel.execute import compile as compiling
+from mycel.kernel.execute import compile as compiling
 
 MIB = 1 << 20
 

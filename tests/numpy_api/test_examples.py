@@ -18,7 +18,7 @@ def documented():
     found = {name: getattr(mnp, name) for name in names}
     found |= {f"fft.{name}": item for name, item in vars(mnp.fft).items() if "fft" in name}
     for name, item in found.items():
-        if isinstance(item, ms.base.dtypes.DType) or id(item.__doc__) in seen:
+        if isinstance(item, ms.kernel.base.dtypes.DType) or id(item.__doc__) in seen:
             continue
         seen.add(id(item.__doc__))
         yield pytest.param(item, id=name)

@@ -19,7 +19,7 @@ import scipy.stats
 import mycel as ms
 from harness import EXECUTIONS, execution
 from mycel import Tensor, mint, nn, ops
-from mycel.spell import namespaces
+from mycel.kernel.spell import namespaces
 
 # What draws, one expression for each name; `test_random.py` has the distributions of most.
 DRAWS = {

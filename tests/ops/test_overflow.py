@@ -7,7 +7,7 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, nn, ops
-from mycel.differentiate.api import given
+from mycel.kernel.differentiate.api import given
 
 
 class Step(nn.Cell):

@@ -15,7 +15,7 @@ import scipy.stats
 import mycel as ms
 from harness import execution
 from mycel import Tensor, ops
-from mycel.spell import namespaces
+from mycel.kernel.spell import namespaces
 
 mint = types.SimpleNamespace(**namespaces["mint"])
 

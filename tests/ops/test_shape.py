@@ -9,7 +9,7 @@ import pytest
 import mycel as ms
 from harness import matches
 from mycel import Parameter, Tensor, ops
-from mycel.spell import namespaces
+from mycel.kernel.spell import namespaces
 from recorded import agrees, cases
 
 # What stands in other tests, or is not there.

@@ -10,7 +10,7 @@ import mycel as ms
 from harness import run_everywhere
 from mycel import Tensor, mint, nn, ops
 from mycel.compat.older import get_cache_prim
-from mycel.define.definition import definitions
+from mycel.kernel.define.definition import definitions
 
 X = np.array([-2.0, -0.0, 0.0, 2.0, np.nan], np.float32)
 

@@ -10,7 +10,7 @@ import mycel as ms
 import recorded_cells as recorded
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, nn
-from mycel.record.stream import current_stream
+from mycel.kernel.record.stream import current_stream
 
 # Why a recorded trajectory is not ours.
 LEFT_OUT = (

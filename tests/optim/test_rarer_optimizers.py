@@ -13,8 +13,8 @@ import mycel as ms
 import recorded_cells as recorded
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, mint, nn
+from mycel.kernel.record.stream import current_stream
 from mycel.optim import experimental
-from mycel.record.stream import current_stream
 
 SHAPES = ((3, 2), (4,))
 

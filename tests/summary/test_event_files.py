@@ -95,7 +95,7 @@ def test_a_histogram_leaves_out_what_is_not_finite(tmp_path):
     assert (found["empty"][1].num, list(found["empty"][1].bucket)) == (0, [])
 
 
-@pytest.mark.parametrize("dtype", ms.base.dtypes.ALL, ids=str)
+@pytest.mark.parametrize("dtype", ms.kernel.base.dtypes.ALL, ids=str)
 def test_tensors_of_every_type(tmp_path, dtype):
     """Oracle: the NumPy array; BFloat16 is written as Float32."""
     array = np.arange(6).reshape(2, 3).astype(dtype.numpy)

@@ -23,7 +23,7 @@ from event_reader import read, read_events
 from harness import EXECUTIONS, assert_close, execution
 from mycel import Parameter, SummaryRecord, Tensor, nn, ops
 from mycel.compat import alias
-from mycel.spell import op
+from mycel.kernel.spell import op
 from mycel.summary import events as event_files
 
 STEPS = 6

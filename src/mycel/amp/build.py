@@ -6,9 +6,9 @@ from __future__ import annotations
 from mycel.amp.lists import get_black_list
 from mycel.amp.managers import DynamicLossScaleManager, LossScaleManager
 from mycel.amp.mixed import _spare, auto_mixed_precision, cast_real, check_level
-from mycel.base import log
-from mycel.base.dtypes import DType, float16, float32
-from mycel.base.errors import wrong
+from mycel.kernel.base import log
+from mycel.kernel.base.dtypes import DType, float16, float32
+from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, one_of
 from mycel.nn.loss_scale import TrainOneStepWithLossScaleCell

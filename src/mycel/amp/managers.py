@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.checks import is_number, number, positive_integer
 from mycel.nn.loss_scale import DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell
 

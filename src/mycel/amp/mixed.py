@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from mycel import ops
 from mycel.amp.lists import cells_of, get_black_list, get_white_list
-from mycel.base.dtypes import DType, bfloat16, float16, float32
-from mycel.base.errors import wrong
-from mycel.base.trees import tree_exchange
+from mycel.kernel.base.dtypes import DType, bfloat16, float16, float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.trees import tree_exchange
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell.primitive import Primitive
 from mycel.nn.cell import Cell
-from mycel.record.tensor import Tensor
-from mycel.spell.primitive import Primitive
 
 LEVELS = ("O0", "O1", "O2", "O3")
 NO_AUTO = (

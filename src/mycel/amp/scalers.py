@@ -10,13 +10,13 @@ import numpy as np
 
 from mycel import ops
 from mycel.amp.managers import initial_scale
-from mycel.base.dtypes import float32, int32
-from mycel.base.trees import tree_exchange, tree_leaves
+from mycel.kernel.base.dtypes import float32, int32
+from mycel.kernel.base.trees import tree_exchange, tree_leaves
+from mycel.kernel.record.parameter import Parameter, ParameterTuple
+from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.spell import op
 from mycel.nn.checks import positive_integer
 from mycel.nn.loss_scale import divided, multiplied, overflows
-from mycel.record.parameter import Parameter, ParameterTuple
-from mycel.record.tensor import Tensor, rebind, resolve
-from mycel.spell import op
 
 
 def all_finite(inputs, status=None) -> Tensor:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import ml_dtypes
 import numpy as np
 
-from mycel.base.dtypes import ALL
 from mycel.checkpoint.contents import Contents, array_from, bytes_of, damaged
+from mycel.kernel.base.dtypes import ALL
 
 MOST_BYTES_OF_ENTRY = 512 << 20
 TEXT = "str"

@@ -7,8 +7,8 @@ import os
 import re
 from collections.abc import Iterator
 
-from mycel.base.errors import wrong
 from mycel.checkpoint import files
+from mycel.kernel.base.errors import wrong
 
 
 def ckpt_to_safetensors(

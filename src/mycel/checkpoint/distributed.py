@@ -7,10 +7,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from mycel.base import log
-from mycel.base.errors import wrong
-from mycel.base.places import user_place
 from mycel.checkpoint.loading import load_checkpoint, load_param_into_net
+from mycel.kernel.base import log
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
 from mycel.nn.cell import Cell
 
 SLICES = (

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from mycel.base.errors import wrong
-from mycel.base.signals import came_from_outside
 from mycel.checkpoint.contents import damaged
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.signals import came_from_outside
 
 MODES = {"AES-GCM": 0x7F3A5ED8, "AES-CBC": 0x7F3A5ED9, "SM4-CBC": 0x7F3A5EDA}
 MOST_BYTES_OF_BLOCK = 64 << 20

@@ -12,15 +12,15 @@ import jax
 import numpy as np
 from jax import export as jax_export
 
-from mycel.base.errors import wrong
-from mycel.base.signals import came_from_outside
-from mycel.base.trees import tree_map
 from mycel.checkpoint import program
 from mycel.checkpoint.interop import to_jax
 from mycel.checkpoint.program import Program
 from mycel.checkpoint.pure import NeedsValues, call_purely, members_of
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.signals import came_from_outside
+from mycel.kernel.base.trees import tree_map
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
-from mycel.record.tensor import Tensor
 
 FORMAT, ENDING = "STABLEHLO", ".stablehlo"
 PLATFORMS = ("cpu", "cuda", "tpu")

@@ -7,10 +7,10 @@ import io
 import mmap
 import os
 
-from mycel.base.atomic import replaced
-from mycel.base.errors import wrong
 from mycel.checkpoint import ckpt_format, encryption, safetensors_format
 from mycel.checkpoint.contents import Contents, damaged
+from mycel.kernel.base.atomic import replaced
+from mycel.kernel.base.errors import wrong
 
 FORMATS = ("ckpt", "safetensors")
 MISSING = "There is no checkpoint file {path}{near}."

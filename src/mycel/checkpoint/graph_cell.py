@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import jax
 
-from mycel.base.errors import wrong
 from mycel.checkpoint.program import Program
-from mycel.define.op import Op
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.op import Op
+from mycel.kernel.record.dispatch import applyn
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
-from mycel.record.dispatch import applyn
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor
 
 WRONG_INPUTS = "The exported {name} takes {expected}, but {actual} were given."
 NO_DERIVATIVE = (

@@ -6,10 +6,10 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.record.stream import current_stream, demand
-from mycel.record.tensor import Tensor, look, new_tensor, resolve
-from mycel.record.value import value_of
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.stream import current_stream, demand
+from mycel.kernel.record.tensor import Tensor, look, new_tensor, resolve
+from mycel.kernel.record.value import value_of
 
 APART = "The elements of this {kind} lie apart in memory: make a copy where they do not, first."
 # DLPack's number for the memory of the host.

@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from mycel.base.errors import wrong
-from mycel.base.places import user_place
 from mycel.checkpoint import encryption, files
 from mycel.checkpoint.saving import writer
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
+from mycel.kernel.record.parameter import Parameter, own_value
+from mycel.kernel.record.tensor import Tensor, rebind
 from mycel.nn.cell import Cell
-from mycel.record.parameter import Parameter, own_value
-from mycel.record.tensor import Tensor, rebind
 
 NOTHING_CHOSEN = "No Parameter of {path} is left after {what} (at {place}). The file has: {names}."
 # Element types that are converted into one another, unless strict_load is set.

@@ -16,10 +16,10 @@ import jax
 import numpy as np
 from jax import export as jax_export
 
-from mycel.base.atomic import replaced
-from mycel.base.version import __version__
 from mycel.checkpoint import safetensors_format
 from mycel.checkpoint.contents import Contents, damaged
+from mycel.kernel.base.atomic import replaced
+from mycel.kernel.base.version import __version__
 
 PROGRAM, WEIGHTS, DESCRIPTION = "program.jax_export", "weights.safetensors", "description.json"
 NOT_INSTALLED = "Exported programs need the package flatbuffers: pip install 'mycel[export]'."

@@ -10,16 +10,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.context import context
-from mycel.base.errors import wrong
-from mycel.base.trees import tree_map
 from mycel.checkpoint.interop import to_jax
+from mycel.kernel.base.context import context
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.trees import tree_map
+from mycel.kernel.record.generator import Generator, get_seed, restore_seed
+from mycel.kernel.record.journal import Journal
+from mycel.kernel.record.stream import Stream, flush, local
+from mycel.kernel.record.tensor import Tensor, new_tensor, point, resolve
+from mycel.kernel.record.value import value_of
 from mycel.nn.cell import Cell
-from mycel.record.generator import Generator, get_seed, restore_seed
-from mycel.record.journal import Journal
-from mycel.record.stream import Stream, flush, local
-from mycel.record.tensor import Tensor, new_tensor, point, resolve
-from mycel.record.value import value_of
 
 NEEDS_VALUES = (
     "{name} reads the value of a Tensor while it is traced with abstract arrays, which have none "

@@ -14,11 +14,11 @@ import ml_dtypes
 import numpy as np
 
 from mycel import nn
-from mycel.base.errors import wrong
-from mycel.base.signals import came_from_outside
 from mycel.checkpoint import files
 from mycel.checkpoint.contents import damaged
-from mycel.record.parameter import Parameter
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.signals import came_from_outside
+from mycel.kernel.record.parameter import Parameter
 
 # What the storages of a .pth file are called, and their element types.
 STORAGES = {

@@ -13,13 +13,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.checkpoint import encryption, files
 from mycel.checkpoint.contents import Contents
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.generator import Generator, default_generator
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
-from mycel.record.generator import Generator, default_generator
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor
 
 # Keywords of MindSpore for several devices and parameter servers: nothing to do for them here.
 _ACCEPTED = {"incremental", "remove_redundancy", "global_step_num"}

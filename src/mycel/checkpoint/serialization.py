@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.dtypes import ALL, as_dtype
-from mycel.base.errors import wrong
 from mycel.checkpoint import encryption, files
 from mycel.checkpoint.ckpt_format import TEXT, TYPE_OF_NAME
 from mycel.checkpoint.loading import fitting
-from mycel.record.parameter import Parameter, own_value
-from mycel.record.tensor import Tensor, rebind
+from mycel.kernel.base.dtypes import ALL, as_dtype
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter, own_value
+from mycel.kernel.record.tensor import Tensor, rebind
 
 
 class NumpyTypes(dict):

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mycel.base.atomic import replaced
-from mycel.base.errors import wrong
 from mycel.checkpoint import safetensors_format
 from mycel.checkpoint.contents import Contents
 from mycel.checkpoint.files import bytes_of_file
 from mycel.checkpoint.saving import writer
+from mycel.kernel.base.atomic import replaced
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.generator import Generator, default_generator, get_seed, restore_seed
+from mycel.kernel.record.tensor import Tensor, rebind, resolve
 from mycel.nn.cell import Cell
 from mycel.ops import random as draws
-from mycel.record.generator import Generator, default_generator, get_seed, restore_seed
-from mycel.record.tensor import Tensor, rebind, resolve
 
 # Keys of the metadata: plain values, names of what is saved once though it has two, random state.
 PLAIN, SAME, RANDOM = "plain", "same", "random"

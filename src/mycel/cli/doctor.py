@@ -12,8 +12,8 @@ from pathlib import Path
 import jax
 
 import mycel as ms
-from mycel.base import backend, heap
 from mycel.compat import coverage
+from mycel.kernel.base import backend, heap
 
 PACKAGES = ("jax", "jaxlib", "numpy", "ml_dtypes", "rich", "safetensors", "matplotlib")
 MODES = {ms.GRAPH_MODE: "GRAPH_MODE", ms.PYNATIVE_MODE: "PYNATIVE_MODE"}

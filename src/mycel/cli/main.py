@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from mycel.base.version import __version__
 from mycel.cli import demo, doctor, run
+from mycel.kernel.base.version import __version__
 
 ABOUT = """\
 mycel is MindSpore's programming model on XLA: networks are Cells, and the same code runs in

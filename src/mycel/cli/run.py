@@ -13,9 +13,9 @@ import sys
 import traceback
 from types import ModuleType
 
-from mycel.base.keywords import explain_keyword
-from mycel.base.places import PACKAGE
 from mycel.compat.alias import install_as_mindspore
+from mycel.kernel.base.keywords import explain_keyword
+from mycel.kernel.base.places import PACKAGE
 
 # Where other processes find what they import, and the folder with what `mindspore` means there.
 PATH_VARIABLE = "PYTHONPATH"

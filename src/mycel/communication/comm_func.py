@@ -7,10 +7,10 @@ Of one process each hands on its own values; what needs another process says so.
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.errors import wrong
-from mycel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, nobody
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, nobody
+from mycel.kernel.record.tensor import Tensor
 from mycel.ops.collectives import check_tensor
-from mycel.record.tensor import Tensor
 
 
 class CommHandle:

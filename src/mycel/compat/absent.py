@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from mycel.base.version import __version__
+from mycel.kernel.base.version import __version__
 
 ABSENT = "{path} has no {name!r} in mycel {version}{nearest}"
 UNKNOWN_MODULE = "There is no module {path} in mycel {version}{nearest}"

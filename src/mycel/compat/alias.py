@@ -12,9 +12,9 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-from mycel.base.log import older
 from mycel.compat import absent
-from mycel.spell import namespaces
+from mycel.kernel.base.log import older
+from mycel.kernel.spell import namespaces
 
 OURS = "mycel"
 THEIRS = "mindspore"

@@ -8,16 +8,16 @@ import gc
 from collections.abc import Callable
 
 from mycel import ops
-from mycel.base import log
-from mycel.base.context import get_context
-from mycel.base.errors import wrong
-from mycel.base.version import __version__
 from mycel.debug import runtime
-from mycel.define.definition import static_key, static_value
-from mycel.differentiate.recompute import call_recomputed
+from mycel.kernel.base import log
+from mycel.kernel.base.context import get_context
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.version import __version__
+from mycel.kernel.define.definition import static_key, static_value
+from mycel.kernel.differentiate.recompute import call_recomputed
+from mycel.kernel.record.stream import current_stream, flush
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
-from mycel.record.stream import current_stream, flush
-from mycel.record.tensor import Tensor
 
 
 class JitConfig:

@@ -7,10 +7,10 @@ import enum
 
 import numpy as np
 
-from mycel.base import dtypes
-from mycel.base.dtypes import DType, as_dtype
-from mycel.base.errors import wrong
-from mycel.record.tensor import Tensor
+from mycel.kernel.base import dtypes
+from mycel.kernel.base.dtypes import DType, as_dtype
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 
 
 def _group(*starts: str) -> tuple[DType, ...]:

@@ -15,10 +15,10 @@ import random
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.base.log import note_once
 from mycel.dataset.transforms import randomness
-from mycel.record import generator
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import note_once
+from mycel.kernel.record import generator
 
 __all__ = ["ErrorSamplesMode", "load"]
 

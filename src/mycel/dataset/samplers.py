@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.engine import chance
+from mycel.kernel.base.errors import wrong
 
 __all__ = [
     "BuiltinSampler",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import jax
 
-from mycel.base import backend
-from mycel.base.context import context, get_context
-from mycel.base.errors import wrong
+from mycel.kernel.base import backend
+from mycel.kernel.base.context import context, get_context
+from mycel.kernel.base.errors import wrong
 
 
 def device(device_id: int | None = None, target: str | None = None):

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import jax
 
-from mycel.base import log
-from mycel.base.errors import wrong
 from mycel.debug.runtime import synchronize
+from mycel.kernel.base import log
+from mycel.kernel.base.errors import wrong
 
 
 class ProfilerLevel(enum.Enum):

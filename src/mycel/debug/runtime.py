@@ -15,11 +15,11 @@ from collections.abc import Iterable
 
 import jax
 
-from mycel.base import heap, log
-from mycel.base.context import launch_blocking
-from mycel.base.errors import wrong
 from mycel.debug.devices import device
-from mycel.record.stream import flush
+from mycel.kernel.base import heap, log
+from mycel.kernel.base.context import launch_blocking
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.stream import flush
 
 _PEAK, _USED = "peak_bytes_in_use", "bytes_in_use"
 _POOL, _POOL_PEAK = "pool_bytes", "peak_pool_bytes"

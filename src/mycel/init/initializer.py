@@ -7,14 +7,14 @@ import math
 
 import numpy as np
 
-from mycel.base import errors
-from mycel.base.dtypes import as_dtype, float32
-from mycel.base.keywords import check_keywords
 from mycel.init import later, schemes
-from mycel.record.generator import default_generator
-from mycel.record.stream import current_stream
-from mycel.record.tensor import Tensor
-from mycel.spell import composite
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import as_dtype, float32
+from mycel.kernel.base.keywords import check_keywords
+from mycel.kernel.record.generator import default_generator
+from mycel.kernel.record.stream import current_stream
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite
 
 
 def random_numbers() -> np.random.Generator:

@@ -10,11 +10,11 @@ from math import prod
 
 import numpy as np
 
-from mycel.base.dtypes import DType
-from mycel.define.aval import aval_of
-from mycel.record.packed import Packed
-from mycel.record.tensor import Tensor, new_tensor
-from mycel.record.value import Value
+from mycel.kernel.base.dtypes import DType
+from mycel.kernel.define.aval import aval_of
+from mycel.kernel.record.packed import Packed
+from mycel.kernel.record.tensor import Tensor, new_tensor
+from mycel.kernel.record.value import Value
 
 
 class _Thread(threading.local):

@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from mycel.base import errors
 from mycel.init import schemes
 from mycel.init.initializer import NAMES, Initializer, random_numbers
+from mycel.kernel.base import errors
 
 _LINEAR = (
     "linear",

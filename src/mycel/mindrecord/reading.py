@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.base.places import user_place
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
 from mycel.mindrecord.errors import MRMOpenError
 from mycel.mindrecord.packing import is_compressed, unpack_arrays, unpack_integers, unpack_scalars
 

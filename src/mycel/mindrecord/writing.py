@@ -11,9 +11,9 @@ import struct
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.base.log import warning
-from mycel.base.places import user_place
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import warning
+from mycel.kernel.base.places import user_place
 from mycel.mindrecord.errors import (
     MRMDefineIndexError,
     MRMGetMetaError,

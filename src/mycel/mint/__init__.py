@@ -2,10 +2,10 @@
 """MindSpore's `mint` names: the same operators, spelled as PyTorch spells them."""
 
 from mycel import ops
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import answer, namespaces
 from mycel.mint import linalg, nn, optim, special
 from mycel.mint.nn import functional
-from mycel.record.tensor import Tensor
-from mycel.spell import answer, namespaces
 
 answer(globals(), "mint")
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import copy
 
 from mycel import communication, ops
-from mycel.base import log
-from mycel.base.errors import wrong
-from mycel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
 from mycel.communication.comm_func import handle, irecv, isend, one_each, recv, send
+from mycel.kernel.base import log
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
 from mycel.ops.collectives import check_kind, check_tensor
 
 

@@ -2,7 +2,7 @@
 """MindSpore's `mint.special`: functions of one number that also have other names."""
 
 import mycel.ops  # noqa: F401 - defines what is spelled here
-from mycel.spell import answer, namespaces
+from mycel.kernel.spell import answer, namespaces
 
 answer(globals(), "mint.special")
 

@@ -8,23 +8,23 @@ from collections.abc import Callable
 from types import MethodType
 from weakref import ref
 
-from mycel.base import errors
-from mycel.base.context import GRAPH_MODE, context
-from mycel.base.keywords import check_keywords, explain_keyword
-from mycel.base.places import user_place
-from mycel.base.structure import structure
-from mycel.differentiate.api import DERIVATIVES
-from mycel.differentiate.recompute import call_recomputed
+from mycel.kernel.base import errors
+from mycel.kernel.base.context import GRAPH_MODE, context
+from mycel.kernel.base.keywords import check_keywords, explain_keyword
+from mycel.kernel.base.places import user_place
+from mycel.kernel.base.structure import structure
+from mycel.kernel.differentiate.api import DERIVATIVES
+from mycel.kernel.differentiate.recompute import call_recomputed
+from mycel.kernel.record.journal import Change
+from mycel.kernel.record.parameter import Parameter, ParameterTuple
+from mycel.kernel.record.stream import current_stream, local
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell_hooks import Hookable, call_with_hooks
 from mycel.nn.custom_reverse import call_with_reverse, has_reverse
 from mycel.nn.members import Named, named_members, never_called
 from mycel.nn.precision import call_in_precision, names_used
 from mycel.nn.settings import Settings
 from mycel.nn.state import Stateful
-from mycel.record.journal import Change
-from mycel.record.parameter import Parameter, ParameterTuple
-from mycel.record.stream import current_stream, local
-from mycel.record.tensor import Tensor
 
 # Given by the package root: makes a function that is remembered in Graph mode.
 given: dict[str, Callable] = {}

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from weakref import ref
 
-from mycel.base.trees import tree_exchange, tree_leaves
-from mycel.differentiate.fire import Border, Enter, Leave
-from mycel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, call_hook, check_hook
-from mycel.record.marker import mark
-from mycel.record.parameter import Parameter
-from mycel.record.stream import Stream, find_place
-from mycel.record.tensor import Tensor, new_tensor, resolve
+from mycel.kernel.base.trees import tree_exchange, tree_leaves
+from mycel.kernel.differentiate.fire import Border, Enter, Leave
+from mycel.kernel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, call_hook, check_hook
+from mycel.kernel.record.marker import mark
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.stream import Stream, find_place
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 
 
 class CellHooks:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 
 
 def is_number(value) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_integer
 from mycel.nn.members import Named, never_called

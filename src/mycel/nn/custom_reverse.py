@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import inspect
 
-from mycel.base.trees import tree_leaves, tree_map
-from mycel.differentiate.reverse import ZEROS
-from mycel.record.marker import COPY, Inside, Marker
-from mycel.record.stream import Stream, find_place, record
-from mycel.record.tensor import Tensor, new_tensor, resolve
-from mycel.record.value import Value
+from mycel.kernel.base.trees import tree_leaves, tree_map
+from mycel.kernel.differentiate.reverse import ZEROS
+from mycel.kernel.record.marker import COPY, Inside, Marker
+from mycel.kernel.record.stream import Stream, find_place, record
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
+from mycel.kernel.record.value import Value
 
 
 class CustomReverse(Marker):

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.errors import wrong
-from mycel.base.log import older
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import older
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number, one_of
 from mycel.ops.loss import cross_entropies_of_classes
 from mycel.ops.statistics import root_of_squares
-from mycel.record.tensor import Tensor
 
 REDUCTIONS = ("mean", "sum", "none")
 

@@ -15,15 +15,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel import ops
-from mycel.base.dtypes import float32, int32
-from mycel.base.errors import wrong
-from mycel.base.structure import structure
-from mycel.differentiate.api import value_and_grad
+from mycel.kernel.base.dtypes import float32, int32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.structure import structure
+from mycel.kernel.differentiate.api import value_and_grad
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor, new_tensor, rebind, resolve
+from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.wrap import TrainOneStepCell
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor, new_tensor, rebind, resolve
-from mycel.spell import op
 
 
 def _is_real(array) -> bool:

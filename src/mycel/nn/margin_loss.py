@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 
 from mycel import ops
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, number
 from mycel.nn.layers.activation import get_activation
 from mycel.nn.loss import LossBase, tensors
 from mycel.ops.statistics import root_of_squares
-from mycel.record.tensor import Tensor
 
 
 class SoftMarginLoss(LossBase):

@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from weakref import ref
 
-from mycel.base import errors
-from mycel.base.places import user_place
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor
+from mycel.kernel.base import errors
+from mycel.kernel.base.places import user_place
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 
 
 class Named(OrderedDict):

@@ -14,15 +14,15 @@ from itertools import takewhile
 from types import CodeType
 from weakref import WeakKeyDictionary
 
-from mycel.base import errors
-from mycel.base.dtypes import DType, bfloat16, float16, float32
-from mycel.base.structure import structure
-from mycel.base.trees import tree_exchange, tree_leaves
-from mycel.define.op import Op
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import DType, bfloat16, float16, float32
+from mycel.kernel.base.structure import structure
+from mycel.kernel.base.trees import tree_exchange, tree_leaves
+from mycel.kernel.define.op import Op
+from mycel.kernel.record.stream import local, record
+from mycel.kernel.record.tensor import Tensor, new_tensor, rebind, resolve
+from mycel.kernel.record.value import Value
 from mycel.nn.members import Members, cells_and_names, is_called
-from mycel.record.stream import local, record
-from mycel.record.tensor import Tensor, new_tensor, rebind, resolve
-from mycel.record.value import Value
 
 # The operators that cast, by the type they cast to.
 _casts: dict[DType, Op] = {}

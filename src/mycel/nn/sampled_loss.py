@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.checks import boolean, positive_integer
 from mycel.nn.loss import LossBase, tensors
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
-from mycel.base import errors
-from mycel.base.log import note_once
+from mycel.kernel.base import errors
+from mycel.kernel.base.log import note_once
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import is_integer
 from mycel.nn.members import is_called
 from mycel.nn.precision import Precise
 from mycel.ops.casting import cast
-from mycel.record.tensor import Tensor
 
 _RECOMPUTE = ("mp_comm_recompute", "parallel_optimizer_comm_recompute")
 

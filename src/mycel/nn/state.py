@@ -9,16 +9,16 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
 from weakref import ref
 
-from mycel.base import backend, errors
-from mycel.base.context import get_context
-from mycel.base.dtypes import DType, as_dtype
-from mycel.base.places import user_place
-from mycel.base.structure import changed_everywhere
+from mycel.kernel.base import backend, errors
+from mycel.kernel.base.context import get_context
+from mycel.kernel.base.dtypes import DType, as_dtype
+from mycel.kernel.base.places import user_place
+from mycel.kernel.base.structure import changed_everywhere
+from mycel.kernel.record.hooks import HookHandle, Hooks, check_hook
+from mycel.kernel.record.parameter import own_value
+from mycel.kernel.record.stream import current_stream
+from mycel.kernel.record.tensor import Tensor, rebind
 from mycel.nn.members import Members
-from mycel.record.hooks import HookHandle, Hooks, check_hook
-from mycel.record.parameter import own_value
-from mycel.record.stream import current_stream
-from mycel.record.tensor import Tensor, rebind
 
 # The key of what `get_extra_state` returns, behind the path of its Cell.
 EXTRA = "_extra_state"

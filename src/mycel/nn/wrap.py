@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
-from mycel.differentiate.api import GradOperation, grad, value_and_grad
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.differentiate.api import GradOperation, grad, value_and_grad
+from mycel.kernel.record.parameter import ParameterTuple
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_number
 from mycel.nn.layers.linear import Identity
-from mycel.record.parameter import ParameterTuple
 
 
 def _cell(value, what: str) -> Cell:

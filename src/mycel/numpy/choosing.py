@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable
 
 from mycel import ops
-from mycel.base import errors
-from mycel.base.dtypes import int32
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import int32
+from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import (
     as_tensor,
     axis_of,
@@ -19,7 +20,6 @@ from mycel.numpy.convert import (
     stacked,
 )
 from mycel.ops.selection import nearest, nearest_elements
-from mycel.record.tensor import Tensor
 
 
 def where(condition, x=None, y=None):

@@ -6,10 +6,19 @@ from __future__ import annotations
 import numpy as np
 
 from mycel import ops
-from mycel.base import errors
-from mycel.base.dtypes import DType, as_dtype, bool_, complex64, float16, float32, int32, uint32
-from mycel.base.promotion import promote_dtypes
-from mycel.record.tensor import Tensor
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    complex64,
+    float16,
+    float32,
+    int32,
+    uint32,
+)
+from mycel.kernel.base.promotion import promote_dtypes
+from mycel.kernel.record.tensor import Tensor
 
 _PYTHON = {bool: bool_, int: int32, float: float32, complex: complex64}
 _WORDS = {int: int32, float: float32, "uint": uint32}

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base import errors
-from mycel.base.dtypes import as_dtype, float32, int32
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import as_dtype, float32, int32
+from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import (
     as_tensor,
     axis_of,
@@ -14,7 +15,6 @@ from mycel.numpy.convert import (
     in_type,
 )
 from mycel.ops.creation import as_size
-from mycel.record.tensor import Tensor
 
 _REAL = ("float16", "float32", "float64")
 _WHOLE = ("int8", "int16", "int32", "int64")

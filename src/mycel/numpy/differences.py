@@ -6,14 +6,14 @@ from __future__ import annotations
 import math
 
 from mycel import ops
-from mycel.base import errors
-from mycel.base.dtypes import float32, float64
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import float32, float64
+from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.arithmetic import add, divide, multiply, remainder
 from mycel.numpy.convert import as_real, as_tensor, axes_of, axis_of, meeting_type
 from mycel.numpy.layout import concatenate
 from mycel.numpy.reduction import cumsum
 from mycel.numpy.signal import convolve
-from mycel.record.tensor import Tensor
 
 
 def _cut(x, axis, start, end):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 
-from mycel.base import errors
-from mycel.base.dtypes import (
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import (
     bool_,
     float16,
     float32,
@@ -20,8 +20,8 @@ from mycel.base.dtypes import (
     uint32,
     uint64,
 )
+from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import as_tensor, element, meeting_of
-from mycel.record.tensor import Tensor
 
 int_, uint, float_ = int32, uint32, float32
 inf = PINF = math.inf

@@ -6,12 +6,12 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from mycel import ops
-from mycel.base import errors
-from mycel.base.dtypes import float32, int64
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import float32, int64
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import op
 from mycel.numpy.convert import as_angle, as_real, as_tensor, in_type, meeting_of
 from mycel.ops.arithmetic import real_div
-from mycel.record.tensor import Tensor
-from mycel.spell import op
 
 
 def abs(x, dtype=None):

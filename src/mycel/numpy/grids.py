@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 
 from mycel import ops
-from mycel.base import errors
-from mycel.base.dtypes import float32, int32
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import float32, int32
+from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import as_tensor, element, in_type
 from mycel.numpy.creation import arange, linspace, zeros
-from mycel.record.tensor import Tensor
 
 
 def _whole(**numbers) -> None:

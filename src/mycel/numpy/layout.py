@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base import errors
+from mycel.kernel.base import errors
+from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import (
     as_tensor,
     axes_of,
@@ -12,7 +13,6 @@ from mycel.numpy.convert import (
     broadcast_shape,
 )
 from mycel.ops.creation import as_size
-from mycel.record.tensor import Tensor
 
 
 def reshape(x, new_shape):

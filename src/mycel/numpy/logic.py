@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base import errors
+from mycel.kernel.base import errors
+from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import (
     as_tensor,
     axes_of,
@@ -13,7 +14,6 @@ from mycel.numpy.convert import (
     in_type,
     operands,
 )
-from mycel.record.tensor import Tensor
 
 
 def equal(x1, x2, dtype=None):

@@ -8,8 +8,10 @@ from math import inf, isinf
 import jax.numpy as jnp
 
 from mycel import ops
-from mycel.base import errors
-from mycel.base.dtypes import float32
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import op
 from mycel.numpy.convert import (
     as_real,
     as_tensor,
@@ -20,8 +22,6 @@ from mycel.numpy.convert import (
     meeting_type,
 )
 from mycel.ops.linear import vector_dot
-from mycel.record.tensor import Tensor
-from mycel.spell import op
 
 
 def _met(*values) -> list[Tensor]:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base import errors
-from mycel.base.dtypes import float32, float64, int32, uint32
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import float32, float64, int32, uint32
+from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import (
     as_real,
     as_tensor,
@@ -16,7 +17,6 @@ from mycel.numpy.convert import (
 )
 from mycel.ops.reduction import reduce_max, reduce_min, reduce_sum
 from mycel.ops.statistics import root_of_squares
-from mycel.record.tensor import Tensor
 
 _SHORT = ("bool", "int8", "int16")
 _SHORT_UNSIGNED = ("uint8", "uint16")

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel import ops
-from mycel.base import errors
-from mycel.base.dtypes import float32, float64
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import float32, float64
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import op
 from mycel.numpy.choosing import apply_along_axis
 from mycel.numpy.convert import as_tensor, in_type, meeting_type
 from mycel.ops.padding import pad_constant
-from mycel.record.tensor import Tensor
-from mycel.spell import op
 
 _MODES = ("full", "same", "valid")
 

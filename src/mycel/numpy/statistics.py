@@ -8,15 +8,15 @@ import math
 import numpy as np
 
 from mycel import ops
-from mycel.base import errors
-from mycel.base.dtypes import float32, int32
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import float32, int32
+from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import as_tensor, axes_of, in_type, meeting_type
 from mycel.numpy.creation import linspace
 from mycel.numpy.layout import concatenate
 from mycel.ops.arithmetic import real_div
 from mycel.ops.reduction import reduce_sum
 from mycel.ops.selection import nearest
-from mycel.record.tensor import Tensor
 
 
 def average(x, axis=None, weights=None, returned=False):

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators: functions, and Primitive classes of the same names. Each is defined once, below."""
 
-from mycel.differentiate.api import (
+from mycel.kernel.differentiate.api import (
     GradOperation,
     get_grad,
     grad,
     stop_gradient,
     value_and_grad,
 )
-from mycel.differentiate.mapping import vmap
-from mycel.differentiate.products import jacfwd, jacrev, jvp, vjp
+from mycel.kernel.differentiate.mapping import vmap
+from mycel.kernel.differentiate.products import jacfwd, jacrev, jvp, vjp
+from mycel.kernel.spell import Primitive, answer, namespaces
 from mycel.ops import (
     accumulation,
     activation,
@@ -142,7 +143,6 @@ from mycel.ops.user_primitive import (
     PyFunc,
     prim_attr_register,
 )
-from mycel.spell import Primitive, answer, namespaces
 
 answer(globals(), "ops")
 

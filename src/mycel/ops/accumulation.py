@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.dtypes import numpy_dtype
+from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import as_vector, axis_in
 from mycel.ops.common import as_float
 from mycel.ops.joining import concat
 from mycel.ops.reduction import first_given
-from mycel.spell import composite, op
 
 
 def _accumulated(x, axis, accumulate, exclusive, reverse):

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.kernel.spell import op
 from mycel.ops.axes import axis_in, one_or_more
 from mycel.ops.common import as_float
-from mycel.spell import op
 
 
 @op("ops.relu(input=x, inplace=False)", "ReLU()(input=x)", "Tensor.relu(x)",

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.promotion import promote_weakly
+from mycel.kernel.base.promotion import promote_weakly
+from mycel.kernel.spell import composite, op
 from mycel.ops.common import as_float, promoted
-from mycel.spell import composite, op
 
 
 def _promoted_weakly(x, y):

@@ -9,14 +9,14 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.dtypes import int32, numpy_dtype
-from mycel.base.errors import wrong
-from mycel.define.bounds import Bounds
+from mycel.kernel.base.dtypes import int32, numpy_dtype
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.common import promoted
 from mycel.ops.extremes import amax, amin
 from mycel.ops.ordering import unique
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 @op("ops.combinations(input=x, r=count, with_replacement=again)")

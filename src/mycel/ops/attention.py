@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.dtypes import float32
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.record.generator import default_generator
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.dropout import drop
-from mycel.record.generator import default_generator
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 @op()

@@ -8,14 +8,14 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.define.bounds import Bounds
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
 from mycel.ops.convolution import same_or_given
 from mycel.ops.patches import fold, patches
 from mycel.ops.pooling import unfold
 from mycel.ops.resizing import resized
 from mycel.ops.selection import gather
-from mycel.spell import composite, op
 
 # -- blocks ------------------------------------------------------------------------------------
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base import dtypes as types
-from mycel.base.dtypes import as_dtype
-from mycel.record.tensor import Tensor, new_tensor, resolve
-from mycel.spell import composite, op
+from mycel.kernel.base import dtypes as types
+from mycel.kernel.base.dtypes import as_dtype
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
+from mycel.kernel.spell import composite, op
 
 
 @op(rearranges=True)

@@ -6,10 +6,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.lengths import length, root
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 @op()

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from mycel.base.errors import wrong
-from mycel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import Primitive
 from mycel.ops.copying import identity
-from mycel.record.tensor import Tensor
-from mycel.spell import Primitive
 
 
 class ReduceOp:

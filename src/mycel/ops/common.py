@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.promotion import promote_dtypes
+from mycel.kernel.base.promotion import promote_dtypes
 
 
 def promoted(x, y):

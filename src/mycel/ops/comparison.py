@@ -6,9 +6,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.common import promoted
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 @op(

@@ -6,9 +6,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import op
 from mycel.ops.common import as_float
-from mycel.record.tensor import Tensor
-from mycel.spell import op
 
 
 @op("Complex()(real=x, imag=y)")

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mycel.base.dtypes import DType
-from mycel.base.errors import wrong
-from mycel.base.places import user_place
-from mycel.record.tensor import Tensor
-from mycel.spell import Primitive
+from mycel.kernel.base.dtypes import DType
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import Primitive
 
 NO_MATCH = (
     "{name} is written for {known}, but it was called with ({given}) at {place}. Register a "

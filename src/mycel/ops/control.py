@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import Primitive
 from mycel.ops.decompositions import condition_number
-from mycel.record.tensor import Tensor
-from mycel.spell import Primitive
 
 
 def cond(A, p=None, *rest):

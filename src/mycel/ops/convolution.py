@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import one_or_more, several
 from mycel.ops.lowering import convolve
-from mycel.spell import composite, op
 
 
 @op(

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.differentiate.api import stop_gradient
-from mycel.record.parameter import assign as set_value
-from mycel.record.tensor import Tensor, new_tensor, resolve
-from mycel.spell import composite, op
+from mycel.kernel.differentiate.api import stop_gradient
+from mycel.kernel.record.parameter import assign as set_value
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
+from mycel.kernel.spell import composite, op
 
 
 @op(

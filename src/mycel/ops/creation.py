@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.dtypes import DType, as_dtype, float32, int64
+from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.powers import pow
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 def as_size(size) -> tuple[int, ...]:

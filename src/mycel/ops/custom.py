@@ -13,12 +13,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mycel.base import errors
-from mycel.base.dtypes import as_dtype
-from mycel.base.places import user_place
-from mycel.define.definition import static_value
-from mycel.define.op import Op
-from mycel.execute.effects import every_call
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import as_dtype
+from mycel.kernel.base.places import user_place
+from mycel.kernel.define.definition import static_value
+from mycel.kernel.define.op import Op
+from mycel.kernel.execute.effects import every_call
+from mycel.kernel.record.stream import local, record
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
+from mycel.kernel.record.value import Value
+from mycel.kernel.spell.primitive import Primitive
 from mycel.ops.user_operator import (
     UserOperator,
     call_bprop,
@@ -26,10 +30,6 @@ from mycel.ops.user_operator import (
     make_callable,
     name_of,
 )
-from mycel.record.stream import local, record
-from mycel.record.tensor import Tensor, new_tensor, resolve
-from mycel.record.value import Value
-from mycel.spell.primitive import Primitive
 
 NO_SUCH_TYPE = (
     "func_type={kind!r} (at {place}) is written for MindSpore's own compilers. Write the "

@@ -14,15 +14,15 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from mycel.base import errors
-from mycel.base.dtypes import as_dtype
-from mycel.base.places import user_place
-from mycel.base.signals import came_from_outside
-from mycel.define.aval import Aval, aval_of
-from mycel.record.stream import Stream, demand, local
-from mycel.record.tensor import Tensor, new_tensor, to_array
-from mycel.record.value import Value, value_of
-from mycel.spell.primitive import Primitive
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import as_dtype
+from mycel.kernel.base.places import user_place
+from mycel.kernel.base.signals import came_from_outside
+from mycel.kernel.define.aval import Aval, aval_of
+from mycel.kernel.record.stream import Stream, demand, local
+from mycel.kernel.record.tensor import Tensor, new_tensor, to_array
+from mycel.kernel.record.value import Value, value_of
+from mycel.kernel.spell.primitive import Primitive
 
 NO_QUEUE = (
     "GetNext at {place}: there is no data queue {name!r}{others}. Feed it before the call: "

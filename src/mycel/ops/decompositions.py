@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.dtypes import numpy_dtype
+from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axes_in
 from mycel.ops.common import as_float
 from mycel.ops.lengths import length, matrix_length
-from mycel.spell import composite, op
 
 
 def inexact(x, what):

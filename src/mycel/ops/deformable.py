@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.spell import composite, op
 from mycel.ops.convolution import bias_add, convolution
-from mycel.spell import composite, op
 
 
 def _window(kernel, strides, pads, dilations, data_format):

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.spell import composite
 from mycel.ops import update_rules as rules
 from mycel.ops.updates import settings_for, updated
-from mycel.spell import composite
 
 
 @composite("ApplyGradientDescent()(var, alpha, delta)")

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.spell import composite, op
 from mycel.ops.common import promoted
 from mycel.ops.random import as_key, draw_key
-from mycel.spell import composite, op
 
 NO_SHIFT = (0.0, 0.0, 0.0, 0.0)
 NO_SCALE = (1.0, 1.0, 1.0, 1.0)

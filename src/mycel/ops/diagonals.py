@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
-from mycel.spell import composite, op
 
 
 @op(

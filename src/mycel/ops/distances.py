@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.define.bounds import Bounds
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.record.tensor import rebind, resolve
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
 from mycel.ops.common import as_float, promoted
 from mycel.ops.lengths import distance, length
 from mycel.ops.random import as_key, draw_key
-from mycel.record.tensor import rebind, resolve
-from mycel.spell import composite, op
 
 
 def _order(p, what: str) -> float:

@@ -7,14 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.dtypes import as_dtype, float32, int32
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import as_dtype, float32, int32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.common import as_float
 from mycel.ops.creation import as_size
 from mycel.ops.in_place_methods import check_order, check_real, drawn_in
 from mycel.ops.random import as_key, as_tensor, draw_key, draw_normal, draw_uniform
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 @op()

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.record.generator import default_generator
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
+from mycel.kernel.record.generator import default_generator
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 
 
 @op()

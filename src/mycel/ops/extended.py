@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 
+from mycel.kernel.spell import Primitive, composite, namespaces
+from mycel.kernel.spell.declare import Later
 from mycel.ops.joining import stack
-from mycel.spell import Primitive, composite, namespaces
-from mycel.spell.declare import Later
 
 # The class, and the name of its function in `mint`.
 PRIMITIVES = {

@@ -7,14 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.dtypes import int64, numpy_dtype
+from mycel.kernel.base.dtypes import int64, numpy_dtype
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.arithmetic import maximum, minimum
 from mycel.ops.axes import as_vector, axis_in
 from mycel.ops.comparison import where as where_op
 from mycel.ops.creation import zeros
 from mycel.ops.reduction import first_given, reduce_max, reduce_min
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 def pick(x, index, axis):

@@ -6,11 +6,11 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.dtypes import numpy_dtype
+from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
 from mycel.ops.common import as_float
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 _INVERSE = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 # XLA transforms so many dimensions at once.

@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.execute.effects import every_call
-from mycel.record.tensor import Tensor
-from mycel.spell import Primitive
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.execute.effects import every_call
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import Primitive
 
 
 def constexpr(

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mycel.differentiate.fire import watch_gradients
-from mycel.record.hooks import check_hook
-from mycel.record.tensor import Tensor
-from mycel.spell import Primitive
+from mycel.kernel.differentiate.fire import watch_gradients
+from mycel.kernel.record.hooks import check_hook
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import Primitive
 
 
 class HookBackward(Primitive):

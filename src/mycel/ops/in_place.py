@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from mycel.base import errors
-from mycel.base.dtypes import bool_
-from mycel.base.places import user_place
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import bool_
+from mycel.kernel.base.places import user_place
+from mycel.kernel.record.tensor import give_value, resolve
+from mycel.kernel.spell import composite
 from mycel.ops.activation import relu, sigmoid
 from mycel.ops.dropout import dropout, dropout2d
 from mycel.ops.linear import addr
-from mycel.record.tensor import give_value, resolve
-from mycel.spell import composite
 
 
 def _rank(dtype) -> int:

@@ -12,8 +12,10 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.dtypes import float32, float64
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import float32, float64
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite
 from mycel.ops.in_place import assigned
 from mycel.ops.random import (
     as_tensor,
@@ -23,8 +25,6 @@ from mycel.ops.random import (
     draw_normal,
     draw_uniform,
 )
-from mycel.record.tensor import Tensor
-from mycel.spell import composite
 
 # -- arithmetic ---------------------------------------------------------------------------------
 

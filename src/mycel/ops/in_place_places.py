@@ -9,14 +9,14 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.define.bounds import counted
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.bounds import counted
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.in_place import assigned
 from mycel.ops.scatter import index_fill, positions_along, tensor_scatter_add, with_index_added
 from mycel.ops.scatter import scatter_elements as scattered
 from mycel.ops.selection import positions_in
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 # Positions become integers again because the machine differentiates integer inputs as reals.
 

@@ -15,12 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.define.bounds import counted
-from mycel.record.dispatch import number_value, wrap
-from mycel.record.stream import record
-from mycel.record.tensor import Tensor, data_value, give_value, resolve
-from mycel.record.value import Value
-from mycel.spell import op
+from mycel.kernel.define.bounds import counted
+from mycel.kernel.record.dispatch import number_value, wrap
+from mycel.kernel.record.stream import record
+from mycel.kernel.record.tensor import Tensor, data_value, give_value, resolve
+from mycel.kernel.record.value import Value
+from mycel.kernel.spell import op
 
 # What a plan says of a dimension. An integer, a moving slice and an array take one input each;
 # a number is an integer that only the device knows. Dimensions behind the plan are taken whole.

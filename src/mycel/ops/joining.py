@@ -9,10 +9,10 @@ import itertools
 import jax.numpy as jnp
 from jax import lax
 
-from mycel.base.promotion import promote_dtypes
+from mycel.kernel.base.promotion import promote_dtypes
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
 from mycel.ops.shape import expand_dims, reshape
-from mycel.spell import composite, op
 
 
 def _alike(tensors, what: str):

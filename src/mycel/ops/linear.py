@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.spell import composite, op
 from mycel.ops.arithmetic import add, mul
 from mycel.ops.common import promoted
 from mycel.ops.lengths import distance
 from mycel.ops.reduction import reduce_sum
-from mycel.spell import composite, op
 
 
 def _fit(x, y, x_axis=-1, y_axis=-2):

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.define.bounds import Bounds
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.spell import composite, op
 from mycel.ops.common import as_float, promoted
 from mycel.ops.lengths import absolute
-from mycel.spell import composite, op
 
 CLASS = "class number"
 

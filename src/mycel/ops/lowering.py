@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.backend import on_cpu
+from mycel.kernel.base.backend import on_cpu
 
 # Up to this many input channels a convolution on CPU is quicker as patches and one product. Such
 # inputs are pictures, so that the slow part, the gradient of the patches, is not asked for.

@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.define.bounds import Bounds
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.spell import op
 from mycel.ops import lengths
 from mycel.ops.common import as_float, promoted
 from mycel.ops.loss import CLASS
-from mycel.spell import op
 
 
 def _reduced(losses, reduction: str):

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.record.dispatch import number_value, wrap
+from mycel.kernel.record.stream import record
+from mycel.kernel.record.tensor import Tensor, resolve
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
-from mycel.record.dispatch import number_value, wrap
-from mycel.record.stream import record
-from mycel.record.tensor import Tensor, resolve
-from mycel.spell import composite, op
 
 
 @op(

@@ -7,12 +7,12 @@ from math import prod
 
 import numpy as np
 
-from mycel.base.dtypes import as_dtype
-from mycel.base.errors import wrong
-from mycel.base.structure import changed_everywhere
-from mycel.record.stream import demand, local
-from mycel.record.tensor import Tensor, give_value, look, resolve
-from mycel.spell import composite
+from mycel.kernel.base.dtypes import as_dtype
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.structure import changed_everywhere
+from mycel.kernel.record.stream import demand, local
+from mycel.kernel.record.tensor import Tensor, give_value, look, resolve
+from mycel.kernel.spell import composite
 
 # -- where the elements lie ----------------------------------------------------------------------
 

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axes_in, axis_in, one_or_more
 from mycel.ops.shape import reshape
-from mycel.record.tensor import Tensor, rebind, resolve
-from mycel.spell import composite, op
 
 
 def _moments(x, axes):

@@ -12,15 +12,15 @@ import operator
 
 import numpy as np
 
-from mycel.base.dtypes import as_dtype
-from mycel.base.errors import wrong
-from mycel.base.log import older
-from mycel.base.trees import tree_map
-from mycel.differentiate.api import stop_gradient
+from mycel.kernel.base.dtypes import as_dtype
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import older
+from mycel.kernel.base.trees import tree_map
+from mycel.kernel.differentiate.api import stop_gradient
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
+from mycel.kernel.spell import Primitive, namespaces
+from mycel.kernel.spell.declare import Later
 from mycel.ops.hints import DType
-from mycel.record.tensor import Tensor, new_tensor, resolve
-from mycel.spell import Primitive, namespaces
-from mycel.spell.declare import Later
 
 # The older name, and the one to write instead.
 RENAMED = {

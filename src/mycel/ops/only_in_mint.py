@@ -7,9 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.dtypes import int64
-from mycel.base.errors import wrong
-from mycel.define.bounds import Bounds
+from mycel.kernel.base.dtypes import int64
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.accumulation import cumsum
 from mycel.ops.activation import log_softmax, softmax
 from mycel.ops.axes import axes_in, axis_in, several
@@ -27,8 +29,6 @@ from mycel.ops.ordering import argsort, sort, topk
 from mycel.ops.pooling import adaptive_max_pool2d
 from mycel.ops.reduction import count_nonzero
 from mycel.ops.volumes import adaptive_max_pool_image
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 def _whole(x) -> bool:

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.dtypes import float32
-from mycel.define.bounds import integers
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.define.bounds import integers
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import as_vector, axis_in
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 def _order(x, axis, descending):

@@ -15,13 +15,13 @@ import threading
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.base.trees import tree_leaves
-from mycel.differentiate.api import given
-from mycel.record.parameter import Parameter
-from mycel.record.stream import current_stream
-from mycel.record.tensor import Tensor, rebind, resolve
-from mycel.spell import Primitive, op
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.trees import tree_leaves
+from mycel.kernel.differentiate.api import given
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.stream import current_stream
+from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.spell import Primitive, op
 
 LENGTH = 8
 

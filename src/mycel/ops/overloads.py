@@ -10,8 +10,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.dtypes import DType, bool_, numpy_dtype
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import DType, bool_, numpy_dtype
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
 from mycel.ops.casting import astype
 from mycel.ops.comparison import where
@@ -22,8 +24,6 @@ from mycel.ops.reduction import first_given
 from mycel.ops.scatter import scatter_elements, with_index_added
 from mycel.ops.selection import gather, gather_elements, nearest
 from mycel.ops.shape import flip, reshape, swapaxes, tile, transpose
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 DEVICES = ("cpu", "gpu", "tpu", "ascend")
 # The words for what is done where an element stands already, and ours.

@@ -6,8 +6,8 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from mycel.base.errors import wrong
-from mycel.spell import composite, op
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.spell import composite, op
 
 _MODES = {"reflect": "reflect", "symmetric": "symmetric", "replicate": "edge", "circular": "wrap"}
 

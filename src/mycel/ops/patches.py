@@ -8,10 +8,10 @@ import math
 import jax
 import jax.numpy as jnp
 
+from mycel.kernel.spell import composite, op
 from mycel.ops import lowering
 from mycel.ops.axes import several
 from mycel.ops.convolution import same_or_given
-from mycel.spell import composite, op
 
 
 @op(

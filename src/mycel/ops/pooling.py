@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.define.definition import interned
+from mycel.kernel.define.definition import interned
+from mycel.kernel.spell import composite, op
 from mycel.ops import lowering
 from mycel.ops.axes import one_or_more, several
 from mycel.ops.convolution import same_or_given
-from mycel.spell import composite, op
 
 # Windows lie over the last len(kernel) dimensions; pads are pairs (in front, behind).
 

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.define.bounds import Bounds
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.spell import composite, op
 from mycel.ops.normalization import rms_norm
-from mycel.spell import composite, op
 
 
 @op(

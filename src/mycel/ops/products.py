@@ -6,9 +6,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
+from mycel.kernel.spell import op
 from mycel.ops.axes import axis_in
 from mycel.ops.common import as_float, promoted
-from mycel.spell import op
 
 
 @op("ops.batch_dot(x1=x, x2=y, axes=axes)")

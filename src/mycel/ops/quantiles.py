@@ -6,14 +6,14 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base import errors
-from mycel.base.dtypes import int32, int64, numpy_dtype
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import int32, int64, numpy_dtype
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
 from mycel.ops.common import as_float
 from mycel.ops.extremes import median
 from mycel.ops.ordering import places_in_order, searchsorted
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 @op()

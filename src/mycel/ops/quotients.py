@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.spell import op
 from mycel.ops.axes import axis_in
 from mycel.ops.common import as_float, promoted
-from mycel.spell import op
 
 
 @op("ops.inv(x)", "Inv()(x)", "Tensor.inv(x)")

@@ -12,14 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.dtypes import as_dtype, float32, int32, int64
-from mycel.define.definition import static_value
+from mycel.kernel.base.dtypes import as_dtype, float32, int32, int64
+from mycel.kernel.define.definition import static_value
+from mycel.kernel.record.generator import Generator, default_generator, get_seed
+from mycel.kernel.record.stream import current_stream
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.common import as_float
 from mycel.ops.creation import as_size
-from mycel.record.generator import Generator, default_generator, get_seed
-from mycel.record.stream import current_stream
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 _seeded = threading.local()
 

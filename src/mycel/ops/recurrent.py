@@ -17,16 +17,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.errors import wrong
-from mycel.define.op import Op
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.op import Op
+from mycel.kernel.record.dispatch import applyn
+from mycel.kernel.record.stream import current_stream, record
+from mycel.kernel.record.value import Value
+from mycel.kernel.spell import composite, op
 from mycel.ops.activation import tanh
 from mycel.ops.joining import concat, split
 from mycel.ops.recurrent_kinds import KINDS, toward_hidden, toward_input, whole
 from mycel.ops.shape import reshape, swapaxes
-from mycel.record.dispatch import applyn
-from mycel.record.stream import current_stream, record
-from mycel.record.value import Value
-from mycel.spell import composite, op
 
 # -- the scan ------------------------------------------------------------------------------------
 

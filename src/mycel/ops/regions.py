@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.errors import wrong
-from mycel.define.bounds import Bounds
-from mycel.spell import composite, op
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.spell import composite, op
 
 
 def _taps(place, length):

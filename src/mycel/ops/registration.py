@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 
 _TYPES = {
     "None": "",

@@ -8,12 +8,12 @@ from math import prod
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
 from mycel.ops.in_place_places import index_copy
 from mycel.ops.scatter import with_index_added
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 def _check_alike(x, part, wanted: tuple, what: str) -> None:

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import one_or_more, several
-from mycel.spell import composite, op
 
 # With more numbers in a row than this (areas, derivatives of a great enlargement) a matrix product
 # does the same in less code.

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.spell import composite, op
+from mycel.kernel.spell import composite, op
 
 METHODS = ("bilinear", "nearest", "bicubic")
 OUTSIDE = ("zeros", "border", "reflection")

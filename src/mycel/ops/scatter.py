@@ -6,11 +6,11 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.define.bounds import LEAST, Bounds, integers, rows_of
+from mycel.kernel.define.bounds import LEAST, Bounds, integers, rows_of
+from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
 from mycel.ops.selection import places_in, positions_in, rows_in
-from mycel.record.tensor import Tensor, rebind, resolve
-from mycel.spell import composite, op
 
 # Positions become integers again because the machine differentiates integer inputs as reals.
 

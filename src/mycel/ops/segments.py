@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.define.bounds import Bounds
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.spell import composite, op
 from mycel.ops.scatter import segment_numbers
-from mycel.spell import composite, op
 
 
 def _multiplied(left, right):

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.define.bounds import counted, integers, rows_of
+from mycel.kernel.define.bounds import counted, integers, rows_of
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axis_in
-from mycel.spell import composite, op
 
 # Positions count from either end; XLA clamps those that are not there, which the bounds declared
 # beside each operator rule out. They are converted to integers because the machine differentiates

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base import errors
-from mycel.define.bounds import LEAST, MOST, Bounds, integers
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
+from mycel.kernel.base import errors
+from mycel.kernel.define.bounds import LEAST, MOST, Bounds, integers
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 
 # Stands for the logarithm of 0: finite, so that differences and derivatives are numbers.
 NOTHING = -1e30

@@ -8,9 +8,9 @@ import math
 import jax.numpy as jnp
 from jax import export, lax
 
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axes_in, axis_in, one_or_more
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 def _lengths(shape) -> tuple:

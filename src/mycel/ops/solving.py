@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.kernel.spell import op
 from mycel.ops.common import promoted
 from mycel.ops.decompositions import inexact, square_matrices, turned
-from mycel.spell import op
 
 
 def _rows_fit(x, right):

@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base import errors
-from mycel.define.bounds import rows_of
+from mycel.kernel.base import errors
+from mycel.kernel.define.bounds import rows_of
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import op
 from mycel.ops import arithmetic
 from mycel.ops.casting import cast
-from mycel.record.tensor import Tensor
-from mycel.spell import op
 
 # -- what is recorded ---------------------------------------------------------------------------
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from mycel.base import errors
-from mycel.define.bounds import rows_of
+from mycel.kernel.base import errors
+from mycel.kernel.define.bounds import rows_of
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops import activation, arithmetic, elementwise, powers, trigonometry
 from mycel.ops.quotients import inv
 from mycel.ops.sparse import (
@@ -22,8 +24,6 @@ from mycel.ops.sparse import (
     sizes_of,
     uncompressed,
 )
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 
 @composite("ops.dense_to_sparse_coo(tensor=x)", "Tensor.to_coo(x)")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from mycel.define.bounds import Bounds
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.spell import composite, op
 from mycel.ops import update_rules as rules
 from mycel.ops.updates import settings_for, updated
-from mycel.spell import composite, op
 
 
 def _in_rows(x, indices):

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.dtypes import numpy_dtype
+from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
 from mycel.ops.common import from_above, promoted
-from mycel.record.tensor import Tensor
-from mycel.spell import composite, op
 
 # JAX has i0, i1 and their scaled forms, with a wrong slope at 0. J and Y of orders 0 and 1 are an
 # even polynomial (and a logarithm) up to this border, and a wave of slowly varying size and phase

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from mycel.base.dtypes import numpy_dtype
+from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import axes_in
 from mycel.ops.common import as_float
 from mycel.ops.lengths import absolute, length, matrix_length, root
 from mycel.ops.reduction import first_given
-from mycel.spell import composite, op
 
 
 def _variance(x, axis, ddof, keepdims):

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Protocol
 from weakref import WeakSet
 
-from mycel.base import errors
-from mycel.execute.effects import every_call
-from mycel.record.tensor import Tensor
-from mycel.spell import Primitive
+from mycel.kernel.base import errors
+from mycel.kernel.execute.effects import every_call
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import Primitive
 
 
 class Taker(Protocol):

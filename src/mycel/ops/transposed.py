@@ -6,10 +6,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from mycel.base.backend import on_cpu
+from mycel.kernel.base.backend import on_cpu
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import several
 from mycel.ops.convolution import bias_add, convolution, same_or_given
-from mycel.spell import composite, op
 
 PLAIN = {"NCHW", "NCDHW"}
 

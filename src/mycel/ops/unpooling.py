@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.base.dtypes import int64
-from mycel.define.bounds import Bounds
+from mycel.kernel.base.dtypes import int64
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.spell import composite, op
 from mycel.ops.axes import one_or_more, several
 from mycel.ops.pooling import window_argmax, window_maximum, window_mean, windows_of
 from mycel.ops.random import draw_key, draw_uniform
-from mycel.spell import composite, op
 
 # -- back to where they were -------------------------------------------------------------------
 

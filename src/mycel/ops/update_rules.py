@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from mycel.spell import op
+from mycel.kernel.spell import op
 
 
 def prepared(gradient, parameter, decay, scale, centralize):

@@ -6,11 +6,11 @@ Each returns the new values, and gives them to the handles it was called with.
 
 from __future__ import annotations
 
-from mycel.base.dtypes import float32, float64
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import float32, float64
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor, new_tensor, rebind, resolve
+from mycel.kernel.spell import composite
 from mycel.ops import update_rules as rules
-from mycel.record.tensor import Tensor, new_tensor, rebind, resolve
-from mycel.spell import composite
 
 
 def updated(handles, made):

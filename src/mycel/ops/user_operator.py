@@ -18,17 +18,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base import errors
-from mycel.base.dtypes import as_dtype
-from mycel.base.places import Place, is_ours, user_place
-from mycel.base.structure import changed_everywhere
-from mycel.define.definition import Definition, static_value
-from mycel.define.op import Op
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import as_dtype
+from mycel.kernel.base.places import Place, is_ours, user_place
+from mycel.kernel.base.structure import changed_everywhere
+from mycel.kernel.define.definition import Definition, static_value
+from mycel.kernel.define.op import Op
+from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
+from mycel.kernel.record.value import Value
+from mycel.kernel.spell.write import apply_optional
 from mycel.ops.creation import zeros_like
-from mycel.record.dispatch import apply0, apply1, apply2, applyn
-from mycel.record.tensor import Tensor, new_tensor, resolve
-from mycel.record.value import Value
-from mycel.spell.write import apply_optional
 
 ABSTRACT = (
     "{name} is traced once with abstract arrays, but it needs values at {place}. Call only JAX "

@@ -11,10 +11,10 @@ import functools
 import inspect
 from collections.abc import Callable
 
-from mycel.base.errors import wrong
-from mycel.base.places import user_place
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
+from mycel.kernel.spell import Primitive
 from mycel.ops.custom import Custom
-from mycel.spell import Primitive
 
 NO_KERNEL = (
     "{name} at {place} names a kernel of MindSpore's backends, and has no vm_impl(self, *inputs) "

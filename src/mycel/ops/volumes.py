@@ -8,7 +8,8 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.dtypes import int32
+from mycel.kernel.base.dtypes import int32
+from mycel.kernel.spell import composite, op
 from mycel.ops.convolution import convolution
 from mycel.ops.pooling import (
     adaptive_mean,
@@ -22,7 +23,6 @@ from mycel.ops.pooling import (
     window_mean,
     windows_of,
 )
-from mycel.spell import composite, op
 
 
 @composite(

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base import errors
-from mycel.base.dtypes import float32, float64, numpy_dtype
-from mycel.record.tensor import Tensor
-from mycel.spell import composite
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import float32, float64, numpy_dtype
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite
 
 
 def _window(shape, length, periodic, dtype):

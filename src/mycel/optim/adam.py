@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import inspect
 
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
-from mycel.base.keywords import no_keyword
-from mycel.base.places import user_place
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.keywords import no_keyword
+from mycel.kernel.base.places import user_place
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean
 from mycel.ops import update_rules as rules
 from mycel.optim.arguments import opt_init_args_register
 from mycel.optim.optimizer import Optimizer, floating, unit_interval, update
 from mycel.optim.together import Together
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor
 
 # What Adam is told about memory, which asks for nothing here.
 _NOT_NEEDED = ("use_lazy", "use_offload")

@@ -7,8 +7,8 @@ import functools
 import inspect
 from collections.abc import Callable
 
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
-from mycel.record.tensor import Tensor
 
 
 def opt_init_args_register(fn: Callable) -> Callable:

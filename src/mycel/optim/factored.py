@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter, ParameterTuple
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, is_number, number
 from mycel.ops import minimum
 from mycel.optim import rules
 from mycel.optim.arguments import opt_init_args_register
 from mycel.optim.optimizer import Optimizer, floating, update
 from mycel.optim.together import Together
-from mycel.record.parameter import Parameter, ParameterTuple
-from mycel.record.tensor import Tensor
 
 
 class AdaFactor(Optimizer):

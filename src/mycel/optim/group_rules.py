@@ -6,9 +6,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
+from mycel.kernel.spell import op
 from mycel.ops import update_rules
 from mycel.ops.update_rules import like, prepared
-from mycel.spell import op
 
 
 def _power(base, step):

@@ -10,12 +10,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter, assign
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import is_integer, number
 from mycel.optim.grouped import Optimizer
-from mycel.record.parameter import Parameter, assign
-from mycel.record.tensor import Tensor
 
 
 def checked_optimizer(optimizer) -> Optimizer:

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter, ParameterTuple
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_number, number
 from mycel.ops.composite import HyperMap, Map
 from mycel.ops.update_rules import gradient_with_decay
 from mycel.optim import rules
 from mycel.optim.optimizer import update
-from mycel.record.parameter import Parameter, ParameterTuple
-from mycel.record.tensor import Tensor
 
 
 class Group(dict):

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.dtypes import int32
+from mycel.kernel.base.dtypes import int32
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean
 from mycel.optim import group_rules as rules
 from mycel.optim.grouped import Optimizer, below_one, not_negative, positive
 from mycel.optim.together import Together
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor
 
 
 class _ByMoments(Optimizer):

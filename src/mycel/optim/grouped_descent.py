@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.dtypes import int32
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import int32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, number
 from mycel.ops import update_rules
 from mycel.optim import group_rules, rules
 from mycel.optim.grouped import Optimizer, not_negative, positive
 from mycel.optim.optimizer import floating, unit_interval, update
 from mycel.optim.together import Together
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor
 
 
 def check_momentum(name: str, momentum, dampening, nesterov) -> None:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from mycel.base import errors
-from mycel.base.errors import wrong
-from mycel.base.places import user_place
-from mycel.record.parameter import Parameter
+from mycel.kernel.base import errors
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
+from mycel.kernel.record.parameter import Parameter
 
 KEYS = ("params", "lr", "weight_decay", "grad_centralization", "order_params")
 _MISSING = object()

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 from mycel.nn.checks import boolean
 from mycel.optim import rules
 from mycel.optim.arguments import opt_init_args_register
 from mycel.optim.optimizer import Optimizer, floating, unit_interval
 from mycel.optim.together import Together
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor, new_tensor, resolve
 
 
 class Lamb(Optimizer):

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from mycel.base.context import get_context
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
+from mycel.kernel.base.context import get_context
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter, ParameterTuple
+from mycel.kernel.record.tensor import Tensor, rebind, resolve
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_number, number
 from mycel.nn.containers import CellList
@@ -18,8 +20,6 @@ from mycel.ops.composite import HyperMap, Map
 from mycel.optim import rules
 from mycel.optim.groups import Member, members_of
 from mycel.optim.schedule import LearningRateSchedule
-from mycel.record.parameter import Parameter, ParameterTuple
-from mycel.record.tensor import Tensor, rebind, resolve
 
 
 class _IteratorLearningRate(LearningRateSchedule):

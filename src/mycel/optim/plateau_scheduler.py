@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import math
 
-from mycel.base.dtypes import float32, int32
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import float32, int32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter, assign
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import number
 from mycel.optim.group_schedulers import checked_optimizer, for_each_group
-from mycel.record.parameter import Parameter, assign
-from mycel.record.tensor import Tensor
 
 
 class ReduceLROnPlateau:

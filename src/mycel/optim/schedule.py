@@ -8,10 +8,10 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, positive_integer
-from mycel.spell import op
 
 
 class LearningRateSchedule(Cell):

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import functools
 
-from mycel.define.op import Op
-from mycel.record.dispatch import to_values
-from mycel.record.stream import record
-from mycel.record.tensor import Tensor, rebind
-from mycel.record.value import Value
+from mycel.kernel.define.op import Op
+from mycel.kernel.record.dispatch import to_values
+from mycel.kernel.record.stream import record
+from mycel.kernel.record.tensor import Tensor, rebind
+from mycel.kernel.record.value import Value
 
 # Combinations of rules beyond this many are built anew.
 MOST_COMBINATIONS = 256

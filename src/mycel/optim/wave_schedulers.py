@@ -6,8 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter, assign
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import is_integer
 from mycel.optim.group_schedulers import (
     LRScheduler,
@@ -16,8 +18,6 @@ from mycel.optim.group_schedulers import (
     integer,
     real,
 )
-from mycel.record.parameter import Parameter, assign
-from mycel.record.tensor import Tensor
 
 
 class CosineAnnealingLR(LRScheduler):

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from mycel.base import log
-from mycel.base.errors import wrong
-from mycel.base.processes import HCCL_WORLD_COMM_GROUP, check_group
+from mycel.kernel.base import log
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.processes import HCCL_WORLD_COMM_GROUP, check_group
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn import Cell
 from mycel.nn.checks import positive_integer
 from mycel.parallel.context import get_gradients_mean
-from mycel.record.tensor import Tensor
 
 
 class DistributedGradReducer(Cell):

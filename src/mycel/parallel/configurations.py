@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 
 
 @dataclass

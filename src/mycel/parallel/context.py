@@ -6,8 +6,8 @@ from __future__ import annotations
 import copy
 import difflib
 
-from mycel.base import log
-from mycel.base.errors import wrong
+from mycel.kernel.base import log
+from mycel.kernel.base.errors import wrong
 
 
 class ParallelMode:

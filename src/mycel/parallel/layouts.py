@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from mycel.base import log
-from mycel.base.errors import wrong
+from mycel.kernel.base import log
+from mycel.kernel.base.errors import wrong
 from mycel.nn import Cell
 from mycel.parallel.context import set_auto_parallel_context
 

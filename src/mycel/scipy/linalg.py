@@ -7,11 +7,11 @@ are taken and change nothing.
 
 from __future__ import annotations
 
-from mycel.base import errors
-from mycel.base.dtypes import float32, float64, int32, int64
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import float32, float64, int32, int64
+from mycel.kernel.record.tensor import Tensor
 from mycel.ops import decompositions, diagonals, linear, solving
 from mycel.ops.arithmetic import add
-from mycel.record.tensor import Tensor
 
 __all__ = [
     "block_diag",

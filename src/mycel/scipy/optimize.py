@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mycel.base import errors
-from mycel.base.dtypes import numpy_dtype
-from mycel.differentiate.api import value_and_grad
-from mycel.record.tensor import Tensor
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.differentiate.api import value_and_grad
+from mycel.kernel.record.tensor import Tensor
 
 __all__ = ["OptimizeResults", "line_search", "linear_sum_assignment", "minimize"]
 

@@ -17,12 +17,12 @@ from urllib.parse import quote
 
 import numpy as np
 
-from mycel.base import errors
-from mycel.base.places import user_place
-from mycel.execute.effects import every_call
+from mycel.kernel.base import errors
+from mycel.kernel.base.places import user_place
+from mycel.kernel.execute.effects import every_call
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.ops.summary import attach, check, detach
-from mycel.record.tensor import Tensor
 from mycel.summary.events import PLUGINS, EventFile
 from mycel.summary.network import graph_of
 

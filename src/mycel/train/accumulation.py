@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.dtypes import int32
-from mycel.base.errors import wrong
-from mycel.base.structure import structure
+from mycel.kernel.base.dtypes import int32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.structure import structure
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import positive_integer
 from mycel.nn.loss_scale import change_unless
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor, rebind, resolve
-from mycel.spell import op
 
 
 @op()

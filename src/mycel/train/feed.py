@@ -10,11 +10,11 @@ from itertools import islice
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.base.places import user_place
-from mycel.execute.graph import jit
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
+from mycel.kernel.execute.graph import jit
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, is_integer, positive_integer
-from mycel.record.tensor import Tensor
 
 EMPTY = (
     "The dataset gave no batch in epoch {epoch} (at {place}). A generator can be gone through "

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 
 
 def make_directory(path, arg_name: str = "path") -> str:

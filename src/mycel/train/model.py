@@ -11,13 +11,13 @@ import numpy as np
 from mycel.amp.build import build_train_network, check_boost
 from mycel.amp.managers import FixedLossScaleManager, LossScaleManager
 from mycel.amp.mixed import check_level
-from mycel.base.errors import wrong
-from mycel.base.trees import tree_leaves
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.trees import tree_leaves
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, positive_integer
 from mycel.nn.wrap import WithEvalCell, WithLossCell
 from mycel.parallel.context import get_device_num, get_parallel_mode
-from mycel.record.tensor import Tensor
 from mycel.train.callbacks.base import POINTS, CallbackManager, InternalCallbackParam
 from mycel.train.callbacks.monitors import TimeMonitor, count
 from mycel.train.feed import Feed, as_sink_size

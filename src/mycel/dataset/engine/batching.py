@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.base.signals import came_from_outside
 from mycel.dataset import config
 from mycel.dataset.engine import chance, worker
 from mycel.dataset.engine.dataset import Run, UnionBaseDataset
@@ -26,6 +24,8 @@ from mycel.dataset.engine.nodes import (
 )
 from mycel.dataset.engine.operations import given
 from mycel.dataset.engine.workers import InProcesses, packed
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.signals import came_from_outside
 
 UNEVEN = (
     "{dataset}: the rows of a batch have different {what} in column {name!r}: {first} and {other}. "

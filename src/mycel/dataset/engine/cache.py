@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from mycel.base.errors import wrong
-from mycel.base.log import note_once
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import note_once
 
 NO_SERVER = (
     "DatasetCache has no effect: there is no cache server. The operating system keeps files that "

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.base.places import user_place
 from mycel.dataset import config
 from mycel.dataset.engine.iterators import DictIterator, TupleIterator, given
 from mycel.dataset.engine.machinery import Flow
 from mycel.dataset.engine.operations import Operations
 from mycel.dataset.engine.workers import Pool
 from mycel.dataset.samplers import Chances
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
 
 UNKNOWN_COLUMN = (
     "{what} (made at {place}): there is no column {name!r}. The columns here are {columns}."

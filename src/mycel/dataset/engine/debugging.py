@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from mycel.base.errors import wrong
 from mycel.dataset import config
 from mycel.dataset.engine.machinery import Row
+from mycel.kernel.base.errors import wrong
 
 
 class DebugHook(ABC):

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset import config
 from mycel.dataset.engine import tfrecord
 from mycel.dataset.engine.dataset import Run, TextBaseDataset, UnionBaseDataset
@@ -21,6 +20,7 @@ from mycel.dataset.engine.machinery import Flow, Row, produced
 from mycel.dataset.engine.schema import Schema
 from mycel.dataset.engine.sources import SourceDataset, is_shuffled
 from mycel.dataset.samplers import Shuffle
+from mycel.kernel.base.errors import wrong
 
 WINDOW = 10000  # rows that a shuffle over files holds
 CSV_WIDTH = (

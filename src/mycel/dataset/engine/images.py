@@ -10,11 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.engine.dataset import VisionBaseDataset
 from mycel.dataset.engine.machinery import Row
 from mycel.dataset.engine.nodes import integer
 from mycel.dataset.engine.sources import MappableDataset
+from mycel.kernel.base.errors import wrong
 
 NO_PILLOW = "Images are decoded with Pillow, which is missing: pip install 'mycel[data]'."
 NO_IMAGE = "{path} cannot be decoded as an image: {reason}."

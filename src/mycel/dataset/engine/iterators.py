@@ -7,12 +7,12 @@ import weakref
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.base.places import user_place
-from mycel.base.version import __version__
 from mycel.dataset import config
 from mycel.dataset.engine.machinery import Row, Steps
-from mycel.record.tensor import Tensor, to_array
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
+from mycel.kernel.base.version import __version__
+from mycel.kernel.record.tensor import Tensor, to_array
 
 given: dict = {}
 

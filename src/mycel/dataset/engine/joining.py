@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset import config
 from mycel.dataset.engine import chance
 from mycel.dataset.engine.dataset import Dataset, Run, UnionBaseDataset
@@ -17,6 +16,7 @@ from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
 from mycel.dataset.engine.nodes import TAKEN
 from mycel.dataset.engine.operations import given
 from mycel.dataset.samplers import BuiltinSampler, Chances, DistributedSampler
+from mycel.kernel.base.errors import wrong
 
 DIFFERENT = "{dataset}: the datasets have different columns: {first} and {other}."
 SUM = (

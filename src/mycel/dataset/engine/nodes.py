@@ -7,9 +7,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mycel.base import log
-from mycel.base.errors import wrong
-from mycel.base.signals import came_from_outside
 from mycel.dataset import config
 from mycel.dataset.engine import chance, worker
 from mycel.dataset.engine.dataset import Dataset, Run, UnionBaseDataset
@@ -17,6 +14,9 @@ from mycel.dataset.engine.debugging import show
 from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
 from mycel.dataset.engine.operations import given
 from mycel.dataset.engine.workers import InProcesses, packed
+from mycel.kernel.base import log
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.signals import came_from_outside
 
 FAILED = "{operation} on the column(s) {columns} of {dataset}"
 RAISED = "{operation} failed: {kind}: {text}"

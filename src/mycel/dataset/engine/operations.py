@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pathlib
 
-from mycel.base.errors import wrong
-from mycel.base.log import older
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import older
 
 # The kinds of datasets, which are defined above this file.
 given: dict = {}

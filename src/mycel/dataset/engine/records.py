@@ -7,13 +7,13 @@ import pathlib
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.engine.dataset import UnionBaseDataset
 from mycel.dataset.engine.files import files_of
 from mycel.dataset.engine.machinery import Row
 from mycel.dataset.engine.operations import given
 from mycel.dataset.engine.sources import MappableDataset, integer
 from mycel.dataset.samplers import BuiltinSampler, Shuffle
+from mycel.kernel.base.errors import wrong
 from mycel.mindrecord import FileWriter
 from mycel.mindrecord.reading import Record
 

@@ -8,8 +8,8 @@ import pathlib
 
 import numpy as np
 
-from mycel.base.dtypes import DType
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import DType
+from mycel.kernel.base.errors import wrong
 
 _TEXTS = {"string": np.dtype("U"), "bytes": np.dtype("S")}
 

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.base.signals import came_from_outside
 from mycel.dataset import config
 from mycel.dataset.engine import worker
 from mycel.dataset.engine.batching import stacked
@@ -29,6 +27,8 @@ from mycel.dataset.samplers import (
     Shuffle,
     as_sampler,
 )
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.signals import came_from_outside
 
 READING = "{dataset}: reading row {row} with {source}"
 ROW_LENGTH = (

@@ -20,9 +20,9 @@ from collections.abc import Callable, Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 
-from mycel.base.log import warning
 from mycel.dataset.engine import worker
 from mycel.dataset.engine.machinery import Row, Steps
+from mycel.kernel.base.log import warning
 
 RAISED = "{operation} failed in a worker process: {kind}: {text}\n\nIn the worker:\n{traceback}"
 DIED = (

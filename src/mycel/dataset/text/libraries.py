@@ -9,9 +9,9 @@ import os
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.text.strings import TextTensorOperation
 from mycel.dataset.transforms import checks
+from mycel.kernel.base.errors import wrong
 
 NO_JIEBA = (
     "JiebaTokenizer needs the C++ library cppjieba, which mycel does not have. "

@@ -7,10 +7,10 @@ import os
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.text.strings import TextTensorOperation
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.operations import TensorOperation, as_array
+from mycel.kernel.base.errors import wrong
 
 
 def _sequence(array: np.ndarray, name: str, *ranks: int) -> np.ndarray:

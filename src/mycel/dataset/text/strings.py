@@ -9,11 +9,11 @@ import unicodedata
 
 import numpy as np
 
-from mycel.base.dtypes import numpy_dtype
-from mycel.base.errors import wrong
-from mycel.base.signals import came_from_outside
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.operations import TensorOperation, as_array
+from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.signals import came_from_outside
 
 
 def texts(array: np.ndarray) -> np.ndarray:

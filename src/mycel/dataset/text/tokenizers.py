@@ -9,7 +9,6 @@ import unicodedata
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.text.strings import (
     NormalizeForm,
     TextTensorOperation,
@@ -19,6 +18,7 @@ from mycel.dataset.text.strings import (
 )
 from mycel.dataset.text.vocabulary import Vocab
 from mycel.dataset.transforms import checks
+from mycel.kernel.base.errors import wrong
 
 
 class _Tokenizer(TextTensorOperation):

@@ -9,10 +9,10 @@ import pathlib
 
 import numpy as np
 
-from mycel.base.dtypes import int32, numpy_dtype
-from mycel.base.errors import wrong
 from mycel.dataset.text.strings import TextTensorOperation, texts
 from mycel.dataset.transforms import checks
+from mycel.kernel.base.dtypes import int32, numpy_dtype
+from mycel.kernel.base.errors import wrong
 
 
 class Vocab:

@@ -8,10 +8,10 @@ import operator as comparing
 
 import numpy as np
 
-from mycel.base.dtypes import bool_, numpy_dtype
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.operations import TensorOperation, as_array
+from mycel.kernel.base.dtypes import bool_, numpy_dtype
+from mycel.kernel.base.errors import wrong
 
 _CONSTANTS = (str, float, bool, int, bytes)
 

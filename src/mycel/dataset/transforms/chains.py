@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks, randomness
 from mycel.dataset.transforms.operations import Implementation, PyTensorOperation, TensorOperation
+from mycel.kernel.base.errors import wrong
 
 
 def is_python(operation) -> bool:

@@ -11,7 +11,7 @@ import numbers
 
 import numpy as np
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 
 INTEGER_MOST = 2147483647
 NUMBER_MOST = 16777216

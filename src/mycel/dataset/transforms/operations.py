@@ -10,8 +10,8 @@ import enum
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
+from mycel.kernel.base.errors import wrong
 
 
 class Implementation(enum.IntEnum):

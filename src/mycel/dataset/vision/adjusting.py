@@ -7,11 +7,11 @@ import numbers
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
 from mycel.dataset.vision import tones
 from mycel.dataset.vision.operation import ImageTensorOperation, check_image, saturate
 from mycel.dataset.vision.pillow import from_array, pillow
+from mycel.kernel.base.errors import wrong
 
 
 def enhanced(image, what: str, factor: float):

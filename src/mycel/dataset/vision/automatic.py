@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks, randomness
 from mycel.dataset.transforms.chains import CompoundOperation
 from mycel.dataset.vision import geometry, tones
@@ -13,6 +12,7 @@ from mycel.dataset.vision.cropping import check_fill, check_interpolation
 from mycel.dataset.vision.names import AutoAugmentPolicy, Inter
 from mycel.dataset.vision.operation import ImageTensorOperation
 from mycel.dataset.vision.policies import POLICIES
+from mycel.kernel.base.errors import wrong
 
 
 class RandomSelectSubpolicy(ImageTensorOperation):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks, randomness
 from mycel.dataset.transforms.operations import TensorOperation, as_array
 from mycel.dataset.vision.cropping import RandomCrop, cut, padded, random_rectangle
 from mycel.dataset.vision.names import Inter
 from mycel.dataset.vision.operation import check_image
 from mycel.dataset.vision.resizing import RandomResizedCrop, Resize, resized, shorter_side
+from mycel.kernel.base.errors import wrong
 
 
 def _checked(columns, name: str) -> tuple[np.ndarray, np.ndarray]:

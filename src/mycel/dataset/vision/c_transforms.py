@@ -6,7 +6,6 @@ Its classes are those of `vision`, but for arguments that have changed since.
 
 from __future__ import annotations
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
 from mycel.dataset.vision import codecs
 from mycel.dataset.vision.adjusting import (
@@ -90,6 +89,7 @@ from mycel.dataset.vision.resizing import (
     RandomResizedCrop,
     Resize,
 )
+from mycel.kernel.base.errors import wrong
 
 __all__ = [
     "HWC2CHW",

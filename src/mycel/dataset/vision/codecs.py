@@ -9,14 +9,14 @@ import pathlib
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.operations import Implementation
 from mycel.dataset.vision.names import ImageReadMode, Inter
 from mycel.dataset.vision.operation import ImageTensorOperation, extent
 from mycel.dataset.vision.pillow import from_array, is_pil, pillow
 from mycel.dataset.vision.resizing import RandomResizedCrop
-from mycel.record.tensor import Tensor
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 
 
 def decoded(data: np.ndarray, kind: type, what: str):

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
 from mycel.dataset.vision.names import Border, Inter, SliceMode
 from mycel.dataset.vision.operation import (
@@ -18,6 +17,7 @@ from mycel.dataset.vision.operation import (
 )
 from mycel.dataset.vision.pillow import from_array, is_pil, pillow
 from mycel.dataset.vision.sampling import _fill_of
+from mycel.kernel.base.errors import wrong
 
 
 def parse_padding(padding, name: str = "padding") -> tuple[int, int, int, int]:

@@ -8,10 +8,10 @@ import numbers
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.operations import Implementation, PyTensorOperation
 from mycel.dataset.vision.operation import ImageTensorOperation, check_image, saturate
+from mycel.kernel.base.errors import wrong
 
 
 class CutOut(ImageTensorOperation):

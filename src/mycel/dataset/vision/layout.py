@@ -7,8 +7,6 @@ import colorsys
 
 import numpy as np
 
-from mycel.base.dtypes import numpy_dtype
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.arrays import TypeCast
 from mycel.dataset.transforms.operations import Implementation, PyTensorOperation
@@ -16,6 +14,8 @@ from mycel.dataset.vision import tones
 from mycel.dataset.vision.names import ConvertMode
 from mycel.dataset.vision.operation import ImageTensorOperation, check_image, saturate
 from mycel.dataset.vision.pillow import from_array
+from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.base.errors import wrong
 
 
 class HWC2CHW(ImageTensorOperation):

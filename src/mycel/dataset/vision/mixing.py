@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks, randomness
 from mycel.dataset.transforms.operations import (
     Implementation,
@@ -14,6 +13,7 @@ from mycel.dataset.transforms.operations import (
     as_array,
 )
 from mycel.dataset.vision.names import ImageBatchFormat
+from mycel.kernel.base.errors import wrong
 
 
 def _check_batch(columns, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import randomness
 from mycel.dataset.transforms.operations import Implementation, PyTensorOperation, TensorOperation
 from mycel.dataset.vision.pillow import is_pil
+from mycel.kernel.base.errors import wrong
 
 ONLY_PILLOW = "a PIL image; write Decode(to_pil=True) or ToPIL() before it"
 

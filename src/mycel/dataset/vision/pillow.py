@@ -9,8 +9,8 @@ import sys
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.vision.names import Inter
+from mycel.kernel.base.errors import wrong
 
 MISSING = "{what} needs Pillow, which is not installed: pip install 'mycel[data]'."
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.chains import Compose, RandomApply, RandomChoice, RandomOrder
 from mycel.dataset.transforms.operations import Implementation, PyTensorOperation
@@ -65,6 +64,7 @@ from mycel.dataset.vision.resizing import (
     RandomResizedCrop,
     Resize,
 )
+from mycel.kernel.base.errors import wrong
 
 __all__ = [
     "HWC2CHW",

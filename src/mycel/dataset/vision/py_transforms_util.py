@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from mycel.base.dtypes import numpy_dtype
 from mycel.dataset.vision import adjusting, cropping, layout
 from mycel.dataset.vision.pillow import is_pil
+from mycel.kernel.base.dtypes import numpy_dtype
 
 augment_error_message = (
     "img should be PIL image. Got {}. Use Decode() for encoded data or ToPIL() for decoded data."

@@ -7,7 +7,6 @@ import numbers
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
 from mycel.dataset.vision import tones
 from mycel.dataset.vision.adjusting import (
@@ -24,6 +23,7 @@ from mycel.dataset.vision.operation import (
     saturate,
 )
 from mycel.dataset.vision.pillow import from_array
+from mycel.kernel.base.errors import wrong
 
 # Directions in which natural colours vary most, times how much they do.
 _LIGHTING = np.array(

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.operations import Implementation
 from mycel.dataset.vision import sampling
@@ -13,6 +12,7 @@ from mycel.dataset.vision.cropping import check_area, check_interpolation, cut, 
 from mycel.dataset.vision.names import Inter
 from mycel.dataset.vision.operation import ImageTensorOperation, check_image, extent
 from mycel.dataset.vision.pillow import is_pil, resampling
+from mycel.kernel.base.errors import wrong
 
 
 def resized(image, size: tuple[int, int], interpolation: Inter, what: str):

@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.vision.names import Inter
 from mycel.dataset.vision.operation import saturate
 from mycel.dataset.vision.pillow import from_array, resampling
+from mycel.kernel.base.errors import wrong
 
 _CUBIC = -0.75
 # Weights of 8-bit images are multiples of 1/2048; places of warped pixels multiples of 1/32.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.errors import wrong
 from mycel.dataset.vision.operation import check_image, saturate
+from mycel.kernel.base.errors import wrong
 
 # Red, green and blue in grey, in parts of 2**15.
 _GREY = np.array([9798, 19235, 3735], np.int64)

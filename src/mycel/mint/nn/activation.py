@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from mycel.base.dtypes import float32
 from mycel.init import initializer
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.record.parameter import Parameter
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, positive_integer
@@ -14,7 +15,6 @@ from mycel.nn.layers.activation import HSigmoid as Hardsigmoid
 from mycel.nn.layers.activation import HSwish as Hardswish
 from mycel.nn.layers.activation import LogSigmoid, Mish, ReLU, Sigmoid, Tanh
 from mycel.nn.layers.activation import SoftShrink as Softshrink
-from mycel.record.parameter import Parameter
 
 __all__ = [
     "ELU",

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import math
 
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
 from mycel.init import Uniform, initializer
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, positive_integer
 from mycel.nn.layers.linear import weight_and_bias
-from mycel.record.parameter import Parameter
 
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 

@@ -2,7 +2,7 @@
 """MindSpore's `mint.nn.functional`: network operators, spelled as PyTorch spells them."""
 
 import mycel.ops  # noqa: F401 - defines what is spelled here
-from mycel.spell import answer, namespaces
+from mycel.kernel.spell import answer, namespaces
 
 answer(globals(), "mint.nn.functional")
 

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from mycel.base.dtypes import as_dtype, float32
-from mycel.base.errors import wrong
 from mycel.init import Normal, initializer
+from mycel.kernel.base.dtypes import as_dtype, float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number, positive_integer
 from mycel.nn.layers.linear import affine, weight_and_bias
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor
 
 
 class Linear(Cell):

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from mycel.base.dtypes import as_dtype, float32, int64
-from mycel.base.errors import wrong
 from mycel.init import initializer
+from mycel.kernel.base.dtypes import as_dtype, float32, int64
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import rebind, resolve
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, positive_integer
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import rebind, resolve
 
 
 def _parameter(name: str, start: str, shape, dtype, trained=True) -> Parameter:

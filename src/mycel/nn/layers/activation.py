@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
 from mycel.init import initializer
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import positive_integer
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor
 
 
 class _Plain(Cell):

@@ -6,14 +6,14 @@ from __future__ import annotations
 import numpy as np
 
 from mycel import ops
-from mycel.base.dtypes import as_dtype, float32, int32
-from mycel.base.errors import wrong
-from mycel.base.log import older
 from mycel.init import initializer
+from mycel.kernel.base.dtypes import as_dtype, float32, int32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import older
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, is_number, number, one_of, positive_integer
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor
 
 
 class Dropout(Cell):

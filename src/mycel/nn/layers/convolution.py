@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 from mycel import ops
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
-from mycel.define.definition import interned
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.definition import interned
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
 from mycel.nn.layers.linear import weight_and_bias

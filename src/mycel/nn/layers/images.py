@@ -8,12 +8,12 @@ import math
 import numpy as np
 
 from mycel import ops
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import number, positive_integer
 from mycel.nn.containers import CellList
 from mycel.nn.layers.convolution import Conv2d
-from mycel.record.tensor import Tensor
 
 
 def _positive(value, what: str):

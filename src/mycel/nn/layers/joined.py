@@ -6,16 +6,16 @@ from __future__ import annotations
 import math
 
 from mycel import ops
-from mycel.base.dtypes import as_dtype, float32
-from mycel.base.errors import wrong
 from mycel.init import Uniform
+from mycel.kernel.base.dtypes import as_dtype, float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.spell import Primitive
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, positive_integer
 from mycel.nn.layers.activation import LeakyReLU, get_activation
 from mycel.nn.layers.convolution import Conv2d
 from mycel.nn.layers.linear import Dense, weight_and_bias
 from mycel.nn.layers.normalization import BatchNorm1d, BatchNorm2d
-from mycel.spell import Primitive
 
 
 def _activation(given, alpha, what: str):

@@ -8,14 +8,14 @@ import math
 from jax import lax
 
 from mycel import ops
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
 from mycel.init import HeUniform, Uniform, initializer
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.spell import Primitive, op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, positive_integer
 from mycel.nn.layers.activation import get_activation
-from mycel.record.parameter import Parameter
-from mycel.spell import Primitive, op
 
 
 @op()

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.dtypes import as_dtype, float32
-from mycel.base.errors import wrong
-from mycel.base.log import note_once
 from mycel.init import initializer
+from mycel.kernel.base.dtypes import as_dtype, float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import note_once
+from mycel.kernel.record.parameter import Parameter
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
 from mycel.nn.layers.older import shortened
-from mycel.record.parameter import Parameter
 
 OPERATORS = ("SUM", "MAX", "MEAN")
 

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
 from mycel.init import initializer
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import rebind, resolve
+from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
 from mycel.ops.normalization import batch_norm_inference, batch_norm_training, normalized
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import rebind, resolve
-from mycel.spell import op
 
 
 @op()

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from mycel import ops
-from mycel.base.errors import wrong
-from mycel.base.log import older
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import older
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number
 from mycel.ops.statistics import root_of_squares
-from mycel.record.tensor import Tensor
 
 
 def _axes(axis, what: str):

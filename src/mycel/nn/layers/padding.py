@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_integer, is_number
 from mycel.ops.padding import pad_constant, pad_from_inside

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of
 from mycel.ops.pooling import avg_pool1d, avg_pool2d, max_pool, max_pool2d, mean_pool

@@ -6,10 +6,12 @@ from __future__ import annotations
 import math
 import warnings
 
-from mycel.base.dtypes import as_dtype, float32, int32, int64
-from mycel.base.errors import wrong
-from mycel.base.places import user_place
 from mycel.init import Uniform, initializer
+from mycel.kernel.base.dtypes import as_dtype, float32, int32, int64
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
+from mycel.kernel.record.parameter import Parameter, ParameterTuple
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
 from mycel.nn.layers.basic import Dropout
@@ -17,8 +19,6 @@ from mycel.ops.joining import concat, stack
 from mycel.ops.recurrent import recurrent_step, scan
 from mycel.ops.recurrent_kinds import KINDS
 from mycel.ops.shape import expand_dims, swapaxes
-from mycel.record.parameter import Parameter, ParameterTuple
-from mycel.record.tensor import Tensor
 
 NO_DROPOUT = (
     "{name}(dropout={dropout}) has one layer: dropout acts between layers, so it does nothing. "

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, positive_integer
 from mycel.ops.convolution import same_or_given

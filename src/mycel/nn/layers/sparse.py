@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.ops.sparse import COOTensor
 from mycel.ops.sparse_functions import sparse_tensor_dense_matmul

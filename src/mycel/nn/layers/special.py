@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.errors import wrong
-from mycel.differentiate.products import jvp, vjp
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.differentiate.products import jvp, vjp
 from mycel.nn.cell import Cell
 
 

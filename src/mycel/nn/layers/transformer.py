@@ -6,16 +6,16 @@ from __future__ import annotations
 import copy
 
 from mycel import ops
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
 from mycel.init import XavierNormal, XavierUniform, initializer
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
 from mycel.nn.containers import CellList
 from mycel.nn.layers.basic import Dropout
 from mycel.nn.layers.linear import Dense
 from mycel.nn.layers.normalization import LayerNorm
-from mycel.record.parameter import Parameter
 
 
 def _share(value, what: str) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
 from mycel.init import Uniform, initializer
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
 from mycel.nn.layers.convolution import PAD_MODES, padding_of
@@ -15,7 +16,6 @@ from mycel.nn.layers.linear import weight_and_bias
 from mycel.ops.axes import several
 from mycel.ops.padding import pad_constant
 from mycel.ops.transposed import conv_transpose
-from mycel.record.parameter import Parameter
 
 
 def triple(value, what: str) -> tuple[int, int, int]:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from mycel import ops
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, one_of
 from mycel.nn.layers.convolution import Convolution, padding_of

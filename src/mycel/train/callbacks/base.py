@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.record.tensor import Tensor
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 
 # Metrics that are better when they are smaller.
 SMALLER_IS_BETTER = (

@@ -8,13 +8,13 @@ import re
 import time
 from collections.abc import Callable
 
-from mycel.base.errors import wrong
 from mycel.checkpoint import save_checkpoint
 from mycel.checkpoint.saving import writer
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.generator import Generator
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, one_of
-from mycel.record.generator import Generator
-from mycel.record.tensor import Tensor
 from mycel.train.callbacks.base import Callback
 from mycel.train.callbacks.monitors import count, step_in_epoch
 from mycel.train.folders import make_directory

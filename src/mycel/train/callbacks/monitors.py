@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.base.trees import tree_leaves
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.trees import tree_leaves
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, is_integer, positive_integer
-from mycel.record.tensor import Tensor
 from mycel.train.callbacks.base import POINTS, Callback, handle_loss
 
 NOT_FINITE = (

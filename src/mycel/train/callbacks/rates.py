@@ -9,11 +9,11 @@ import warnings
 import numpy as np
 
 from mycel import ops
-from mycel.base.dtypes import float32
-from mycel.base.errors import wrong
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor, rebind, resolve
 from mycel.nn.checks import boolean, is_number, one_of
-from mycel.record.parameter import Parameter
-from mycel.record.tensor import Tensor, rebind, resolve
 from mycel.train.callbacks.base import SMALLER_IS_BETTER, Callback, handle_loss
 from mycel.train.callbacks.monitors import count
 

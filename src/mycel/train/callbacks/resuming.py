@@ -7,8 +7,8 @@ import json
 import os
 import signal
 
-from mycel.base.errors import wrong
 from mycel.checkpoint import load_checkpoint, save_checkpoint
+from mycel.kernel.base.errors import wrong
 from mycel.nn.checks import boolean, is_integer, positive_integer
 from mycel.train.callbacks.base import Callback
 from mycel.train.folders import make_directory

@@ -8,9 +8,9 @@ import warnings
 
 import numpy as np
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, is_integer, positive_integer
-from mycel.record.tensor import Tensor
 from mycel.summary import SummaryRecord
 from mycel.train.callbacks.base import Callback
 from mycel.train.folders import make_directory

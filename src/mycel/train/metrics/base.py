@@ -8,8 +8,8 @@ from abc import ABCMeta, abstractmethod
 
 import numpy as np
 
-from mycel.base.errors import wrong
-from mycel.record.tensor import Tensor
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 
 EVAL_TYPES = ("classification", "multilabel")
 NO_DATA = "{name}.eval: there is no data yet; call update first."

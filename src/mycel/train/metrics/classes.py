@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.checks import boolean, is_integer, is_number
 from mycel.train.metrics.base import EvaluationBase, Metric, as_onehot, is_onehot, rearrange_inputs
 

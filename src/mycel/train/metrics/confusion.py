@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.checks import boolean, is_integer, one_of
 from mycel.train.metrics.base import Metric, rearrange_inputs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.checks import is_integer
 from mycel.train.metrics.base import Metric, rearrange_inputs
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.nn.checks import is_integer
 from mycel.train.metrics.base import Metric, rearrange_inputs
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
 from mycel.train.metrics.base import Metric
 from mycel.train.metrics.classes import (
     F1,

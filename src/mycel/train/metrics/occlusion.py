@@ -7,10 +7,10 @@ import itertools
 
 import numpy as np
 
-from mycel.base.errors import wrong
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_integer
-from mycel.record.tensor import Tensor
 from mycel.train.metrics.base import Metric, rearrange_inputs
 
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where modules of ours stood before: what was pickled then names them so."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+OURS = "mycel"
+# Former paths below mycel, of packages and modules; what was below a package is below the new one.
+MOVED = {
+    room: f"kernel.{room}"
+    for room in ("base", "define", "record", "execute", "differentiate", "spell")
+}
+
+
+def present_path(fullname: str) -> str | None:
+    """Where a module is now that had this path, or None if it never moved.
+
+    Example:
+        >>> from mycel.compat.moved import present_path
+        >>> present_path("mycel.record.tensor")
+        'mycel.kernel.record.tensor'
+    """
+    root, _, below = fullname.partition(".")
+    former, rest = below, ""
+    while root == OURS and former:
+        if former in MOVED:
+            return f"{OURS}.{MOVED[former]}{rest}"
+        former, _, last = former.rpartition(".")
+        rest = f".{last}{rest}"
+    return None
+
+
+class Finder:
+    """Finds modules under their former paths: the same module under both names."""
+
+    def find_spec(self, fullname: str, path=None, target=None) -> ModuleSpec | None:
+        """The import system asks here for what no other finder has."""
+        present = present_path(fullname)
+        if present is None or importlib.util.find_spec(present) is None:
+            return None
+        return ModuleSpec(fullname, self, is_package=fullname.count(".") == 1)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """As for any module; a package stays empty, so that nothing below it is loaded twice."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the module of today in its place."""
+        if not hasattr(module, "__path__"):
+            present = present_path(module.__name__)
+            assert present is not None
+            sys.modules[module.__name__] = importlib.import_module(present)
+
+
+def install() -> None:
+    """Serve the former paths, after everything that is there."""
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        sys.meta_path.append(Finder())

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All contact with JAX's configuration: 64-bit types, the disk cache of compilations, devices."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import jax
+import numpy as np
+from jax.experimental.compilation_cache import compilation_cache
+
+from mycel.kernel.base import heap
+
+DEVICE_VARIABLE = "MYCEL_DEVICE"
+CACHE_VARIABLE = "MYCEL_CACHE"
+
+# MindSpore's words for devices, and the JAX platforms that can serve them.
+PLATFORMS = {"CPU": ("cpu",), "GPU": ("gpu", "cuda", "rocm"), "TPU": ("tpu",), "Ascend": ("npu",)}
+
+
+_begun = False
+
+
+def has_begun() -> bool:
+    """Whether XLA may have started its threads, which a fork of this process would lack."""
+    return _begun
+
+
+def _note_begin() -> None:
+    global _begun
+    _begun = True
+
+
+# Called where arrays are made. A fork exchanges it for what raises.
+begin: Callable[[], None] = _note_begin
+
+
+def configure() -> None:
+    """Set JAX up once, before the first array is made."""
+    heap.keep_freed_memory()
+    # int64 and float64 are MindSpore's defaults, and the per-call switch loses precision silently.
+    jax.config.update("jax_enable_x64", True)
+    folder = cache_folder()
+    if folder is not None and getattr(jax.config, "jax_compilation_cache_dir", None) is None:
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def cache_folder() -> Path | None:
+    """Where compiled programs are kept between runs; MYCEL_CACHE=off keeps none."""
+    wanted = os.environ.get(CACHE_VARIABLE)
+    if wanted == "off":
+        return None
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = Path(wanted or os.path.join(home, "mycel", "xla"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def keep_programs_in(folder: str) -> None:
+    """Keep compiled programs in another folder from now on."""
+    jax.config.update("jax_compilation_cache_dir", folder)
+    # What it opened before is closed; the next compilation opens the new one.
+    compilation_cache.reset_cache()
+
+
+# How XLA compiles from now on, beyond its defaults.
+_options: dict[str, bool] = {}
+_DETERMINISTIC = "xla_gpu_deterministic_ops"
+# On CPU, XLA gives products, reductions and convolutions to a library of kernels, YNNPACK; its
+# convolutions are slower than XLA's own (measured 1.1 to 1.8 times, see docs/performance.md).
+_ON_CPU = {
+    "xla_cpu_experimental_ynn_fusion_type": (
+        "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"
+    )
+}
+
+
+def be_deterministic(wanted: bool) -> None:
+    """Whether programs compiled from now on give the same bits at each run."""
+    _options.clear()
+    if wanted:
+        _options[_DETERMINISTIC] = True
+
+
+def is_deterministic() -> bool:
+    """Whether programs are to give the same bits at each run."""
+    return bool(_options)
+
+
+def compiler_options() -> dict[str, bool | str] | None:
+    """The options for a program that is compiled now: `jax.jit(..., compiler_options=...)`."""
+    return {**_options, **(_for_cpu() if on_cpu() else {})} or None
+
+
+def on_cpu() -> bool:
+    """Whether programs that are compiled or traced now will run on the CPU."""
+    _note_begin()
+    device = getattr(jax.config, "jax_default_device", None)
+    platform = getattr(device, "platform", device) or jax.default_backend()
+    return platform == "cpu"
+
+
+@functools.cache
+def _for_cpu() -> dict[str, str]:
+    """The options for CPU, if this version of XLA has them."""
+    try:
+        jax.jit(lambda: np.int32(0), compiler_options=_ON_CPU)()
+    except jax.errors.JaxRuntimeError:
+        return {}
+    return _ON_CPU
+
+
+def available_targets() -> list[str]:
+    """The device targets of this machine, in MindSpore's words."""
+    return [name for name, platforms in PLATFORMS.items() if _first_device(platforms) is not None]
+
+
+def _first_device(platforms):
+    _note_begin()
+    for platform in platforms:
+        try:
+            return jax.devices(platform)[0]
+        except RuntimeError:
+            continue
+    return None
+
+
+def default_target() -> str:
+    """The target that JAX would use by itself."""
+    platform = jax.default_backend()
+    _note_begin()
+    return next((name for name, known in PLATFORMS.items() if platform in known), "CPU")
+
+
+def use_target(target: str, index: int = 0) -> bool:
+    """Make `target` the default device; False where the machine has none."""
+    _note_begin()
+    for platform in PLATFORMS.get(target, ()):
+        try:
+            devices = jax.devices(platform)
+        except RuntimeError:
+            continue
+        if 0 <= index < len(devices):
+            jax.config.update("jax_default_device", devices[index])
+            return True
+    return False

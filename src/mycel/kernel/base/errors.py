@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What we say when something goes wrong: what happened, where, and what to write instead."""
+
+from __future__ import annotations
+
+from mycel.kernel.base.places import user_place
+
+OPERATOR_INPUT = "{operator}({inputs}) at {place}: {reason}"
+OPERATOR_FAILED = "The operator {operator}, recorded at {place}, failed: {reason}"
+OPERATOR_LOST = (
+    "This value was to come from {operator} at {place}, which needs the result of "
+    "{culprit} (recorded at {culprit_place}); that one failed: {reason}"
+)
+FORKED = (
+    "The machine was used at {place}, but this process ({process}) is a fork of one that had used "
+    "it: the threads of XLA are not in a fork, and an operator would wait for them for ever. Start "
+    "processes with multiprocessing.get_context('spawn') (or 'forkserver'), or fork before the "
+    "first Tensor is made. A fork can read values that were there: x.asnumpy()."
+)
+UNKNOWN_DEVICE = (
+    "device_target={target!r} is not available at {place}; this machine has {available}. "
+    "Set the environment variable {variable} to run the script unchanged on one of these."
+)
+UNKNOWN_TARGET = "device_target must be one of {known}, but {target!r} was given at {place}."
+UNKNOWN_CONTEXT = (
+    "set_context has no setting {name!r} (at {place}). Nearest: {nearest}. "
+    "Settings with an effect: {known}."
+)
+WRONG_VALUE = "{what} must be {expected}, but {actual} was given at {place}."
+ASSIGN_SHAPE = (
+    "{target} has shape {expected}, but a value of shape {actual} was assigned at {place}. "
+    "Assign a value of the same shape{remedy}."
+)
+ASSIGN_DTYPE = (
+    "{target} has dtype {expected}, which cannot hold {actual} without loss (assigned at {place})."
+    " Cast the value first: value.astype(mycel.{name})."
+)
+BOOL_OF_MANY = (
+    "The truth of a Tensor of shape {shape} is ambiguous (at {place}); use .any() or .all()."
+)
+NUMBER_OF_MANY = "Only a Tensor with one element is a {kind}, not shape {shape} (at {place})."
+ITERATE_SCALAR = "A Tensor without dimensions cannot be iterated (at {place})."
+BUDGET = (
+    "The budget of {limit} {what} is used up: number {count} is {label} at {place}. "
+    "mycel.debug.ledger() lists them all with their reasons."
+)
+IN_PLACE_SHAPE = (
+    "{name}_() keeps the shape of its Tensor, {before}, but the result has {after} (at {place}). "
+    "Write x = x.{name}(...)."
+)
+IN_PLACE_KIND = (
+    "{name}_() keeps the type of its Tensor, {before}, but the result is {after} (at {place}). "
+    "Convert the Tensor first, or write x = x.{name}(...)."
+)
+UNKNOWN_KEYWORD = (
+    "{name}() has no keyword {keyword!r} (at {place}); it takes {known}; nearest: {nearest}."
+)
+OPEN_TENSOR = (
+    "A Tensor of shape {shape} has no values (at {place}): a length that is None or -1 announces "
+    "an input, for Cell.set_inputs and export. Give all lengths, or data."
+)
+DUPLICATE_PARAMETER = (
+    "{owner}: the name {name!r} is already used by another Parameter of this Cell (at {place}). "
+    "Give each Parameter its own name: Parameter(..., name='...')."
+)
+
+WRONG_INDEX = "{operator} at {place}: the {what} {value}{where} is out of range; {allowed}."
+ALLOWED = "it must lie between {low} and {most}"
+ALLOWED_BELOW = "it must be {most} at most"
+ALLOWED_BESIDES = ", or be {ignored}, which is not counted"
+NOTHING_ALLOWED = "there is nothing to point to"
+LEAST = -(1 << 63)
+NO_INTEGERS = (
+    "{operator} at {place}: each {what} must be an integer, but {actual} was given. "
+    "Convert it: x.astype(mycel.int32)."
+)
+GOES_ANOTHER_WAY = (
+    "{name} goes another way to its hook {site} (at {place}) than when it was remembered, after "
+    "hooks of this call have run on what was remembered. It reads Python state that such a hook "
+    "has changed. Keep that state under a name of its own, in a Parameter or in an attribute of "
+    "a Cell."
+)
+
+
+class OutOfRangeError(IndexError, ValueError, RuntimeError):
+    """A position, class number or the like that is not there.
+
+    MindSpore raises one of these three kinds, by the operator; programs may catch any of them.
+
+    Example:
+        >>> try:
+        ...     ops.gather(Tensor([5, 6]), Tensor([2]), 0)
+        ... except mycel.OutOfRangeError as error:
+        ...     print(str(error).partition(": ")[2])
+        the index 2 is out of range; it must lie between -2 and 1.
+    """
+
+
+class NoIntegersError(TypeError, ValueError):
+    """Real numbers where positions or class numbers are wanted; MindSpore raises one of the two."""
+
+
+class HookOrderError(RuntimeError):
+    """A remembered function read Python state that its own hooks changed later in the call, and
+    that cannot be set back for the function to go on from there."""
+
+
+class BudgetError(RuntimeError):
+    """A budget set with `mycel.debug.budget` was used up."""
+
+
+def wrong(kind: type, what: str, expected: str, actual) -> Exception:
+    """An error of this kind for a bad argument, with the user's line."""
+    return kind(
+        WRONG_VALUE.format(what=what, expected=expected, actual=actual, place=user_place(2))
+    )
+
+
+def out_of_range(
+    operator: str, place, what: str, where: str, ignored: int | None, found: tuple[int, int, int]
+) -> OutOfRangeError:
+    """The error for a number that is not from one to below another: `found` has all three."""
+    value, low, high = found
+    allowed = NOTHING_ALLOWED
+    if low < high:
+        text = ALLOWED_BELOW if low == LEAST else ALLOWED
+        allowed = text.format(low=low, most=high - 1)
+        if ignored is not None:
+            allowed += ALLOWED_BESIDES.format(ignored=ignored)
+    return OutOfRangeError(
+        WRONG_INDEX.format(
+            operator=operator, place=place, what=what, value=value, where=where, allowed=allowed
+        )
+    )
+
+
+def no_integers(operator: str, what: str, actual: str) -> NoIntegersError:
+    """The error for other numbers in the place of integers."""
+    return NoIntegersError(
+        NO_INTEGERS.format(operator=operator, place=user_place(3), what=what, actual=actual)
+    )
+
+
+def describe_inputs(avals) -> str:
+    """`Float32[3, 4], Int32[]` for error texts."""
+    return ", ".join(str(aval) for aval in avals)

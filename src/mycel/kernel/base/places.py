@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places in the user's code: found cheaply while recording, spelled out only when needed."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import linecache
+import os
+import re
+import sys
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+PACKAGE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")) + os.sep
+# Python's own library stands between the user and us (contextlib, threading, unittest, …). What
+# is installed beside it counts as the user's: he chose it, and may call us from there.
+_LIBRARY = os.path.dirname(os.path.abspath(linecache.__file__)) + os.sep
+_INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
+# An instruction that stands for the line of a definition, which is below its decorators.
+DEFINITION = -1
+_DEFINES = re.compile(r"\s*(async\s+def|def|class)\b")
+
+# File names as they were classified: the user's, and those that places point past.
+theirs: set[str] = set()
+passed: set[str] = set()
+_ours: set[str] = set()
+
+
+def path_of(called: tuple | None) -> str:
+    """The path of attributes to a Cell being called, as `Net.block.conv1`; empty for none.
+
+    Args:
+        called: the Cell and those around it as links `(cell, the link around it)`.
+    """
+    cells = []
+    while called is not None:
+        cell, called = called
+        cells.append(cell)
+    cells.reverse()
+    names = [type(cell).__name__ for cell in cells[:1]]
+    for parent, child in itertools.pairwise(cells):
+        # Containers stand between the two, but are not called.
+        inside = (name for name, cell in parent.cells_and_names() if cell is child)
+        names.append(next(inside, type(child).__name__))
+    return ".".join(names)
+
+
+class Place(NamedTuple):
+    """A code object and an instruction in it; never a frame, which would keep locals alive.
+
+    `called` says which Cell was being called (see `path_of`).
+    """
+
+    code: CodeType | None
+    instruction: int
+    called: tuple | None = None
+
+    @property
+    def line(self) -> int:
+        if self.code is None:
+            return 0
+        if self.instruction == DEFINITION:
+            return _line_of_definition(self.code)
+        last = self.code.co_firstlineno
+        for start, end, line in self.code.co_lines():
+            if start <= self.instruction < end and line is not None:
+                return line
+            if line is not None and start <= self.instruction:
+                last = line
+        return last
+
+    def __str__(self):
+        if self.code is None:
+            return "an unknown place"
+        path = path_of(self.called)
+        return f"{self.code.co_filename}:{self.line}" + (f" (in {path})" if path else "")
+
+
+NOWHERE = Place(None, 0)
+
+
+def _line_of_definition(code: CodeType) -> int:
+    """The line of `def`, or of the lambda: Python counts a function from its first decorator."""
+    if code.co_name == "<lambda>":
+        return code.co_firstlineno
+    for number in range(code.co_firstlineno, code.co_firstlineno + 50):
+        if _DEFINES.match(linecache.getline(code.co_filename, number)):
+            return number
+    return code.co_firstlineno
+
+
+def definition_of(*functions) -> Place:
+    """Where the first of these is defined that has Python code of the user; else nowhere.
+
+    Methods, `functools.partial`, wrappers made with `functools.wraps`, Cells and other objects that
+    can be called stand for the function inside them.
+    """
+    for function in functions:
+        code = _code_of(function)
+        if code is not None:
+            return Place(code, DEFINITION)
+    return NOWHERE
+
+
+def _code_of(function) -> CodeType | None:
+    """The user's code that a call of this runs."""
+    for _ in range(20):  # a mock has every attribute, for ever
+        if function is None:
+            break
+        code = getattr(function, "__code__", None)
+        if (
+            code is not None
+            and is_theirs(code.co_filename)
+            and not hasattr(function, "__wrapped__")
+        ):
+            return code
+        function = _inside(function)
+    return None
+
+
+def _inside(function):
+    """What a callable that is not the user's own function was made of."""
+    if isinstance(function, functools.partial):
+        return function.func
+    owner = getattr(function, "__self__", None)
+    inner = getattr(function, "__wrapped__", None) or getattr(owner, "__wrapped__", None)
+    if inner is not None or isinstance(function, type):
+        return inner
+    if hasattr(function, "__code__"):
+        return getattr(type(owner), "construct", None)  # a Cell's own call
+    if hasattr(function, "__func__"):
+        return function.__func__
+    return getattr(type(function), "construct", None) or type(function).__call__
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a source file belongs to the machine."""
+    if filename not in theirs and filename not in passed:
+        is_theirs(filename)
+    return filename in _ours
+
+
+def is_theirs(filename: str) -> bool:
+    """Whether a source file is the user's: neither the machine's nor of Python's library."""
+    if filename in theirs:
+        return True
+    if filename in passed:
+        return False
+    known = filename.startswith((PACKAGE, "<mycel"))
+    library = filename.startswith((_LIBRARY, "<frozen ")) and not _INSTALLED.search(filename)
+    if known:
+        _ours.add(filename)
+    (passed if known or library else theirs).add(filename)
+    return not known and not library
+
+
+def user_place(depth: int = 1) -> Place:
+    """The nearest caller outside the package and Python's library, of which it is if all are."""
+    frame: FrameType | None = sys._getframe(depth)
+    last = None
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if is_theirs(filename):
+            return Place(frame.f_code, frame.f_lasti)
+        if last is None and filename not in _ours:
+            last = frame
+        frame = frame.f_back
+    return NOWHERE if last is None else Place(last.f_code, last.f_lasti)

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`vjp`, `jvp` and Jacobians: a forward record that is kept and walked backwards more than once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+
+from mycel.kernel.base.places import user_place
+from mycel.kernel.base.trees import tree_leaves, tree_map
+from mycel.kernel.define.op import Op
+from mycel.kernel.differentiate.api import (
+    Derivative,
+    arranged,
+    check_positions,
+    one_of,
+    opened,
+    seeds_of,
+    take_forward,
+)
+from mycel.kernel.differentiate.mapping import vmap
+from mycel.kernel.differentiate.reverse import ZEROS, reverse
+from mycel.kernel.record.stream import Stream, current_stream, record
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
+
+
+def _recorded(task: Derivative, stream: Stream, args: list) -> tuple:
+    """A forward record, its nodes and the hooks on its Values."""
+    assert stream.tape is not None
+    taken = take_forward(task, stream, args, {})
+    return taken, stream.tape[taken.start :], dict(stream.hooks or {})
+
+
+class Pullback:
+    """A function recorded once; called with gradients of its outputs, it gives those of its inputs.
+
+    Attributes:
+        output: what the function returned; `result` is the part that is differentiated.
+    """
+
+    def __init__(self, task: Derivative, args):
+        stream = current_stream()
+        stream.boundary()
+        self.task = task
+        self.taken, self.nodes, self.hooks = opened(stream, _recorded, task, stream, list(args))
+        self.output: Any = self.taken.output
+        self.result = self.taken.result
+
+    def __call__(self, *gradients):
+        stream = current_stream()
+        seeds = seeds_of(self.result, gradients)
+        before, depth = stream.hooks, stream.depth
+        try:
+            stream.hooks = {**(before or {}), **self.hooks}
+            stream.depth = depth + 1
+            found = reverse(stream, self.nodes, seeds, self.taken.leaves, consume=False)
+        finally:
+            stream.depth, stream.hooks = depth, before
+        by_input, by_weight = arranged(self.taken, found)
+        return self.task.shaped(self.output, by_input, by_weight)
+
+    @property
+    def others(self) -> tuple:
+        """What the function returned besides, as `has_aux` says, ready to be appended."""
+        if not self.task.has_aux:
+            return ()
+        rest = tuple(self.output[1:])
+        return (rest[0] if len(rest) == 1 else rest,)
+
+
+def vjp(fn, *inputs, weights=None, has_aux: bool = False):
+    """The result of `fn`, and a function from gradients of it to those of its inputs.
+
+    Args:
+        fn: a function or Cell.
+        inputs: what it is called with.
+        weights: Parameters to differentiate by as well, or None.
+        has_aux: only the first output is differentiated; the others are returned last.
+
+    Returns:
+        `(result, vjp_fn)` or `(result, vjp_fn, others)`. `vjp_fn` takes one gradient for each
+        output, of its shape, and returns a tuple with one for each input; with weights, a pair of
+        that and the gradients of the weights. `fn` runs once.
+
+    Raises:
+        TypeError: `fn` cannot be called.
+        ValueError: a gradient has another shape than its output, or their number differs.
+
+    Source: MindSpore's `mindspore.vjp`.
+
+    Example:
+        >>> import mycel as ms
+        >>> result, pull = ms.vjp(lambda x, y: x * y, ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0]))
+        >>> print(result, *pull(ms.Tensor([1.0, 10.0])))
+        [3. 8.] [ 3. 40.] [ 1. 20.]
+    """
+    returns = "inputs" if weights is None else "both"
+    pull = Pullback(Derivative(fn, "all", weights, returns, has_aux), inputs)
+    return (pull.result, pull, *pull.others)
+
+
+def jvp(fn, inputs, v, has_aux: bool = False):
+    """The result of `fn`, and how it changes along a direction of its inputs.
+
+    Two reverses give it: the one of `fn` is linear in the gradient it is given, and its own reverse
+    is the forward product. So `bprop` and hooks inside take part as they do in a reverse.
+
+    Args:
+        fn: a function or Cell.
+        inputs: one input, or a tuple or list of them.
+        v: the direction: for each input one of its shape.
+        has_aux: only the first output is differentiated; the others are returned last.
+
+    Returns:
+        `(result, change)` or `(result, change, others)`.
+
+    Raises:
+        TypeError: `fn` cannot be called.
+        ValueError: the directions have other shapes than the inputs, or their number differs.
+
+    Source: MindSpore's `mindspore.jvp`.
+
+    Example:
+        >>> import mycel as ms
+        >>> print(*ms.jvp(lambda x: x * x, ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 10.0])))
+        [1. 4.] [ 2. 40.]
+    """
+    given, along = (part if isinstance(part, (tuple, list)) else (part,) for part in (inputs, v))
+    pull = Pullback(Derivative(fn, "all", None, "inputs", has_aux), given)
+    shapes = [[leaf.shape for leaf in _tensors(list(part))] for part in (pull.taken.args, along)]
+    if shapes[0] != shapes[1]:
+        raise ValueError(
+            f"jvp got directions of shapes {shapes[1]} for inputs of shapes {shapes[0]} "
+            f"(at {user_place(2)})."
+        )
+    found = iter(_push(pull)(*along))
+    change = tree_map(lambda leaf: next(found) if isinstance(leaf, Tensor) else leaf, pull.result)
+    return (pull.result, change, *pull.others)
+
+
+def _push(pull: Pullback) -> Pullback:
+    """From directions of the inputs to changes of the outputs, a tuple."""
+    start = [_zeros(leaf) for leaf in _tensors(pull.result)]
+    return Pullback(Derivative(lambda *seeds: pull(*seeds), "all", None, "inputs"), start)
+
+
+def jacrev(fn, grad_position=0, has_aux: bool = False):
+    """A function that returns the Jacobian of `fn`, by one reverse for all elements of an output.
+
+    Args:
+        fn: a function or Cell.
+        grad_position: by which inputs: a number, or a tuple of numbers.
+        has_aux: only the first output is differentiated; the others are returned beside.
+
+    Returns:
+        A function with the inputs of `fn`. Its result has the shape of the output followed by that
+        of the input; a tuple by input if `grad_position` is one, and around it a tuple by output if
+        `fn` has several. With `has_aux` a pair of that and the other outputs.
+
+    Raises:
+        TypeError: `grad_position` is no number or tuple of them; `fn` cannot be called.
+        ValueError: no such input.
+
+    Source: MindSpore's `mindspore.jacrev`.
+
+    Example:
+        >>> import mycel as ms
+        >>> print(ms.jacrev(lambda x: x * x.sum())(ms.Tensor([1.0, 2.0])))
+        [[4. 1.]
+         [2. 5.]]
+    """
+    return _Jacobian(fn, grad_position, has_aux, _by_outputs)
+
+
+def jacfwd(fn, grad_position=0, has_aux: bool = False):
+    """A function that returns the Jacobian of `fn`, by one product for all elements of an input.
+
+    As `jacrev`, and cheaper where there are more outputs than inputs.
+
+    Source: MindSpore's `mindspore.jacfwd`.
+
+    Example:
+        >>> import mycel as ms
+        >>> print(ms.jacfwd(lambda x: ms.ops.stack((x.sum(), x.prod())))(ms.Tensor([3.0, 2.0])))
+        [[1. 1.]
+         [2. 3.]]
+    """
+    return _Jacobian(fn, grad_position, has_aux, _by_inputs)
+
+
+class _Jacobian:
+    """The function that `jacrev` and `jacfwd` return."""
+
+    def __init__(self, fn, grad_position, has_aux: bool, compute: Callable):
+        check_positions(grad_position)
+        if grad_position is None:
+            raise TypeError("grad_position of a Jacobian must name inputs: a number or a tuple.")
+        self.single = not isinstance(grad_position, tuple)
+        positions = (grad_position,) if self.single else grad_position
+        self.task = Derivative(fn, positions, None, "inputs", has_aux)
+        self.compute = compute
+        functools.update_wrapper(self, fn, updated=())
+
+    def __call__(self, *args):
+        pull = Pullback(self.task, args)
+        inputs = [args[position] for position in self.task.positions]
+        inputs = [x if isinstance(x, Tensor) else Tensor(x) for x in inputs]
+        rows = self.compute(pull, inputs, _tensors(pull.result))
+        found = iter([row[0] if self.single else tuple(row) for row in rows])
+        made = tree_map(lambda leaf: next(found) if isinstance(leaf, Tensor) else leaf, pull.result)
+        return (made, *pull.others) if self.task.has_aux else made
+
+
+def _by_outputs(pull: Pullback, inputs, outputs) -> list[list[Tensor]]:
+    zeros = [_zeros(output) for output in outputs]
+
+    def jacobians(number, output):
+        def row(seed):
+            return pull(*[seed if n == number else zero for n, zero in enumerate(zeros)])
+
+        rows: Any = vmap(row)(_basis(output))
+        return [r.reshape(output.shape + x.shape) for r, x in zip(rows, inputs, strict=True)]
+
+    return [jacobians(number, output) for number, output in enumerate(outputs)]
+
+
+def _by_inputs(pull: Pullback, inputs, outputs) -> list[list[Tensor]]:
+    push = _push(pull)
+    zeros = [_zeros(x) for x in inputs]
+
+    def jacobians(number, x):
+        def row(direction):
+            return push(*[direction if n == number else zero for n, zero in enumerate(zeros)])
+
+        # The rows go behind the axes of the output.
+        columns: Any = vmap(row, out_axes=-1)(_basis(x))
+        return [c.reshape(y.shape + x.shape) for c, y in zip(columns, outputs, strict=True)]
+
+    by_input = [jacobians(number, x) for number, x in enumerate(inputs)]
+    return [list(row) for row in zip(*by_input, strict=True)]
+
+
+def _tensors(tree) -> list[Tensor]:
+    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, Tensor)]
+
+
+def _zeros(like: Tensor) -> Tensor:
+    return new_tensor(one_of(record(ZEROS, (resolve(like),))))
+
+
+def _basis(like: Tensor) -> Tensor:
+    """The unit vectors of all elements, one behind the other."""
+    return new_tensor(one_of(record(_units(like.shape, like.dtype.numpy), ())))
+
+
+@functools.cache
+def _units(shape: tuple[int, ...], dtype) -> Op:
+    size = 1
+    for length in shape:
+        size *= length
+    return Op("units", lambda: jnp.eye(size, dtype=dtype).reshape(size, *shape))

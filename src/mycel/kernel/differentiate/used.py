@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Parameters that a function uses: what `get_by_list` means where no weights are given."""
+
+from __future__ import annotations
+
+from mycel.kernel.differentiate.reverse import STOP
+from mycel.kernel.record.marker import Marker
+from mycel.kernel.record.parameter import Parameter, parameters_alive
+from mycel.kernel.record.stream import Stream
+from mycel.kernel.record.value import Value
+
+# Stands where weights are given.
+USED = "the Parameters used"
+
+# Within an operator MindSpore comes to the last input first. Of these operators it makes several;
+# the places of inputs in the order in which they then come.
+_WEIGHT_THEN_BIAS = (1, 2)
+_ORDERS = {
+    "affine": _WEIGHT_THEN_BIAS,
+    "projected": _WEIGHT_THEN_BIAS,
+    "bidense": (2, 3),
+    "LSTM": (3, 4, 1, 2),
+    "GRU": (1, 3, 2, 4),
+    "RNN tanh": (1, 3, 2, 4),
+    "RNN relu": (1, 3, 2, 4),
+}
+
+
+class Usage:
+    """Watches a function that is called, for the Parameters that its result depends on.
+
+    Their order is that of MindSpore's PyNative mode (its Graph mode gives no gradients at all): of
+    the record, whatever the order of definition. As with weights that are given, the gradient is
+    that by the value which a Parameter had before the function assigned another to it.
+    """
+
+    def __init__(self, stream: Stream):
+        self._stream = stream
+        self._had: list[tuple] = list(parameters_alive())
+        self._around, stream.replaced = stream.replaced, []
+
+    def end(self) -> None:
+        """Stop watching."""
+        replaced = self._stream.replaced or []
+        self._had += replaced
+        self._stream.replaced = self._around
+        if self._around is not None:
+            self._around += replaced
+
+    def found(self, nodes, results: list[Value]) -> list[tuple[Parameter, Value]]:
+        """The Parameters with `requires_grad` that results depend on, and the Values they had."""
+        owner = {}
+        # A remembered call gives what it meets a Value of its own.
+        for parameter, value in self._had + parameters_alive():
+            if isinstance(parameter, Parameter) and parameter.requires_grad:
+                owner[id(value)] = (parameter, value)
+        for _, _, outputs, _ in nodes:
+            for value in outputs:
+                owner.pop(id(value), None)  # assigned by the function
+        used: dict[int, tuple[Parameter, Value]] = {}
+        for value in _values_reached(nodes, results):
+            if id(value) in owner:
+                parameter = owner[id(value)][0]
+                used.setdefault(id(parameter), owner[id(value)])
+        return list(used.values())
+
+
+def _values_reached(nodes, results: list[Value]) -> list[Value]:
+    """What the results depend on, in the order of MindSpore's PyNative mode."""
+    needed, reached = {id(value) for value in results}, [results[::-1]]
+    for op, inputs, outputs, _ in reversed(nodes):
+        wanted = [id(output) in needed for output in outputs]
+        if True not in wanted or op is STOP:
+            continue
+        if op.pairwise:
+            inputs = [value for value, there in zip(inputs, wanted, strict=True) if there]
+        needed.update(map(id, inputs))
+        reached.append(_in_order(op, inputs))
+    return [value for values in reversed(reached) for value in values]
+
+
+def _in_order(op, inputs) -> list[Value]:
+    if isinstance(op, Marker):
+        return list(inputs)
+    first = [inputs[place] for place in _ORDERS.get(op.name, ()) if place < len(inputs)]
+    return [*first, *reversed(inputs)]

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes: the value of one, found the way Python finds it, with all that is looked at."""
+
+from __future__ import annotations
+
+import logging
+import types
+from builtins import getattr, hasattr  # not what stands in for them meanwhile
+from enum import Enum
+from typing import Any
+
+from mycel.kernel.base.places import Place
+from mycel.kernel.execute import kinds
+from mycel.kernel.execute.bytecode import written_out
+from mycel.kernel.execute.kinds import is_machine, kind_of
+from mycel.kernel.execute.sources import (
+    ABSENT,
+    COUNT,
+    FIELD,
+    OF_CLASS,
+    PART,
+    PART_OF_REFERENT,
+    SLOT,
+    Referent,
+    Source,
+)
+
+_OF_ENUMS = frozenset(("name", "value"))
+# What an expression is worth that nobody can tell without running it.
+UNSEEN: Any = type("Unseen", (), {"__repr__": lambda self: "?"})()
+
+
+# What a Tensor tells of itself by its shape and element type, which are compared anyway.
+_OF_AVALS = frozenset(("shape", "ndim", "size", "itemsize", "nbytes", "dtype"))
+
+
+class Attributes:
+    """The half of `Reads` that looks attributes up."""
+
+    capture: Any
+    sources: dict[tuple, Source]
+    reached: dict[int, Any]
+    flowed: dict[int, Any]
+    free: dict[str, None]
+    methods: dict[tuple, Any]
+    place: Any
+    note: Any
+    reach: Any
+    use: Any
+    content: Any
+    is_outside: Any
+    is_ours: Any
+    refuse: Any
+
+    def attribute(self, owner, name: str, path):
+        """The value of an attribute, with all that Python looks at to find it."""
+        kind = kind_of(owner)
+        look = _ATTRIBUTES.get(kind)
+        if look is not None:
+            return look(self, owner, name, path)
+        if kind in (kinds.NOTHING, kinds.FIXED) and type(owner).__dictoffset__:
+            if isinstance(owner, Enum) and name in _OF_ENUMS:
+                name = f"_{name}_"  # of which they are properties
+            return self._of_object(owner, name, path)
+        if kind == kinds.OPAQUE:
+            if id(owner) in self.reached:
+                self.refuse_opaque(owner, path)
+            return UNSEEN
+        value = getattr(owner, name, UNSEEN)
+        if kind == kinds.GENERATOR:
+            self.reach(value)  # its bit generator
+        return value
+
+    def refuse_opaque(self, owner, path) -> None:
+        """What nobody can look into is used."""
+        self.refuse(
+            f"effect: `{written_out(path)}`: the state of a {type(owner).__name__} "
+            "cannot be looked into",
+            "use it outside, or in a function marked @every_call",
+        )
+
+    def _of_module(self, module, name, path):
+        space = module.__dict__
+        value = space.get(name, ABSENT)
+        if value is ABSENT:
+            # Ours are filled as they are used.
+            if not (self.is_ours() or is_machine(module.__name__)):
+                self.note(FIELD, space, name, ABSENT, path)
+                self.note(FIELD, space, "__getattr__", space.get("__getattr__", ABSENT), path)
+            return UNSEEN
+        if self.is_ours():
+            return value
+        self.note(FIELD, space, name, value, path)
+        return value
+
+    def _of_class(self, owner, name, path):
+        described: Any = self._found_in(owner, name, path)
+        if type(described) is staticmethod:
+            return described.__func__
+        if type(described) is classmethod:
+            return types.MethodType(described.__func__, owner)
+        if name == "__dict__":
+            content = owner.__dict__
+            self.reached[id(content)] = content
+            self.content(content, path)
+            return content
+        if described is ABSENT:
+            return self._special(owner, name, path)
+        return UNSEEN if isinstance(described, property) else described
+
+    def _special(self, owner, name: str, path):
+        """What Python keeps of a class or function besides its fields: name, bases, defaults."""
+        if name[:2] != "__" or not hasattr(owner, name):
+            return UNSEEN
+        value = getattr(owner, name)
+        if isinstance(value, (types.BuiltinFunctionType, types.MethodWrapperType)):
+            return value
+        is_made_inside = isinstance(owner, types.FunctionType) and id(owner) not in self.reached
+        if not (is_made_inside or is_machine(owner.__module__)):
+            self.note(PART, owner, name, value, path)
+            if type(value) is dict:
+                self.content(value, path)
+        return value
+
+    def _of_tensor(self, tensor, name, path):
+        fields = tensor.__dict__
+        if name in _OF_AVALS:
+            return getattr(tensor, name)
+        self._found_in_tensor(type(tensor), name, path)
+        if id(tensor) in self.reached:
+            self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
+        if name in fields:
+            return fields[name]
+        described = getattr(type(tensor), name, UNSEEN)
+        if isinstance(described, types.MemberDescriptorType):
+            value = SLOT(tensor, described)
+            if name[0] != "_":
+                self.note(SLOT, tensor, described, value, path)
+            return value
+        return described if isinstance(described, types.FunctionType) else UNSEEN
+
+    def _found_in_tensor(self, kind: type, name: str, path) -> None:
+        """A method of Tensors, which a program may have replaced or added. Ours are noted when the
+        call ends: the first use of one may write it."""
+        for owner in kind.__mro__:
+            ours = is_machine(owner.__module__)
+            if not ours:
+                self.note(OF_CLASS, owner, name, owner.__dict__.get(name, ABSENT), path)
+            if name in owner.__dict__:
+                if ours:
+                    self.methods[owner, name] = path
+                return
+        self.note(OF_CLASS, kind, name, ABSENT, path)
+
+    def _of_function(self, function, name, path):
+        if kind_of(function) == kinds.METHOD:
+            return getattr(function, name, UNSEEN)
+        if name not in function.__dict__ and name[:2] == "__":
+            return self._special(function, name, path)
+        fields = function.__dict__
+        if id(function) in self.reached:
+            self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
+        return fields.get(name, UNSEEN)
+
+    def _of_container(self, container, name, path):
+        kind = type(container)
+        owner = next((above for above in kind.__mro__ if name in above.__dict__), None)
+        if hasattr(container, "__dict__") and (
+            name in container.__dict__ or owner is None or not kinds.is_unchanged(owner.__module__)
+        ):
+            return self._of_object(container, name, path)
+        described = getattr(kind, name, UNSEEN)
+        if isinstance(described, (types.FunctionType, property)):
+            return self._of_object(container, name, path)
+        value = getattr(container, name, UNSEEN)
+        if not callable(value):
+            self.content(container, path)
+            if kind_of(value) == kinds.CONTAINER and id(container) in self.reached:
+                self.reach(value)  # the base of an array
+                self.content(value, path)
+        return value
+
+    def _of_object(self, owner, name, path):
+        """A field of an object or Cell, or what its class has."""
+        kind = type(owner)
+        if name == "__class__":
+            return kind
+        if name == "__dict__":
+            return self._fields_of(owner)
+        outside = self.is_outside(owner)
+        if outside:
+            self.note_owner(owner)
+        fields = getattr(owner, "__dict__", None)
+        described = class_attribute(kind, name)
+        if not outside:
+            self.asked_of_objects(kind, name)
+        elif fields is None or name not in fields:
+            found = self._found_in(kind, name, path)
+            if found is ABSENT:
+                self._found_in(kind, "__getattr__", path)
+        if type(described) in (types.MemberDescriptorType, types.GetSetDescriptorType):
+            value = SLOT(owner, described)
+            if outside:
+                self.note(SLOT, owner, described, value, path)
+            return UNSEEN if value is ABSENT else value
+        if isinstance(described, property) or hasattr(type(described), "__set__"):
+            return UNSEEN  # its Python is looked into when it runs
+        if fields is not None:
+            # A method, too, gives way to a field of its name.
+            if outside:
+                self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
+            if name in fields:
+                return fields[name]
+        return _bound(described, owner, kind)
+
+    def note_owner(self, owner) -> None:
+        """Of which class an object is, and what that is made of."""
+        kind = type(owner)
+        if isinstance(owner, logging.Logger):
+            # It would note for each level, at the first message, whether it takes it.
+            for level in range(0, 60, 10):
+                owner.isEnabledFor(level)
+        if kind_of(owner) == kinds.CELL:
+            self.capture.met(owner)
+        key = (PART_OF_REFERENT, id(owner), "__class__")
+        if key in self.sources or (PART, id(owner), "__class__") in self.sources:
+            return
+        path = f"the class of a {kind.__name__}"
+        fields = getattr(owner, "__dict__", None)
+        parts = [("__class__", kind)] + ([("__dict__", fields)] if type(fields) is dict else [])
+        for name, part in parts:
+            try:
+                reference = Referent(owner)
+            except TypeError:
+                self.note(PART, owner, name, part, path)
+            else:
+                key = (PART_OF_REFERENT, id(owner), name)
+                source = Source(
+                    PART_OF_REFERENT, reference, name, part, None, path, Place(*self.place)
+                )
+                self.sources[key] = source
+        self.note_bases(kind)
+
+    def note_bases(self, kind: type) -> None:
+        """What a class is made of."""
+        if not kinds.is_unchanged(kind.__module__):
+            self.note(PART, kind, "__mro__", kind.__mro__, f"the bases of {kind.__name__}")
+            for above in kind.__mro__:
+                if not kinds.is_unchanged(above.__module__):
+                    # It may be given a method that Python looks for by itself.
+                    path = f"the number of names of {above.__name__}"
+                    self.note(COUNT, above, None, len(above.__dict__), path)
+
+    def flow_class(self, kind: type) -> None:
+        """Objects of a class may be made inside, where they are not seen. What they have of it is
+        read when an unseen object is asked for it, or when Python looks for it by itself."""
+        if id(kind) in self.flowed or kinds.is_unchanged(kind.__module__):
+            return
+        self.flowed[id(kind)] = kind
+        self.note_bases(kind)
+        for above in kind.__mro__:
+            if not kinds.is_unchanged(above.__module__):
+                self.reached[id(above)] = above
+                for name, described in tuple(above.__dict__.items()):
+                    if name[:2] == "__" and isinstance(described, _CODE):
+                        self._note_of_class(above, name, described)
+        for name in tuple(self.free):
+            self.asked_of_objects(kind, name)
+
+    def asked_of_objects(self, kind: type, name: str) -> None:
+        """An attribute may be asked of an object of this class."""
+        for above in kind.__mro__:
+            if name in above.__dict__:
+                if id(above) in self.reached and not kinds.is_unchanged(above.__module__):
+                    self._note_of_class(above, name, above.__dict__[name])
+                return
+
+    def _note_of_class(self, owner: type, name: str, described) -> None:
+        path = f"{owner.__name__}.{name}"
+        self.note(OF_CLASS, owner, name, described, path)
+        self._reach_functions(described)
+        self.use(described, path)
+
+    def _reach_functions(self, described) -> None:
+        """The Python of a method, however it is bound."""
+        if isinstance(described, (classmethod, staticmethod)):
+            described = described.__func__
+        parts = (described,)
+        if isinstance(described, property):
+            parts = (described.fget, described.fset, described.fdel)
+        for part in parts:
+            if type(part) is types.FunctionType:
+                self.reach(part)
+
+    def _fields_of(self, owner):
+        fields = getattr(owner, "__dict__", UNSEEN)
+        if fields is not UNSEEN and self.is_outside(owner):
+            self.reached[id(fields)] = fields
+        return fields
+
+    def _found_in(self, kind: type, name: str, path):
+        """What a class has under a name; where it was found, and before, are sources."""
+        for owner in kind.__mro__:
+            described = owner.__dict__.get(name, ABSENT)
+            if not kinds.is_unchanged(owner.__module__):
+                self.note(OF_CLASS, owner, name, described, path)
+            if described is not ABSENT:
+                if is_machine(owner.__module__):
+                    self.methods[owner, name] = path
+                self._reach_functions(described)
+                return described
+        meta = type(kind)
+        return ABSENT if meta is type else self._found_in(meta, name, path)
+
+
+# What runs code when an object of its class is used.
+_CODE = (types.FunctionType, classmethod, staticmethod, property)
+
+
+def _of_partial(reads, partial, name, path):
+    if name in ("func", "args", "keywords"):
+        return getattr(partial, name)
+    return reads._of_object(partial, name, path)
+
+
+def _class_function(owner, name):
+    described = getattr(type(owner), name, UNSEEN)
+    return described if isinstance(described, types.FunctionType) else UNSEEN
+
+
+def _bound(described, owner, kind):
+    if described is ABSENT:
+        return UNSEEN
+    if type(described) is types.FunctionType:
+        return types.MethodType(described, owner)
+    if type(described) is staticmethod:
+        return described.__func__
+    if type(described) is classmethod:
+        return types.MethodType(described.__func__, kind)
+    if isinstance(described, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return described.__get__(owner)
+    return UNSEEN if hasattr(type(described), "__get__") else described
+
+
+def class_attribute(kind: type, name: str):
+    for owner in kind.__mro__:
+        if name in owner.__dict__:
+            return owner.__dict__[name]
+    return ABSENT
+
+
+_ATTRIBUTES = {
+    kinds.MODULE: Attributes._of_module,
+    kinds.CLASS: Attributes._of_class,
+    kinds.TENSOR: Attributes._of_tensor,
+    kinds.FUNCTION: Attributes._of_function,
+    kinds.METHOD: Attributes._of_function,
+    kinds.CONTAINER: Attributes._of_container,
+    kinds.PARTIAL: _of_partial,
+    kinds.OBJECT: Attributes._of_object,
+    kinds.CELL: Attributes._of_object,
+    kinds.MACHINE: lambda reads, owner, name, path: _class_function(owner, name),
+}

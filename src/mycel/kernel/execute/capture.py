@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Capture: what is noted while a call runs in PyNative, so that it can be replayed.
+
+Nothing is done per operator: the segments' own records are kept. Values are known by numbers:
+those made inside from 0 upwards in the order of recording, inputs from -1 downwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+from mycel.kernel.base.places import Place, user_place
+from mycel.kernel.base.structure import structure
+from mycel.kernel.base.trees import tree_map
+from mycel.kernel.define.op import signatures
+from mycel.kernel.execute.compile import seen_bytes
+from mycel.kernel.execute.effects import Site, emission
+from mycel.kernel.execute.notes import Argument, Constant, Held, Read, Slot
+from mycel.kernel.execute.printing import Shown
+from mycel.kernel.execute.reads import Reads
+from mycel.kernel.execute.templates import Templates
+from mycel.kernel.record.hooks import call_labelled
+from mycel.kernel.record.journal import Journal
+from mycel.kernel.record.stream import Stream, cell_path, demand
+from mycel.kernel.record.tensor import Tensor, made_inside, resolve
+from mycel.kernel.record.value import Value
+
+_SEEN = {"bool": "bool", "int": "int"}
+
+
+class Capture:
+    """The notes of one call.
+
+    Attributes:
+        inputs: what the call takes from outside, by number: arguments, handles and constants.
+        assigned: handles from outside that were given another value.
+        reads: what Python saw of values outside sites; each is a guard of the replay.
+        sites: Python that runs at every call.
+        refused: why the call cannot be remembered, and what to write instead.
+        again: what the first sites did in the replay that was broken off: they do not run twice.
+        check: told of each of these before it is emitted again: its number, what is called, and
+            what it is given; raises if the call goes another way than the replay.
+        python: the Python state that the call reads, or None while nothing watches Python.
+        made_cells: the Cells made inside, by id.
+        in_site: whether a site runs.
+        site_changes: the fields of Cells that sites set: the id of the fields, and the name.
+    """
+
+    def __init__(
+        self, stream: Stream, again: list | None = None, check: Callable[..., None] | None = None
+    ):
+        self.stream = stream
+        self.changes = structure.changes
+        self.inputs: list = []
+        self.assigned: dict[int, Tensor] = {}
+        self.reads: list[Read | None] = []
+        self.read_values: dict[int, Value] = {}
+        self.sites: list[Site] = []
+        self.refused: tuple[str, str, Place, str] | None = None
+        self.cells: dict[int, object] = {}
+        # Values made in a site and looked at there: a replay has them from its executable.
+        self.site_reads: set[int] = set()
+        self.hook_owners: dict[int, Tensor] = {}
+        self.made_cells: dict[int, object] = {}
+        self.python: Reads | None = None
+        self.site_changes: set[tuple[int, str]] = set()
+        self.again = again or []
+        self.check = check
+        self.formatted: list | None = []
+        self._arguments: dict[int, int] = {}
+        self._containers: dict[int, int] = {}
+        self._outside: dict[int, tuple[Tensor, Value | None]] = {}
+        self._segments: list[tuple] = []
+        self._survivors: list[tuple[int, ref]] = []
+        self._site_spans: list[range] = []
+        self._site_results: set[int] = set()
+        self.in_site = False
+        self._site_start = 0
+        self._count = 0
+
+    # -- what the record asks of a capture --------------------------------------------------
+
+    def lift(self, handle: Tensor, value: Value) -> Value:
+        """The Value of a handle from outside, met for the first time: an input of its own.
+
+        The handle gets a fresh Value with the same array: two handles that share a Value stay two
+        inputs, because next time they may not share it.
+        """
+        array = demand(value)
+        fresh = Value(array, value.aval)
+        fresh.capture = self
+        known = self._outside.get(id(handle))
+        if known is not None and known[1] is not None and known[1].array is array:
+            fresh.number = known[1].number
+        else:
+            fresh.number = self._new_input(Held(handle))
+        self._outside[id(handle)] = (handle, fresh)
+        handle._value = fresh
+        return fresh
+
+    def constant(self, value: Value) -> None:
+        """Data was made inside."""
+        value.capture = self
+        value.number = self._new_input(Constant(value.array))
+
+    def write(self, handle: Tensor) -> None:
+        """A handle is about to be given another value."""
+        if made_inside(handle, self):
+            return
+        if id(handle) not in self._arguments:
+            self._outside.setdefault(id(handle), (handle, None))
+        self.assigned[id(handle)] = handle
+
+    def read(self, handle: Tensor, value: Value, kind: str, array, text) -> None:
+        """Python saw a value."""
+        if self.in_site:
+            if value.number >= self._site_start and value.capture is self:
+                self.site_reads.add(value.number)
+            return
+        kind = _SEEN.get(kind, "bits")
+        number = self.number_of(value)
+        if number < 0:
+            self.read_values[number] = value
+        place = user_place(3)
+        if text is not None and self.formatted is not None:
+            self.formatted.append(Shown(text(array), handle, text, len(self.reads), place))
+        self.reads.append(Read(number, kind, seen_bytes(array, kind), place, cell_path()))
+
+    def provide(self, value: Value) -> None:
+        """Values are computed as in PyNative."""
+
+    def close(self, segment, held) -> None:
+        """A segment is about to run: its record is kept, its survivors are numbered."""
+        numbers = [self.number_of(value) for value in segment.externals]
+        self._segments.append((segment.key, numbers, self._count))
+        for slot, value in held:
+            value.capture = self
+            value.number = self._count + slot
+            self._survivors.append((value.number, ref(value)))
+        self._count += len(segment.outputs)
+
+    def met(self, cell) -> None:
+        """A Cell is called; what is remembered depends on its structure."""
+        self.cells[id(cell)] = cell
+
+    def hook_owner(self, handle: Tensor) -> Tensor:
+        """The Tensor that has the hooks of a handle; those of arguments choose the memory."""
+        if id(handle) in self._outside:
+            self.hook_owners[id(handle)] = handle
+        return handle
+
+    def made_cell(self, cell) -> None:
+        """A Cell is made inside; setting it up changes nothing that is remembered."""
+        self.made_cells[id(cell)] = cell
+
+    def cells_from_outside(self) -> list:
+        """The Cells that were met, but for those made inside."""
+        return [cell for key, cell in self.cells.items() if key not in self.made_cells]
+
+    def changed_cell(self, cell, what: str, remedy: str) -> None:
+        """A Cell is changed inside."""
+        if id(cell) not in self.made_cells:
+            self.refuse(what, remedy)
+
+    def refuse(self, what: str, remedy: str, place: Place | None = None) -> None:
+        """Something happened that a replay could not do."""
+        if not self.in_site and self.refused is None:
+            self.refused = (what, remedy, place or user_place(2), cell_path())
+
+    # -- sites ----------------------------------------------------------------------------
+
+    def site(self, function: Callable, args: tuple, kwargs: dict | None = None, label=None):
+        """Run Python that runs at every call, and note what it emits."""
+        if self.in_site:
+            return call_labelled(function, args, kwargs or {}, label)
+        if self.python is not None:
+            self.python.before_site(self.site_changes)
+        index = len(self.sites)
+        given: Any = (args, kwargs or {})
+        template = self.template(given)
+        bindings = self.bindings()
+        if index < len(self.again) and self.check is not None:
+            self.check(self, index, function, template, bindings)
+        start = self._site_start = self._next_number()
+        stream, journal = self.stream, Journal()
+        tape, floor, complete = stream.tape, stream.floor, stream.complete
+        # Left as it is by an exception that the function catches: see record.stream.
+        stream.unfinished += 1
+        try:
+            self.in_site = True
+            stream.tape, stream.journal, stream.complete = [], journal, True
+            if tape is None:
+                stream.floor = stream.depth
+            if index < len(self.again):
+                result = self.again[index].emit_again(*given)
+            else:
+                result = call_labelled(function, given[0], given[1], label)
+            nodes, written = stream.tape, stream.journal
+            emitted = emission(self, given, nodes, written, result)
+        finally:
+            self.in_site = False
+            stream.tape, stream.journal, stream.complete = tape, None, complete
+            stream.floor = floor
+        if tape is not None:
+            tape.extend(nodes)
+        for change in written.changes:
+            if change.what[0] == "attribute":
+                self.site_changes.add((id(change.what[1].__dict__), change.what[2]))
+        self._site_spans.append(range(start, self._next_number()))
+        for leaf in _tensors(result):
+            self._site_results.add(self.number_of(resolve(leaf)))
+        depths = (int(stream.depth > 0), int(stream.depth > 0 and tape is None))
+        where = (label, stream.reversing, depths, start, emitted.is_quiet())
+        self.sites.append(Site(function, template, bindings, emitted, *where))
+        if self.python is not None:
+            self.python.behind_site(self.site_changes)
+        stream.unfinished -= 1
+        return result
+
+    # -- numbers --------------------------------------------------------------------------
+
+    def number_of(self, value: Value) -> int:
+        """The number of a Value; one from nowhere is a constant."""
+        if value.segment is self.stream.segment:
+            return self._count + value.slot
+        if value.capture is not self:
+            self.constant(value)
+        return value.number
+
+    def describe(self, value: Value):
+        """What a Value is to the call: an inner number, or the input it came from."""
+        number = self.number_of(value)
+        return number if number >= 0 else self.inputs[-1 - number]
+
+    def is_outside(self, handle: Tensor) -> bool:
+        """Whether a handle lives longer than the call."""
+        return id(handle) in self._outside or id(handle) in self._arguments
+
+    def _next_number(self) -> int:
+        return self._count + len(self.stream.segment.outputs)
+
+    def _new_input(self, what) -> int:
+        self.inputs.append(what)
+        return -len(self.inputs)
+
+    # -- arguments and results ----------------------------------------------------------------
+
+    def take(self, tensors: list[Tensor], containers: list) -> None:
+        """Know what was passed: the same Tensor twice is the first of the two."""
+        self._containers = {id(part): index for index, part in enumerate(containers)}
+        for index, tensor in enumerate(tensors):
+            if id(tensor) not in self._arguments:
+                self._arguments[id(tensor)] = index
+                value = Value(demand(tensor._value), tensor._value.aval)
+                value.capture = self
+                value.number = self._new_input(Argument(index))
+                tensor._value = value
+
+    def outside_handles(self) -> frozenset[int]:
+        """The ids of the handles that were met by other ways than as arguments."""
+        return frozenset(self._outside)
+
+    def template(self, tree):
+        """`tree` with everything replaced that a replay makes anew."""
+        return Templates(self._leaf, self._containers, self._is_known, self.refuse).of(tree)
+
+    def _is_known(self, thing) -> bool:
+        return self.python is not None and id(thing) in self.python.reached
+
+    def _leaf(self, leaf: Tensor):
+        value = resolve(leaf)
+        if id(leaf) in self._arguments:
+            return Argument(self._arguments[id(leaf)])
+        if id(leaf) in self._outside:
+            return Held(leaf)
+        return Slot(self.number_of(value))
+
+    def bindings(self) -> list[tuple]:
+        """The handles assigned so far, with the numbers of their present values."""
+        return [
+            (self.target(handle), self.number_of(handle._value))
+            for handle in self.assigned.values()
+        ]
+
+    def target(self, handle: Tensor):
+        """What a handle from outside is to the call: a handle, or an argument."""
+        index = self._arguments.get(id(handle))
+        return Held(handle) if index is None else Argument(index)
+
+    # -- the whole record -----------------------------------------------------------------
+
+    def record_so_far(self) -> tuple[tuple, list[int]]:
+        """As `record`, with the segment that is open."""
+        segment = self.stream.segment
+        numbers = [self.number_of(value) for value in segment.externals]
+        return self.record((segment.key, numbers, self._count))
+
+    def record(self, *more: tuple) -> tuple[tuple, list[int]]:
+        """All segments as one: the flat key, and the inputs it uses in the order of first use."""
+        key: list[int] = []
+        used: dict[int, int] = {}
+
+        def slot_of(number: int) -> int:
+            if number >= 0:
+                return number
+            return used.setdefault(number, -1 - len(used))
+
+        for segment, numbers, base in (*self._segments, *more):
+            position = 0
+            while position < len(segment):
+                arity = signatures[segment[position]].arity
+                key.append(segment[position])
+                inputs = segment[position + 1 : position + 1 + arity]
+                key += [slot_of(base + s if s >= 0 else numbers[-1 - s]) for s in inputs]
+                position += 1 + arity
+        return tuple(key), list(used)
+
+    def kept(self, needed: set[int]) -> int:
+        """How many Tensors made inside were kept outside, where a replay would leave them stale."""
+        count = 0
+        for number, survivor in self._survivors:
+            if number in needed or survivor() is None:
+                continue
+            by_site = any(number in span for span in self._site_spans)
+            if not by_site or number in self._site_results:
+                count += number not in self._given_to_sites()
+        return count
+
+    def _given_to_sites(self) -> set[int]:
+        return {leaf.number for site in self.sites for leaf in site.slots()}
+
+    def forget(self) -> None:
+        """Drop everything: Values still point here."""
+        for name in list(self.__dict__):
+            self.__dict__[name] = None
+
+
+def _tensors(tree) -> list[Tensor]:
+    found: list[Tensor] = []
+    tree_map(lambda leaf: found.append(leaf) if isinstance(leaf, Tensor) else None, tree)
+    return found

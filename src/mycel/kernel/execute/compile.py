@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a record to an executable: decoding the integers, tracing once, compiling, counting."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import threading
+import time
+from collections import OrderedDict
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from mycel.kernel.base import backend
+from mycel.kernel.base.context import context
+from mycel.kernel.base.signals import undisturbed
+from mycel.kernel.define.op import Signature, signatures
+from mycel.kernel.execute.checks import Indices, indices_of
+from mycel.kernel.execute.ledger import ledger
+from mycel.kernel.execute.written import to_write, written
+
+# Executables beyond this many are forgotten, the longest unused first.
+MOST_EXECUTABLES = 512
+
+
+class Node(NamedTuple):
+    """One decoded node: its signature, the slots of its inputs, the slot of its first output."""
+
+    signature: Signature
+    inputs: tuple[int, ...]
+    first: int
+
+
+class Guard(NamedTuple):
+    """A value that Python read: its slot, and how it is looked at ('bool', 'int' or 'bits')."""
+
+    slot: int
+    kind: str
+
+
+def decode(key) -> list[Node]:
+    """The nodes of a record, in order."""
+    nodes, position, first = [], 0, 0
+    while position < len(key):
+        signature = signatures[key[position]]
+        end = position + 1 + signature.arity
+        nodes.append(Node(signature, tuple(key[position + 1 : end]), first))
+        first += len(signature.outputs)
+        position = end
+    return nodes
+
+
+def program(
+    nodes: list[Node],
+    live,
+    guards: tuple[Guard, ...] = (),
+    packs: tuple[tuple[int, ...], ...] = (),
+    indices: Indices | None = None,
+):
+    """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
+    the guards, as one vector each, and the flag of its own indices out."""
+    apart = to_write(nodes) if backend.on_cpu() and jax.device_count() == 1 else ()
+
+    def run(*externals):
+        made: list = []
+
+        def at(slot):
+            return made[slot] if slot >= 0 else externals[-1 - slot]
+
+        for node in nodes:
+            result = node.signature.op.function(*[at(slot) for slot in node.inputs])
+            for array in (result,) if node.signature.single else result:
+                made.append(written(array) if len(made) in apart else array)
+        outputs = [at(slot) for slot in live]
+        outputs += [jnp.concatenate([at(slot).ravel() for slot in pack]) for pack in packs]
+        if guards:
+            outputs.append(jnp.concatenate([seen_bits(at(g.slot), g.kind) for g in guards]))
+        if indices is not None and indices.inside:
+            outputs.append(indices.flag(at))
+        return outputs
+
+    return run
+
+
+def seen_bits(array, kind: str):
+    """The bytes of what Python saw of an array, as one vector; the NumPy twin is `seen_bytes`."""
+    if kind == "bool":
+        array = array.astype(bool)
+    elif kind == "int":
+        array = array.astype("int64")
+    if array.dtype == bool:
+        return array.astype("uint8").ravel()
+    if jnp.issubdtype(array.dtype, jnp.complexfloating):
+        array = jnp.stack([array.real, array.imag], -1)
+    return jax.lax.bitcast_convert_type(array, "uint8").ravel()
+
+
+def seen_bytes(array, kind: str) -> bytes:
+    """What Python saw of an array, as bytes."""
+    if kind == "bool":
+        array = array.astype(bool)
+    elif kind == "int":
+        array = array.astype("int64")
+    return array.tobytes()
+
+
+class Executable:
+    """A compiled record. `runs` counts how often it was asked for, `compiled` tells if it is."""
+
+    __slots__ = ("compiled", "fallible", "function", "indices", "runs", "size")
+
+    def __init__(self, key, live, guards=(), packs=(), checked=True):
+        nodes = decode(key)
+        self.indices = indices_of(nodes) if checked else None
+        # keep_unused: every caller passes all externals, whatever the program needs of them.
+        self.function = jax.jit(
+            program(nodes, live, guards, packs, self.indices),
+            keep_unused=True,
+            compiler_options=backend.compiler_options(),
+        )
+        self.fallible = any(node.signature.op.fallible for node in nodes)
+        self.size = len(nodes)
+        self.compiled = False
+        self.runs = 0
+
+    def __call__(self, arrays):
+        """What the program gives.
+
+        Raises:
+            Tripped: it was given a wrong index, or made one.
+        """
+        indices = self.indices
+        if indices is not None:
+            indices.look(arrays)
+        if self.fallible:
+            # It may call Python of the user, of which XLA would not pass on what a handler raised.
+            results = undisturbed(self._run_and_wait, arrays)
+        elif self.compiled:
+            results = self.function(*arrays)
+        else:
+            results = undisturbed(self._compile, arrays)
+        if indices is not None and indices.inside:
+            indices.look_behind(results.pop())
+        return results
+
+    def _run_and_wait(self, arrays):
+        results = self.function(*arrays) if self.compiled else self._compile(arrays)
+        return jax.block_until_ready(results)
+
+    def _compile(self, arrays):
+        """The results of the first call."""
+        if context.save_graphs:
+            _save(self.function, arrays)
+        start = time.perf_counter()
+        results = self.function(*arrays)
+        self.compiled = True
+        ledger.compiled(self.size, time.perf_counter() - start)
+        return results
+
+    def lower(self, arrays):
+        """The lowered program, for inspection."""
+        return self.function.lower(*arrays)
+
+
+_saved = itertools.count(1)
+
+
+def _save(function, arrays) -> None:
+    """Write a program that is about to be compiled into the folder of `save_graphs_path`."""
+    folder = Path(context.save_graphs_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    name = re.sub(r"\W+", "_", ledger.working_for() or "segment").strip("_")
+    stem = folder / f"{next(_saved):04d}_{name}"
+    lowered = function.lower(*arrays)
+    stem.with_suffix(".mlir").write_text(lowered.as_text(), "utf-8")
+    if context.save_graphs > 1:
+        stem.with_suffix(".hlo").write_text(lowered.compile().as_text() or "", "utf-8")
+
+
+class Executables:
+    """The executables of this process by structure, shared by PyNative and remembered calls."""
+
+    def __init__(self):
+        self._kept: OrderedDict = OrderedDict()
+        self._families: OrderedDict = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple, live: tuple, guards: tuple = (), packs: tuple = ()) -> Executable:
+        """The executable of this structure, made (not yet compiled) if it is new."""
+        place = (key, live, guards, packs, context.check_indices)
+        with self._lock:
+            found = self._kept.get(place)
+            if found is None:
+                found = self._kept[place] = Executable(*place)
+                if len(self._kept) > MOST_EXECUTABLES:
+                    self._kept.popitem(last=False)
+            else:
+                self._kept.move_to_end(place)
+            found.runs += 1
+            return found
+
+    def family_count(self, key) -> int:
+        """How many structures made of this same set of operations have been seen, this included."""
+        family = frozenset(node.signature.id for node in decode(key))
+        with self._lock:
+            count = self._families[family] = self._families.pop(family, 0) + 1
+            if len(self._families) > MOST_EXECUTABLES:
+                self._families.popitem(last=False)
+            return count
+
+    def clear(self) -> None:
+        """Forget everything compiled."""
+        with self._lock:
+            self._kept.clear()
+            self._families.clear()
+
+
+executables = Executables()

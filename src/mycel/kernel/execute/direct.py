@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The direct executor: one compiled call per operator, run to its end. The oracle of the tests."""
+
+from __future__ import annotations
+
+import jax
+
+from mycel.kernel.base import errors
+from mycel.kernel.base.places import Place
+from mycel.kernel.base.signals import came_from_outside, undisturbed
+from mycel.kernel.define.bounds import check
+from mycel.kernel.define.op import Signature
+from mycel.kernel.record.stream import local
+
+# Numbers of the signatures that were compiled.
+_compiled: set[int] = set()
+
+
+def run_directly(signature: Signature, arrays: tuple, place: Place) -> list:
+    """Run one operator now; its failure is raised here, at the user's line.
+
+    Raises:
+        OutOfRangeError: an index is wrong.
+        RuntimeError: the operator failed while running.
+    """
+    results = run_operator(signature, arrays, place)
+    jax.block_until_ready(results)
+    return results
+
+
+def _run_and_wait(function, arrays):
+    return jax.block_until_ready(function(*arrays))
+
+
+def run_operator(signature: Signature, arrays, place: Place) -> list:
+    """Run one operator; waits only for one that can fail while running, and for its indices.
+
+    Raises:
+        OutOfRangeError: an index is wrong.
+        RuntimeError: the operator failed while running.
+    """
+    op = signature.op
+    if signature.bounds and not local.stream.traced:
+        check(op.name, signature.bounds, arrays, place)
+    try:
+        # XLA's options are for whole programs.
+        if local.stream.traced:
+            results = op.function(*arrays)
+        elif op.fallible:  # and may call Python of the user: see Executable
+            results = undisturbed(_run_and_wait, op.jitted, arrays)
+        elif signature.id in _compiled:
+            results = op.jitted(*arrays)
+        else:
+            results = undisturbed(op.jitted, *arrays)
+            _compiled.add(signature.id)
+    except Exception as error:
+        if came_from_outside(error):
+            raise
+        raise RuntimeError(
+            errors.OPERATOR_FAILED.format(
+                operator=op.name, place=place, reason=f"{type(error).__name__}: {error}"
+            )
+        ) from error
+    return [results] if signature.single else list(results)

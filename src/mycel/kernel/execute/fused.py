@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fused executor: a segment becomes one executable, found again by its structure."""
+
+from __future__ import annotations
+
+from mycel.kernel.base.errors import OutOfRangeError
+from mycel.kernel.base.places import NOWHERE
+from mycel.kernel.base.signals import came_from_outside
+from mycel.kernel.define.op import signatures
+from mycel.kernel.execute.checks import has_wrong_index, slots_assigned, take_back
+from mycel.kernel.execute.compile import Executable, decode, executables
+from mycel.kernel.execute.direct import run_operator
+from mycel.kernel.execute.ledger import ledger
+from mycel.kernel.record.packed import Packed
+from mycel.kernel.record.stream import Segment, demand, place_of
+from mycel.kernel.record.value import Observer, Poison, Value
+
+# New structures of one set of operations that are compiled at once; later ones run operator by
+# operator until they are seen again, so that a program whose shapes keep changing does not
+# compile for ever.
+COMPILED_AT_ONCE = 2
+
+
+def run_segment(segment: Segment, capture: Observer | None) -> None:
+    """Run a closed segment and fill in the Values that are still held.
+
+    Where an exception from outside breaks it off, the segment stays as it was, for the Values that
+    have no array yet. It may run again, also while it runs: the handler of a signal may look at
+    one of its Values. So its parts are taken at once.
+    """
+    record, outputs = (segment.key, segment.externals, segment.places), segment.outputs
+    held = [(slot, value) for slot, output in enumerate(outputs) if (value := output()) is not None]
+    if capture is not None:
+        capture.close(segment, held)
+    wrong = None
+    if held:
+        wrong = _fill(segment, held, *record)
+    segment.clear()
+    if wrong is not None:
+        raise wrong
+    if ledger.limits:
+        ledger.raise_if_over()
+
+
+def _fill(segment: Segment, held, key, externals, places) -> OutOfRangeError | None:
+    """Compute what is held; the error of the first wrong index, if there is one."""
+    live, key = tuple([slot for slot, _ in held]), tuple(key)
+    has_packed, assigned = segment.has_packed, segment.assigned
+    executable = executables.get(key, live)
+    arrays = [demand(v) for v in externals] if has_packed else [v.array for v in externals]
+    ledger.ran(executable.size)
+    wrong: list = []
+    try:
+        if _compile_now(executable, key):
+            results = executable(arrays)
+        else:
+            results = run_by_operator(key, live, arrays, places, wrong)
+    except Exception as error:
+        if came_from_outside(error):
+            raise
+        # Once more, one by one: what can be computed is, the rest tells what failed and where.
+        results = run_by_operator(key, live, arrays, places, wrong)
+    for (_, value), array in zip(held, results, strict=True):
+        # Together, whatever interrupts: nothing is called in between.
+        value.array = array
+        value.segment = None
+    if not wrong:
+        return None
+    first, poison = wrong[0]
+    again = slots_assigned(assigned, first)
+    results = run_by_operator(key, again, arrays, places) if again else ()
+    take_back(assigned, first, dict(zip(again, results, strict=True)))
+    return poison.error()
+
+
+def _compile_now(executable: Executable, key) -> bool:
+    if executable.compiled or executable.runs > 1:
+        return True
+    return executables.family_count(key) <= COMPILED_AT_ONCE
+
+
+def run_by_operator(key, live, arrays, places, wrong: list | None = None) -> list:
+    """Run a record operator by operator, without what nobody needs, freeing as it goes.
+
+    An operator that fails poisons its outputs and what depends on them; the rest survives.
+
+    Args:
+        wrong: gets the first node that had a wrong index: the slot of its first output, and what
+            poisons that.
+    """
+    nodes = decode(key)
+    needed, last_use = set(live), {}
+    kept = []
+    for index in range(len(nodes) - 1, -1, -1):
+        node = nodes[index]
+        outputs = range(node.first, node.first + len(node.signature.outputs))
+        looked_at = wrong is not None and node.signature.bounds
+        fails = node.signature.op.fallible or looked_at
+        if fails or any(slot in needed for slot in outputs):
+            kept.append(index)
+            for slot in node.inputs:
+                if slot >= 0 and slot not in needed:
+                    needed.add(slot)
+                    last_use.setdefault(index, []).append(slot)
+    made: dict = {}
+    for index in reversed(kept):
+        node = nodes[index]
+        inputs = [made[s] if s >= 0 else arrays[-1 - s] for s in node.inputs]
+        place = place_of(places, index) if places else NOWHERE
+        results = _run_or_poison(node.signature, inputs, place)
+        for offset, result in enumerate(results):
+            made[node.first + offset] = result
+        if wrong is not None and not wrong and has_wrong_index(results[0]):
+            wrong.append((node.first, results[0]))
+        for slot in last_use.get(index, ()):
+            del made[slot]
+    return [made[slot] if slot >= 0 else arrays[-1 - slot] for slot in live]
+
+
+def _run_or_poison(signature, inputs, place):
+    for given in inputs:
+        if given.__class__ is Poison:
+            lost = Poison(signature.op.name, place, given.cause, given.culprit, given.where)
+            return [lost] * len(signature.outputs)
+    try:
+        return run_operator(signature, inputs, place)
+    except RuntimeError as error:
+        if came_from_outside(error):
+            raise
+        cause = error.__cause__ or error
+        return [Poison(signature.op.name, place, cause)] * len(signature.outputs)
+
+
+def run_for_another(value: Value) -> None:
+    """Compute a Value that is pending elsewhere: packed with others, or on another thread, from a
+    copy of that thread's record.
+
+    The record is only ever appended to, and cleared only after every Value has its array: if the
+    copy does not reach the Value, its array is there.
+    """
+    segment = value.segment
+    if segment is None:
+        return
+    if isinstance(segment, Packed):
+        value.array, value.segment = segment.take(value.slot), None
+        return
+    places, externals, key = segment.places[:], segment.externals[:], segment.key[:]
+    end = position = first = 0
+    while position < len(key) and first <= value.slot:
+        signature = signatures[key[position]]
+        first += len(signature.outputs)
+        position += 1 + signature.arity
+        end += 1
+    if first <= value.slot:
+        return
+    arrays = [demand(external) for external in externals]
+    live = (value.slot,)
+    value.array = run_by_operator(key[:position], live, arrays, places[: 3 * end])[0]

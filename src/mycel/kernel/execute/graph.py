@@ -1,0 +1,463 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remembered functions: `jit`. A call is replayed after calls in a row recorded the same thing."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import hashlib
+import types
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+
+from mycel.kernel.base import log
+from mycel.kernel.base.keywords import explain_keyword
+from mycel.kernel.base.places import definition_of
+from mycel.kernel.base.structure import structure
+from mycel.kernel.execute.capture import Capture
+from mycel.kernel.execute.explain import (
+    argument_names,
+    describe_key,
+    describe_remembered,
+    explain_keys,
+    name_of,
+    nearest_key,
+)
+from mycel.kernel.execute.ledger import ledger
+from mycel.kernel.execute.notes import hooks_of
+from mycel.kernel.execute.printing import BREAKPOINT, watch_python
+from mycel.kernel.execute.python_watch import is_debugged, watch_over
+from mycel.kernel.execute.reads import Reads
+from mycel.kernel.execute.replay import Difference, Given, Memory, Outcome, replay
+from mycel.kernel.execute.sources import elements, put_back
+from mycel.kernel.execute.templates import carries_tensors
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.stream import Stream, demand, local
+from mycel.kernel.record.tensor import Tensor
+
+# Agreeing calls needed before a replay; a miss doubles them, up to the most.
+AGREEING = 2
+MOST_AGREEING = 64
+# Keys of arguments per function; the longest unused is forgotten.
+MOST_KEYS = 64
+# Ways that calls with one key went, each with the states in which they did.
+MOST_WAYS = 8
+# After so many recordings in vain a function rests: calls run unrecorded, each time for twice as
+# many of them.
+PATIENCE = 4
+LONGEST_REST = 256
+
+_SIMPLE = frozenset((bool, int, float, complex, str, bytes, type(None)))
+_INEXACT = frozenset((float, complex))
+# Larger arrays are known by a digest.
+MOST_BITS = 1 << 12
+# One NaN for all, since none equals itself.
+_NAN = float("nan")
+_DEBUGGED = "a debugger is attached"
+
+
+class Way:
+    """What is remembered for one key of arguments.
+
+    Attributes:
+        memories: the ways that calls went, the latest first.
+        vain: recordings since the last replay; `refused` those in a row that cannot be replayed.
+        rest: how many calls go unrecorded.
+        reason: why the last call was not replayed.
+    """
+
+    __slots__ = ("memories", "reason", "refused", "rest", "vain")
+
+    def __init__(self):
+        self.memories: list[Memory] = []
+        self.vain = self.refused = self.rest = 0
+        self.reason: Difference | None = None
+
+    def recorded(self, patience: int) -> None:
+        """One more recording; after too many the calls rest."""
+        self.vain += 1
+        in_vain = max(self.vain - patience, self.refused - PATIENCE)
+        if in_vain >= 0:
+            self.rest = min(PATIENCE << min(in_vain, 16), LONGEST_REST)
+
+    def told(self) -> str:
+        """What is remembered, in words."""
+        if self.refused and self.reason is not None:
+            return f"runs in PyNative: {self.reason.what}"
+        ready = [memory for memory in self.memories if memory.ready]
+        if not ready:
+            return "waits for an equal call"
+        cases = sum(len(memory.cases) for memory in ready)
+        return "is replayed" + (f", in {cases} states of Python" if cases > 1 else "")
+
+    def replayed(self) -> None:
+        """It was worth it."""
+        self.vain = self.refused = self.rest = 0
+
+
+class Remembered:
+    """A function whose repeated calls are replayed as one executable.
+
+    Attributes:
+        function: what is remembered; calling it directly runs it in PyNative.
+        owner: the Cell it belongs to, if any, for messages.
+        ways: what is remembered, by the key of the arguments.
+    """
+
+    def __init__(self, function: Callable, owner=None):
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self.owner = owner
+        self.ways: OrderedDict[tuple, Way] = OrderedDict()
+        self.agreeing = AGREEING
+        self.replays = 0
+        # Recordings since the last replay, whatever the key.
+        self.vain = self.rest = 0
+        self.collected = False
+        self.stopped = False
+        self.name = name_of(function, owner)
+        self.place = definition_of(getattr(type(owner), "construct", None), function)
+
+    def __reduce__(self):
+        # What is remembered belongs to this process.
+        return Remembered, (self.function, self.owner)
+
+    def __get__(self, instance, kind=None):
+        return self if instance is None else types.MethodType(self, instance)
+
+    @property
+    def memories(self) -> list[Memory]:
+        """All that is remembered, the latest of each key first."""
+        return [memory for way in self.ways.values() for memory in way.memories]
+
+    def __call__(self, *args, **kwargs):
+        stream = local.stream
+        if stream.capture is not None or stream.depth or stream.plain:
+            return self.function(*args, **kwargs)  # inside another, it is just a function
+        tensors: list[Tensor] = []
+        given = Given(tensors, [], [])
+        key = tuple([_key_of(argument, given) for argument in args])
+        if kwargs:
+            key += tuple([(name, _key_of(kwargs[name], given)) for name in kwargs])
+        if len(tensors) > 1:
+            key += (_pattern(tensors),)
+        if structure.tensor_hooks:
+            key += tuple(map(hooks_of, tensors))
+        way = self.ways.get(key)
+        again = check = None
+        begun, debugged = perf_counter(), is_debugged()
+        if way is None:
+            way = self._new_way(key)
+        elif not debugged:
+            for memory in way.memories:
+                if memory.ready and memory.holds(tensors):
+                    outcome = replay(stream, memory, given)
+                    if outcome.done:
+                        self._replayed(way, memory)
+                        return outcome.result
+                    again, check = outcome.again, memory.check_way
+                    if outcome.missed is not None:
+                        self._missed(way, memory, outcome)
+                    break
+            else:
+                self._tell_apart(way, tensors)
+        if debugged:
+            way.reason = Difference(_DEBUGGED, self.place, "", "remove it")
+            result = self._run_plain(stream, args, kwargs)
+        elif again is None and (way.rest or self.rest):
+            result = self._rested(stream, way, args, kwargs)
+        else:
+            result = self._record(stream, args, kwargs, given, key, way, again, check)
+        self._tell(way, perf_counter() - begun)
+        return result
+
+    def _new_way(self, key) -> Way:
+        near = nearest_key(list(self.ways), key) if self.ways else None
+        way = self.ways[key] = Way()
+        if near is not None:
+            what, remedy = explain_keys(self.names, near, key)
+            way.reason = Difference(what, self.place, "", remedy, "argument")
+        if len(self.ways) > MOST_KEYS:
+            self.ways.popitem(last=False)
+        return way
+
+    def _tell_apart(self, way: Way, tensors: list[Tensor]) -> None:
+        """Why none of what is remembered fits the present state."""
+        if way.reason is None and way.memories and way.memories[0].ready:
+            way.reason = way.memories[0].missed(tensors)
+
+    def _replayed(self, way: Way, memory: Memory) -> None:
+        self.replays += 1
+        self.vain = self.rest = 0
+        if way.vain:
+            way.replayed()
+        if self.agreeing > AGREEING:
+            self.agreeing -= 1
+        if way.memories[0] is not memory:
+            way.memories.remove(memory)
+            way.memories.insert(0, memory)
+        for memo, asked in memory.repeats:
+            memo(*asked)  # it counts how often it is asked
+
+    def _rested(self, stream: Stream, way: Way, args, kwargs):
+        """A call in PyNative, unrecorded: recordings were in vain."""
+        if way.rest:
+            way.rest -= 1
+        else:
+            self.rest -= 1
+        return self._run_plain(stream, args, kwargs)
+
+    def _run_plain(self, stream: Stream, args, kwargs):
+        """A call in PyNative that nothing looks at."""
+        try:
+            stream.plain = True
+            return self.function(*args, **kwargs)
+        finally:
+            stream.plain = False
+
+    # -- recording --------------------------------------------------------------------------
+
+    def _record(self, stream: Stream, args, kwargs, given: Given, key, way: Way, again, check):
+        stream.flush()
+        for tensor in given.tensors:
+            demand(tensor._value)
+        capture, unfinished = Capture(stream, again, check), stream.unfinished
+        watched = not is_debugged()
+        reads = Reads(capture, self.function, given.tensors, given.containers)
+        watch = watch_over(reads)
+        with ledger.working_on(self.name):
+            try:
+                capture.take(given.tensors, given.containers)
+                for argument in given.held:
+                    reads.reach(argument)
+                capture.python = reads if watched else None
+                stream.capture = capture
+                watch_python(True)
+                try:
+                    if watched:
+                        watch.start()
+                    output = self.function(*args, **kwargs)
+                except TypeError as error:
+                    explain_keyword(error)
+                    raise
+                finally:
+                    watch.stop()
+                    watch_python(False)
+                capture.formatted = None
+                template = capture.template(output)
+                bindings = capture.bindings()
+                stream.flush()
+            except BaseException:
+                stream.capture = None
+                if again and len(capture.sites) < len(again):
+                    put_back(again[-1].state)
+                capture.forget()
+                raise
+            finally:
+                stream.capture = None  # at once: an exception may come from outside
+                watch.stop()  # again: it may have come where these were ended before
+                watch_python(False)
+                # What it holds is not kept by the program.
+                while again:
+                    again.pop().watch.forget()
+        if stream.unfinished != unfinished:
+            capture.refuse(
+                "an exception was caught that broke off a hook, or came from outside",
+                "let it leave the function",
+            )
+        ledger.counts.captures += 1
+        if watched:
+            effect = reads.found_effect(capture.site_changes)
+            reads.forget()
+            if effect is not None:
+                what, remedy, place = effect
+                capture.refuse(what, remedy, place)
+        else:
+            capture.refuse(_DEBUGGED, "remove it")
+        self._remember(capture, template, bindings, key, way, given)
+        capture.forget()
+        return output
+
+    def _remember(self, capture: Capture, template, bindings, key, way: Way, given) -> None:
+        made = None
+        if not capture.refused:
+            made = self._memory(capture, template, bindings, given)
+        if key not in self.ways:
+            self.ways[key] = way
+        if made is None:
+            assert capture.refused is not None
+            what, remedy, place, cell = capture.refused
+            way.refused += 1
+            kind = "other" if what in (BREAKPOINT, _DEBUGGED) else "effect"
+            way.reason = Difference(what, place, cell, remedy, kind)
+            if what == BREAKPOINT and not self.stopped:
+                self.stopped = True
+                ledger.warn_stopped(self.name, place, self)
+        else:
+            way.refused = 0
+            self._settle(way, made)
+        way.recorded(PATIENCE + self.agreeing)
+        self.vain += 1
+        if self.vain > MOST_KEYS:
+            self.rest = min(PATIENCE << min(self.vain - MOST_KEYS, 16), LONGEST_REST)
+
+    def _memory(self, capture: Capture, template, bindings, given) -> Memory | None:
+        """What is remembered of a call; refused, and None, if a replay would leave a Tensor stale
+        that the call put somewhere."""
+        made = Memory(self.name, capture, template, bindings, given)
+        kept = capture.kept(made.needed)
+        if kept and not self.collected:
+            # Only once: what a cycle keeps is told from what the program keeps.
+            self.collected = True
+            gc.collect()
+            kept = capture.kept(made.needed)
+        if kept:
+            capture.refuse(
+                f"{kept} Tensor{'s' if kept > 1 else ''} made inside were kept outside",
+                "return them, or keep them in a hook or a function marked @every_call",
+            )
+        return None if kept else made
+
+    def _settle(self, way: Way, made: Memory) -> None:
+        """Put a recording beside the others: it went as one of them did, as none did in this
+        state, or another way in the same state."""
+        alike = [memory for memory in way.memories if memory.difference(made) is None]
+        if alike:
+            made.took(alike[0])
+        else:
+            for memory in way.memories:
+                differs = memory.difference(made)
+                if differs is not None and memory.is_case_now():
+                    way.reason = way.reason or differs
+                    alike.append(memory)
+        made.ready = made.seen >= self.agreeing
+        rest = [memory for memory in way.memories if all(memory is not other for other in alike)]
+        way.memories = [made, *rest[: MOST_WAYS - 1]]
+
+    def _missed(self, way: Way, memory: Memory, outcome: Outcome) -> None:
+        memory.ready = False
+        memory.seen = 0
+        self.agreeing = min(self.agreeing * 2, MOST_AGREEING)
+        ledger.counts.misses += 1
+        way.reason = outcome.missed
+
+    def _tell(self, way: Way, seconds: float) -> None:
+        """Say in the ledger why this call was not replayed."""
+        kind, what, place, cell, remedy = "first", "it was recorded", self.place, "", ""
+        if way.reason is not None:
+            what, place, cell, remedy, kind = way.reason
+        told = (self.name, kind, what, place or self.place, cell, remedy, seconds)
+        if not way.rest:
+            way.reason = None
+        ledger.unreplayed(*told, replays=self.replays, who=self)
+
+    @functools.cached_property
+    def names(self) -> list[str]:
+        """The names of the arguments, for messages."""
+        return argument_names(self.function, self.owner)
+
+    def __repr__(self):
+        told = [(describe_key(self.names, key), way.told()) for key, way in self.ways.items()]
+        return describe_remembered(self.name, self.place, told)
+
+
+def _key_of(argument, given: Given):
+    """What of an argument chooses the memory: avals of Tensors, values of numbers, identities."""
+    kind = argument.__class__
+    if kind is Tensor:
+        given.tensors.append(argument)
+        fields = argument.__dict__
+        return (argument._value.aval, _fields(fields, given)) if fields else argument._value.aval
+    if kind in _SIMPLE:
+        if kind in _INEXACT and (not argument or argument != argument):
+            return (kind, argument if not argument else _NAN, repr(argument))  # 0.0 is not -0.0
+        return (kind, argument)
+    if isinstance(argument, (tuple, list)):
+        if isinstance(argument, list):
+            given.containers.append(argument)
+        return (kind, tuple([_key_of(part, given) for part in argument]))
+    if isinstance(argument, dict):
+        given.containers.append(argument)
+        return (kind, _fields(argument, given))
+    if isinstance(argument, Tensor) and not isinstance(argument, Parameter):
+        given.tensors.append(argument)
+        return (kind, argument._value.aval, _fields(argument.__dict__, given))
+    return _key_of_object(argument, kind, given)
+
+
+def _fields(fields: dict, given: Given) -> tuple:
+    """Names and keys; a name that is no string with its type, since 1 and True are equal."""
+    return tuple(
+        [
+            (name if name.__class__ is str else (name.__class__, name), _key_of(part, given))
+            for name, part in fields.items()
+        ]
+    )
+
+
+def _key_of_object(argument, kind, given: Given):
+    """Arrays, sets and objects that carry Tensors are known by what is in them, all others by what
+    they are: what is read of them is compared."""
+    if isinstance(argument, np.ndarray) and not argument.dtype.hasobject:
+        given.containers.append(argument)
+        bits = argument.tobytes()
+        if len(bits) > MOST_BITS:
+            bits = hashlib.blake2b(bits).digest()
+        return (kind, argument.dtype, argument.shape, bits)
+    if isinstance(argument, np.generic):
+        return (kind, argument.tobytes())
+    if isinstance(argument, (set, frozenset, deque)):
+        if not isinstance(argument, frozenset):
+            given.containers.append(argument)
+        return (kind, tuple([_key_of(part, given) for part in elements(argument)]))
+    if carries_tensors(argument):
+        given.containers.append(argument)
+        return (kind, _fields(argument.__dict__, given))
+    # Held by the memory, so that the id is not used again.
+    given.held.append(argument)
+    return (kind, id(argument))
+
+
+def _pattern(tensors: list) -> tuple:
+    """Which arguments are the same Tensor."""
+    first: dict[int, int] = {}
+    return tuple([first.setdefault(id(tensor), index) for index, tensor in enumerate(tensors)])
+
+
+def jit(function: Callable | None = None, **options):
+    """Compile what repeats: a function, a Cell's `construct`, or any method.
+
+    The first calls run in PyNative and are noted; when two in a row did the same, the next one is
+    replayed as one XLA program. Whatever Python reads of a Tensor (`if loss > 1`, `float(x)`) is
+    checked at each replay; if it differs, the call runs in PyNative. Results are always those of
+    PyNative. Hooks, `print` and functions marked `@every_call` run at every call.
+
+    Args:
+        function: what to compile; may be left out to give options: `@jit(jit_level="O1")`.
+        options: MindSpore's own (jit_level, capture_mode, fullgraph, …); each is noted once in the
+            log, since there is one way to compile here.
+
+    Source: MindSpore's `mindspore.jit` (and its older name `ms_function`).
+
+    Example:
+        >>> @mycel.jit
+        ... def double(x):
+        ...     return x * 2
+        >>> print(double(Tensor([1.0, 2.0])))
+        [2. 4.]
+    """
+    function = options.pop("fn", function)  # its name in MindSpore 2.0
+    log.without_effect("jit", options)
+    if function is None:
+        return jit
+    if isinstance(function, Remembered):
+        return function
+    if not callable(function):
+        raise TypeError(f"jit needs a function or a Cell, not {type(function).__name__}.")
+    if hasattr(function, "construct"):
+        # As in MindSpore: jit(cell) remembers the calls of that Cell.
+        return Remembered(function.__call__, owner=function)
+    return Remembered(function)

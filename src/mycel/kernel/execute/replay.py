@@ -1,0 +1,597 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory: one call as it is replayed. Replay: guards, one executable, sites, assignments."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from functools import cached_property
+from typing import Any, NamedTuple
+from weakref import finalize, ref
+
+import numpy as np
+
+from mycel.kernel.base.errors import GOES_ANOTHER_WAY, HookOrderError
+from mycel.kernel.base.places import Place, user_place
+from mycel.kernel.base.signals import Reported, came_from_outside, keep_what_python_drops
+from mycel.kernel.base.structure import structure
+from mycel.kernel.define.aval import Aval
+from mycel.kernel.execute.capture import Capture
+from mycel.kernel.execute.cases import Case
+from mycel.kernel.execute.checks import Tripped
+from mycel.kernel.execute.compile import Guard, decode, executables, seen_bytes
+from mycel.kernel.execute.ledger import ledger
+from mycel.kernel.execute.notes import Argument, Constant, Held, Slot, same, same_function
+from mycel.kernel.execute.sources import contents_of, first_change
+from mycel.kernel.execute.store import Store
+from mycel.kernel.execute.templates import Kept, bound_to, builder, leaves, of_inputs
+from mycel.kernel.execute.watch import Done, Watch
+from mycel.kernel.record.packed import Packed
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.stream import Stream, demand
+from mycel.kernel.record.tensor import Tensor, new_tensor, point
+from mycel.kernel.record.value import Value, ready, value_of
+
+# Results of sites up to this size are packed; copying larger ones costs more than an output.
+MOST_PACKED_BYTES = 16 << 10
+# Calls whose packs may be kept whole by a Value that a site kept.
+MOST_WAITING = 8
+# Cases of Python state that are known for one way, as of a schedule with a few steps.
+MOST_CASES = 8
+
+_REMEDIES = {
+    "bool": "a branch that changes runs in PyNative; use ops.where to compute both",
+    "int": "a number that changes runs in PyNative; keep it a Tensor",
+    "bits": "use `loss > .5`, return it, or move the read into a hook or @every_call",
+}
+
+
+class Difference(NamedTuple):
+    """What kept a call from being replayed: where, in which Cell, what to write instead."""
+
+    what: str
+    place: Place | None = None
+    cell: str = ""
+    remedy: str = ""
+    kind: str = "other"
+
+
+class Given(NamedTuple):
+    """What a call was given, flat, in the order of its key.
+
+    `tensors` are its Tensors, `containers` the lists, dicts and data objects in it, and `held`
+    what the key knows by id.
+    """
+
+    tensors: list[Tensor]
+    containers: list
+    held: list
+
+
+class Outcome(NamedTuple):
+    """How a replay ended; nothing is `missed` where it had a wrong index, which PyNative tells."""
+
+    done: bool
+    result: object = None
+    again: list | None = None
+    missed: Difference | None = Difference("")
+
+
+class Memory:
+    """The record of one call, in the form that is compared and replayed."""
+
+    @cached_property
+    def _input_avals(self) -> list[Aval]:
+        """What is known of each input that is used."""
+        found: dict[int, Aval] = {}
+        for node in decode(self.key):
+            found.update(zip(node.inputs, node.signature.inputs, strict=True))
+        return [found[-1 - place] for place in range(len(self.used))]
+
+    def __init__(self, name: str, capture: Capture, template, bindings, given: Given):
+        key, used = capture.record()
+        self.name = name
+        self.key = key
+        self.template = template
+        self.bindings = bindings
+        self.sites = capture.sites
+        self.reads = [read for read in capture.reads if read is not None]
+        self.inputs = capture.inputs
+        self.used = [capture.inputs[-1 - number] for number in used]
+        self.seen = 1
+        self.ready = False
+        # Objects that the key of arguments knows by id: held, so that no id is used again.
+        self._held = given.held
+        self._handles = capture.outside_handles()
+        self.repeats = capture.python.repeats if capture.python is not None else []
+        # The states in which calls went this way: any of them will do.
+        owners = [*capture.hook_owners.values()]
+        self.cases = [
+            Case(
+                capture.python,
+                capture.cells_from_outside(),
+                owners,
+                capture.changes,
+                self._count_of_changes,
+            )
+        ]
+        self._met_otherwise = self._arguments_met_otherwise(given.tensors)
+        self._site_reads = capture.site_reads
+        self.needed = self._needed()
+        self._prepared = False
+        self._values = dict(capture.read_values)
+
+    def _needed(self) -> set[int]:
+        """The numbers that a replay must have: results, assignments, and what sites receive."""
+        found = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
+        found.update(number for _, number in self.bindings)
+        found |= self._site_reads
+        for site in self.sites:
+            found.update(slot.number for slot in site.slots())
+            found.update(number for _, number in site.bindings)
+        return found
+
+    def _arguments_met_otherwise(self, tensors: list[Tensor]) -> list[tuple[int, Tensor]]:
+        """The arguments that the program has elsewhere too: the call is replayed for them only."""
+        passed = {id(tensor): (index, tensor) for index, tensor in enumerate(tensors)}
+        if not passed:
+            return []
+        (case,) = self.cases
+        met: list = [member for cell, *_ in case.cells for member in cell.__dict__.values()]
+        for source in case.guards.sources:
+            met += [source.value] if source.snapshot is None else source.snapshot.items
+        return [passed[id(part)] for part in met if id(part) in passed]
+
+    # -- comparing ------------------------------------------------------------------------
+
+    def holds(self, tensors: list[Tensor]) -> bool:
+        """Whether the Python state that the call read is as it was, for these arguments."""
+        handles = self._handles
+        for tensor in tensors:
+            if id(tensor) in handles:
+                return False
+        for index, handle in self._met_otherwise:
+            if tensors[index] is not handle:
+                return False
+        cases = self.cases
+        for index, case in enumerate(cases):
+            if case.hold():
+                if index:
+                    cases.insert(0, cases.pop(index))
+                return True
+        return False
+
+    def missed(self, tensors: list[Tensor]) -> Difference:
+        """Why it does not hold, by what was there in the latest state."""
+        both = "an argument is {} that the function also reads without being passed it"
+        remedy = "pass it, or let the function read it, but not both"
+        if any(id(tensor) in self._handles for tensor in tensors):
+            return Difference(both.format("a Tensor"), None, "", remedy, "argument")
+        if any(tensors[index] is not handle for index, handle in self._met_otherwise):
+            return Difference(both.format("no longer the Tensor"), None, "", remedy, "argument")
+        what, place = self.cases[0].missed()
+        return Difference(what, place, "", "pass it as a Tensor, or keep it constant", "state")
+
+    def is_case_now(self) -> bool:
+        """Whether it was recorded in the state that is now."""
+        return any(case.hold() for case in self.cases)
+
+    def took(self, other: Memory) -> None:
+        """Take over what is known of earlier calls that went the same way."""
+        self.seen = other.seen + 1
+        new = self.cases[0]
+        rest = [case for case in other.cases if not case.hold()]
+        self.cases = [new, *rest[: MOST_CASES - 1]]
+
+    def difference(self, other: Memory) -> Difference | None:
+        """What two calls did differently, where, and what to write instead."""
+        if self.reads != other.reads:
+            for mine, theirs in zip(self.reads, other.reads, strict=False):
+                if mine[:3] != theirs[:3]:
+                    what = f"what was read of a Tensor ({theirs.kind})"
+                    return Difference(
+                        what, theirs.place, theirs.cell, _REMEDIES[theirs.kind], "read"
+                    )
+            if len(self.reads) != len(other.reads):
+                return Difference("the number of reads of Tensors", kind="read")
+        if self.key != other.key:
+            return Difference("the operators")
+        if self.used != other.used:
+            remedy = "pass what changes as a Tensor, or keep it in a Parameter"
+            constants = [
+                index
+                for index, (a, b) in enumerate(zip(self.used, other.used, strict=False))
+                if a != b and isinstance(a, Constant)
+            ]
+            what = "a number or data made inside" if constants else "the Tensors used from outside"
+            return Difference(what, remedy=remedy, kind="state")
+        if self.bindings != other.bindings or not same(self.template, other.template):
+            return Difference("what is assigned or returned")
+        if len(self.sites) != len(other.sites):
+            return Difference("the number of hooks, prints and other sites", kind="hook")
+        for mine, theirs in zip(self.sites, other.sites, strict=True):
+            if not mine.agrees(theirs):
+                name = getattr(theirs.function, "__qualname__", repr(theirs.function))
+                return Difference(f"what the site {name} was given or did", kind="hook")
+        return None
+
+    def _count_of_changes(self) -> int:
+        """The count of changes; none that can come if the inputs have other avals by now, as
+        where the call itself gave a Parameter another shape."""
+        for what, aval in zip(self.used, self._input_avals, strict=True):
+            if isinstance(what, Held) and what.handle._value.aval is not aval:
+                return -1
+        return structure.changes
+
+    def check_way(self, capture: Capture, index: int, function, template, bindings) -> None:
+        """Raise unless a call that goes on after a replay went the same way to this site.
+
+        The sites of the replay ran on what was remembered. Another way now means that the body
+        reads Python state that a later site of the same call has changed already.
+        """
+        site = self.sites[index]
+        key, used = capture.record_so_far()
+        inputs = [capture.inputs[-1 - number] for number in used]
+        if (
+            key != self.key[: len(key)]
+            or inputs != self.used[: len(inputs)]
+            or not same_function(site.function, function)
+            or not same(of_inputs(site.template, self.inputs), of_inputs(template, capture.inputs))
+            or bound_to(site.bindings, self.inputs) != bound_to(bindings, capture.inputs)
+        ):
+            name = getattr(site.function, "__qualname__", repr(site.function))
+            raise HookOrderError(
+                GOES_ANOTHER_WAY.format(name=self.name, site=name, place=user_place(3))
+            )
+
+    # -- preparing ------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Lay out what a replay needs, once."""
+        inner = [read for read in self.reads if read.number >= 0]
+        guards = tuple([Guard(read.number, read.kind) for read in inner])
+        avals = [aval for node in decode(self.key) for aval in node.signature.outputs]
+        packs = self._packs(avals)
+        packed = [number for pack in packs for number in pack]
+        live = tuple(sorted(n for n in self.needed if n >= 0 and n not in packed))
+        self.executable = executables.get(self.key, live, guards, packs)
+        self.inner_reads = inner
+        self.expected = b"".join([read.bits for read in inner])
+        self.input_reads = [
+            (read, self.inputs[-1 - read.number], self._values.get(read.number))
+            for read in self.reads
+            if read.number < 0 and not isinstance(self.inputs[-1 - read.number], Constant)
+        ]
+        # The place of each number: an output of its own, or, behind those, a part of a pack.
+        self.numbers = (*live, *packed)
+        self.order = {number: place for place, number in enumerate(self.numbers)}
+        self.avals = [avals[number] for number in self.numbers]
+        self.alone = len(live)
+        # Values in packs that sites of past calls kept, with an array that tells when they ran.
+        self.kept_by_sites: deque[tuple[Any, list[ref]]] = deque()
+        # What is packed where, and in which pack each of these places is.
+        self.packs: list[dict] = []
+        self.home_of: dict[int, int] = {}
+        for pack in packs:
+            parts, start = {}, 0
+            for number in pack:
+                aval = avals[number]
+                size = aval.nbytes // aval.numpy.itemsize
+                parts[self.order[number]] = (start, start + size, aval.shape)
+                start += size
+            self.home_of.update(dict.fromkeys(parts, len(self.packs)))
+            self.packs.append(parts)
+        self.needed_inputs = [(n, self.inputs[-1 - n]) for n in self.needed if n < 0]
+        # With each site, the handles to bind before it: those that changed since the one before.
+        self.prepared_sites = []
+        bound: dict = {}
+        for site in self.sites:
+            changed = [pair for pair in site.bindings if bound.get(pair[0]) != pair[1]]
+            bound = dict(site.bindings)
+            self.prepared_sites.append((site, changed, builder(site.template, self.order)))
+        self._lay_out_commits()
+        self.simple = (
+            not self.sites
+            and isinstance(self.template, Slot)
+            and self.template.number in self.order
+            and not self.other_bindings
+        )
+        if self.simple:
+            self.result_index = self.order[self.template.number]
+        else:
+            self.build_result = builder(self.template, self.order, "leaf")
+        self._prepared = True
+
+    def _lay_out_commits(self) -> None:
+        """Tell what is assigned an output: Parameters that are inputs too, which the store keeps;
+        other handles, with the output's place; and what is assigned something else."""
+        places = {id(w.handle): place for place, w in enumerate(self.used) if isinstance(w, Held)}
+        stored: dict[int, int] = {}
+        self.commits, self.other_bindings = [], []
+        for target, number in self.bindings:
+            if not isinstance(target, Held) or number not in self.order:
+                self.other_bindings.append((target, number))
+                continue
+            handle, index = target.handle, self.order[number]
+            place = places.get(id(handle), -1)
+            known = place >= 0 and self._input_avals[place] is self.avals[index]
+            if known and isinstance(handle, Parameter):
+                stored[place] = index
+            else:
+                self.commits.append((handle, index))
+        self.store = Store([self._holder(what) for what in self.used], stored, self.avals)
+        # Parameters must not wait in the store of a call that is forgotten.
+        finalize(self, self.store.give_all).atexit = False
+
+    def commit(self, results) -> None:
+        """Give the results to what was assigned."""
+        self.store.keep(results)
+        for handle, index in self.commits:
+            point(handle, ready(results[index], self.avals[index]))
+
+    def _packs(self, avals) -> tuple[tuple[int, ...], ...]:
+        """Groups of small results of one type that only sites receive or look at."""
+        others = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
+        for bindings in (self.bindings, *[site.bindings for site in self.sites]):
+            others.update(number for _, number in bindings)
+        groups: dict = {}
+        for number in sorted(self.needed - others):
+            if number >= 0 and avals[number].nbytes <= MOST_PACKED_BYTES:
+                groups.setdefault(avals[number].numpy, []).append(number)
+        return tuple([tuple(group) for group in groups.values() if len(group) > 1])
+
+    @staticmethod
+    def _holder(what) -> Tensor | int:
+        if isinstance(what, Held):
+            return what.handle
+        if isinstance(what, Constant):
+            return new_tensor(value_of(what.array))
+        return what.index
+
+
+def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
+    """Run a remembered call as one executable."""
+    tensors = given.tensors
+    stream.flush()
+    if sys.unraisablehook.__class__ is not Reported:
+        keep_what_python_drops()
+    if not memory._prepared:
+        memory.prepare()
+    for read, source, value in memory.input_reads:
+        if not _reads_the_same(read, source, value, tensors):
+            return Outcome(False, missed=_changed(read))
+    arrays = memory.store.inputs(tensors)
+    try:
+        try:
+            results = memory.executable(arrays)
+        except Exception as error:
+            if came_from_outside(error) or not any(array is None for array in arrays):
+                raise
+            # Pending elsewhere: packed, on another thread, or where a run was broken off.
+            results = memory.executable(memory.store.demanded(tensors))
+    except Tripped:
+        return Outcome(False, missed=None)
+    except Exception as error:
+        if came_from_outside(error):
+            raise
+        # A value pending on another thread, or poisoned: PyNative says which.
+        return Outcome(False, missed=Difference(f"it could not run: {type(error).__name__}"))
+    if memory.inner_reads:
+        seen = np.asarray(results.pop()).tobytes()
+        if seen != memory.expected:
+            return Outcome(False, missed=_changed(_first_difference(memory, seen)))
+    if memory.simple:
+        memory.commit(results)
+        index = memory.result_index
+        result = new_tensor(ready(results[index], memory.avals[index]))
+    else:
+        outcome = _finish(stream, memory, given, results)
+        if not outcome.done:
+            return outcome
+        result = outcome.result
+    ledger.counts.replays += 1
+    if ledger.limits:
+        ledger.raise_if_over()
+    return Outcome(True, result)
+
+
+def _reads_the_same(read, source, value, tensors) -> bool:
+    handle = source.handle if isinstance(source, Held) else tensors[source.index]
+    present = handle._value
+    if value is not None and (present is value or present.array is value.array):
+        return True
+    return seen_bytes(np.asarray(demand(present)), read.kind) == read.bits
+
+
+def _changed(read) -> Difference:
+    what = f"a Tensor read ({read.kind}) changed"
+    return Difference(what, read.place, read.cell, _REMEDIES[read.kind], "read")
+
+
+def _first_difference(memory: Memory, seen: bytes):
+    position = 0
+    for read in memory.inner_reads:
+        if seen[position : position + len(read.bits)] != read.bits:
+            return read
+        position += len(read.bits)
+    return memory.inner_reads[-1]
+
+
+class _Results:
+    """The Values of one replay by number, each made once."""
+
+    def __init__(self, memory: Memory, given: Given, results, watch: Watch | None):
+        self.memory = memory
+        self.tensors = given.tensors
+        self.containers = given.containers
+        # Handles that stand in one template more than once.
+        self._shared: dict[Slot, Tensor] = {}
+        self.results = results
+        self.watch = watch
+        # By their places among the outputs.
+        self.made: list[Value | None] = [None] * len(memory.numbers)
+        self.homes = [
+            Packed(array, parts)
+            for array, parts in zip(results[memory.alone :], memory.packs, strict=True)
+        ]
+        # Values of inputs as they are before the call assigns anything.
+        self.inputs = {number: self._input(what) for number, what in memory.needed_inputs}
+
+    def _input(self, what) -> Value:
+        if isinstance(what, Constant):
+            return value_of(what.array)
+        handle = what.handle if isinstance(what, Held) else self.tensors[what.index]
+        return handle._value
+
+    def output(self, place: int) -> Value:
+        found = self.made[place]
+        if found is None:
+            aval = self.memory.avals[place]
+            if place < self.memory.alone:
+                found = ready(self.results[place], aval)
+            else:
+                found = ready(None, aval)
+                found.segment, found.slot = self.homes[self.memory.home_of[place]], place
+            found.capture, found.number = self.watch, self.memory.numbers[place]
+            self.made[place] = found
+        return found
+
+    def value(self, number: int) -> Value:
+        return self.inputs[number] if number < 0 else self.output(self.memory.order[number])
+
+    def leaf(self, leaf):
+        if isinstance(leaf, Slot):
+            if leaf.handle is None:
+                return new_tensor(self.value(leaf.number))
+            if leaf not in self._shared:
+                self._shared[leaf] = new_tensor(self.value(leaf.number))
+            return self._shared[leaf]
+        if isinstance(leaf, Held):
+            return leaf.handle
+        if isinstance(leaf, Argument):
+            return self.tensors[leaf.index]
+        return leaf.build(self, self.leaf) if isinstance(leaf, Kept) else leaf
+
+    def given(self, leaf):
+        """What stands for a leaf of what a site is given."""
+        if not isinstance(leaf, (Slot, Held, Argument)):
+            return leaf.build(self, self.given) if isinstance(leaf, Kept) else leaf
+        watch = self.watch
+        assert watch is not None
+        if not isinstance(leaf, Slot):
+            handle = self.leaf(leaf)
+            watch.meet(handle, leaf)
+            return handle
+        value = self.value(leaf.number)
+        if leaf.number < 0:
+            value = Value(demand(value), value.aval)
+            watch.know(value, self.memory.inputs[-1 - leaf.number])
+        return new_tensor(value)
+
+    def bind(self, bindings, before: dict) -> None:
+        """Let handles show these values, remembering what they showed before the call."""
+        for target, number in bindings:
+            handle = self.leaf(target)
+            before.setdefault(id(handle), (handle, handle._value))
+            handle._value = self.value(number)
+            if self.watch is not None:
+                bound = number if number >= 0 else self.memory.inputs[-1 - number]
+                self.watch.bound[id(handle)] = bound
+                self.watch.met_here.append((handle._value, handle))
+
+
+def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
+    before: dict[int, tuple] = {}
+    made = _Results(memory, given, results, None)
+    if memory.sites:
+        order = memory.order
+        watch = made.watch = Watch(
+            stream, lambda number: made.output(order[number]) if number in order else None
+        )
+        outcome = _run_sites(stream, memory, made, watch, before, contents_of(given.containers))
+        if outcome is not None:
+            return outcome
+        made.watch = None
+        kept = watch.provided
+        watch.forget()
+        # What the sites recorded runs now, as far as they kept it: it holds nothing any more.
+        stream.flush()
+        if memory.packs:
+            kept += [ref(value) for value in made.made[memory.alone :] if value is not None]
+            made.made = made.made[: memory.alone]
+            kept = [survivor for survivor in kept if survivor() is not None]
+            if kept:
+                memory.kept_by_sites.append((results[memory.alone], kept))
+            _separate(memory)
+    made.bind(memory.other_bindings, before)
+    memory.commit(results)
+    if memory.sites:
+        memory.cases[0].settle()
+    return Outcome(True, memory.build_result(made))
+
+
+def _separate(memory: Memory) -> None:
+    """Give packed Values that sites kept arrays of their own, so that nothing else is kept.
+
+    Done when their calls have run, to wait for nothing; the calls that have not are few.
+    """
+    waiting = memory.kept_by_sites
+    while waiting and (len(waiting) > MOST_WAITING or waiting[0][0].is_ready()):
+        for survivor in waiting.popleft()[1]:
+            value = survivor()
+            if value is not None and isinstance(value.segment, Packed):
+                value.segment = value.segment.alone(value.slot)
+
+
+def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None:
+    """Run all sites; how the replay ended, if one of them did something new."""
+    again: list[Done] = []
+    kept_alive = memory.cases[0].kept_alive()
+    try:
+        stream.capture, stream.complete = watch, True
+        # The loop is a function of its own: from Python 3.12 on an exception from outside that
+        # comes at the end of a loop would go past this `finally`.
+        site = _first_that_differs(stream, memory, made, watch, before, again, arguments)
+    finally:
+        stream.capture = stream.tape = stream.journal = stream.hooks = None
+        stream.complete, stream.depth, stream.floor = False, 0, 0
+    if site is None:
+        return None
+    for handle, value in before.values():
+        handle._value = value
+    for done in reversed(again):
+        done.undo()
+    name = getattr(site.function, "__qualname__", repr(site.function))
+    kept = memory.cases[0].set_back(again, arguments)
+    if kept is not None:
+        place = kept.place or user_place(3)
+        raise HookOrderError(GOES_ANOTHER_WAY.format(name=memory.name, site=name, place=place))
+    del kept_alive
+    missed = Difference(f"the site {name} did something new", kind="hook")
+    return Outcome(False, again=again, missed=missed)
+
+
+def _first_that_differs(stream, memory, made, watch, before, again, arguments):
+    """Run sites until one does something new, which is returned; None if none does."""
+    case, site = memory.cases[0], None
+    left = case.left
+    for index, (following, bindings, build) in enumerate(memory.prepared_sites):
+        if left and not all(watch.found(one) for one in left if one.after == index):
+            return site
+        site = following
+        if bindings:
+            made.bind(bindings, before)
+        stream.depth, stream.floor = site.depths
+        stream.hooks = {} if stream.depth else None
+        args, kwargs = build(made)
+        done, agrees = watch.run(site, args, kwargs)
+        again.append(done)
+        if done.assigned:
+            for handle, value in done.before():
+                before.setdefault(id(handle), (handle, value))
+        # What the body read may be another now: then it may go another way after this site.
+        if not agrees or not case.behind_sites[index].hold() or first_change(arguments):
+            return site
+    ended = len(memory.prepared_sites)
+    found = all(watch.found(one) for one in left if one.after == ended)
+    return None if found and case.is_current() else site

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Templates: what a call returns, or gives to a site, with Tensors and other objects of the call
+replaced by what a replay puts there.
+
+What was there before the call stays the very object it is. Containers and plain objects that the
+call made are made anew at every replay.
+"""
+
+from __future__ import annotations
+
+import types
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mycel.kernel.base.trees import rebuilt, tree_leaves, tree_map
+from mycel.kernel.execute import kinds
+from mycel.kernel.execute.kinds import kind_of
+from mycel.kernel.execute.notes import Argument, Held, Slot, same
+from mycel.kernel.record.tensor import Tensor, new_tensor
+
+# Kinds of objects that are what they are, whoever made them.
+_THEMSELVES = frozenset((
+    kinds.NOTHING, kinds.FUNCTION, kinds.METHOD, kinds.BUILTIN, kinds.CLASS, kinds.MODULE,
+    kinds.CELL, kinds.PARTIAL, kinds.MEMO, kinds.VARIABLE, kinds.REFERENCE, kinds.MACHINE,
+))  # fmt: skip
+# What makes objects that have nothing but their fields.
+_PLAINLY_MADE = (object.__new__, types.SimpleNamespace.__new__)
+
+
+class Kept:
+    """An object from outside: itself, at every call."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return isinstance(other, Kept) and other.value is self.value
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def build(self, made, leaf):
+        return self.value
+
+
+class Passed(Kept):
+    """A container or object that was passed: which of those of the present call."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return isinstance(other, Passed) and other.value == self.value
+
+    def build(self, made, leaf):
+        return made.containers[self.value]
+
+
+class Copied(Kept):
+    """An array or a container without Tensors that the call made: a copy at every call."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return isinstance(other, Copied) and same(self.value, other.value)
+
+    def build(self, made, leaf):
+        return self.value.copy()
+
+
+class Rebuilt(Kept):
+    """An object that the call made: its class, and `value`, its fields as templates."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: type, value):
+        super().__init__(value)
+        self.kind = kind
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, Rebuilt) and other.kind is self.kind and same(self.value, other.value)
+        )
+
+    def build(self, made, leaf):
+        built = self.kind.__new__(self.kind)  # type: ignore[call-overload]
+        built.__dict__.update(tree_map(leaf, self.value))
+        return built
+
+
+def leaves(template) -> list:
+    """The leaves of a template, those in objects too."""
+    found = []
+    for leaf in tree_leaves(template):
+        found += leaves(leaf.value) if isinstance(leaf, Rebuilt) else [leaf]
+    return found
+
+
+class Templates:
+    """Makes the templates of one call.
+
+    Args:
+        leaf_of: what a Tensor is to the call.
+        passed: the containers and objects that were passed, by id, with their numbers.
+        outside: whether an object was there before the call.
+        refuse: told why a template cannot be made.
+    """
+
+    def __init__(
+        self,
+        leaf_of: Callable[[Tensor], Any],
+        passed: dict[int, int],
+        outside: Callable[[object], bool],
+        refuse: Callable[[str, str], None],
+    ):
+        self._leaf_of = leaf_of
+        self._passed = passed
+        self._outside = outside
+        self._refuse = refuse
+        # Tensors that stand in a template more than once, by id, with a number for each.
+        self._twice: dict[int, int] = {}
+
+    def of(self, tree):
+        """The template of a tree."""
+        tensors = Counter([id(leaf) for leaf in tree_leaves(tree) if isinstance(leaf, Tensor)])
+        twice = [known for known, times in tensors.items() if times > 1]
+        self._twice = dict(zip(twice, range(len(twice)), strict=True))
+        return self._of(tree, ())
+
+    def _of(self, tree, above: tuple):
+        if isinstance(tree, Tensor):
+            return self._tensor(tree)
+        kind = kind_of(tree)
+        if kind == kinds.FIXED:
+            return self._fixed(tree, above)
+        if kind in _THEMSELVES:
+            return tree
+        if id(tree) in self._passed:
+            return Passed(self._passed[id(tree)])
+        if self._outside(tree):
+            return Kept(tree)
+        if any(tree is outer for outer in above):
+            return self._no("an object that holds itself")
+        if kind == kinds.CONTAINER:
+            return self._container(tree, (*above, tree))
+        if kind == kinds.OBJECT and _can_be_rebuilt(tree):
+            fields = {name: self._of(part, (*above, tree)) for name, part in vars(tree).items()}
+            return Rebuilt(type(tree), fields)
+        return self._no(f"a {type(tree).__name__} made inside")
+
+    def _tensor(self, tensor):
+        leaf = self._leaf_of(tensor)
+        if leaf.__class__ is Slot:
+            if type(tensor) is not Tensor or tensor.__dict__:
+                self._no(f"a {type(tensor).__name__} with attributes of its own")
+            if id(tensor) in self._twice:
+                return replace(leaf, handle=self._twice[id(tensor)])
+        return leaf
+
+    def _fixed(self, tree, above):
+        if isinstance(tree, frozenset) or not tree:
+            return tree
+        parts = [self._of(part, above) for part in tree]
+        if all(part is before for part, before in zip(parts, tree, strict=True)):
+            return tree
+        return rebuilt(tree, parts)
+
+    def _container(self, tree, above):
+        if isinstance(tree, (np.ndarray, set, bytearray)):
+            return Copied(tree.copy())
+        if isinstance(tree, (list, dict)):
+            values = tree.values() if isinstance(tree, dict) else tree
+            parts = [self._of(part, above) for part in values]
+            plain = type(tree) is list or type(tree) is dict
+            return rebuilt(tree, parts) if plain else Remade(tree, parts)
+        if type(tree) is deque:
+            return Remade(tree, [self._of(part, above) for part in tree])
+        return self._no(f"a {type(tree).__name__} made inside")
+
+    def _no(self, what: str):
+        self._refuse(f"{what} is returned", "return Tensors, in tuples, lists and dicts")
+
+
+class Remade(Rebuilt):
+    """A list, dict or deque of another class that the call made: `value` has the templates of its
+    parts, `like` is one like it without them."""
+
+    __slots__ = ("like",)
+
+    def __init__(self, tree, value: list):
+        super().__init__(type(tree), value)
+        is_deque = isinstance(tree, deque)
+        self.like: Any = (
+            deque(maxlen=tree.maxlen) if is_deque else rebuilt(tree, [None] * len(tree))
+        )
+
+    def __eq__(self, other):
+        return Rebuilt.__eq__(self, other) and repr(self.like) == repr(other.like)
+
+    def build(self, made, leaf):
+        parts = [tree_map(leaf, part) for part in self.value]
+        return deque(parts, self.like.maxlen) if self.kind is deque else rebuilt(self.like, parts)
+
+
+def _can_be_rebuilt(value) -> bool:
+    kind = type(value)
+    fields = getattr(value, "__dict__", None)
+    slots = any(owner.__dict__.get("__slots__") for owner in kind.__mro__)
+    plain = kind.__new__ in _PLAINLY_MADE and not isinstance(value, BaseException)
+    return isinstance(fields, dict) and plain and not slots
+
+
+def carries_tensors(value) -> bool:
+    """Whether an object is there to hold Tensors together: a batch, a state. Its fields are then
+    what matters, not which object it is."""
+    if kind_of(value) != kinds.OBJECT or not _can_be_rebuilt(value):
+        return False
+    return any(type(part) is Tensor for part in vars(value).values())
+
+
+def builder(template, order: dict[int, int], other: str = "given"):
+    """A function that builds what a site is given, or the result, written out once: outputs get
+    new handles, and the method `other` of the results makes the other leaves."""
+    parts: list = []
+
+    def written(tree) -> str:
+        if tree.__class__ is tuple:
+            return f"({''.join(written(part) + ', ' for part in tree)})"
+        if tree.__class__ is list:
+            return f"[{', '.join(map(written, tree))}]"
+        if tree.__class__ is dict and all(isinstance(key, str) for key in tree):
+            return f"{{{', '.join(f'{key!r}: {written(tree[key])}' for key in tree)}}}"
+        if tree.__class__ is Slot and tree.number >= 0 and tree.handle is None:
+            return f"new(output({order[tree.number]}))"
+        parts.append(tree)
+        which = f"l[{len(parts) - 1}]"
+        if isinstance(tree, (tuple, list, dict)):
+            return f"tree_map(other, {which})"
+        return f"other({which})" if isinstance(tree, (Slot, Held, Argument, Kept)) else which
+
+    source = (
+        f"def build(made):\n    output, other = made.output, made.{other}\n"
+        f"    return {written(template)}\n"
+    )
+    names = {"l": parts, "new": new_tensor, "tree_map": tree_map}
+    exec(compile(source, "<mycel site>", "exec"), names)
+    return names["build"]
+
+
+def of_inputs(template, inputs: list):
+    """A template with what the inputs are: a call that goes on numbers them in another order."""
+
+    def known(leaf):
+        if isinstance(leaf, Slot) and leaf.number < 0:
+            return inputs[-1 - leaf.number]
+        return leaf
+
+    return tree_map(known, template)
+
+
+def bound_to(bindings: list[tuple], inputs: list) -> list[tuple]:
+    """Bindings with what the inputs are."""
+    return [(target, n if n >= 0 else inputs[-1 - n]) for target, n in bindings]

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running sites on a replay, on the values that come out of the executable.
+
+What a site emits is compared with what is remembered; if it emits something new, the call goes on
+in PyNative, and what the sites already emitted is emitted again, so that none runs twice. A value
+that a site computes and looks at is an output of the executable too, so that looking runs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+from weakref import ref
+
+from mycel.kernel.base.signals import came_from_outside
+from mycel.kernel.base.trees import tree_leaves, tree_map
+from mycel.kernel.execute.effects import Site, emission, shown
+from mycel.kernel.execute.notes import Constant, Held, Slot, same
+from mycel.kernel.execute.sources import Left, Source, put_back, same_plain
+from mycel.kernel.record.hooks import call_labelled, tell_where
+from mycel.kernel.record.journal import Journal
+from mycel.kernel.record.marker import Inside, Marker, record_again
+from mycel.kernel.record.stream import Stream, dead, demand
+from mycel.kernel.record.tensor import Tensor, made_inside, rebind, resolve
+from mycel.kernel.record.value import Value
+
+# The journal of sites that changed nothing; theirs is used again.
+_NOTHING = Journal()
+
+
+class Watch:
+    """Stands where a capture stands while the sites of one replay run.
+
+    Values have numbers as in the capture: from 0 upwards those made inside, from -1 downwards
+    inputs, listed here in the order they are met.
+    """
+
+    formatted: list | None = None
+
+    def __init__(self, stream: Stream, known: Callable[[int], Value | None]):
+        self.stream = stream
+        # What the executable gave for a number: a Value, or None.
+        self._known = known
+        # What handles assigned earlier in the call hold, by their ids: a number, or an input.
+        self.bound: dict[int, object] = {}
+        # Handles that live longer than the call, by id, and what each is to it.
+        self.outside: dict[int, object] = {}
+        # In a call that goes on: the present Values by the ids of those of the replay.
+        self.now: dict[int, Value] = {}
+        # Values made by sites whose results the executable gave.
+        self.provided: list[ref] = []
+        self._inputs: list = []
+        # The Values that handles from outside have at the present site.
+        self.met_here: list[tuple[Value, Tensor]] = []
+        self._site: Site | None = None
+        self._tape: list = []
+        self._journal = Journal()
+        self._used = False
+        # What to add to a place in the segment for a number: by the first place it holds for.
+        self._spans: list[tuple[int, int]] = [(0, 0)]
+        self._verified = 0
+        self._differs = False
+
+    # -- running --------------------------------------------------------------------------
+
+    def run(self, site: Site, args, kwargs) -> tuple[Done, bool]:
+        """Run a site: what it did, and whether that is what is remembered."""
+        stream = self.stream
+        self._site = site
+        begin = len(stream.segment.outputs)
+        self._spans.append((begin, site.start - begin))
+        self._verified, self._differs = 0, False
+        if self._used:
+            self._tape, self._journal, self._used = [], Journal(), False
+        stream.tape, stream.journal = tape, journal = self._tape, self._journal
+        try:
+            result = call_labelled(site.function, args, kwargs, site.label)
+        except Exception as error:
+            if site.reversing is not None:
+                tell_where(error, *site.reversing)
+            raise
+        if result is None and not tape and not journal:
+            return Done(self, self._met(), args, kwargs, (), _NOTHING, (), None), site.quiet
+        self._used = True
+        assigned = list({id(h): (h, h._value) for h, _ in journal.assigned}.values())
+        done = Done(self, self._met(), args, kwargs, tape, journal, assigned, result)
+        return done, self._agrees(site, done)
+
+    def _met(self) -> Sequence[tuple[Value, Tensor]]:
+        if not self.met_here:
+            return ()
+        met, self.met_here = self.met_here, []
+        return met
+
+    def _agrees(self, site: Site, done: Done) -> bool:
+        expected, result = site.emitted, done.result
+        plain = not (done.journal or expected.assigned or expected.changes)
+        if plain and len(done.nodes) == len(expected.nodes) and self._verify(done.nodes):
+            # The most common: nothing but a few operators.
+            return same(shown(self, result), expected.result)
+        seen = emission(self, (done.args, done.kwargs), done.nodes, done.journal, result)
+        return same(tuple(seen), tuple(expected))
+
+    def _verify(self, nodes) -> bool:
+        """Whether the nodes recorded so far are those remembered."""
+        assert self._site is not None
+        expected = self._site.emitted.nodes
+        while self._verified < len(nodes) and not self._differs:
+            op, inputs, _, _ = nodes[self._verified]
+            if self._verified >= len(expected) or isinstance(op, Marker):
+                self._differs = True
+                break
+            known, names = expected[self._verified]
+            self._differs = op is not known or not all(map(self._is, inputs, names))
+            self._verified += 1
+        return not self._differs
+
+    def _is(self, value: Value, name) -> bool:
+        if value.capture is None and value.segment is None:
+            return name.__class__ is Constant and name.holds(demand(value))
+        return self.describe(value) == name
+
+    # -- what the record asks of it --------------------------------------------------------
+
+    def lift(self, handle: Tensor, value: Value) -> Value:
+        """A handle from outside is met."""
+        fresh = Value(demand(value), value.aval)
+        self.outside.setdefault(id(handle), Held(handle))
+        self._number(fresh, handle)
+        handle._value = fresh
+        return fresh
+
+    def meet(self, handle: Tensor, noted) -> None:
+        """A site is given a handle from outside, which is `noted` to the call."""
+        self.outside[id(handle)] = noted
+        if handle._value.capture is not self:
+            self._number(handle._value, handle)
+
+    def know(self, value: Value, what) -> None:
+        """A Value that is an input of the call, apart from its handle."""
+        value.capture = self
+        value.number = self._new_input(what)
+
+    def _number(self, value: Value, handle: Tensor) -> None:
+        what = self.bound.get(id(handle), self.outside[id(handle)])
+        value.capture = self
+        value.number = what if isinstance(what, int) else self._new_input(what)
+        self.met_here.append((value, handle))
+
+    def _new_input(self, what) -> int:
+        self._inputs.append(what)
+        return -len(self._inputs)
+
+    def constant(self, value: Value) -> None:
+        """Data is made inside."""
+        value.capture = self
+        value.number = self._new_input(Constant(value.array))
+
+    def write(self, handle: Tensor) -> None:
+        """A handle is assigned."""
+        if not made_inside(handle, self):
+            self.outside.setdefault(id(handle), Held(handle))
+
+    def provide(self, value: Value) -> None:
+        """A Value recorded here is looked at: its array is there if the executable gave it."""
+        segment = self.stream.segment
+        if value.segment is not segment or self.stream.tape is not self._tape:
+            return
+        if not self._verify(self._tape):
+            return
+        number = self._number_of(value.slot)
+        known = self._known(number)
+        if known is not None:
+            segment.outputs[value.slot] = dead
+            value.array, value.segment = known.array, known.segment
+            if known.array is None:
+                value.slot = known.slot
+            value.capture, value.number = self, number
+            self.provided.append(ref(value))
+
+    def close(self, segment, held) -> None:
+        """A segment runs: what it makes is made inside."""
+        for slot, value in held:
+            value.capture = self
+            value.number = self._number_of(slot)
+        self._spans = [(0, self._number_of(len(segment.outputs)))]
+
+    def _number_of(self, slot: int) -> int:
+        for begin, base in reversed(self._spans):
+            if begin <= slot:
+                return base + slot
+        raise AssertionError("a segment has no place below 0")
+
+    def describe(self, value: Value):
+        """What a Value is to the call: a number, or the input it came from."""
+        if value.segment is self.stream.segment:
+            return self._number_of(value.slot)
+        if value.capture is not self:
+            return Constant(demand(value))
+        return value.number if value.number >= 0 else self._inputs[-1 - value.number]
+
+    def found(self, left: Left) -> bool:
+        """Whether the sites left again what the call found behind them."""
+        try:
+            parts = left.now()
+        except Exception as error:
+            if came_from_outside(error):
+                raise
+            return False
+        return len(parts) == len(left.parts) and all(map(self._is_left, parts, left.parts))
+
+    def _is_left(self, part, noted) -> bool:
+        if noted.__class__ is not Slot:
+            return same_plain(part, noted)
+        return isinstance(part, Tensor) and self.describe(part._value) == noted.number
+
+    def is_constant(self, value: Value) -> bool:
+        """Whether a Value is data that a site made."""
+        if value.capture is not self or value.number >= 0:
+            return False
+        return isinstance(self._inputs[-1 - value.number], Constant)
+
+    def is_outside(self, handle: Tensor) -> bool:
+        """Whether a handle lives longer than the call."""
+        return id(handle) in self.outside
+
+    def target(self, handle: Tensor):
+        """What a handle from outside is to the call: a handle, or an argument."""
+        return self.outside[id(handle)]
+
+    def site(self, function, args, kwargs=None, label=None):
+        """A site within a site is a part of it."""
+        return call_labelled(function, args, kwargs or {}, label)
+
+    def read(self, handle, value, kind, array, text) -> None:
+        """Reads belong to the site."""
+
+    def met(self, cell) -> None:
+        """Cells belong to the site."""
+
+    def made_cell(self, cell) -> None:
+        """Cells belong to the site."""
+
+    def changed_cell(self, cell, what, remedy) -> None:
+        """Changes are in the journal."""
+
+    def hook_owner(self, handle: Tensor) -> Tensor:
+        """A derivative within the site belongs to it."""
+        return handle
+
+    def refuse(self, what, remedy, place=None) -> None:
+        """Whatever a site does, it does at every call."""
+
+    def forget(self) -> None:
+        """Drop everything: Values that live on still point here."""
+        self.__dict__.clear()
+
+
+class Done(NamedTuple):
+    """What a site did on a replay; if that is broken off, to be undone and done again.
+
+    `met` has the Values that handles from outside had, `assigned` the handles it assigned, with
+    their Values at its end, and `state` Python's state behind it.
+    """
+
+    watch: Watch
+    met: Sequence[tuple[Value, Tensor]]
+    args: tuple
+    kwargs: dict
+    nodes: Sequence[tuple]
+    journal: Journal
+    assigned: Sequence[tuple[Tensor, Value]]
+    result: object
+    state: Sequence[Source] = ()
+
+    def before(self) -> list[tuple]:
+        """The handles assigned, with the Values they had before the site."""
+        return list({id(h): (h, v) for h, v in reversed(self.journal.assigned)}.values())
+
+    def undo(self) -> None:
+        """Take back what the site changed besides handles."""
+        for change in reversed(self.journal.changes):
+            change.undo()
+
+    def emit_again(self, args, kwargs):
+        """Record the same nodes, assignments and changes on the Values of the call that goes on.
+
+        What the site may have kept stays connected: the handles it was given get the new Values,
+        and the Values it made are recorded again as themselves.
+        """
+        watch, now = self.watch, self.watch.now
+        capture = watch.stream.capture
+        assert capture is not None
+        old = [leaf for leaf in tree_leaves((self.args, self.kwargs)) if isinstance(leaf, Tensor)]
+        new = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        handles: dict[int, Tensor] = {id(o): n for o, n in zip(old, new, strict=True)}
+        for former, handle in zip(old, new, strict=True):
+            if id(former) not in watch.outside:
+                now.setdefault(id(former._value), resolve(handle))
+                former._value = resolve(handle)
+
+        for value, handle in self.met:
+            now.setdefault(id(value), resolve(handles.get(id(handle), handle)))
+
+        def present(value) -> Any:
+            if isinstance(value, Inside):
+                return value
+            found = now.get(id(value))
+            if found is None:
+                found = now[id(value)] = Value(demand(value), value.aval)
+                if watch.is_constant(value):
+                    capture.constant(found)
+            return found
+
+        def connect(tree):
+            for leaf in tree_leaves(tree):
+                known = id(leaf) in handles or id(leaf) in watch.outside
+                if not isinstance(leaf, Tensor) or known:
+                    continue
+                # What the replay made; a handle that it never met is that of the present call.
+                value = leaf._value
+                if value.capture is watch or id(value) in now:
+                    leaf._value = present(value)
+
+        def keep(before, after):
+            now[id(before)] = after
+
+        record_again(self.nodes, present, keep, into=True)
+        for handle, value in self.assigned:
+            rebind(handles.get(id(handle), handle), present(value))
+        connect(self.result)
+        for change in self.journal.changes:
+            connect(change.what)
+            change.redo(present)
+        put_back(self.state)
+        return tree_map(lambda leaf: handles.get(id(leaf), leaf), self.result)

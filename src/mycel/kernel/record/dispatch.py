@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From handles to the record: the hot path of every operator call.
+
+Separate functions for no, one, two and any number of inputs; the common case (one output, nothing
+unusual) is written out, everything else goes through `record`.
+"""
+
+from __future__ import annotations
+
+from sys import _getframe
+from weakref import ref
+
+import numpy as np
+
+from mycel.kernel.base.context import context
+from mycel.kernel.base.places import theirs, user_place
+from mycel.kernel.base.promotion import scalar_dtype
+from mycel.kernel.define.aval import aval_of
+from mycel.kernel.define.op import Op
+from mycel.kernel.record.stream import (
+    MOST_BYTES,
+    MOST_OUTPUTS,
+    Elsewhere,
+    find_place,
+    local,
+    record,
+)
+from mycel.kernel.record.tensor import Tensor, data_value, new_tensor, resolve
+from mycel.kernel.record.value import Value
+
+_new_handle = Tensor.__new__
+_new_value = Value.__new__
+_NUMBERS = frozenset((bool, int, float, complex))
+_scalar_kinds: dict = {}
+_ALONE = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
+
+
+def apply0(op: Op):
+    """Record an operator without inputs."""
+    return wrap(record(op, ()))
+
+
+def apply1(op: Op, x):
+    """Record a one-input operator and return the handle(s) of its output."""
+    stream = local.stream
+    try:
+        a = x._value
+    except AttributeError:
+        return wrap(record(op, (to_value(x),)))
+    signature = op.one.get(a.aval)
+    capture = stream.capture
+    if (
+        signature is None
+        or not signature.single
+        or (context.direct and capture is None)
+        or (capture is not None and a.segment is not stream.segment and a.capture is not capture)
+    ):
+        return wrap(record(op, (to_value(x),)))
+    segment = stream.segment
+    try:
+        i = a.slot if a.segment is segment else segment.admit(a)
+    except Elsewhere:
+        return applyn(op, (x,))
+    frame = _getframe(2)  # the caller is a function written by spell
+    code = frame.f_code
+    place = (code, frame.f_lasti, stream.called) if code.co_filename in theirs else find_place(3)
+    value = _new_value(Value)
+    value.array = None
+    value.aval = signature.aval
+    value.capture = None
+    known = ref(value)
+    if stream.segment is not segment:
+        return applyn(op, (x,))  # the handler of a signal came in between
+    # Together, whatever interrupts: nothing is called in between.
+    value.segment = segment
+    value.slot = slot = segment.count
+    segment.count = slot + 1
+    segment.key += (signature.id, i)
+    segment.places += place
+    segment.outputs.append(known)
+    if slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+        stream.flush()
+    if stream.tape is not None:
+        stream.tape.append((op, (a,), (value,), place))
+    handle = _new_handle(Tensor)
+    handle._value = value
+    return handle
+
+
+def apply2(op: Op, x, y):
+    """Record a two-input operator and return the handle(s) of its output."""
+    stream = local.stream
+    capture = stream.capture
+    if context.direct and capture is None:
+        return applyn(op, (x, y))
+    kind = y.__class__
+    if kind is Tensor:
+        a = x._value if isinstance(x, Tensor) else number_value(x, y._value)
+        b = y._value
+    elif kind in _NUMBERS:
+        if not isinstance(x, Tensor):
+            return applyn(op, (x, y))
+        a = x._value
+        b = number_value(y, a)
+    else:
+        a, b = to_values((x, y))
+    if capture is not None and (_is_new(x, a, stream) or _is_new(y, b, stream)):
+        return applyn(op, (x, y))
+    try:
+        signature = op.two[a.aval][b.aval]
+    except KeyError:
+        signature = op.signature((a.aval, b.aval))
+        if signature.bounds:
+            return wrap(record(op, (a, b)))
+    if not signature.single:
+        return wrap(record(op, (a, b)))
+    segment = stream.segment
+    try:
+        i = a.slot if a.segment is segment else segment.admit(a)
+        j = b.slot if b.segment is segment else segment.admit(b)
+    except Elsewhere:
+        return applyn(op, (x, y))
+    frame = _getframe(2)  # the caller is a function written by spell
+    code = frame.f_code
+    place = (code, frame.f_lasti, stream.called) if code.co_filename in theirs else find_place(3)
+    value = _new_value(Value)
+    value.array = None
+    value.aval = signature.aval
+    value.capture = None
+    known = ref(value)
+    if stream.segment is not segment:
+        return applyn(op, (x, y))  # the handler of a signal came in between
+    # Together, whatever interrupts: nothing is called in between.
+    value.segment = segment
+    value.slot = slot = segment.count
+    segment.count = slot + 1
+    segment.key += (signature.id, i, j)
+    segment.places += place
+    segment.outputs.append(known)
+    if slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+        stream.flush()
+    if stream.tape is not None:
+        stream.tape.append((op, (a, b), (value,), place))
+    handle = _new_handle(Tensor)
+    handle._value = value
+    return handle
+
+
+def _is_new(x, value: Value, stream) -> bool:
+    """Whether the call being remembered has yet to meet a handle from outside."""
+    return (
+        value.segment is not stream.segment
+        and value.capture is not stream.capture
+        and isinstance(x, Tensor)
+    )
+
+
+def applyn(op: Op, inputs):
+    """Record an operator of any number of inputs and return the handle(s) of its outputs."""
+    return wrap(record(op, to_values(inputs)))
+
+
+def wrap(made):
+    """Handles for what was recorded."""
+    if made.__class__ is Value:
+        return new_tensor(made)
+    return tuple([new_tensor(value) for value in made])
+
+
+def to_value(x) -> Value:
+    """The Value of one operand."""
+    if isinstance(x, Tensor):
+        return resolve(x)
+    return number_value(x, None)
+
+
+def to_values(inputs) -> tuple[Value, ...]:
+    """The Values of operands; Python numbers take their type from the first Tensor."""
+    if local.stream.capture is None:
+        try:
+            return tuple([x._value for x in inputs])
+        except AttributeError:  # a number or an array is among them
+            pass
+    like = None
+    for x in inputs:
+        if isinstance(x, Tensor):
+            like = x._value
+            break
+    return tuple([resolve(x) if isinstance(x, Tensor) else number_value(x, like) for x in inputs])
+
+
+def number_value(x, like: Value | None) -> Value:
+    """A Python number as a 0-d input: what varies is never a constant of the program."""
+    kind = x.__class__
+    if kind in _NUMBERS:
+        key = (kind, None if like is None else like.aval.numpy)
+        found = _scalar_kinds.get(key)
+        if found is None:
+            dtype = np.dtype(_ALONE[kind]) if like is None else scalar_dtype(like.aval.numpy, kind)
+            found = _scalar_kinds[key] = (dtype.type, aval_of((), dtype))
+        try:
+            return Value(found[0](x), found[1])
+        except OverflowError:
+            raise OverflowError(
+                f"{x} does not fit {found[1].dtype} (at {user_place(3)})."
+            ) from None
+    if isinstance(x, (np.ndarray, np.generic, list, tuple)):
+        return data_value(x, None)
+    if hasattr(x, "__array__"):
+        return data_value(np.asarray(x), None)
+    raise TypeError(
+        f"A Tensor or a number is needed, but {kind.__name__} {x!r:.60} was given "
+        f"at {user_place(3)}."
+    )

@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stream: what one thread has recorded and not yet run. Everything starts here.
+
+A Segment is kept as integers: for every node its signature's number and the slots of its inputs,
+outputs at slots 0, 1, 2, …, inputs from outside at -1, -2, …. Outputs are known by weak references,
+so that what nobody holds any more is never computed.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+from mycel.kernel.base.context import context
+from mycel.kernel.base.places import Place, is_theirs, passed, path_of, theirs, user_place
+from mycel.kernel.base.signals import Reported, keep_what_python_drops
+from mycel.kernel.define.bounds import check
+from mycel.kernel.define.op import Op, Signature
+from mycel.kernel.record.journal import Journal
+from mycel.kernel.record.packed import Packed
+from mycel.kernel.record.value import Observer, Poison, Value
+
+
+def _nobody() -> None:
+    """In place of the weak reference to a Value that nobody has."""
+
+
+dead: Any = _nobody
+
+
+# Safety nets only: programs are cut at structural boundaries, because other cuts never repeat.
+MOST_OUTPUTS = 4000
+MOST_BYTES = 4 << 30
+
+
+class Elsewhere(Exception):
+    """An input is still pending on another thread and must be demanded first."""
+
+
+class Segment:
+    """The part of a stream that has not run."""
+
+    __slots__ = (
+        "assigned",
+        "bytes",
+        "count",
+        "external_slots",
+        "externals",
+        "has_packed",
+        "key",
+        "met",
+        "outputs",
+        "places",
+        "stream",
+    )
+
+    def __init__(self, stream: Stream):
+        self.stream = stream
+        self.key: list[int] = []
+        self.outputs: list[ref] = []
+        # How many outputs there are: to ask for it calls nothing (see record).
+        self.count = 0
+        self.externals: list[Value] = []
+        # By id: the Values are held by `externals`, so no id is used again.
+        self.external_slots: dict[int, int] = {}
+        self.places: list = []
+        # Handles assigned since its first node, by weak references, each with the Value it had (its
+        # slot, if that is pending here) and how many outputs there were: see execute.checks.
+        self.assigned: list[tuple[ref, Value | int, int]] = []
+        self.bytes = 0
+        # Whether an external is packed with others: its array is taken when the segment runs.
+        self.has_packed = False
+        # The Cells called in this segment by id, and None for a derivative (see boundary).
+        self.met: set[int | None] = set()
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes it has."""
+        return len(self.places) // 3
+
+    def place(self, number: int) -> Place:
+        """Where a node was recorded; one of a reverse may name the node of the forward record."""
+        return place_of(self.places, number)
+
+    def admit(self, value: Value) -> int:
+        """The slot of a Value from outside this segment."""
+        slot = self.external_slots.get(id(value))
+        if slot is None:
+            array = value.array
+            if array is None:
+                if not isinstance(value.segment, Packed):
+                    raise Elsewhere(value)
+                self.has_packed = True
+            elif array.__class__ is Poison:
+                raise array.error()
+            name, slot = id(value), -1 - len(self.externals)
+            self.bytes += value.aval.nbytes
+            # Together, whatever interrupts: nothing is called in between.
+            self.external_slots[name] = slot
+            self.externals.append(value)
+        return slot
+
+    def clear(self) -> None:
+        """Drop everything: pending Values point here, and buffers must not wait to be collected."""
+        self.key, self.outputs, self.places, self.externals = [], [], [], []
+        self.assigned = []
+        self.external_slots = {}
+
+
+def place_of(places: list, number: int) -> Place:
+    """The Place of a node: its fields, or the number of the node that has them."""
+    if isinstance(places[3 * number], int):
+        number = places[3 * number]
+    return Place(*places[3 * number : 3 * number + 3])
+
+
+class Machine:
+    """What runs segments; the package root wires it in, so that arrows point down."""
+
+    __slots__ = ("run_directly", "run_for_another", "run_segment")
+
+    def __init__(self):
+        self.run_segment: Callable[[Segment, Observer | None], None] = _not_wired
+        self.run_for_another: Callable[[Value], None] = _not_wired
+        self.run_directly: Callable[[Signature, tuple, Place], list] = _not_wired
+
+
+def _not_wired(*_) -> Any:
+    raise RuntimeError("The machine is not wired: import the package mycel itself.")
+
+
+machine = Machine()
+
+
+class Stream:
+    """One thread's record. Only its own thread writes to it, so recording takes no lock: another
+    thread that wants one of its pending Values computes it from a copy of the record.
+
+    An exception may come from outside at any moment (see base.signals). So what belongs together is
+    written without a call in between; what is changed for a while is put back in a `finally` that
+    begins with plain assignments of what was there before; and a segment whose run is broken off
+    stays as it is, and runs when one of its Values is demanded.
+
+    Attributes:
+        tape: nodes `(op, inputs, outputs, place)` while a derivative is being taken, else None.
+        depth: how many derivatives are open; `floor`: how many of them have no tape any more where
+            a site runs, which has one of its own.
+        capture: the call being remembered, or None.
+        called: the Cell being called and those around it, as links `(cell, the link around it)`.
+        journal: what a site changes of the program's state while it runs; else None.
+        complete: whether the tape must suffice to record everything again (see record.marker).
+        reversing: name and place of the operator whose reverse calls Python, or None.
+        hooks: reverse hooks by id of the Value, while a derivative is open.
+        traced: whether JAX traces what is recorded here: operators are then parts of its program.
+        plain: whether Graph mode remembers nothing here: what would be is in vain for now.
+        replaced: handles that were assigned to, with the Values they had before, while a derivative
+            asks for the Parameters that are used; else None.
+        unfinished: how many runs of segments, and sites, were broken off by an exception or go on.
+    """
+
+    __slots__ = (
+        "called",
+        "capture",
+        "complete",
+        "depth",
+        "floor",
+        "generator",
+        "hooks",
+        "journal",
+        "plain",
+        "replaced",
+        "reversing",
+        "segment",
+        "tape",
+        "traced",
+        "unfinished",
+    )
+
+    def __init__(self):
+        self.segment = Segment(self)
+        self.tape: list | None = None
+        self.depth = 0
+        self.floor = 0
+        self.capture: Observer | None = None
+        self.called: tuple | None = None
+        self.journal: Journal | None = None
+        self.complete = False
+        self.reversing: tuple | None = None
+        self.hooks: dict | None = None
+        self.generator: Any = None
+        self.traced = False
+        self.plain = False
+        self.replaced: list[tuple] | None = None
+        self.unfinished = 0
+
+    @property
+    def is_taped(self) -> bool:
+        """Whether what is recorded now will be differentiated."""
+        return self.tape is not None and self.depth > self.floor
+
+    def note_assigned(self, handle, before: Value) -> None:
+        """A handle is about to be given another Value, in the place of the one that it has."""
+        if self.capture is not None:
+            self.capture.write(handle)
+        if self.journal is not None:
+            self.journal.assigned.append((handle, before))
+
+    def flush(self) -> None:
+        """Run what was recorded."""
+        segment = self.segment
+        if segment.outputs:
+            self.unfinished += 1
+            self.segment = Segment(self)
+            machine.run_segment(segment, self.capture)
+            self.unfinished -= 1
+
+    def boundary(self, cell=None) -> None:
+        """A structural boundary: where programs are cut, because they come round here again.
+
+        An outermost derivative always is one; the outermost call of a Cell is one if the same Cell
+        was called before in this segment, or if a derivative was recorded and the Cell does not
+        continue the step (as an optimiser does).
+        """
+        if self.capture is not None or self.depth:
+            return
+        if sys.unraisablehook.__class__ is not Reported:  # test runners set one of their own
+            keep_what_python_drops()
+        met = self.segment.met
+        if cell is None or id(cell) in met or (None in met and cell._begins_segment):
+            self.flush()
+            met = self.segment.met
+        met.add(None if cell is None else id(cell))
+
+
+def cell_path() -> str:
+    """The path of attributes to the Cell being called, as `Net.block.conv1`; empty outside one."""
+    return path_of(local.stream.called)
+
+
+class _Local(threading.local):
+    """Each thread's own stream, made when the thread first asks."""
+
+    def __init__(self):
+        self.stream = Stream()
+
+
+local = _Local()
+
+
+def current_stream() -> Stream:
+    """The stream of the calling thread."""
+    return local.stream
+
+
+def flush() -> None:
+    """Run everything this thread has recorded."""
+    local.stream.flush()
+
+
+def demand(value: Value):
+    """The array of a Value, running its segment if it has to; raises what its operator raised."""
+    array = value.array
+    while array is None:
+        segment = value.segment
+        if segment is None:  # it has just run, on another thread
+            array = value.array
+            break
+        stream = segment.stream
+        if stream is local.stream:
+            if stream.segment is segment:
+                stream.flush()
+            else:  # its run was broken off; no call that is remembered now has part in it
+                machine.run_segment(segment, None)
+                if value.array is None:
+                    break
+        else:
+            machine.run_for_another(value)
+        array = value.array
+    if array is None:
+        raise RuntimeError("A value was lost: its segment ran without it.")
+    if array.__class__ is Poison:
+        raise array.error()
+    return array
+
+
+def find_place(depth: int) -> tuple:
+    """The fields of a Place: the nearest user frame and the Cell being called."""
+    frame = sys._getframe(depth)
+    code = frame.f_code
+    while code.co_filename in passed or (
+        code.co_filename not in theirs and not is_theirs(code.co_filename)
+    ):
+        frame = frame.f_back
+        if frame is None:  # a thread that runs us alone
+            return user_place(depth + 1)
+        code = frame.f_code
+    return (code, frame.f_lasti, local.stream.called)
+
+
+def record(
+    op: Op,
+    inputs: tuple[Value, ...],
+    place: tuple | None = None,
+    into: tuple[Value, ...] | None = None,
+) -> Value | tuple:
+    """Append a node of any arity; the Value of its output, or a tuple of them.
+
+    Nothing of the stream is touched before every input is resolved, so a raise leaves no trace.
+
+    Args:
+        into: Values of a call that was broken off, which become the outputs.
+    """
+    avals = tuple([value.aval for value in inputs])
+    signature = op.many.get(avals) or op.signature(avals)
+    if place is None:
+        place = find_place(2)
+    stream = local.stream
+    if signature.bounds and not stream.traced:
+        check(op.name, signature.bounds, [value.array for value in inputs], place)
+    if context.direct and stream.capture is None:
+        made = _run_directly(signature, inputs, place)
+    else:
+        segment = stream.segment
+        known = segment.external_slots.get  # no slot of an external is 0
+        try:
+            slots = [
+                v.slot if v.segment is segment else known(id(v)) or segment.admit(v) for v in inputs
+            ]
+        except Elsewhere as elsewhere:
+            demand(elsewhere.args[0])
+            return record(op, inputs, place, into)
+        first, after = segment.count, segment.count + len(signature.outputs)
+        if into is not None:
+            made, outputs = into, [dead] * len(into)
+        elif signature.single:
+            value = _new_value(Value)
+            value.array = None
+            value.aval = signature.aval
+            value.segment = segment
+            value.capture = None
+            value.slot = first
+            made, outputs = (value,), (ref(value),)
+        else:
+            made, outputs = waiting(segment, range(first, after), signature.outputs)
+        if stream.segment is not segment or segment.count != first:
+            return record(op, inputs, place, into)  # a signal's handler recorded in between
+        # Together, whatever interrupts: nothing is called in between.
+        segment.count = after
+        segment.key += (signature.id, *slots)
+        segment.places += place
+        segment.outputs += outputs
+        if into is not None:
+            _connect(segment, range(first, after), signature.outputs, into)
+        if segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+            stream.flush()
+    if stream.tape is not None:
+        stream.tape.append((op, inputs, made, place))
+    return made[0] if signature.single else made
+
+
+_new_value = Value.__new__
+
+
+def waiting(segment: Segment, slots, avals) -> tuple[tuple[Value, ...], list]:
+    """New Values for slots of a segment, which has yet to know them, and references to them."""
+    made, references = [], []
+    for slot, aval in zip(slots, avals, strict=True):
+        value = _new_value(Value)
+        value.array = None
+        value.aval = aval
+        value.segment = segment
+        value.capture = None
+        value.slot = slot
+        made.append(value)
+        references.append(ref(value))
+    return tuple(made), references
+
+
+def _connect(segment: Segment, slots, avals, values) -> None:
+    """Let Values of a call that was broken off become the outputs at slots of a segment."""
+    outputs = segment.outputs
+    for slot, aval, value in zip(slots, avals, values, strict=True):
+        known = ref(value)
+        # Together, as above.
+        value.array = None
+        value.aval = aval
+        value.segment = segment
+        value.capture = None
+        value.slot = slot
+        outputs[slot] = known
+
+
+def _run_directly(signature, inputs, place):
+    arrays = [demand(value) for value in inputs]
+    results = machine.run_directly(signature, tuple(arrays), Place(*place))
+    return tuple(
+        [Value(array, aval) for array, aval in zip(results, signature.outputs, strict=True)]
+    )

@@ -1,0 +1,598 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor: a handle on a Value. Assigning points the handle elsewhere; a Value never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import prod
+from typing import Any
+from weakref import ref
+
+import jax
+import numpy as np
+
+from mycel.kernel.base import backend, errors
+from mycel.kernel.base.context import get_context
+from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
+from mycel.kernel.base.log import older
+from mycel.kernel.base.places import user_place
+from mycel.kernel.base.structure import changed_everywhere, structure
+from mycel.kernel.define.aval import aval_of
+from mycel.kernel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, check_hook
+from mycel.kernel.record.packed import Packed
+from mycel.kernel.record.show import tensor_repr, tensor_str
+from mycel.kernel.record.stream import current_stream, demand, local
+from mycel.kernel.record.value import Observer, Value
+
+# Given by the package root: the initialiser that a name or a number means.
+given: dict[str, Callable] = {}
+
+
+class Tensor:
+    """An array of one element type; the result of every operator.
+
+    Args:
+        input_data: a number, nested lists of numbers, a NumPy array or another Tensor. NumPy
+            arrays keep their type; Python ints give Int64, floats Float32, bools Bool.
+        dtype: the element type wanted; the data is converted.
+        shape, init: instead of data, a shape and an initialiser that fills it. A shape with None
+            or -1 in it only announces an input: for `Cell.set_inputs` and `export`.
+
+    Raises:
+        TypeError: the data is not numeric, or was not given.
+
+    Source: MindSpore's `mindspore.Tensor`.
+
+    Example:
+        >>> import mycel as ms
+        >>> ms.Tensor([1, 2, 3])
+        Tensor(shape=[3], dtype=Int64, value= [1, 2, 3])
+        >>> print(ms.Tensor([[1.0, 2.0]]) * 2)
+        [[2. 4.]]
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_hooks", "_value")
+
+    _value: Value
+    # NumPy leaves `array * tensor` to the Tensor.
+    __array_priority__ = 1000
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        input_data=None,
+        dtype=None,
+        shape=None,
+        init: Any = None,
+        const_arg=False,
+        device=None,
+    ):
+        # const_arg is MindSpore's hint to its compiler; every input is shared by structure here.
+        if const_arg:
+            self.__dict__["_const_arg"] = True
+        del device  # It lies on the device of the context.
+        wanted = None if dtype is None else as_dtype(dtype)
+        if init is None and input_data is None and shape is not None:
+            if any(length == -1 for length in _as_shape(shape)):
+                self.__class__ = OpenTensor  # type: ignore[assignment]
+                self.__dict__["_announced"] = (_as_shape(shape), wanted or float32)
+                return
+            init = "zeros"
+        if init is not None:
+            filled = init if hasattr(init, "fill") else given["initializer"](init)
+            self._init = filled
+            input_data = filled.fill(_as_shape(shape), wanted or float32)
+        elif input_data is None:
+            raise errors.wrong(
+                TypeError,
+                "The data of a Tensor",
+                expected="a number, a nested list, a NumPy array or a Tensor",
+                actual="None",
+            )
+        if isinstance(input_data, Tensor):
+            source = input_data
+            if wanted is not None and wanted is not source.dtype:
+                source = source.astype(wanted)  # type: ignore[attr-defined]
+            self._value = resolve(source)
+            return
+        self._value = data_value(input_data, wanted)
+
+    # -- what is known without running ---------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of each dimension."""
+        return self._value.aval.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self._value.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._value.aval.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self._value.aval.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._value.aval.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._value.aval.nbytes
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next in each dimension, in C order."""
+        strides, step = [], self.itemsize
+        for length in reversed(self.shape):
+            strides.append(step)
+            step *= length
+        return tuple(reversed(strides))
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self.ndim
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of a Tensor without dimensions.")
+        return self.shape[0]
+
+    # -- looking at values: each of these is a guard in a remembered call -------------------
+
+    def asnumpy(self) -> np.ndarray:
+        """A NumPy copy of the values, which may be written to; waits until they are there."""
+        return np.array(look(self, "array"))
+
+    numpy = asnumpy
+
+    def __array__(self, dtype=None, copy=None):
+        array = look(self, "array")
+        return np.array(array, dtype) if copy or dtype is not None else array
+
+    def __dlpack__(self, **options):
+        return self._handed_out().__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._handed_out().__dlpack_device__()
+
+    def _handed_out(self):
+        """The array, for a library that shares its memory."""
+        if local.stream.capture is not None:
+            look(self, "array")  # a call being remembered notes that Python saw it
+        return demand(resolve(self))
+
+    def item(self, *index):
+        """One element as a Python number."""
+        return look(self, "array").item(*index)
+
+    def tolist(self):
+        """The values as nested Python lists."""
+        return look(self, "array").tolist()
+
+    def __bool__(self):
+        if self.size != 1:
+            raise ValueError(errors.BOOL_OF_MANY.format(shape=self.shape, place=user_place(2)))
+        return bool(look(self, "bool"))
+
+    def __int__(self):
+        return int(self._number("int").item())
+
+    def __index__(self):
+        if self.dtype.is_inexact:
+            raise TypeError(f"Only an integer Tensor is an index, not {self.dtype}.")
+        return int(self._number("int").item())
+
+    def __float__(self):
+        return float(self._number("float").item())
+
+    def __complex__(self):
+        return complex(self._number("float").item())
+
+    def _number(self, kind):
+        if self.size != 1:
+            words = {"kind": kind, "shape": self.shape, "place": user_place(3)}
+            raise ValueError(errors.NUMBER_OF_MANY.format(**words))
+        return look(self, kind)
+
+    def __repr__(self):
+        if not hasattr(self, "_value"):
+            return f"<{type(self).__name__} whose creation failed>"
+        return tensor_repr(look(self, "text", tensor_repr), self.dtype)
+
+    def __str__(self):
+        return tensor_str(look(self, "text", tensor_str))
+
+    def __format__(self, spec):
+        def formatted(array):
+            return format(array.item(), spec) if spec else tensor_str(array)
+
+        return formatted(look(self, "text", formatted))
+
+    def __iter__(self):
+        if not self.shape:
+            raise TypeError(errors.ITERATE_SCALAR.format(place=user_place(2)))
+        return (self[i] for i in range(self.shape[0]))  # type: ignore[index]
+
+    # -- what MindSpore keeps beside the values --------------------------------------------
+
+    # The initialiser that filled it, what `set_init_flag` and `set_const_arg` were told.
+    _init = None
+    _init_flag = _const_arg = False
+    # The Tensor that this one is the `data` of.
+    _of: Tensor | None = None
+
+    @staticmethod
+    def from_numpy(array: np.ndarray) -> Tensor:
+        """A Tensor of the values of a NumPy array, as `mycel.from_numpy` makes it.
+
+        Example:
+            >>> print(Tensor.from_numpy(np.array([1.5])).dtype)
+            Float64
+        """
+        return from_numpy(array)
+
+    @property
+    def data(self) -> Tensor:
+        """The values without their history: no gradient flows through them.
+
+        What is written into it, or assigned to it, is written into this Tensor.
+
+        Example:
+            >>> x = Tensor([1.0, 2.0])
+            >>> x.data[0] = 5.0
+            >>> print(x, ms.grad(lambda x: (x * x.data).sum())(x))
+            [5. 2.] [5. 2.]
+        """
+        made = self.detach()  # type: ignore[attr-defined]
+        made._of = self
+        return made
+
+    @data.setter
+    def data(self, value):
+        rebind(self, resolve(value if isinstance(value, Tensor) else Tensor(value)))
+
+    def value(self) -> Tensor:
+        """The Tensor itself.
+
+        Example:
+            >>> x = Tensor(1.0)
+            >>> x.value() is x
+            True
+        """
+        return self
+
+    @property
+    def device(self) -> str:
+        """Where it lies: the device of the context."""
+        return str(get_context("device_target"))
+
+    @property
+    def init(self):
+        """The initialiser it was filled by, if it was made by one; else None."""
+        return self._init
+
+    def is_init(self) -> bool:
+        """What `set_init_flag` was told; False before."""
+        return self._init_flag
+
+    def set_init_flag(self, flag: bool = False) -> None:
+        """Keep a flag for `is_init`, which changes nothing."""
+        self._init_flag = flag
+
+    @property
+    def param_info(self):
+        """What a Parameter has beside its values; None for any other Tensor."""
+        return None
+
+    def set_dtype(self, dtype) -> DType:
+        """Convert the values in place; the element type is returned.
+
+        Example:
+            >>> x = Tensor([1.5])
+            >>> x.set_dtype(ms.int32), x
+            (mindspore.int32, Tensor(shape=[1], dtype=Int32, value= [1]))
+        """
+        wanted = as_dtype(dtype)
+        if wanted is not self.dtype:
+            rebind(self, resolve(self.astype(wanted)))  # type: ignore[attr-defined]
+            changed_everywhere()  # what is remembered has the former type
+        return wanted
+
+    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None) -> Tensor:
+        """The Tensor itself; an older name of `init_data`.
+
+        Example:
+            >>> print(mycel.init.initializer("ones", 2).to_tensor())
+            [1. 1.]
+        """
+        del slice_index, shape, opt_shard_group
+        older("Tensor.to_tensor()", "Tensor.init_data()")
+        return self
+
+    def flush_from_cache(self) -> None:
+        """Nothing: values are in no cache."""
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` and return the Tensor; only that of a Parameter is looked at.
+
+        Example:
+            >>> Parameter(Tensor(1.0), name="w").requires_grad_(False).requires_grad
+            False
+        """
+        self.requires_grad = requires_grad
+        return self
+
+    # -- hooks --------------------------------------------------------------------------
+
+    def register_hook(self, hook) -> HookHandle:
+        """Call `hook(gradient)` when the gradient of this Tensor is known.
+
+        A Tensor that is returned replaces the gradient. On a result within a derivative the hook
+        lasts as long as the derivative; on an input or Parameter, until it is removed.
+
+        Example:
+            >>> x = Tensor(3.0)
+            >>> handle = x.register_hook(lambda gradient: gradient * 2)
+            >>> print(ms.grad(lambda x: x * x)(x))
+            12.0
+        """
+        check_hook(hook)
+        open_hooks = local.stream.hooks
+        if open_hooks is not None and type(self) is Tensor:
+            return HookHandle(hooks_of_value(resolve(self)), hook)
+        capture = local.stream.capture
+        owner = self if capture is None else capture.hook_owner(self)
+        if getattr(owner, "_hooks", None) is None:
+            found, name = ref(owner), getattr(owner, "name", None)
+            kind = "hook on a Tensor" if name is None else f"hook on the Parameter {name!r}"
+            owner._hooks = Hooks(kind, found, partial(_hooks_changed, found))
+        return HookHandle(owner._hooks, hook)
+
+    # -- copying ------------------------------------------------------------------------
+
+    def __deepcopy__(self, memo):
+        made = new_tensor(self._value, self.__class__)
+        made.__dict__.update(self.__dict__)
+        made.__dict__.pop("_of", None)
+        memo[id(self)] = made
+        return made
+
+    def __reduce__(self):
+        return _rebuilt, (self.__class__, np.array(look(self, "array")), dict(self.__dict__))
+
+    __hash__ = object.__hash__
+
+
+def tensor(
+    input_data=None, dtype=None, shape=None, init=None, const_arg=False, device=None
+) -> Tensor:
+    """A new Tensor; what `Tensor(...)` makes.
+
+    Args:
+        device: accepted; a Tensor lies on the device of the context.
+        others: see Tensor.
+
+    Source: MindSpore's `mindspore.tensor`.
+
+    Example:
+        >>> ms.tensor([1, 2], ms.float32)
+        Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])
+    """
+    return Tensor(input_data, dtype, shape, init, const_arg, device)
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A Tensor of the values of a NumPy array: a copy, which later changes of it do not reach.
+
+    Raises:
+        TypeError: not a NumPy array.
+
+    Source: MindSpore's `mindspore.from_numpy`, which shares the memory.
+
+    Example:
+        >>> print(ms.from_numpy(np.array([1.5])).dtype)
+        Float64
+    """
+    if not isinstance(array, np.ndarray):
+        raise errors.wrong(TypeError, "from_numpy: array", "a NumPy array", type(array).__name__)
+    return Tensor(array)
+
+
+def _rebuilt(kind, array, attributes):
+    tensor = new_tensor(data_value(array, None), kind)
+    tensor.__dict__.update(attributes)
+    return tensor
+
+
+_new_handle = Tensor.__new__
+
+
+def new_tensor(value: Value, kind=Tensor) -> Tensor:
+    """A handle on a Value."""
+    tensor = _new_handle(kind)
+    tensor._value = value
+    return tensor
+
+
+def data_value(data, wanted: DType | None) -> Value:
+    """The Value of data made in Python: a copy, so that later changes of an array do not reach."""
+    array = to_array(data, wanted)
+    value = Value(array, aval_of(array.shape, array.dtype))
+    capture = local.stream.capture
+    if capture is not None:
+        capture.constant(value)
+    return value
+
+
+def to_array(data, wanted: DType | None) -> jax.Array:
+    """A device array of numbers given in Python."""
+    if isinstance(data, jax.Array):
+        return data if wanted is None else data.astype(wanted.numpy)
+    if not isinstance(data, (np.ndarray, np.generic)):
+        data = _numbers(data, wanted)
+    if data.dtype.kind not in "biufcV":
+        actual = f"data of type {data.dtype}"
+        raise errors.wrong(TypeError, "The data of a Tensor", "numbers", actual)
+    # A copy of our own, which device_put may then share: later changes of the array do not reach,
+    # and no program is compiled for each new shape, as jnp.array would.
+    backend.begin()
+    copy = np.array(data, wanted.numpy if wanted is not None else data.dtype, order="C")
+    return jax.device_put(copy)
+
+
+def _numbers(data, wanted):
+    data = _without_tensors(data)
+    try:
+        array = np.array(data)
+    except ValueError as error:
+        raise ValueError(f"Ragged data at {user_place(4)}: {error}") from None
+    if wanted is None and array.dtype == np.float64:
+        array = array.astype(float32.numpy)
+    elif array.dtype == np.uint64 or (wanted is None and array.dtype.kind == "i"):
+        array = array.astype(int64.numpy)
+    return array
+
+
+def _without_tensors(data):
+    if isinstance(data, Tensor):
+        return look(data, "array")
+    if isinstance(data, (list, tuple)):
+        return [_without_tensors(part) for part in data]
+    return data
+
+
+def _as_shape(shape) -> tuple[int, ...]:
+    if shape is None:
+        return ()
+    lengths = (shape,) if isinstance(shape, int) else shape
+    # What is no number (None, a Symbol) stands for a length that is not known.
+    return tuple(int(n) if hasattr(n, "__int__") else -1 for n in lengths)
+
+
+class OpenTensor(Tensor):
+    """A Tensor whose shape is not all known: it announces an input, and has no values.
+
+    Raises:
+        ValueError: its values are asked for.
+
+    Example:
+        >>> announced = ms.Tensor(shape=[None, 3], dtype=ms.float32)
+        >>> announced.shape, announced.dtype
+        ((-1, 3), mindspore.float32)
+    """
+
+    __slots__ = ()
+
+    @property
+    def _value(self):  # type: ignore[override]
+        raise ValueError(errors.OPEN_TENSOR.format(shape=self.shape, place=user_place(2)))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.__dict__["_announced"][0]
+
+    @property
+    def dtype(self) -> DType:
+        return self.__dict__["_announced"][1]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<announced>)"
+
+    __str__ = __repr__
+
+
+def resolve(handle: Tensor) -> Value:
+    """The Value of a handle, noted by the call being remembered if it comes from outside."""
+    value = handle._value
+    stream = local.stream
+    capture = stream.capture
+    if capture is not None and value.segment is not stream.segment and value.capture is not capture:
+        value = capture.lift(handle, value)
+    return value
+
+
+def made_inside(handle: Tensor, observer: Observer) -> bool:
+    """Whether a handle was made in the call that is observed."""
+    value = handle._value
+    inside = value.segment is local.stream.segment or value.capture is observer
+    return inside and not observer.is_outside(handle)
+
+
+def rebind(handle: Tensor, value: Value) -> None:
+    """Point a handle at another Value: every in-place change goes through here."""
+    stream, before = local.stream, handle._value
+    if stream.capture is not None or stream.journal is not None:
+        stream.note_assigned(handle, before)
+    segment = stream.segment
+    if segment.outputs:
+        had = before.slot if before.segment is segment else before
+        segment.assigned.append((ref(handle), had, len(segment.outputs)))
+    if stream.replaced is not None:
+        stream.replaced.append((handle, before))
+    if before.aval is not value.aval:
+        structure.changes += 1
+    handle._value = value
+
+
+def point(handle: Tensor, value: Value) -> None:
+    """Let a handle show a Value, unseen by what watches the record."""
+    if handle._value is not value:  # looking at it takes it out of a store
+        handle._value = value
+
+
+def give_value(handle: Tensor, value: Value) -> None:
+    """`rebind` for what a program writes: what is written into `x.data` reaches x."""
+    rebind(handle, value)
+    if handle._of is not None:
+        rebind(handle._of, value)
+
+
+def hooks_of_value(value: Value) -> Hooks:
+    """The hooks on a result within the derivative that is open."""
+    open_hooks = local.stream.hooks
+    assert open_hooks is not None
+    known = open_hooks.get(id(value))
+    if known is None:
+        known = open_hooks[id(value)] = (value, Hooks("hook on a Tensor", value))
+    return known[1]
+
+
+def _hooks_changed(owner: Callable, what: str) -> None:
+    """A hook was registered on a Tensor or removed from it."""
+    capture, handle = local.stream.capture, owner()
+    if capture is not None and handle is not None:
+        if made_inside(handle, capture):
+            return  # it ends with the call
+        capture.refuse(what, REGISTER_ONCE)
+    structure.changes += 1
+    structure.tensor_hooks += 1
+
+
+def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
+    """The one place where Python sees values; `kind` says how much of them it saw."""
+    value = resolve(handle)
+    capture = current_stream().capture
+    if value.array is None and capture is not None:
+        capture.provide(value)
+    if value.array is None and isinstance(value.segment, Packed):
+        array = value.segment.view(value.slot)
+    else:
+        array = np.asarray(demand(value))
+    if capture is not None:
+        capture.read(handle, value, kind, array, text)
+    return array

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Value: one immutable result, pending or there. Poison: what a failed operator leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from mycel.kernel.base import errors
+from mycel.kernel.base.places import Place
+from mycel.kernel.define.aval import Aval, aval_of
+
+
+class Observer(Protocol):
+    """What watches the record while a call is remembered, or while a site runs on a replay.
+
+    The record tells it what crosses the border of the call: handles from outside, data made
+    inside, assignments, and what Python reads.
+    """
+
+    # Texts of values that Python asked for, to be found again in what is printed; None: not noted.
+    formatted: list | None
+
+    def lift(self, handle, value: Value) -> Value:
+        """The Value to use for a handle from outside."""
+        ...
+
+    def constant(self, value: Value) -> None:
+        """Data was made inside."""
+
+    def write(self, handle) -> None:
+        """A handle is about to be given another Value."""
+
+    def read(self, handle, value: Value, kind: str, array, text) -> None:
+        """Python saw a value, or as much of it as `kind` says."""
+
+    def provide(self, value: Value) -> None:
+        """Python is about to see a pending Value; its array may be known."""
+
+    def close(self, segment, held) -> None:
+        """A segment is about to run; these of its Values are still held."""
+
+    def site(
+        self, function: Callable, args: tuple, kwargs: dict | None = None, label: Any = None
+    ) -> Any:
+        """Call Python that runs at every call; `label` says what it is, for messages."""
+
+    def met(self, cell) -> None:
+        """A Cell is called."""
+
+    def made_cell(self, cell) -> None:
+        """A Cell is made inside."""
+
+    def changed_cell(self, cell, what: str, remedy: str) -> None:
+        """A Cell is changed."""
+
+    def is_outside(self, handle) -> bool:
+        """Whether a handle lives longer than the call."""
+        ...
+
+    def hook_owner(self, handle) -> Any:
+        """The Tensor that has the hooks of a handle, which are about to be looked at or changed."""
+
+    def refuse(self, what: str, remedy: str, place: Place | None = None) -> None:
+        """Something happened, here or at a place, that a replay could not do."""
+
+
+class Value:
+    """An immutable result of the record (SSA).
+
+    Attributes:
+        array: the array, a Poison, or None while pending.
+        aval: its shape and element type.
+        segment, slot: where it is recorded, while pending.
+        capture, number: the remembered call that knows it, and its number there.
+    """
+
+    __slots__ = ("__weakref__", "array", "aval", "capture", "number", "segment", "slot")
+
+    array: Any
+    aval: Aval
+    segment: Any
+    capture: Observer | None
+
+    def __init__(self, array, aval: Aval):
+        self.array = array
+        self.aval = aval
+        self.segment = None
+        self.slot = 0
+        self.capture = None
+        self.number = 0
+
+
+def value_of(array) -> Value:
+    """A Value that is already there."""
+    return Value(array, aval_of(array.shape, array.dtype))
+
+
+_new_value = Value.__new__
+
+
+def ready(array, aval: Aval) -> Value:
+    """A Value that is already there, of a known aval: the quick way."""
+    value = _new_value(Value)
+    value.array = array
+    value.aval = aval
+    value.segment = None
+    value.capture = None
+    return value
+
+
+class Poison:
+    """Stands in for the result of an operator that failed; reading it raises."""
+
+    __slots__ = ("cause", "culprit", "operator", "place", "where")
+
+    def __init__(self, operator: str, place: Place, cause: BaseException, culprit=None, where=None):
+        self.operator = operator
+        self.place = place
+        self.cause = cause
+        self.culprit = culprit or operator
+        self.where = where or place
+
+    def error(self) -> RuntimeError:
+        if isinstance(self.cause, errors.OutOfRangeError):
+            return errors.OutOfRangeError(*self.cause.args)
+        reason = f"{type(self.cause).__name__}: {self.cause}"
+        if self.culprit == self.operator and self.where == self.place:
+            text = errors.OPERATOR_FAILED.format(
+                operator=self.operator, place=self.place, reason=reason
+            )
+        else:
+            text = errors.OPERATOR_LOST.format(
+                operator=self.operator,
+                place=self.place,
+                culprit=self.culprit,
+                culprit_place=self.where,
+                reason=reason,
+            )
+        return RuntimeError(text)

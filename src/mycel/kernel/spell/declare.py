@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`@op` and `@composite`: one definition gives function, Primitive class and methods."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping
+from types import ModuleType
+
+from mycel.kernel.define.definition import Definition, define
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell.older_keywords import ALSO, RENAMED
+from mycel.kernel.spell.primitive import Primitive
+from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling, parse, where
+from mycel.kernel.spell.write import write_function, write_primitive, write_renaming
+
+
+class Later:
+    """A name that is written when it is first asked for; on Tensor it stands as a descriptor.
+
+    Writing all of them would take most of the time of the import.
+    """
+
+    __slots__ = ("_write", "name")
+
+    def __init__(self, name: str, write: Callable):
+        self.name = name
+        self._write = write
+
+    def write(self):
+        return self._write()
+
+    def __get__(self, instance, owner=None):
+        made = vars(Tensor)[self.name]
+        if made is self:
+            made = self.write()
+            setattr(Tensor, self.name, made)
+        return made if instance is None else made.__get__(instance, owner)
+
+
+class Names(Mapping):
+    """The public names of a namespace, each written when it is first looked at."""
+
+    def __init__(self):
+        self._found: dict[str, object] = {}
+        self._lock = threading.RLock()
+
+    def add(self, name: str, later: Later) -> None:
+        """Register a name.
+
+        Raises:
+            ValueError: it is there already.
+        """
+        if name in self._found:
+            raise ValueError(f"{name} is spelled twice.")
+        self._found[name] = later
+
+    def __getitem__(self, name):
+        found = self._found[name]
+        if found.__class__ is Later:
+            with self._lock:
+                found = self._found[name]
+                if isinstance(found, Later):
+                    found = self._found[name] = found.write()
+        return found
+
+    def __contains__(self, name):
+        return name in self._found
+
+    def __iter__(self):
+        return iter(self._found)
+
+    def __len__(self):
+        return len(self._found)
+
+
+# Public names by namespace ("ops", "mint", "mint.nn.functional", …): the packages answer them.
+namespaces: dict[str, Names] = {"ops": Names()}
+
+
+def answer(module: dict, namespace: str) -> None:
+    """Let a module answer and list the names of a namespace; kept in the module once found."""
+
+    def look_up(name: str):
+        if name not in namespaces[namespace]:
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+        made = module[name] = namespaces[namespace][name]
+        return made
+
+    for name, found in module.items():
+        # A file of the package may be called as an operator is.
+        if isinstance(found, ModuleType) and name in namespaces[namespace]:
+            module[name] = namespaces[namespace][name]
+    module["__getattr__"] = look_up
+    module["__dir__"] = lambda: sorted({*module, *namespaces[namespace]})
+
+
+def op(
+    *spellings: str,
+    rule=None,
+    fallible: bool = False,
+    windows: bool = False,
+    indices: Callable | None = None,
+    rearranges: bool = False,
+) -> Callable:
+    """Declare an operation: a pure function on arrays, and the names it is known by.
+
+    Positional parameters are arrays, keyword-only ones static. See `spell.spelling` for how a
+    spelling is written. The result is callable with the definition's own parameters; its
+    `.reverse` takes a hand-written derivative directly beneath the definition. For `rule`,
+    `fallible` and `rearranges` see `define.op.Op`, for `windows` and `indices`
+    `define.definition.Definition`.
+
+    Example:
+        >>> from mycel.kernel.spell import op
+        >>> @op("ops.twice_example")
+        ... def twice_example(x):
+        ...     return x + x
+        >>> import mycel as ms
+        >>> print(twice_example(ms.Tensor([1, 2])))
+        [2 4]
+    """
+
+    def declare(function: Callable) -> Callable:
+        definition = define(function.__name__, function, rule, fallible)
+        definition.windows, definition.rearranges = windows, rearranges
+        definition.indices = indices
+        own = _own_arguments(definition)
+        made = write_function(definition, definition.name, own, composite=False)
+
+        def reverse(derivative):
+            definition.set_reverse(derivative)
+            return derivative
+
+        made.definition, made.reverse = definition, reverse  # type: ignore[attr-defined]
+        _spell_all(definition, spellings, own, composite=False)
+        return made
+
+    return declare
+
+
+def composite(*spellings: str) -> Callable:
+    """Declare a plain function over operators, and the names it is known by."""
+
+    def declare(function: Callable) -> Callable:
+        definition = define(function.__name__, function)
+        definition.composite = True
+        own = _own_arguments(definition)
+        _spell_all(definition, spellings, own, composite=True)
+        function.definition = definition  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def _own_arguments(definition: Definition) -> list[Argument]:
+    names = list(definition.arrays)
+    if definition.variadic:
+        names.append(definition.variadic)
+    names += definition.statics
+    return [Argument(n, n, definition.defaults.get(n, REQUIRED)) for n in names]
+
+
+def _spell_all(definition, spellings, own, composite):
+    for text in spellings:
+        namespace, name = where(text)
+        write = functools.partial(_written, definition, text, own, composite)
+        if namespace == "Tensor":
+            # A keyword-only name such as `__eq__` replaces object's; identity hashing stays.
+            setattr(Tensor, name, Later(name, write))
+        else:
+            namespaces.setdefault(namespace, Names()).add(name, Later(name, write))
+        definition.names.append(f"{namespace}.{name}")
+
+
+def _written(definition, text, own, composite):
+    spelling = parse(text, definition.defaults)
+    place = f"{spelling.namespace}.{spelling.name}"
+    renamed = RENAMED.get(place) or ALSO.get(place)
+    if renamed:
+        made = write_renaming(definition, place, spelling.called or own, composite, renamed)
+    elif spelling.created is None:
+        made = write_function(definition, spelling.name, spelling.called or own, composite)
+    else:
+        made = _primitive(definition, spelling, own, composite)
+    if spelling.namespace != "Tensor":
+        made.__module__ = f"mycel.{spelling.namespace}"
+    return made
+
+
+def _primitive(definition, spelling: Spelling, own, composite):
+    created = spelling.created or []
+    taken = {argument.inner for argument in created}
+    called = spelling.called
+    if called is None:
+        arrays = (*definition.arrays, definition.variadic)
+        called = [a for a in own if a.inner in arrays and a.inner not in taken]
+    return write_primitive(definition, spelling.name, created, called, Primitive, composite)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Primitive: what the operator classes (`ops.ReLU()`, `ops.Conv2D(...)`) have in common."""
+
+from __future__ import annotations
+
+from mycel.kernel.base.errors import wrong
+
+
+class Primitive:
+    """An operator as an object: attributes are given at creation, Tensors at the call.
+
+    Source: MindSpore's `mindspore.ops.Primitive`.
+
+    Example:
+        >>> import mycel as ms
+        >>> print(ms.ops.Add()(ms.Tensor([1, 2]), 3))
+        [4 5]
+    """
+
+    def __init__(self, name: str):
+        self.name = name
+        self.attrs: dict[str, object] = {}
+        self.instance_name = name
+
+    def add_prim_attr(self, name: str, value) -> Primitive:
+        """Keep an attribute for the caller; it changes nothing."""
+        self.attrs[name] = value
+        return self
+
+    def del_prim_attr(self, name: str) -> Primitive:
+        """Forget an attribute, if there is one of this name.
+
+        Example:
+            >>> import mycel as ms
+            >>> ms.ops.Add().add_prim_attr("key", 1).del_prim_attr("key").attrs
+            {}
+        """
+        self.attrs.pop(name, None)
+        return self
+
+    def init_prim_io_names(self, inputs, outputs) -> None:
+        """Keep the names of inputs and outputs, as attributes too.
+
+        Raises:
+            TypeError: no lists of names.
+
+        Example:
+            >>> import mycel as ms
+            >>> add = ms.ops.Add()
+            >>> add.init_prim_io_names(["x", "y"], ["sum"])
+            >>> add.attrs
+            {'input_names': ['x', 'y'], 'output_names': ['sum']}
+        """
+        for kind, names in (("inputs", inputs), ("outputs", outputs)):
+            if not isinstance(names, (tuple, list)):
+                raise wrong(TypeError, f"init_prim_io_names: {kind}", "a list of names", names)
+        self.add_prim_attr("input_names", list(inputs))
+        self.add_prim_attr("output_names", list(outputs))
+
+    def recompute(self, mode: bool = True) -> Primitive:
+        """Kept as an attribute: the reverse of an operator begins from its inputs in any case.
+
+        `Cell.recompute` says it of all that a Cell computes.
+
+        Raises:
+            TypeError: no bool.
+
+        Example:
+            >>> import mycel as ms
+            >>> ms.ops.ReLU().recompute().attrs
+            {'recompute': True}
+        """
+        if not isinstance(mode, bool):
+            raise wrong(TypeError, "recompute: mode", "True or False", repr(mode))
+        return self.add_prim_attr("recompute", mode)
+
+    def shard(self, in_strategy=None, out_strategy=None) -> Primitive:
+        """How inputs and results are divided among devices: kept as attributes; there is one here.
+
+        Raises:
+            TypeError: no tuple.
+            ValueError: of the results only.
+
+        Example:
+            >>> import mycel as ms
+            >>> print(ms.ops.Add().shard(((1,), (1,)))(ms.Tensor([1]), ms.Tensor([2])))
+            [3]
+        """
+        if in_strategy is None and out_strategy is not None:
+            raise wrong(ValueError, "shard: in_strategy", "given with out_strategy", "None")
+        for kind, given in (("in_strategy", in_strategy), ("out_strategy", out_strategy)):
+            if given is not None:
+                if not isinstance(given, tuple):
+                    raise wrong(TypeError, f"shard: {kind}", "a tuple", repr(given))
+                self.add_prim_attr(kind, given)
+        return self
+
+    def set_stage(self, stage: int) -> Primitive:
+        """The part of a pipeline it belongs to: kept as an attribute; there is one device."""
+        return self.add_prim_attr("stage", stage)
+
+    def place(self, role: str, rank_id: int) -> None:
+        """Which process runs it: kept as attributes; there is one process."""
+        self.add_prim_attr("ms_role", role)
+        self.add_prim_attr("rank_id", rank_id)
+
+    def set_prim_instance_name(self, name: str) -> Primitive:
+        """Name this object."""
+        self.instance_name = name
+        return self
+
+    def set_device(self, device_target: str) -> Primitive:
+        """Accepted for MindSpore programs; XLA places operators itself."""
+        return self.add_prim_attr("primitive_target", device_target)
+
+    def __repr__(self):
+        shown = {k: v for k, v in vars(self).items() if k not in ("name", "attrs", "instance_name")}
+        body = ", ".join(f"{key}={value!r}" for key, value in shown.items())
+        return f"{type(self).__name__}({body})"

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writing the callables of a spelling: real Python functions with real signatures.
+
+The source is generated, as for a named tuple, so that `inspect.signature`, keywords and
+tracebacks are right and a call costs one frame.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+
+from mycel.kernel.define.definition import Definition
+from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn
+from mycel.kernel.spell.older_keywords import ABSENT, call_renamed
+from mycel.kernel.spell.spelling import REQUIRED, Argument
+
+INPLACE = "inplace"
+
+
+def spread(values):
+    """The numbers of `x.reshape(2, 3)`, `x.reshape((2, 3))` and `x.reshape([2, 3])` alike."""
+    if len(values) == 1 and not isinstance(values[0], int):
+        return tuple(values[0]) if isinstance(values[0], (tuple, list)) else values[0]
+    return values
+
+
+def apply_optional(definition: Definition, arrays: tuple, statics: tuple):
+    """Call a definition of which some optional arrays are left out."""
+    present = tuple([array is not None for array in arrays])
+    op = definition.bind(*statics, present=present)
+    return applyn(op, [array for array in arrays if array is not None])
+
+
+class Writer:
+    """Collects the parameters and the globals of one generated function."""
+
+    def __init__(self, definition: Definition):
+        self.definition = definition
+        self.globals: dict[str, object] = {
+            "apply0": apply0,
+            "apply1": apply1,
+            "apply2": apply2,
+            "applyn": applyn,
+            "apply_optional": apply_optional,
+            "bind": definition.bind,
+            "definition": definition,
+            "spread": spread,
+            "function": definition.function,
+        }
+
+    def parameters(self, arguments: list[Argument]) -> str:
+        """The parameter list of a generated function."""
+        written, after_default = [], False
+        for argument in arguments:
+            if argument.spread:
+                written.append(f"*{argument.public}")
+                continue
+            default = argument.default
+            if default is REQUIRED and after_default:
+                # Python wants defaults last; what is missing is found out by the definition.
+                default = None
+            if default is REQUIRED:
+                written.append(argument.public)
+            else:
+                after_default = True
+                written.append(f"{argument.public}={self.constant(default)}")
+        return ", ".join(written)
+
+    def constant(self, value) -> str:
+        """A name for a default value that has no literal of its own."""
+        if value is None or isinstance(value, (bool, int, str)):
+            return repr(value)
+        name = f"default_{len(self.globals)}"
+        self.globals[name] = value
+        return name
+
+    def call(self, given: dict[str, str]) -> str:
+        """The expression that calls the definition; `given` maps its parameters to expressions."""
+        definition = self.definition
+        statics = [self._value(name, given) for name in definition.statics]
+        arrays = [self._value(name, given) for name in definition.arrays]
+        if len(definition.optional) > 1:
+            return f"apply_optional(definition, ({_tuple(arrays)}), ({_tuple(statics)}))"
+        if definition.optional:
+            (optional,) = definition.optional
+            others = tuple([name != optional for name in definition.arrays])
+            without = self._apply(arrays, statics, others)
+            whole = self._apply(arrays, statics, (True,) * len(arrays))
+            return f"{without} if {self._value(optional, given)} is None else {whole}"
+        if definition.variadic:
+            rest = given[definition.variadic]
+            return f"applyn(bind({', '.join(statics)}), ({_tuple(arrays)}*{rest},))"
+        return self._apply(arrays, statics)
+
+    def _apply(
+        self, arrays: list[str], statics: list[str], present: tuple[bool, ...] | None = None
+    ) -> str:
+        """The expression that applies the Op with these statics to arrays."""
+        if not statics:
+            op = f"op_{len(self.globals)}"
+            self.globals[op] = self.definition.bind(present=present)
+        else:
+            op = f"bind({', '.join(statics)}{'' if present is None else f', present={present}'})"
+        if present is not None:
+            arrays = [array for array, there in zip(arrays, present, strict=True) if there]
+        if len(arrays) > 2:
+            return f"applyn({op}, ({_tuple(arrays)}))"
+        return f"apply{len(arrays)}({', '.join([op, *arrays])})"
+
+    def call_composite(self, given: dict[str, str]) -> str:
+        """The expression that calls a plain function over operators."""
+        return f"function({', '.join(f'{inner}={text}' for inner, text in given.items())})"
+
+    def body(self, given: dict[str, str], composite: bool) -> str:
+        """The lines that return what the definition makes.
+
+        `inplace` may stand in the spelling of an operator: then its first array has the result too.
+        """
+        if composite:
+            return f"    return {self.call_composite(given)}\n"
+        call = self.call(given)
+        if INPLACE not in given:
+            return f"    return {call}\n"
+        first = given[self.definition.arrays[0]]
+        return f"    if {INPLACE}:\n        return {first}.copy_({call})\n    return {call}\n"
+
+    def _value(self, name: str, given: dict[str, str]) -> str:
+        if name in given:
+            return given[name]
+        if name not in self.definition.defaults:
+            raise ValueError(f"A spelling of {self.definition.name!r} leaves out {name!r}.")
+        return self.constant(self.definition.defaults[name])
+
+    def make(self, name: str, source: str, doc: str | None) -> Callable:
+        """Compile the source; its lines are kept for tracebacks."""
+        filename = f"<mycel {self.definition.name} as {name}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        exec(compile(source, filename, "exec"), self.globals)
+        made = self.globals[name.rpartition(".")[2]]
+        made.__doc__ = doc  # type: ignore[attr-defined]
+        return made  # type: ignore[return-value]
+
+
+def _tuple(parts: list[str]) -> str:
+    return "".join(f"{part}, " for part in parts)
+
+
+def given_by(arguments: list[Argument], prefix: str = "") -> dict[str, str]:
+    """Definition parameter -> expression, for the public parameters of a function."""
+    return {a.inner: f"spread({a.public})" if a.spread else prefix + a.public for a in arguments}
+
+
+def write_function(definition, name: str, arguments: list[Argument], composite: bool) -> Callable:
+    """The function `name` with these public parameters."""
+    writer = Writer(definition)
+    body = writer.body(given_by(arguments), composite)
+    source = f"def {name}({writer.parameters(arguments)}):\n{body}"
+    return writer.make(name, source, definition.function.__doc__)
+
+
+def write_renaming(
+    definition, where: str, arguments: list[Argument], composite, renamed: dict[str, str]
+) -> Callable:
+    """As `write_function`, for a function that takes older keywords behind its parameters."""
+    name, writer = where.rpartition(".")[2], Writer(definition)
+    newer = [
+        a._replace(default=ABSENT) if a.default is REQUIRED and a.public in renamed.values() else a
+        for a in arguments
+    ]
+    former = [Argument(word, word, ABSENT) for word in renamed]
+    body = writer.body(given_by(arguments), composite)
+    taken = f"{writer.parameters(newer)}, *, {writer.parameters(former)}"
+    writer.globals |= {"absent": ABSENT, "call_renamed": call_renamed}
+    unsure = [a.public for a in newer if a.default is ABSENT]
+    test = " or ".join([f"{p} is absent" for p in unsure] + [f"{p} is not absent" for p in renamed])
+    source = (
+        f"def {name}({taken}):\n    if {test}:\n"
+        f"        return call_renamed({name}, {where!r}, {_dict(newer)}, {_dict(former)})\n{body}"
+    )
+    return writer.make(name, source, definition.function.__doc__)
+
+
+def _dict(arguments: list[Argument]) -> str:
+    return "{" + ", ".join(f"{a.public!r}: {a.public}" for a in arguments) + "}"
+
+
+def write_primitive(
+    definition, name: str, created: list[Argument], called: list[Argument], base: type, composite
+) -> type:
+    """The Primitive class `name`: attributes at creation, Tensors at the call."""
+    writer = Writer(definition)
+    writer.globals["Primitive"] = base
+    given = given_by(called) | given_by(created, "self.")
+    call = writer.call_composite(given) if composite else writer.call(given)
+    lines = [f"class {name}(Primitive):"]
+    made_with = writer.parameters(created)
+    lines.append(f"    def __init__(self{', ' + made_with if made_with else ''}):")
+    lines.append(f"        Primitive.__init__(self, {name!r})")
+    lines += [f"        self.{a.public} = {a.public}" for a in created]
+    taken = writer.parameters(called)
+    lines.append(f"    def __call__(self{', ' + taken if taken else ''}):")
+    lines.append(f"        return {call}")
+    return writer.make(name, "\n".join(lines) + "\n", definition.function.__doc__)  # type: ignore

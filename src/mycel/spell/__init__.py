@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Spell: from one definition to every name a program may use for it."""
-
-from mycel.spell.declare import answer, composite, namespaces, op
-from mycel.spell.primitive import Primitive
-
-__all__ = ["Primitive", "answer", "composite", "namespaces", "op"]
