@@ -29,8 +29,6 @@ from mycel.kernel.base.errors import BudgetError, HookOrderError, OutOfRangeErro
 from mycel.kernel.base.version import __version__
 from mycel.kernel.differentiate import api as _api
 from mycel.kernel.differentiate.api import get_grad, grad, value_and_grad
-from mycel.kernel.differentiate.mapping import vmap
-from mycel.kernel.differentiate.products import jacfwd, jacrev, jvp, vjp
 from mycel.kernel.execute import direct as _direct
 from mycel.kernel.execute import forked as _forked
 from mycel.kernel.execute import fused as _fused
@@ -56,6 +54,8 @@ from mycel.kernel.record.tensor import Tensor, from_numpy, tensor
 from mycel.nn import cell as _cell
 from mycel.ops.hints import constexpr, is_tensor, jit_class, mutable
 from mycel.ops.sparse import COOTensor, CSRTensor, RowTensor
+from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp
+from mycel.transform.vmap import vmap
 
 if _typing.TYPE_CHECKING:
     # These packages are loaded when a name of theirs is first asked for: see compat/names.toml.

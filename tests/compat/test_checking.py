@@ -9,7 +9,8 @@ import math
 import pytest
 
 import mycel as ms
-from mycel.kernel.base import checking, log
+from mycel.compat import checking
+from mycel.kernel.base import log
 from mycel.kernel.base.errors import WRONG_VALUE
 
 CASES = [

@@ -21,7 +21,7 @@ from mycel.init import later
 from mycel.init import older as initial
 from mycel.kernel.base import backend
 from mycel.kernel.base import context as settings
-from mycel.kernel.differentiate import untaped
+from mycel.transform import no_grad
 
 X = np.array([1.0, 2.0], np.float32)
 
@@ -266,7 +266,7 @@ def test_a_program_is_called_to_be_checked():
         older.graph_executor.compile(nn.Dense(2, 1), ops.ones((3, 5)))
 
 
-MODULES = [older, types, runtime, devices, profiler, untaped, later, initial, settings]
+MODULES = [older, types, runtime, devices, profiler, no_grad, later, initial, settings]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)

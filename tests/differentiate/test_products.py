@@ -12,8 +12,8 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, as_numpy, execution, run_everywhere
 from mycel import Parameter, Tensor, nn, ops
-from mycel.kernel.differentiate import mapping
 from mycel.kernel.record import dispatch, stream
+from mycel.transform import vmap as vmap_module
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]], np.float32)
 Y = np.array([1.0, 2.0, 3.0], np.float32)
@@ -304,7 +304,7 @@ def test_values_of_rows_cannot_be_seen():
 
 def test_many_operators_of_a_row(monkeypatch):
     """More than a segment takes: what is recorded of a row is not run for it."""
-    for module in (stream, dispatch, mapping):
+    for module in (stream, dispatch, vmap_module):
         monkeypatch.setattr(module, "MOST_OUTPUTS", 100)
 
     def long(a):

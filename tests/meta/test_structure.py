@@ -26,6 +26,7 @@ LAYERS = [
     {"kernel.define"},
     {"kernel.record"},
     {"kernel.execute", "kernel.differentiate", "kernel.spell"},
+    {"transform"},
     {"ops"},
     {"init", "mindrecord"},
     {"nn"},

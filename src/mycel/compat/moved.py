@@ -12,8 +12,17 @@ from types import ModuleType
 OURS = "mycel"
 # Former paths below mycel, of packages and modules; what was below a package is below the new one.
 MOVED = {
-    room: f"kernel.{room}"
-    for room in ("base", "define", "record", "execute", "differentiate", "spell")
+    "base": "kernel.base",
+    "base.checking": "compat.checking",
+    "define": "kernel.define",
+    "differentiate": "kernel.differentiate",
+    "differentiate.mapping": "transform.vmap",
+    "differentiate.products": "transform.jacobian",
+    "differentiate.recompute": "transform.recompute",
+    "differentiate.untaped": "transform.no_grad",
+    "execute": "kernel.execute",
+    "record": "kernel.record",
+    "spell": "kernel.spell",
 }
 
 

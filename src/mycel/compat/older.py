@@ -14,10 +14,10 @@ from mycel.kernel.base.context import get_context
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.version import __version__
 from mycel.kernel.define.definition import static_key, static_value
-from mycel.kernel.differentiate.recompute import call_recomputed
 from mycel.kernel.record.stream import current_stream, flush
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
+from mycel.transform.recompute import call_recomputed
 
 
 class JitConfig:

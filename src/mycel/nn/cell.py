@@ -14,7 +14,6 @@ from mycel.kernel.base.keywords import check_keywords, explain_keyword
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import structure
 from mycel.kernel.differentiate.api import DERIVATIVES
-from mycel.kernel.differentiate.recompute import call_recomputed
 from mycel.kernel.record.journal import Change
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
 from mycel.kernel.record.stream import current_stream, local
@@ -25,6 +24,7 @@ from mycel.nn.members import Named, named_members, never_called
 from mycel.nn.precision import call_in_precision, names_used
 from mycel.nn.settings import Settings
 from mycel.nn.state import Stateful
+from mycel.transform.recompute import call_recomputed
 
 # Given by the package root: makes a function that is remembered in Graph mode.
 given: dict[str, Callable] = {}

@@ -8,8 +8,6 @@ from mycel.kernel.differentiate.api import (
     stop_gradient,
     value_and_grad,
 )
-from mycel.kernel.differentiate.mapping import vmap
-from mycel.kernel.differentiate.products import jacfwd, jacrev, jvp, vjp
 from mycel.kernel.spell import Primitive, answer, namespaces
 from mycel.ops import (
     accumulation,
@@ -143,6 +141,8 @@ from mycel.ops.user_primitive import (
     PyFunc,
     prim_attr_register,
 )
+from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp
+from mycel.transform.vmap import vmap
 
 answer(globals(), "ops")
 

@@ -18,7 +18,7 @@ COPY = Op("copy", lambda x: x, rule=lambda inputs, outputs, given, mask: [given[
 
 
 class Inside:
-    """Stands for a Value that a kept record does not keep (see differentiate.recompute)."""
+    """Stands for a Value that a kept record does not keep (see transform.recompute)."""
 
     __slots__ = ()
 

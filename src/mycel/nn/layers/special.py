@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from mycel import ops
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.differentiate.products import jvp, vjp
 from mycel.nn.cell import Cell
+from mycel.transform.jacobian import jvp, vjp
 
 
 class LGamma(Cell):

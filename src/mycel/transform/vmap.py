@@ -20,12 +20,12 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.base.trees import rebuilt, tree_leaves, tree_map
 from mycel.kernel.define.aval import aval_of
 from mycel.kernel.define.op import Op
-from mycel.kernel.differentiate.recompute import Recomputed
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.marker import Marker, flattened
 from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, demand, local, record
 from mycel.kernel.record.tensor import Tensor, made_inside, new_tensor, point, rebind, resolve
 from mycel.kernel.record.value import Poison, Value
+from mycel.transform.recompute import Recomputed
 
 NO_VALUE = (
     "Inside vmap a Tensor stands for many rows, so Python cannot see its values (at {place}). "

@@ -21,7 +21,7 @@ class Rel(enum.IntEnum):
     """How a value must stand to another one, or to two limits.
 
     Example:
-        >>> from mycel.kernel.base.checking import Rel
+        >>> from mycel.compat.checking import Rel
         >>> Rel.INC_BOTH == 10
         True
     """
@@ -95,7 +95,7 @@ def check(
         ValueError: it does not; `excp_cls` asks for another kind of error.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check("rank", 3, "limit", 4, checking.LE)
         3
     """
@@ -111,7 +111,7 @@ def check_int(arg_value, value, rel, arg_name=None, prim_name=None):
     """`arg_value`, an int that stands to `value` as `rel` says.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_int(3, 4, checking.LT, "axis")
         3
     """
@@ -122,7 +122,7 @@ def check_float(arg_value, value, rel, arg_name=None, prim_name=None):
     """`arg_value`, a float that stands to `value` as `rel` says.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_float(0.5, 1.0, checking.LT, "rate")
         0.5
     """
@@ -133,7 +133,7 @@ def check_number(arg_name, arg_value, value, rel, prim_name):
     """`arg_value`, if it stands to `value` as `rel` says.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_number("n", 1, 2, checking.LT, "Net")
         1
     """
@@ -144,7 +144,7 @@ def check_equal_int(arg_value, value, arg_name=None, prim_name=None):
     """`arg_value`, an int equal to `value`.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_equal_int(2, 2, "rank")
         2
     """
@@ -157,7 +157,7 @@ def check_number_range(
     """`arg_value`, of `value_type` and between two limits.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_number_range(1, 0, 2, checking.INC_BOTH, int, "n")
         1
     """
@@ -173,7 +173,7 @@ def check_int_range(arg_value, lower_limit, upper_limit, rel, arg_name=None, pri
     """`arg_value`, an int between two limits.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_int_range(0, 0, 3, checking.INC_LEFT, "axis")
         0
     """
@@ -184,7 +184,7 @@ def check_float_range(arg_value, lower_limit, upper_limit, rel, arg_name=None, p
     """`arg_value`, a float between two limits.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_float_range(0.5, 0.0, 1.0, checking.INC_NEITHER, "rate", "Dropout")
         0.5
     """
@@ -195,7 +195,7 @@ def check_is_number(arg_value, arg_type, arg_name=None, prim_name=None):
     """`arg_value`, a number of exactly this type.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_is_number(1.5, float, "rate")
         1.5
     """
@@ -207,7 +207,7 @@ def check_is_int(arg_value, arg_name=None, prim_name=None):
     """`arg_value`, an int.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_is_int(3, "axis")
         3
     """
@@ -218,7 +218,7 @@ def check_is_float(arg_value, arg_name=None, prim_name=None):
     """`arg_value`, a float.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_is_float(3.0, "rate")
         3.0
     """
@@ -264,7 +264,7 @@ def check_bool(arg_value, arg_name=None, prim_name=None):
     """`arg_value`, True or False.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_bool(True, "shuffle")
         True
     """
@@ -277,7 +277,7 @@ def check_string(arg_value, valid_values, arg_name=None, prim_name=None):
     """`arg_value`, one of the words allowed.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_string("mean", ["mean", "sum"], "reduction")
         'mean'
     """
@@ -299,7 +299,7 @@ def check_value_type(arg_name, arg_value, valid_types, prim_name=None):
     """`arg_value`, an object of one of these types; a bool is no number.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_value_type("size", 3, [int, tuple], "Net")
         3
     """
@@ -313,7 +313,7 @@ def check_isinstance(arg_name, arg_value, classes):
     """`arg_value`, an object of one of these classes; otherwise a ValueError.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_isinstance("size", 3, int)
         3
     """
@@ -326,7 +326,7 @@ def check_type_name(arg_name, arg_type, valid_types, prim_name):
     """`arg_type`, one of these types or element types.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_type_name("dtype", ms.float32, [ms.float32, ms.float16], "Net")
         mindspore.float32
     """
@@ -341,7 +341,7 @@ def check_subclass(arg_name, type_, template_types, prim_name, addition_error_in
     """Whether `type_` is one of the types, or a class below one of them; nothing is returned.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_subclass("dtype", ms.float32, [ms.float32, ms.float16], "Net")
     """
     for kind in _tuple_of(template_types):
@@ -359,7 +359,7 @@ def check_types_same_and_valid(args, valid_values, prim_name):
     """Types by argument: all the same, and one of those allowed.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_types_same_and_valid({"x": int, "y": int}, [int], "Net")
     """
     first = next(iter(args.values()))
@@ -373,7 +373,7 @@ def check_element_type_of_iterable(arg_name, arg_value, valid_types, prim_name=N
     """Every element is of one of these types; nothing is returned.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_element_type_of_iterable("sizes", [1, 2], [int])
     """
     for element in arg_value:
@@ -384,7 +384,7 @@ def check_element_type_of_dict(arg_name, arg_value, key_types, value_types, prim
     """Every key and every value is of one of these types; nothing is returned.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_element_type_of_dict("sizes", {"a": 1}, [str], [int])
     """
     check_value_type(arg_name, arg_value, [dict], prim_name)
@@ -398,7 +398,7 @@ def check_size_and_element_type_of_tuple(
     """A tuple of this many elements, all of this type; nothing is returned.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.check_size_and_element_type_of_tuple("pad", (1, 2), 2, int)
     """
     check_value_type(arg_name, arg_value, [tuple], prim_name)
@@ -426,7 +426,7 @@ def once(m):
     """A tuple of one.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.once(3)
         (3,)
     """
@@ -437,7 +437,7 @@ def twice(m):
     """A number twice, or the pair that was given.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.twice(3), checking.twice((1, 2))
         ((3, 3), (1, 2))
     """
@@ -448,7 +448,7 @@ def triple(m):
     """A number three times, or the three that were given.
 
     Example:
-        >>> from mycel.kernel.base import checking
+        >>> from mycel.compat import checking
         >>> checking.triple(3)
         (3, 3, 3)
     """
@@ -475,7 +475,7 @@ def args_type_check(*type_args, **type_kwargs):
     Source: MindSpore's `mindspore.context.args_type_check`.
 
     Example:
-        >>> from mycel.kernel.base.checking import args_type_check
+        >>> from mycel.compat.checking import args_type_check
         >>> @args_type_check(size=int, name=(str, type(None)))
         ... def describe(size, name=None):
         ...     return f"{name}: {size}"
@@ -504,7 +504,7 @@ class Validator:
     """The checks under the name they had in MindSpore 1: methods of one class.
 
     Example:
-        >>> from mycel.kernel.base.checking import Validator
+        >>> from mycel.compat.checking import Validator
         >>> Validator.check_positive_int(3, "size")
         3
     """

@@ -21,10 +21,10 @@ from mycel.kernel.differentiate.api import (
     seeds_of,
     take_forward,
 )
-from mycel.kernel.differentiate.mapping import vmap
 from mycel.kernel.differentiate.reverse import ZEROS, reverse
 from mycel.kernel.record.stream import Stream, current_stream, record
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
+from mycel.transform.vmap import vmap
 
 
 def _recorded(task: Derivative, stream: Stream, args: list) -> tuple:
