@@ -52,8 +52,8 @@ from mycel.kernel.record.parameter import Parameter, ParameterTuple
 from mycel.kernel.record.stream import flush
 from mycel.kernel.record.tensor import Tensor, from_numpy, tensor
 from mycel.nn import cell as _cell
-from mycel.ops.hints import constexpr, is_tensor, jit_class, mutable
-from mycel.ops.sparse import COOTensor, CSRTensor, RowTensor
+from mycel.ops.sparse.tensors import COOTensor, CSRTensor, RowTensor
+from mycel.ops.spelled.hints import constexpr, is_tensor, jit_class, mutable
 from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp
 from mycel.transform.vmap import vmap
 

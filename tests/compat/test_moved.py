@@ -54,6 +54,11 @@ def test_a_former_path_is_the_module_of_today(former):
         assert again is importlib.import_module(f"{present}.{path.stem}")
 
 
+def test_a_former_path_takes_no_operators_place():
+    public = [name for name in dir(ops) if callable(getattr(ops, name))]
+    assert not {f"ops.{name}" for name in public} & moved.MOVED.keys()
+
+
 @pytest.mark.parametrize("name", ["mycel.record.nothing", "mycel.recorded", "mycel.execute.a.b"])
 def test_what_never_was_is_not_found(name):
     with pytest.raises(ModuleNotFoundError):

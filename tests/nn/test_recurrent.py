@@ -18,7 +18,7 @@ from harness import EXECUTIONS, assert_close, execution, run_everywhere
 from mycel import Tensor, nn, ops
 from mycel.kernel.execute.compile import decode, executables, program
 from mycel.kernel.record.stream import current_stream
-from mycel.ops.recurrent import Form, _forward, _gradients
+from mycel.ops.nn.recurrent import Form, _forward, _gradients
 
 RANDOM = np.random.default_rng(11)
 TIMES, BATCH, WIDTH, SIZE = 4, 3, 3, 2

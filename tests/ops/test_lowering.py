@@ -15,7 +15,7 @@ import pytest
 import mycel as ms
 from harness import run_everywhere
 from mycel import Tensor, ops
-from mycel.ops import lowering
+from mycel.tuning import lowering
 
 # x, weight, stride, pads, dilation, groups, and the way that is taken on CPU.
 CASES = {

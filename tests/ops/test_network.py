@@ -11,7 +11,7 @@ import scipy.special
 import mycel as ms
 from harness import EXECUTIONS, assert_close, execution, matches, run_everywhere
 from mycel import Parameter, Tensor, ops
-from mycel.ops import lowering
+from mycel.tuning import lowering
 from recorded import agrees, cases, gradients_by_differences
 
 WITHOUT = {

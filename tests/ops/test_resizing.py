@@ -10,7 +10,7 @@ import pytest
 import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
-from mycel.ops.resizing import resized
+from mycel.ops.nn.resizing import resized
 from recorded import agrees, cases, gradients_by_differences
 
 FUNCTIONAL = ms.mint.nn.functional

@@ -10,8 +10,8 @@ import pytest
 import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
-from mycel.ops import transposed
-from mycel.ops.transposed import spread_convolution
+from mycel.ops.nn import transposed
+from mycel.ops.nn.transposed import spread_convolution
 from recorded import agrees, cases, gradients_by_differences
 
 

@@ -10,6 +10,31 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 OURS = "mycel"
+# The modules that stood in `ops`, by the shelf where each is now; but for those that an operator is
+# named like, which an import would put in its place.
+SHELVES = {
+    "array": (
+        "arrangements axes bands blocks casting copying creation diagonals indexing joining "
+        "masking ordering replacing selection"
+    ),
+    "math": (
+        "accumulation arithmetic comparison complex_numbers decompositions distances "
+        "elementwise extremes fourier lengths linear powers products quantiles quotients "
+        "reduction segments solving special statistics trigonometry windows"
+    ),
+    "nn": (
+        "activation attention convolution deformable detection fused_attention loss "
+        "margins normalization patches pooling positions recurrent recurrent_kinds "
+        "regions resizing sampling sequence_loss transposed unpooling volumes"
+    ),
+    "random": "distributions",
+    "spelled": (
+        "extended hints in_place in_place_methods in_place_places members older only_in_mint "
+        "overloads"
+    ),
+    "update": "clipping descent_updates overflow sparse_updates update_rules updates",
+    "user": "composite control custom hook registration user_operator user_primitive",
+}
 # Former paths below mycel, of packages and modules; what was below a package is below the new one.
 MOVED = {
     "base": "kernel.base",
@@ -23,6 +48,11 @@ MOVED = {
     "execute": "kernel.execute",
     "record": "kernel.record",
     "spell": "kernel.spell",
+    "ops.lowering": "tuning.lowering",
+    "ops.sparse_functions": "ops.sparse.functions",
+    **{
+        f"ops.{name}": f"ops.{shelf}.{name}" for shelf in SHELVES for name in SHELVES[shelf].split()
+    },
 }
 
 

@@ -9,7 +9,7 @@ from mycel.kernel.base.dtypes import float32, int32
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean
-from mycel.ops import update_rules
+from mycel.ops.update import update_rules
 from mycel.optim import group_rules as rules
 from mycel.optim.grouped import Optimizer, below_one, new_states, not_negative
 from mycel.optim.grouped_descent import check_momentum

@@ -9,8 +9,8 @@ from mycel.kernel.base.log import older
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number, one_of
-from mycel.ops.loss import cross_entropies_of_classes
-from mycel.ops.statistics import root_of_squares
+from mycel.ops.math.statistics import root_of_squares
+from mycel.ops.nn.loss import cross_entropies_of_classes
 
 REDUCTIONS = ("mean", "sum", "none")
 

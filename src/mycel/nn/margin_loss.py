@@ -11,7 +11,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, number
 from mycel.nn.layers.activation import get_activation
 from mycel.nn.loss import LossBase, tensors
-from mycel.ops.statistics import root_of_squares
+from mycel.ops.math.statistics import root_of_squares
 
 
 class SoftMarginLoss(LossBase):

@@ -16,7 +16,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import is_integer
 from mycel.nn.members import is_called
 from mycel.nn.precision import Precise
-from mycel.ops.casting import cast
+from mycel.ops.array.casting import cast
 
 _RECOMPUTE = ("mp_comm_recompute", "parallel_optimizer_comm_recompute")
 

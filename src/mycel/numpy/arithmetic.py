@@ -8,7 +8,7 @@ from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import float32, int64
 from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import as_angle, as_tensor, in_type, meeting_type, operands
-from mycel.ops.arithmetic import real_div
+from mycel.ops.math.arithmetic import real_div
 
 # Beside one of these a quotient keeps the type the operands meet in; all others give Float32.
 _QUOTIENT = {"float16", "bfloat16", "float32", "complex64", "complex128"}

@@ -19,7 +19,7 @@ from mycel.numpy.convert import (
     operands,
     stacked,
 )
-from mycel.ops.selection import nearest, nearest_elements
+from mycel.ops.array.selection import nearest, nearest_elements
 
 
 def where(condition, x=None, y=None):

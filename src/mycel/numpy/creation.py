@@ -14,7 +14,7 @@ from mycel.numpy.convert import (
     element,
     in_type,
 )
-from mycel.ops.creation import as_size
+from mycel.ops.array.creation import as_size
 
 _REAL = ("float16", "float32", "float64")
 _WHOLE = ("int8", "int16", "int32", "int64")

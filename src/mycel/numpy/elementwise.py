@@ -11,7 +11,7 @@ from mycel.kernel.base.dtypes import float32, int64
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import op
 from mycel.numpy.convert import as_angle, as_real, as_tensor, in_type, meeting_of
-from mycel.ops.arithmetic import real_div
+from mycel.ops.math.arithmetic import real_div
 
 
 def abs(x, dtype=None):

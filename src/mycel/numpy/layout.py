@@ -12,7 +12,7 @@ from mycel.numpy.convert import (
     axis_of,
     broadcast_shape,
 )
-from mycel.ops.creation import as_size
+from mycel.ops.array.creation import as_size
 
 
 def reshape(x, new_shape):

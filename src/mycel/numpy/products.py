@@ -21,7 +21,7 @@ from mycel.numpy.convert import (
     in_type,
     meeting_type,
 )
-from mycel.ops.linear import vector_dot
+from mycel.ops.math.linear import vector_dot
 
 
 def _met(*values) -> list[Tensor]:

@@ -15,8 +15,8 @@ from mycel.numpy.convert import (
     element,
     in_type,
 )
-from mycel.ops.reduction import reduce_max, reduce_min, reduce_sum
-from mycel.ops.statistics import root_of_squares
+from mycel.ops.math.reduction import reduce_max, reduce_min, reduce_sum
+from mycel.ops.math.statistics import root_of_squares
 
 _SHORT = ("bool", "int8", "int16")
 _SHORT_UNSIGNED = ("uint8", "uint16")

@@ -15,7 +15,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import op
 from mycel.numpy.choosing import apply_along_axis
 from mycel.numpy.convert import as_tensor, in_type, meeting_type
-from mycel.ops.padding import pad_constant
+from mycel.ops.nn.padding import pad_constant
 
 _MODES = ("full", "same", "valid")
 

@@ -14,9 +14,9 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import as_tensor, axes_of, in_type, meeting_type
 from mycel.numpy.creation import linspace
 from mycel.numpy.layout import concatenate
-from mycel.ops.arithmetic import real_div
-from mycel.ops.reduction import reduce_sum
-from mycel.ops.selection import nearest
+from mycel.ops.array.selection import nearest
+from mycel.ops.math.arithmetic import real_div
+from mycel.ops.math.reduction import reduce_sum
 
 
 def average(x, axis=None, weights=None, returned=False):

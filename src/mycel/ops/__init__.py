@@ -9,80 +9,24 @@ from mycel.kernel.differentiate.api import (
     value_and_grad,
 )
 from mycel.kernel.spell import Primitive, answer, namespaces
-from mycel.ops import (
-    accumulation,
-    activation,
-    arithmetic,
+from mycel.ops.array import (
     arrangements,
-    attention,
     bands,
     blocks,
     casting,
-    clipping,
-    comparison,
-    complex_numbers,
-    convolution,
     copying,
     creation,
-    decompositions,
-    deformable,
-    descent_updates,
-    detection,
     diagonals,
-    distances,
-    distributions,
-    dropout,
-    elementwise,
-    extended,
-    extremes,
-    fourier,
-    fused_attention,
-    in_place,
-    in_place_methods,
-    in_place_places,
     indexing,
     joining,
-    linear,
-    loss,
-    margins,
     masking,
-    members,
-    normalization,
-    only_in_mint,
     ordering,
-    overloads,
-    padding,
-    patches,
-    pooling,
-    positions,
-    powers,
-    products,
-    quantiles,
-    quotients,
-    random,
-    recurrent,
-    reduction,
-    regions,
     replacing,
-    resizing,
-    sampling,
     scatter,
-    segments,
     selection,
-    sequence_loss,
     shape,
-    solving,
-    sparse_functions,
-    sparse_updates,
-    special,
-    statistics,
-    transposed,
-    trigonometry,
-    unpooling,
-    updates,
-    volumes,
-    windows,
 )
+from mycel.ops.array.diagonals import block_diag, meshgrid
 from mycel.ops.collectives import (
     AllGather,
     AllReduce,
@@ -95,20 +39,71 @@ from mycel.ops.collectives import (
     ReduceOp,
     ReduceScatter,
 )
-from mycel.ops.composite import (
-    HyperMap,
-    Map,
-    MultitypeFuncGraph,
-    Partial,
-    add_flags,
-    core,
-    partial,
-)
-from mycel.ops.control import ForiLoop, Scan, WhileLoop, cond, fori_loop, scan, while_loop
-from mycel.ops.custom import Custom, custom_op
 from mycel.ops.data_queue import GetNext, feed_queue
-from mycel.ops.diagonals import block_diag, meshgrid
-from mycel.ops.hints import (
+from mycel.ops.math import (
+    accumulation,
+    arithmetic,
+    comparison,
+    complex_numbers,
+    decompositions,
+    distances,
+    elementwise,
+    extremes,
+    fourier,
+    linear,
+    powers,
+    products,
+    quantiles,
+    quotients,
+    reduction,
+    segments,
+    solving,
+    special,
+    statistics,
+    trigonometry,
+    windows,
+)
+from mycel.ops.nn import (
+    activation,
+    attention,
+    convolution,
+    deformable,
+    detection,
+    dropout,
+    fused_attention,
+    loss,
+    margins,
+    normalization,
+    padding,
+    patches,
+    pooling,
+    positions,
+    recurrent,
+    regions,
+    resizing,
+    sampling,
+    sequence_loss,
+    transposed,
+    unpooling,
+    volumes,
+)
+from mycel.ops.random import (
+    distributions,
+    draws,
+)
+from mycel.ops.sparse import (
+    functions,
+)
+from mycel.ops.spelled import (
+    extended,
+    in_place,
+    in_place_methods,
+    in_place_places,
+    members,
+    only_in_mint,
+    overloads,
+)
+from mycel.ops.spelled.hints import (
     Depend,
     DType,
     Print,
@@ -118,8 +113,7 @@ from mycel.ops.hints import (
     print_,
     tuple_to_array,
 )
-from mycel.ops.hook import HookBackward, InsertGradientOf
-from mycel.ops.older import (
+from mycel.ops.spelled.older import (
     ControlDepend,
     Load,
     ScalarCast,
@@ -132,10 +126,28 @@ from mycel.ops.older import (
     scalar_cast,
     scalar_to_array,
 )
-from mycel.ops.overflow import NPUAllocFloatStatus, NPUClearFloatStatus, NPUGetFloatStatus
-from mycel.ops.registration import CustomRegOp, DataType, custom_info_register
 from mycel.ops.summary import HistogramSummary, ImageSummary, ScalarSummary, TensorSummary
-from mycel.ops.user_primitive import (
+from mycel.ops.update import (
+    clipping,
+    descent_updates,
+    sparse_updates,
+    updates,
+)
+from mycel.ops.update.overflow import NPUAllocFloatStatus, NPUClearFloatStatus, NPUGetFloatStatus
+from mycel.ops.user.composite import (
+    HyperMap,
+    Map,
+    MultitypeFuncGraph,
+    Partial,
+    add_flags,
+    core,
+    partial,
+)
+from mycel.ops.user.control import ForiLoop, Scan, WhileLoop, cond, fori_loop, scan, while_loop
+from mycel.ops.user.custom import Custom, custom_op
+from mycel.ops.user.hook import HookBackward, InsertGradientOf
+from mycel.ops.user.registration import CustomRegOp, DataType, custom_info_register
+from mycel.ops.user.user_primitive import (
     PrimitiveWithCheck,
     PrimitiveWithInfer,
     PyFunc,

@@ -12,7 +12,7 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean
-from mycel.ops import update_rules as rules
+from mycel.ops.update import update_rules as rules
 from mycel.optim.arguments import opt_init_args_register
 from mycel.optim.optimizer import Optimizer, floating, unit_interval, update
 from mycel.optim.together import Together

@@ -7,7 +7,7 @@ from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, number
-from mycel.ops import update_rules as rules
+from mycel.ops.update import update_rules as rules
 from mycel.optim.arguments import opt_init_args_register
 from mycel.optim.optimizer import Optimizer, floating
 from mycel.optim.together import Together

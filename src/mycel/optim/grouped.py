@@ -14,8 +14,8 @@ from mycel.kernel.record.parameter import Parameter, ParameterTuple
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_number, number
-from mycel.ops.composite import HyperMap, Map
-from mycel.ops.update_rules import gradient_with_decay
+from mycel.ops.update.update_rules import gradient_with_decay
+from mycel.ops.user.composite import HyperMap, Map
 from mycel.optim import rules
 from mycel.optim.optimizer import update
 

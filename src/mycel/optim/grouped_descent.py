@@ -10,7 +10,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, number
-from mycel.ops import update_rules
+from mycel.ops.update import update_rules
 from mycel.optim import group_rules, rules
 from mycel.optim.grouped import Optimizer, not_negative, positive
 from mycel.optim.optimizer import floating, unit_interval, update

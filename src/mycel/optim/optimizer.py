@@ -15,8 +15,8 @@ from mycel.kernel.record.tensor import Tensor, rebind, resolve
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_number, number
 from mycel.nn.containers import CellList
-from mycel.ops import update_rules
-from mycel.ops.composite import HyperMap, Map
+from mycel.ops.update import update_rules
+from mycel.ops.user.composite import HyperMap, Map
 from mycel.optim import rules
 from mycel.optim.groups import Member, members_of
 from mycel.optim.schedule import LearningRateSchedule

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel.kernel.spell import op
-from mycel.ops import update_rules
-from mycel.ops.update_rules import like, prepared
+from mycel.ops.update import update_rules
+from mycel.ops.update.update_rules import like, prepared
 
 
 @op()

@@ -21,7 +21,7 @@ class Together:
     A node for each of some hundred Parameters would cost more than the step itself.
 
     Example:
-        >>> from mycel.ops import update_rules as rules
+        >>> from mycel.ops.update import update_rules as rules
         >>> from mycel.optim.together import Together
         >>> w, v = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([3.0]), name="v")
         >>> step, gradient, rate = Together(), Tensor([2.0]), Tensor(0.25)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import float32, float64, int32, int64
 from mycel.kernel.record.tensor import Tensor
-from mycel.ops import decompositions, diagonals, linear, solving
-from mycel.ops.arithmetic import add
+from mycel.ops.array import diagonals
+from mycel.ops.math import decompositions, linear, solving
+from mycel.ops.math.arithmetic import add
 
 __all__ = [
     "block_diag",

@@ -12,7 +12,7 @@ from mycel.kernel.define.definition import interned
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
 from mycel.nn.layers.linear import weight_and_bias
-from mycel.ops.convolution import conv
+from mycel.ops.nn.convolution import conv
 
 PAD_MODES = ("same", "valid", "pad")
 

@@ -12,7 +12,7 @@ from mycel.kernel.record.tensor import rebind, resolve
 from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
-from mycel.ops.normalization import batch_norm_inference, batch_norm_training, normalized
+from mycel.ops.nn.normalization import batch_norm_inference, batch_norm_training, normalized
 
 
 @op()

@@ -14,7 +14,7 @@ from mycel.kernel.base.log import older
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number
-from mycel.ops.statistics import root_of_squares
+from mycel.ops.math.statistics import root_of_squares
 
 
 def _axes(axis, what: str):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_integer, is_number
-from mycel.ops.padding import pad_constant, pad_from_inside
+from mycel.ops.nn.padding import pad_constant, pad_from_inside
 
 
 class _Padding(Cell):

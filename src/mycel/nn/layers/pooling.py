@@ -7,7 +7,7 @@ from mycel import ops
 from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of
-from mycel.ops.pooling import avg_pool1d, avg_pool2d, max_pool, max_pool2d, mean_pool
+from mycel.ops.nn.pooling import avg_pool1d, avg_pool2d, max_pool, max_pool2d, mean_pool
 
 PAD_MODES = ("VALID", "SAME", "PAD")
 

@@ -15,10 +15,10 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
 from mycel.nn.layers.basic import Dropout
-from mycel.ops.joining import concat, stack
-from mycel.ops.recurrent import recurrent_step, scan
-from mycel.ops.recurrent_kinds import KINDS
-from mycel.ops.shape import expand_dims, swapaxes
+from mycel.ops.array.joining import concat, stack
+from mycel.ops.array.shape import expand_dims, swapaxes
+from mycel.ops.nn.recurrent import recurrent_step, scan
+from mycel.ops.nn.recurrent_kinds import KINDS
 
 NO_DROPOUT = (
     "{name}(dropout={dropout}) has one layer: dropout acts between layers, so it does nothing. "

@@ -7,9 +7,9 @@ from mycel import ops
 from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, positive_integer
-from mycel.ops.convolution import same_or_given
-from mycel.ops.patches import patches
-from mycel.ops.resizing import resize_bilinear
+from mycel.ops.nn.convolution import same_or_given
+from mycel.ops.nn.patches import patches
+from mycel.ops.nn.resizing import resize_bilinear
 
 
 class Upsample(Cell):

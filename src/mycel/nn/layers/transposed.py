@@ -13,9 +13,9 @@ from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
 from mycel.nn.layers.convolution import PAD_MODES, padding_of
 from mycel.nn.layers.linear import weight_and_bias
-from mycel.ops.axes import several
-from mycel.ops.padding import pad_constant
-from mycel.ops.transposed import conv_transpose
+from mycel.ops.array.axes import several
+from mycel.ops.nn.padding import pad_constant
+from mycel.ops.nn.transposed import conv_transpose
 
 
 def triple(value, what: str) -> tuple[int, int, int]:

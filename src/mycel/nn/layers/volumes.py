@@ -11,7 +11,7 @@ from mycel.nn.checks import boolean, one_of
 from mycel.nn.layers.convolution import Convolution, padding_of
 from mycel.nn.layers.pooling import MaximumPooling, Pooling
 from mycel.nn.layers.transposed import is_triple, triple
-from mycel.ops.volumes import max_pool3d, max_pool_volume, mean_pool_volume
+from mycel.ops.nn.volumes import max_pool3d, max_pool_volume, mean_pool_volume
 
 
 class Conv3d(Convolution):

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements in other arrangements: combinations, choices, differences of sets, and sizes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.kernel.base.dtypes import int32, numpy_dtype
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.ordering import unique
+from mycel.ops.common import promoted
+from mycel.ops.math.extremes import amax, amin
+
+
+@op("ops.combinations(input=x, r=count, with_replacement=again)")
+def combinations(x, *, count=2, again=False):
+    """All choices of so many elements of a vector, as rows in order.
+
+    Args:
+        again: an element may be chosen more than once.
+
+    Raises:
+        ValueError: x is no vector, or the number is negative.
+
+    Source: MindSpore's `ops.combinations`.
+
+    Example:
+        >>> print(ops.combinations(Tensor([1, 2, 3])))
+        [[1 2]
+         [1 3]
+         [2 3]]
+    """
+    if x.ndim != 1 or count < 0:
+        raise ValueError(f"Choices of {count} elements of a Tensor {x.shape} are not defined.")
+    choose = itertools.combinations_with_replacement if again else itertools.combinations
+    chosen = list(choose(range(x.shape[0]), count))
+    return x[np.array(chosen, np.int32).reshape(len(chosen), count)]
+
+
+@op()
+def pairings(*vectors):
+    """All choices of one element of each vector; see `cartesian_prod`."""
+    return jnp.stack([part.reshape(-1) for part in jnp.meshgrid(*vectors, indexing="ij")], -1)
+
+
+@composite("ops.cartesian_prod(*inputs)")
+def cartesian_prod(inputs):
+    """All choices of one element of each vector, as rows in order.
+
+    Source: MindSpore's `ops.cartesian_prod`.
+
+    Example:
+        >>> print(ops.cartesian_prod(Tensor([1, 2]), Tensor([5])))
+        [[1 5]
+         [2 5]]
+    """
+    given = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    return pairings(tuple(given))
+
+
+@composite("ops.numel(input=x)", "Tensor.numel(x)", "Tensor.nelement(x)")
+def numel(x):
+    """The number of elements, a Python number.
+
+    Source: MindSpore's `ops.numel`.
+
+    Example:
+        >>> ops.numel(Tensor([[1, 2], [3, 4]]))
+        4
+    """
+    return x.size
+
+
+@composite("Tensor.ndimension(x)")
+def ndimension(x):
+    """The number of dimensions.
+
+    Source: MindSpore's `Tensor.ndimension`.
+
+    Example:
+        >>> Tensor([[1, 2]]).ndimension()
+        2
+    """
+    return x.ndim
+
+
+@composite("ops.is_nonzero(input=x)")
+def is_nonzero(x):
+    """Whether the only element is not 0, a Python bool; the value is read.
+
+    Raises:
+        ValueError: x has not one element.
+
+    Source: MindSpore's `ops.is_nonzero`.
+
+    Example:
+        >>> ops.is_nonzero(Tensor([2.0]))
+        True
+    """
+    return bool(x != 0)
+
+
+@composite("Tensor.ptp(x, axis=None, keepdims=False)")
+def ptp(x, axis=None, keepdims=False):
+    """The largest element less the smallest one, along an axis or of all.
+
+    Source: MindSpore's `Tensor.ptp`.
+
+    Example:
+        >>> print(Tensor([3, 1, 7]).ptp())
+        6
+    """
+    axis = () if axis is None else axis
+    return amax(x, axis, keepdims) - amin(x, axis, keepdims)
+
+
+@op("Tensor.sum_to_size(x, *shape)")
+def sum_to_size(x, *, shape):
+    """The sum over dimensions until x has a shape that broadcasts to its own.
+
+    Raises:
+        ValueError: the shape does not broadcast to that of x.
+
+    Source: MindSpore's `Tensor.sum_to_size`.
+
+    Example:
+        >>> print(ops.ones((2, 3)).sum_to_size((1, 3)))
+        [[2. 2. 2.]]
+    """
+    extra = x.ndim - len(shape)
+    pairs = zip(shape, x.shape[max(extra, 0) :], strict=False)
+    if extra < 0 or any(wanted not in (1, n) for wanted, n in pairs):
+        raise ValueError(f"{shape} does not broadcast to {x.shape}.")
+    axes = [n for n in range(x.ndim) if n < extra or shape[n - extra] == 1]
+    return jnp.sum(x, tuple(axes), dtype=x.dtype).reshape(shape)
+
+
+@op()
+def element_of_choice(x, *choices, mode):
+    """The element of the choice that x names; see `choose`."""
+    return jnp.choose(x, list(promoted_all(choices)), mode=mode)
+
+
+def promoted_all(tensors):
+    """All in the type they meet in."""
+    tensors = list(tensors)
+    for i in range(1, len(tensors)):
+        tensors[0], tensors[i] = promoted(tensors[0], tensors[i])
+    return [part.astype(tensors[0].dtype) for part in tensors]
+
+
+@composite("Tensor.choose(x, choices, mode='clip')")
+def choose(x, choices, mode="clip"):
+    """At each place the element of the choice that x names there.
+
+    Args:
+        mode: 'clip' takes the first or the last choice for numbers outside, 'wrap' counts on
+            from the other end.
+
+    Source: MindSpore's `Tensor.choose`.
+
+    Example:
+        >>> print(Tensor([0, 1]).choose([Tensor([1, 2]), Tensor([5, 6])]))
+        [1 6]
+    """
+    if mode not in ("clip", "wrap"):
+        raise ValueError(f"mode is 'clip' or 'wrap', not {mode!r}.")
+    parts = [part if isinstance(part, Tensor) else Tensor(part) for part in choices]
+    return element_of_choice(x, tuple(parts), mode)
+
+
+@op(indices=lambda x, *, shape: [Bounds(0, 0, math.prod(shape))])
+def unravelled(x, *, shape):
+    """The indices in a shape for places in the flattened form; see `unravel_index`.
+
+    Example:
+        >>> from mycel.ops.array.arrangements import unravelled
+        >>> print(unravelled(Tensor([3]), (2, 3)))
+        [[1]
+         [0]]
+    """
+    rest, rows = x, []
+    for n in reversed(shape):
+        rows.append(rest % n)
+        rest = rest // n
+    return jnp.stack(rows[::-1]).astype(x.dtype)
+
+
+@composite("UnravelIndex()(indices=x, dims=shape)")
+def unravel_index(x, shape):
+    """The indices in a Tensor of some shape for places in its flattened form, one row for each.
+
+    Source: MindSpore's `ops.UnravelIndex`.
+
+    Example:
+        >>> print(ops.UnravelIndex()(Tensor([3, 5]), Tensor([2, 3])))
+        [[1 1]
+         [0 2]]
+    """
+    return unravelled(x, tuple(shape.tolist() if isinstance(shape, Tensor) else shape))
+
+
+@composite(
+    "ops.unique_with_pad(x, pad_num=filler)",
+    "UniqueWithPad()(x, pad_num=filler)",
+    "Tensor.unique_with_pad(x, pad_num=filler)",
+)
+def unique_with_pad(x, filler):
+    """As `ops.unique`, filled up to the length of x; the values are read.
+
+    Source: MindSpore's `ops.unique_with_pad`, `ops.UniqueWithPad`.
+
+    Example:
+        >>> print(*ops.unique_with_pad(Tensor([3, 1, 3]), 9))
+        [3 1 9] [0 1 0]
+    """
+    values, places = unique(x)
+    filled = np.full(x.size, int(filler), numpy_dtype(x.dtype))
+    filled[: values.size] = values.asnumpy()
+    return Tensor(filled), places
+
+
+@composite("ListDiff(out_idx=dtype)(x, y)")
+def list_diff(x, y, dtype=int32):
+    """The elements of x that are not in y, and their places; the values are read.
+
+    Source: MindSpore's `ops.ListDiff`.
+
+    Example:
+        >>> print(*ops.ListDiff()(Tensor([1, 2, 3]), Tensor([2])))
+        [1 3] [0 2]
+    """
+    values = x.asnumpy()
+    kept = np.flatnonzero(~np.isin(values, y.asnumpy()))
+    return Tensor(values[kept]), Tensor(kept.astype(numpy_dtype(dtype)))
+
+
+@composite("InvertPermutation()(x)")
+def invert_permutation(x):
+    """The places at which 0, 1, 2 … are, of a tuple of numbers.
+
+    Raises:
+        TypeError: the numbers are no integers.
+        ValueError: they are not 0, 1, 2 …, each once.
+
+    Source: MindSpore's `ops.InvertPermutation`.
+
+    Example:
+        >>> ops.InvertPermutation()((2, 0, 1))
+        (1, 2, 0)
+    """
+    numbers = x.tolist() if isinstance(x, Tensor) else list(x)
+    if not all(isinstance(n, (int, np.integer)) for n in numbers):
+        raise wrong(TypeError, "InvertPermutation: the input", "of integers", numbers)
+    if sorted(numbers) != list(range(len(numbers))):
+        raise ValueError(f"0 to {len(numbers) - 1}, each once, are needed, not {numbers}.")
+    return tuple(int(n) for n in np.argsort(numbers))
+
+
+@op("CompareAndBitpack()(x, threshold=bound)")
+def compare_and_bitpack(x, bound):
+    """Whether elements are above a bound, eight of the last dimension as bits of a UInt8.
+
+    Raises:
+        ValueError: the last dimension is no multiple of 8.
+
+    Source: MindSpore's `ops.CompareAndBitpack`.
+
+    Example:
+        >>> print(ops.CompareAndBitpack()(Tensor([0.0] * 7 + [2.0]), Tensor(1.0)))
+        [1]
+    """
+    if not x.ndim or x.shape[-1] % 8:
+        raise ValueError(f"Multiples of 8 are packed, but the shape is {x.shape}.")
+    return jnp.packbits(x > bound.astype(x.dtype), -1)
+
+
+@op("Fills()(x, value)")
+def fills(x, value):
+    """A Tensor of the shape and type of x with one number everywhere.
+
+    Source: MindSpore's `ops.Fills`.
+
+    Example:
+        >>> print(ops.Fills()(Tensor([1, 2]), 7))
+        [7 7]
+    """
+    return jnp.full_like(x, value.astype(x.dtype))
+
+
+@composite("RaggedRange(Tsplits=dtype)(starts, limits, deltas)")
+def ragged_range(starts, limits, deltas, dtype=int32):
+    """Sequences of numbers behind each other, and where each begins; the values are read.
+
+    Source: MindSpore's `ops.RaggedRange`.
+
+    Example:
+        >>> print(*ops.RaggedRange(ms.int32)(Tensor([0, 5]), Tensor([2, 8]), Tensor([1, 2])))
+        [0 2 4] [0 1 5 7]
+    """
+    bounds = [np.atleast_1d(part.asnumpy()) for part in (starts, limits, deltas)]
+    rows = []
+    for start, limit, step in zip(*np.broadcast_arrays(*bounds), strict=True):
+        count = max(0, math.ceil((limit - start) / step))
+        rows.append(start + step * np.arange(count))
+    splits = np.cumsum([0, *map(len, rows)])
+    values = np.concatenate(rows) if rows else np.zeros(0)
+    return Tensor(splits.astype(numpy_dtype(dtype))), Tensor(values.astype(bounds[0].dtype))

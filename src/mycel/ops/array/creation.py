@@ -1,0 +1,509 @@
+# SPDX-License-Identifier: Apache-2.0
+"""New Tensors: filled with one value, counting, spaced. Sizes are static, values are inputs."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
+from mycel.ops.math.powers import pow
+
+
+def as_size(size) -> tuple[int, ...]:
+    """A shape given as a number, as numbers or as a Tensor of them.
+
+    Raises:
+        TypeError: a length is no integer.
+        ValueError: a length is negative.
+    """
+    if isinstance(size, Tensor):
+        size = size.tolist()
+    lengths = tuple(size) if isinstance(size, (tuple, list)) else (size,)
+    found = []
+    for length in lengths:
+        if isinstance(length, (bool, float, str)) or not hasattr(length, "__index__"):
+            raise TypeError(f"A length must be an integer, but {length!r} was given in {size!r}.")
+        found.append(length.__index__())
+    if any(length < 0 for length in found):
+        raise ValueError(f"Lengths must not be negative, but {size!r} was given.")
+    return tuple(found)
+
+
+@op()
+def filled(value, *, shape, dtype):
+    """One value everywhere; what `full` and its like record."""
+    return jnp.full(shape, value, np.dtype(jnp.dtype(dtype)))
+
+
+@op()
+def constant(*, shape, dtype, value):
+    """A written-down value everywhere; what `zeros` and `ones` record."""
+    return jnp.full(shape, value, np.dtype(jnp.dtype(dtype)))
+
+
+def _element(dtype, otherwise: DType) -> str:
+    return (otherwise if dtype is None else as_dtype(dtype)).name
+
+
+@composite(
+    "ops.zeros(size, dtype=dtype)", "Zeros()(size, dtype=dtype)", "mint.zeros(size, dtype=dtype)"
+)
+def zeros(size, dtype=None):
+    """Zeros in a shape; Float32 unless another `dtype` is given.
+
+    Args:
+        size: a number, a sequence of numbers or a Tensor of them.
+
+    Raises:
+        TypeError: a length is no integer.
+        ValueError: a length is negative.
+
+    Source: MindSpore's `ops.zeros`, `ops.Zeros`.
+
+    Example:
+        >>> ops.zeros((2, 3), mycel.int32).shape
+        (2, 3)
+    """
+    return constant(as_size(size), _element(dtype, float32), 0)
+
+
+@composite(
+    "ops.ones(shape, dtype=dtype)",
+    "Ones()(shape, dtype=dtype)",
+    "mint.ones(size=shape, dtype=dtype)",
+)
+def ones(shape, dtype=None):
+    """Ones in a shape; Float32 unless another `dtype` is given.
+
+    Raises:
+        TypeError: a length is no integer.
+        ValueError: a length is negative.
+
+    Source: MindSpore's `ops.ones`, `ops.Ones`.
+
+    Example:
+        >>> print(ops.ones(2))
+        [1. 1.]
+    """
+    return constant(as_size(shape), _element(dtype, float32), 1)
+
+
+@composite("mint.empty(*size, dtype=dtype, device=device, pin_memory=pin_memory)")
+def empty(size, dtype=None, device=None, pin_memory=False):
+    """A Tensor of this shape whose values mean nothing (here: zeros).
+
+    Source: MindSpore's `mint.empty`.
+
+    Example:
+        >>> mint.empty(2, 3).shape
+        (2, 3)
+    """
+    del device, pin_memory  # XLA places arrays itself.
+    return zeros(size, dtype)
+
+
+def _number_kind(value) -> DType:
+    """The type a number has by itself."""
+    if isinstance(value, Tensor):
+        return value.dtype
+    return as_dtype(type(value)) if isinstance(value, (bool, int, float, complex)) else float32
+
+
+@composite("ops.full(size, fill_value, dtype=dtype)")
+def full(size, fill_value, dtype=None):
+    """One value in a shape; Int64 unless another `dtype` is given.
+
+    Args:
+        size: a tuple or list of numbers.
+        fill_value: a number, or a Tensor without dimensions; it may vary without recompiling.
+
+    Raises:
+        TypeError: `size` is no tuple or list, or `fill_value` no number.
+
+    Source: MindSpore's `ops.full`.
+
+    Example:
+        >>> print(ops.full((2,), 3, dtype=mycel.float32))
+        [3. 3.]
+    """
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"The size must be a tuple or list of integers, but {size!r} was given.")
+    return fill(dtype or int64, size, fill_value)
+
+
+@composite("mint.full(size, fill_value, dtype=dtype)")
+def full_of(size, fill_value, dtype=None):
+    """One value in a shape, in the type of the value unless another `dtype` is given.
+
+    Source: MindSpore's `mint.full`.
+
+    Example:
+        >>> print(mint.full((2,), 1.5))
+        [1.5 1.5]
+    """
+    return fill(dtype or _number_kind(fill_value), size, fill_value)
+
+
+@composite("ops.fill(type=dtype, shape=shape, value=value)", "Fill()(dtype, dims=shape, x=value)")
+def fill(dtype, shape, value):
+    """One value in a shape and an element type; None takes that of the value.
+
+    Raises:
+        TypeError: `value` is no number.
+
+    Source: MindSpore's `ops.fill`, `ops.Fill`.
+
+    Example:
+        >>> print(ops.fill(mycel.int32, (2,), 1.7))
+        [1 1]
+    """
+    if not isinstance(value, (bool, int, float, complex, Tensor, np.generic)):
+        raise TypeError(f"The value must be a number, but {value!r} was given.")
+    return filled(value, as_size(shape), _element(dtype, _number_kind(value)))
+
+
+@composite("FillV2()(shape, value)")
+def fill_like_value(shape, value):
+    """A Tensor without dimensions repeated in a shape.
+
+    Source: MindSpore's `ops.FillV2`.
+
+    Example:
+        >>> print(ops.FillV2()((2,), Tensor(1.5)))
+        [1.5 1.5]
+    """
+    return fill(None, shape, value)
+
+
+@composite(
+    "ops.zeros_like(input=x, dtype=dtype)",
+    "ZerosLike()(x)",
+    "mint.zeros_like(input=x, dtype=dtype)",
+)
+def zeros_like(x, dtype=None):
+    """Zeros in the shape and element type of x.
+
+    Source: MindSpore's `ops.zeros_like`, `ops.ZerosLike`.
+
+    Example:
+        >>> print(ops.zeros_like(Tensor([1, 2])))
+        [0 0]
+    """
+    return constant(x.shape, _element(dtype, x.dtype), 0)
+
+
+@composite(
+    "ops.ones_like(input=x, dtype=dtype)",
+    "OnesLike()(x)",
+    "mint.ones_like(input=x, dtype=dtype)",
+)
+def ones_like(x, dtype=None):
+    """Ones in the shape and element type of x.
+
+    Source: MindSpore's `ops.ones_like`, `ops.OnesLike`.
+
+    Example:
+        >>> print(ops.ones_like(Tensor([1, 2])))
+        [1 1]
+    """
+    return constant(x.shape, _element(dtype, x.dtype), 1)
+
+
+@composite(
+    "ops.full_like(input=x, fill_value=value, dtype=dtype)",
+    "mint.full_like(input=x, fill_value=value, dtype=dtype)",
+)
+def full_like(x, value, dtype=None):
+    """One value in the shape and element type of x.
+
+    Source: MindSpore's `ops.full_like`.
+
+    Example:
+        >>> print(ops.full_like(Tensor([1, 2]), 7))
+        [7 7]
+    """
+    return fill(dtype or x.dtype, x.shape, value)
+
+
+@composite("mint.empty_like(input=x, dtype=dtype, device=device, pin_memory=pin_memory)")
+def empty_like(x, dtype=None, device=None, pin_memory=False):
+    """A Tensor like x whose values mean nothing (here: zeros).
+
+    Source: MindSpore's `mint.empty_like`.
+
+    Example:
+        >>> mint.empty_like(Tensor([1, 2])).shape
+        (2,)
+    """
+    del device, pin_memory  # XLA places arrays itself.
+    return zeros_like(x, dtype)
+
+
+@composite("Tensor.fill(x, value)", "ops.fills(x, value)", "Tensor.fills(x, value)")
+def fill_method(x, value):
+    """A Tensor like x, filled with one value.
+
+    Source: MindSpore's `Tensor.fill`, `ops.fills`.
+
+    Example:
+        >>> print(Tensor([1, 2]).fill(7))
+        [7 7]
+    """
+    return full_like(x, value)
+
+
+@composite("Tensor.new_zeros(x, size, dtype=dtype)")
+def new_zeros(x, size, dtype=None):
+    """Zeros in a shape, in the element type of x.
+
+    Source: MindSpore's `Tensor.new_zeros`.
+
+    Example:
+        >>> print(Tensor([1, 2]).new_zeros(3))
+        [0 0 0]
+    """
+    return zeros(size, dtype or x.dtype)
+
+
+@composite("Tensor.new_ones(x, size, dtype=dtype)")
+def new_ones(x, size, dtype=None):
+    """Ones in a shape, in the element type of x.
+
+    Source: MindSpore's `Tensor.new_ones`.
+
+    Example:
+        >>> print(Tensor([1, 2]).new_ones(3))
+        [1 1 1]
+    """
+    return ones(size, dtype or x.dtype)
+
+
+@composite("Tensor.new_full(x, size, fill_value, dtype=dtype)")
+def new_full(x, size, fill_value, dtype=None):
+    """One value in a shape, in the element type of x.
+
+    Source: MindSpore's `Tensor.new_full`.
+
+    Example:
+        >>> print(Tensor([1, 2]).new_full((3,), 7))
+        [7 7 7]
+    """
+    return fill(dtype or x.dtype, size, fill_value)
+
+
+@composite("Tensor.new_empty(x, size, dtype=dtype, device=device)")
+def new_empty(x, size, dtype=None, device=None):
+    """A Tensor of this shape in the element type of x; its values mean nothing (here: zeros).
+
+    Source: MindSpore's `Tensor.new_empty`.
+
+    Example:
+        >>> Tensor([1, 2]).new_empty((3,)).shape
+        (3,)
+    """
+    del device  # XLA places arrays itself.
+    return zeros(size, dtype or x.dtype)
+
+
+@op()
+def diagonal_ones(*, rows, columns, dtype):
+    """Ones on the diagonal; what `eye` records."""
+    return jnp.eye(rows, columns, dtype=np.dtype(jnp.dtype(dtype)))
+
+
+@composite("ops.eye(n, m=m, dtype=dtype)", "Eye()(n, m, dtype)", "mint.eye(n, m=m, dtype=dtype)")
+def eye(n, m=None, dtype=None):
+    """Ones on the diagonal of n rows and m columns, zeros elsewhere; m None means n.
+
+    Raises:
+        TypeError, ValueError: n or m is no integer, or negative.
+
+    Source: MindSpore's `ops.eye`, `ops.Eye`.
+
+    Example:
+        >>> print(ops.eye(2, 3))
+        [[1. 0. 0.]
+         [0. 1. 0.]]
+    """
+    rows, columns = as_size((n, n if m is None else m))
+    return diagonal_ones(rows, columns, _element(dtype, float32))
+
+
+@op()
+def counted(start, step, *, length, dtype):
+    """start, start + step, …; what `arange` records."""
+    wanted = np.dtype(jnp.dtype(dtype))
+    exact = wanted if wanted.kind in "iufc" else np.dtype(np.float32)
+    steps = lax.iota(exact, length) * step.astype(exact)
+    return (start.astype(exact) + steps).astype(wanted)
+
+
+def _plain(number):
+    """The Python number that decides a length; of a Tensor it is read, and guarded."""
+    return number.item() if isinstance(number, Tensor) else number
+
+
+def _count(start, end, step) -> int:
+    if step == 0:
+        raise ValueError("The step must not be 0.")
+    if (end - start) * step < 0:
+        raise ValueError(f"Steps of {step} do not lead from {start} to {end}.")
+    return math.ceil((end - start) / step)
+
+
+@composite(
+    "ops.arange(start=(start, 0), end=end, step=(step, 1), dtype=dtype)",
+    "mint.arange(start=(start, 0), end=end, step=(step, 1), dtype=dtype)",
+)
+def arange(start=0, end=None, step=1, dtype=None):
+    """Numbers from `start` to before `end`; of one number alone, from 0 to before it.
+
+    Integers give Int64, real numbers Float32, Tensors their own type.
+
+    Raises:
+        ValueError: the step is 0 or leads away from `end`.
+
+    Source: MindSpore's `ops.arange`.
+
+    Example:
+        >>> print(ops.arange(1, 6, 2))
+        [1 3 5]
+    """
+    if end is None:
+        start, end = 0, start
+    given = (start, end, step)
+    tensors = [n.dtype for n in given if isinstance(n, Tensor)]
+    real = any(isinstance(n, float) for n in given)
+    natural = tensors[0] if tensors else float32 if real else int64
+    length = _count(*map(_plain, given))
+    return counted(start, step, length, _element(dtype, natural))
+
+
+@composite("ops.range(start, end, step, maxlen=maxlen)", "Range(maxlen=maxlen)(start, end, step)")
+def range_of(start, end, step, maxlen=1000000):
+    """Numbers from `start` to before `end`.
+
+    Raises:
+        ValueError: the step is 0 or leads away from `end`, or there are more than `maxlen`.
+
+    Source: MindSpore's `ops.range`, `ops.Range`.
+
+    Example:
+        >>> print(ops.range(0, 6, 2))
+        [0 2 4]
+    """
+    made = arange(start, end, step)
+    if made.size > maxlen:
+        raise ValueError(f"{made.size} numbers are more than maxlen={maxlen}.")
+    return made
+
+
+@op()
+def spaced(start, end, *, steps, dtype):
+    """Evenly spaced numbers; what `linspace` records."""
+    wanted = np.dtype(jnp.dtype(dtype))
+    exact = wanted if wanted.kind == "f" else np.dtype(np.float32)
+    return jnp.linspace(start.astype(exact), end.astype(exact), steps, dtype=exact).astype(wanted)
+
+
+@composite(
+    "ops.linspace(start, end, steps)",
+    "LinSpace()(start, stop=end, num=steps)",
+    "mint.linspace(start, end, steps, dtype=dtype)",
+)
+def linspace(start, end, steps, dtype=None):
+    """`steps` evenly spaced numbers from `start` to `end`, both included.
+
+    Raises:
+        ValueError: fewer than one step.
+
+    Source: MindSpore's `ops.linspace`, `ops.LinSpace`.
+
+    Example:
+        >>> print(ops.linspace(0, 1, 5))
+        [0.   0.25 0.5  0.75 1.  ]
+    """
+    count = _plain(steps)
+    if count < 1:
+        raise ValueError(f"There must be at least one step, but {count} was given.")
+    natural = start.dtype if isinstance(start, Tensor) and start.dtype.is_floating else float32
+    return spaced(start, end, count, _element(dtype, natural))
+
+
+@composite(
+    "ops.logspace(start, end, steps, base=base, dtype=dtype)",
+    "LogSpace(steps=(steps, 10), base=base, dtype=dtype)(start, end)",
+)
+def logspace(start, end, steps, base=10, dtype=float32):
+    """`base` to evenly spaced powers from `start` to `end`.
+
+    Source: MindSpore's `ops.logspace`, `ops.LogSpace`.
+
+    Example:
+        >>> print(ops.logspace(0, 2, 3))
+        [  1.  10. 100.]
+    """
+    return pow(full_of((), base, dtype), linspace(start, end, steps, dtype))
+
+
+@composite(
+    "ops.scalar_to_tensor(input_x=number, dtype=dtype)",
+    "ScalarToTensor()(x=number, dtype=dtype)",
+)
+def scalar_to_tensor(number, dtype=float32):
+    """A Tensor without dimensions; Float32 unless another `dtype` is given.
+
+    Source: MindSpore's `ops.scalar_to_tensor`.
+
+    Example:
+        >>> ops.scalar_to_tensor(3)
+        Tensor(shape=[], dtype=Float32, value= 3)
+    """
+    return Tensor(number, dtype)
+
+
+@op()
+def triangle_indices(*, rows, columns, offset, upper, dtype):
+    """Row and column numbers of a triangle, (2, count)."""
+    find = np.triu_indices if upper else np.tril_indices
+    return jnp.array(np.stack(find(rows, offset, columns)), np.dtype(jnp.dtype(dtype)))
+
+
+@composite(
+    "ops.tril_indices(row, col, offset=offset, dtype=dtype)",
+    "TrilIndices(row, col, offset=offset, dtype=(dtype, 'int32'))()",
+)
+def tril_indices(row, col, offset=0, dtype=int64):
+    """Row and column numbers of the lower triangle of a (row, col) table; (2, count).
+
+    Source: MindSpore's `ops.tril_indices`.
+
+    Example:
+        >>> print(ops.tril_indices(2, 2))
+        [[0 1 1]
+         [0 0 1]]
+    """
+    return triangle_indices(row, col, offset, False, _element(dtype, int64))
+
+
+@composite(
+    "ops.triu_indices(row, col, offset=offset, dtype=dtype)",
+    "TriuIndices(row, col, offset=offset, dtype=(dtype, 'int32'))()",
+)
+def triu_indices(row, col, offset=0, dtype=int64):
+    """Row and column numbers of the upper triangle of a (row, col) table; (2, count).
+
+    Source: MindSpore's `ops.triu_indices`.
+
+    Example:
+        >>> print(ops.triu_indices(2, 2))
+        [[0 0 1]
+         [0 1 1]]
+    """
+    return triangle_indices(row, col, offset, True, _element(dtype, int64))

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements by a condition: masked_fill, masked_select, nonzero, one_hot."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.kernel.record.dispatch import number_value, wrap
+from mycel.kernel.record.stream import record
+from mycel.kernel.record.tensor import Tensor, resolve
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.axes import axis_in
+
+
+@op(
+    "ops.masked_fill(input_x=x, mask=mask, value=value)",
+    "MaskedFill()(input_x=x, mask=mask, value=value)",
+    "Tensor.masked_fill(x, mask, value)",
+)
+def masked_fill(x, mask, value):
+    """x with `value` where the mask is set; mask and value are broadcast.
+
+    Raises:
+        TypeError: the mask is not Bool.
+
+    Source: MindSpore's `ops.masked_fill`, `ops.MaskedFill`.
+
+    Example:
+        >>> print(ops.masked_fill(Tensor([1, 2]), Tensor([True, False]), 9))
+        [9 2]
+    """
+    # The machine hands a differentiated Bool in as Float64.
+    if mask.dtype not in (np.bool_, np.float64):
+        raise TypeError(f"A mask must be Bool, not {mask.dtype}.")
+    return jnp.where(mask.astype(bool), value.astype(x.dtype), x)
+
+
+@composite(
+    "ops.masked_select(input=x, mask=mask)",
+    "MaskedSelect()(input=x, mask=mask)",
+    "Tensor.masked_select(x, mask)",
+    "mint.masked_select(input=x, mask=mask)",
+)
+def masked_select(x, mask):
+    """The elements of x where the mask is set, as a vector; the mask is read.
+
+    Source: MindSpore's `ops.masked_select`, `ops.MaskedSelect`.
+
+    Example:
+        >>> print(ops.masked_select(Tensor([1, 2]), Tensor([True, False])))
+        [1]
+    """
+    shape = np.broadcast_shapes(x.shape, mask.shape)
+    whole = x if x.shape == shape else x.broadcast_to(shape)
+    return whole[np.broadcast_to(mask.asnumpy().astype(bool), shape)]
+
+
+@composite(
+    "ops.nonzero(input=x, as_tuple=False)",
+    "NonZero()(input=x)",
+    "Tensor.nonzero(x, as_tuple=False)",
+    "mint.nonzero(input=x, as_tuple=False)",
+)
+def nonzero(x, as_tuple=False):
+    """The positions of what is not zero, Int64: a row each, or a vector for each dimension.
+
+    The values are read.
+
+    Source: MindSpore's `ops.nonzero`, `ops.NonZero`.
+
+    Example:
+        >>> print(ops.nonzero(Tensor([0, 5])))
+        [[1]]
+    """
+    values = x.asnumpy()
+    if as_tuple:
+        return tuple(Tensor(part) for part in np.nonzero(np.atleast_1d(values)))
+    return Tensor(np.argwhere(values))
+
+
+@composite("ops.argwhere(input=x)", "Tensor.argwhere(x)")
+def argwhere(x):
+    """The positions of what is not zero, a row each, Int64; the values are read.
+
+    Source: MindSpore's `ops.argwhere`.
+
+    Example:
+        >>> print(ops.argwhere(Tensor([0, 5])))
+        [[1]]
+    """
+    return nonzero(x)
+
+
+@op()
+def compared_with_classes(index, on, off, *, depth, axis):
+    """`on` where a new dimension of length `depth` has the number of `index`; see `one_hot`.
+
+    Example:
+        >>> from mycel.ops.array.masking import compared_with_classes
+        >>> print(compared_with_classes(Tensor([1]), Tensor(1), Tensor(0), 2, -1))
+        [[0 1]]
+    """
+    axis = axis_in(axis, index.ndim + 1)
+    index = jnp.expand_dims(index.astype(np.int64), axis)
+    shape = (*index.shape[:axis], depth, *index.shape[axis + 1 :])
+    return jnp.where(lax.broadcasted_iota(np.int64, shape, axis) == index, on, off.astype(on.dtype))
+
+
+def _alone(number):
+    """A number in the type it has by itself, whatever the Tensors beside it."""
+    return resolve(number) if isinstance(number, Tensor) else number_value(number, None)
+
+
+@composite(
+    "ops.one_hot(indices=index, depth=depth, on_value=(on, 1), off_value=(off, 0), axis=-1)",
+    "OneHot(axis=-1)(indices=index, depth=depth, on_value=on, off_value=off)",
+)
+def one_hot(index, depth, on=1, off=0, axis=-1):
+    """`on` at the number of each element along a new dimension, `off` elsewhere.
+
+    Args:
+        depth: the length of the new dimension; a number outside of it gives `off` only.
+        on, off: their type is that of the result: Int64 for Python ints.
+
+    Raises:
+        TypeError: index has no integers.
+        ValueError: depth is negative.
+
+    Source: MindSpore's `ops.one_hot`, `ops.OneHot`.
+
+    Example:
+        >>> print(ops.one_hot(Tensor([1, 0]), 2))
+        [[0 1]
+         [1 0]]
+    """
+    if index.dtype.is_inexact:
+        raise TypeError(f"one_hot needs integers, but its input is {index.dtype}.")
+    if int(depth) < 0:
+        raise ValueError(f"The depth of one_hot must not be negative, but {depth} was given.")
+    bound = compared_with_classes.definition.bind(int(depth), axis)
+    return wrap(record(bound, (resolve(index), _alone(on), _alone(off))))
+
+
+@composite("mint.nn.functional.one_hot(tensor=index, num_classes=classes)")
+def one_hot_classes(index, classes=-1):
+    """`one_hot` with ones and zeros in Int64; -1 classes are counted, which reads the values.
+
+    Source: MindSpore's `mint.nn.functional.one_hot`.
+
+    Example:
+        >>> print(mint.nn.functional.one_hot(Tensor([1, 0])))
+        [[0 1]
+         [1 0]]
+    """
+    depth = int(index.asnumpy().max()) + 1 if classes == -1 else classes
+    return one_hot(index, depth)
+
+
+@composite("ops.sequence_mask(lengths=lengths, maxlen=longest)")
+def sequence_mask(lengths, longest=None):
+    """True in front of each length, along a new last dimension.
+
+    Args:
+        maxlen: the length of that dimension; if None, the greatest length, which is read.
+
+    Source: MindSpore's `ops.sequence_mask`.
+
+    Example:
+        >>> print(ops.sequence_mask(Tensor([1, 2]), 2))
+        [[ True False]
+         [ True  True]]
+    """
+    return mask_below(lengths, int(lengths.asnumpy().max()) if longest is None else longest)
+
+
+@op()
+def mask_below(lengths, *, longest):
+    """As `ops.sequence_mask`, along a dimension of a length that is known.
+
+    Example:
+        >>> from mycel.ops.array.masking import mask_below
+        >>> print(mask_below(Tensor([1]), 2))
+        [[ True False]]
+    """
+    shape = (*lengths.shape, longest)
+    return lax.broadcasted_iota(np.int64, shape, len(shape) - 1) < lengths[..., None]

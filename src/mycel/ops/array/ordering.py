@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Order: sort, topk, unique, searchsorted, bincount."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.kernel.base.dtypes import float32
+from mycel.kernel.define.bounds import integers
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.axes import as_vector, axis_in
+
+
+def _order(x, axis, descending):
+    return jnp.argsort(x, axis, stable=True, descending=descending).astype(np.int32)
+
+
+@op(
+    "ops.sort(input_x=x, axis=-1, descending=False)",
+    "Sort(axis=-1, descending=False)(x)",
+    "Tensor.sort(x, axis=-1, descending=False, stable=(steady, False))",
+)
+def sort(x, *, axis=-1, descending=False, steady=True):
+    """x in order along `axis`, and where each element was, Int32; equal ones keep their order.
+
+    Source: MindSpore's `ops.sort`, `ops.Sort`.
+
+    Example:
+        >>> print(ops.sort(Tensor([3, 1, 2]))[1])
+        [1 2 0]
+    """
+    del steady
+    if not x.ndim:
+        return x, jnp.zeros((), np.int32)
+    axis = axis_in(axis, x.ndim)
+    order = _order(x, axis, descending)
+    return jnp.take_along_axis(x, order, axis), order
+
+
+@op(
+    "ops.argsort(input=x, axis=-1, descending=False)",
+    "Tensor.argsort(x, axis=-1, descending=False, stable=(steady, False))",
+)
+def argsort(x, *, axis=-1, descending=False, steady=True):
+    """Where the elements of x in order are, along `axis`, Int32; equal ones keep their order.
+
+    Source: MindSpore's `ops.argsort`.
+
+    Example:
+        >>> print(ops.argsort(Tensor([3, 1, 2])))
+        [1 2 0]
+    """
+    del steady
+    return _order(as_vector(x), axis_in(axis, x.ndim), descending).reshape(x.shape)
+
+
+@composite("ops.msort(input=x)", "Tensor.msort(x)")
+def msort(x):
+    """x in order along its first dimension.
+
+    Source: MindSpore's `ops.msort`.
+
+    Example:
+        >>> print(ops.msort(Tensor([3, 1, 2])))
+        [1 2 3]
+    """
+    return sort(x, 0)[0]
+
+
+@op(
+    "ops.topk(input=x, k=k, dim=axis, largest=True, sorted=True)",
+    "ops.top_k(input_x=x, k=k, sorted=True)",
+    "Tensor.top_k(x, k, sorted=True)",
+    "TopK(sorted=True)(input_x=x, k=k)",
+    "Tensor.topk(x, k, dim=axis, largest=True, sorted=True)",
+)
+def topk(x, *, k, axis=None, largest=True, sorted=True):
+    """The k largest elements along a dimension, in order, and where they were, Int32.
+
+    Args:
+        axis: the last one if None.
+        largest: False takes the smallest.
+
+    Raises:
+        ValueError: k is larger than the dimension.
+
+    Source: MindSpore's `ops.topk`, `ops.TopK`.
+
+    Example:
+        >>> print(ops.topk(Tensor([3, 1, 2]), 2)[0])
+        [3 2]
+    """
+    del sorted  # MindSpore promises no order where it is False.
+    shape, axis = x.shape, axis_in(-1 if axis is None else axis, x.ndim)
+    x = as_vector(x)
+    if not 0 <= k <= x.shape[axis]:
+        raise ValueError(f"k = {k} elements are not there in axis {axis} of a Tensor {x.shape}.")
+    if largest and axis == x.ndim - 1:
+        values, order = lax.top_k(x, k)
+        order = order.astype(np.int32)
+    else:
+        order = lax.slice_in_dim(_order(x, axis, largest), 0, k, axis=axis)
+        values = jnp.take_along_axis(x, order, axis)
+    # A number itself is its largest.
+    return (values, order) if shape or k != 1 else (values.reshape(()), order.reshape(()))
+
+
+@composite("ops.unique(input=x)", "Unique()(x)")
+def unique(x):
+    """The different elements of a vector in the order they come, and which of them each is.
+
+    The values are read. Places are Int32, or Int64 beside Int64.
+
+    Source: MindSpore's `ops.unique`, `ops.Unique`.
+
+    Example:
+        >>> print(*ops.unique(Tensor([3, 1, 3])))
+        [3 1] [0 1 0]
+    """
+    values = x.asnumpy().reshape(-1)
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))
+    places = rank[inverse].astype(np.int64 if values.dtype == np.int64 else np.int32)
+    return x.reshape(-1)[np.sort(first)], Tensor(places.reshape(x.shape))
+
+
+@composite(
+    "mint.unique(input=x, sorted=True, return_inverse=(inverse, False),"
+    " return_counts=(counts, False), dim=(axis, None))",
+    "Tensor.unique(x, sorted=True, return_inverse=(inverse, False),"
+    " return_counts=(counts, False), dim=(axis, None))",
+)
+def unique_sorted(x, sorted=True, inverse=False, counts=False, axis=None):
+    """The different elements in order; and on demand which each is, and how often it comes.
+
+    The values are read.
+
+    Source: MindSpore's `mint.unique`.
+
+    Example:
+        >>> print(mint.unique(Tensor([3, 1, 3])))
+        [1 3]
+    """
+    del sorted
+    found = np.unique(x.asnumpy(), False, True, True, axis)
+    extra = zip(found[1:], (inverse, counts), strict=True)
+    wanted = [found[0], *[part for part, asked in extra if asked]]
+    made = tuple(Tensor(np.asarray(part)) for part in wanted)
+    return made if len(made) > 1 else made[0]
+
+
+@composite(
+    "UniqueConsecutive(return_inverse=(inverse, False), return_counts=(counts, False),"
+    " dim=(axis, None))(input=x)",
+    "ops.unique_consecutive(input=x, return_inverse=(inverse, False),"
+    " return_counts=(counts, False), dim=(axis, None))",
+    "Tensor.unique_consecutive(x, return_inverse=(inverse, False),"
+    " return_counts=(counts, False), dim=(axis, None))",
+    "mint.unique_consecutive(input=x, return_inverse=(inverse, False),"
+    " return_counts=(counts, False), dim=(axis, None))",
+)
+def unique_consecutive(x, inverse=False, counts=False, axis=None):
+    """x without repetitions of neighbours; the values are read.
+
+    Source: MindSpore's `ops.unique_consecutive`.
+
+    Example:
+        >>> print(ops.unique_consecutive(Tensor([1, 1, 2, 1])))
+        [1 2 1]
+    """
+    values = x.asnumpy() if axis is not None else x.asnumpy().reshape(-1)
+    axis_ = 0 if axis is None else axis_in(axis, values.ndim)
+    rows = np.moveaxis(values, axis_, 0)
+    new = np.ones(len(rows), bool)
+    new[1:] = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
+    starts = np.flatnonzero(new)
+    kept = np.take(values, starts, axis_)
+    place = np.cumsum(new) - 1
+    place = place.reshape(x.shape) if axis is None else place
+    count = np.diff(np.append(starts, len(rows)))
+    extra = [Tensor(part) for part, asked in ((place, inverse), (count, counts)) if asked]
+    return (Tensor(kept), *extra) if extra else Tensor(kept)
+
+
+@op()
+def places_in_order(ordered, values, *, side, narrow):
+    """Where values belong in ordered rows; see `searchsorted`.
+
+    Example:
+        >>> from mycel.ops.array.ordering import places_in_order
+        >>> print(places_in_order(Tensor([1, 3]), Tensor([2]), "left", False))
+        [1]
+    """
+    dtype = np.int32 if narrow else np.int64
+    if ordered.ndim == 1:
+        return jnp.searchsorted(ordered, values, side).astype(dtype)
+    rows = ordered.reshape(-1, ordered.shape[-1])
+    wanted = values.reshape(-1, values.shape[-1])
+    before = jnp.less if side == "left" else jnp.less_equal
+    return before(rows[:, None, :], wanted[:, :, None]).sum(-1, dtype=dtype).reshape(values.shape)
+
+
+@composite(
+    "ops.searchsorted(sorted_sequence=ordered, values=values, out_int32=(narrow, False),"
+    " right=False, side=None, sorter=None)",
+    "mint.searchsorted(sorted_sequence=ordered, values=values, out_int32=(narrow, False),"
+    " right=False, side=None, sorter=None)",
+)
+def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=None):
+    """Where values can be put into ordered rows so that these stay in order, Int64.
+
+    Args:
+        right: behind equal elements instead of in front; `side` says the same in a word.
+        sorter: positions that bring `ordered` into order.
+
+    Source: MindSpore's `ops.searchsorted`.
+
+    Example:
+        >>> print(ops.searchsorted(Tensor([1, 3]), Tensor([0, 2, 4])))
+        [0 1 2]
+    """
+    if side not in (None, "left", "right"):
+        raise ValueError(f"side is 'left' or 'right', not {side!r}.")
+    if sorter is not None:
+        ordered = ordered.gather_elements(-1, sorter)
+    if not isinstance(values, Tensor):
+        values = Tensor(values)
+    return places_in_order(ordered, values, side or ("right" if right else "left"), narrow)
+
+
+@composite("Tensor.searchsorted(x, v, side='left', sorter=None)")
+def searched(x, v, side="left", sorter=None):
+    """Where the values v belong in x, which is in order; see `ops.searchsorted`.
+
+    Example:
+        >>> print(Tensor([1, 3]).searchsorted(Tensor([2])))
+        [1]
+    """
+    return searchsorted(x, v, side=side, sorter=sorter)
+
+
+@composite(
+    "ops.bincount(input=x, weights=None, minlength=0)",
+    "Tensor.bincount(x, weights=None, minlength=0)",
+)
+def bincount(x, weights=None, minlength=0):
+    """How often each number from 0 on comes, or the sum of its weights; the values are read.
+
+    Counts are Float32, as MindSpore gives them.
+
+    Source: MindSpore's `ops.bincount`.
+
+    Example:
+        >>> print(ops.bincount(Tensor([0, 2, 2])))
+        [1. 0. 2.]
+    """
+    return Tensor(_counted(x, weights, minlength).astype(np.float32))
+
+
+@composite("mint.bincount(input=x, weights=None, minlength=0)")
+def whole_counts(x, weights=None, minlength=0):
+    """As `ops.bincount`, but counts are Int64; sums of weights are Float32 or else Float64.
+
+    Source: MindSpore's `mint.bincount`.
+
+    Example:
+        >>> print(ms.mint.bincount(Tensor([0, 2, 2])))
+        [1 0 2]
+    """
+    made = _counted(x, weights, minlength)
+    narrow = weights is not None and weights.dtype == float32
+    return Tensor(made.astype(np.float32) if narrow else made)
+
+
+def _counted(x, weights, minlength):
+    return np.bincount(x.asnumpy(), None if weights is None else weights.asnumpy(), minlength)
+
+
+@op("ops.intopk(x1=x, x2=target, k=k)", "InTopK(k)(x1=x, x2=target)",
+    indices=lambda x, target, *, k: [integers(1, what="class number")])  # fmt: skip
+def in_top_k(x, target, *, k):
+    """Whether the class `target` is among the k largest of each row; not, if there is none.
+
+    Source: MindSpore's `ops.intopk`, `ops.InTopK`.
+
+    Example:
+        >>> print(ops.intopk(Tensor([[0.1, 0.9]]), Tensor([1]), 1))
+        [ True]
+    """
+    target = target.astype(np.int64)[:, None]
+    chosen = jnp.take_along_axis(x, target, 1, mode="clip")
+    there = (target[:, 0] >= 0) & (target[:, 0] < x.shape[1])
+    return there & ((x > chosen).sum(1, dtype=np.int64) < k)

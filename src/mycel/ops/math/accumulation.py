@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums and products up to each element of an axis."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.axes import as_vector, axis_in
+from mycel.ops.array.joining import concat
+from mycel.ops.common import as_float
+from mycel.ops.math.reduction import first_given
+
+
+def _accumulated(x, axis, accumulate, exclusive, reverse):
+    """A running total; an exclusive one leaves the element itself out."""
+    shape, axis = x.shape, axis_in(axis, x.ndim)
+    x = as_vector(x)
+    made = accumulate(x, axis, reverse)
+    if not exclusive:
+        return made.reshape(shape)
+    neutral = 0 if accumulate is lax.cumsum else 1
+    kept = lax.slice_in_dim(made, *((1, None) if reverse else (0, -1)), axis=axis)
+    edge = [(0, 0, 0)] * x.ndim
+    edge[axis] = (0, 1, 0) if reverse else (1, 0, 0)
+    return lax.pad(kept, jnp.array(neutral, x.dtype), edge).reshape(shape)
+
+
+@op(
+    "ops.cumsum(x, axis=axis, dtype=dtype)",
+    "CumSum(exclusive=exclusive, reverse=reverse)(input=x, axis=axis)",
+)
+def cumsum(x, *, axis, dtype=None, exclusive=False, reverse=False):
+    """The sums of all elements up to each one along an axis, in the type of x.
+
+    Raises:
+        ValueError: there is no such axis.
+
+    Source: MindSpore's `ops.cumsum`, `ops.CumSum`.
+
+    Example:
+        >>> print(ops.cumsum(Tensor([[1, 2, 3]]), 1))
+        [[1 3 6]]
+    """
+    if dtype is not None:
+        x = x.astype(numpy_dtype(dtype))
+    elif x.dtype == np.bool_:
+        x = x.astype(np.int64)
+    return _accumulated(x, axis, lax.cumsum, exclusive, reverse)
+
+
+@composite("Tensor.cumsum(x, axis, dtype=dtype, dim=dim)")
+def cumsum_method(x, axis=None, dtype=None, dim=None):
+    """The sums of all elements up to each one along `axis` (also called `dim`), or of x laid flat.
+
+    Source: MindSpore's `Tensor.cumsum`.
+
+    Example:
+        >>> print(Tensor([[1, 2], [3, 4]]).cumsum())
+        [ 1  3  6 10]
+    """
+    chosen = first_given(axis, dim)
+    return cumsum(x.reshape(-1), 0, dtype) if chosen is None else cumsum(x, chosen, dtype)
+
+
+@op(
+    "ops.cumprod(input=x, dim=axis, dtype=dtype)",
+    "Tensor.cumprod(x, dim=axis, dtype=dtype)",
+    "mint.cumprod(input=x, dim=axis, dtype=dtype)",
+)
+def cumprod(x, *, axis, dtype=None):
+    """The products of all elements up to each one along an axis; integers multiply as Int64.
+
+    Raises:
+        ValueError: there is no such axis.
+
+    Source: MindSpore's `ops.cumprod`.
+
+    Example:
+        >>> print(ops.cumprod(Tensor([1, 2, 3]), 0))
+        [1 2 6]
+    """
+    natural = np.dtype(np.int64) if x.dtype.kind in "biu" else x.dtype
+    wanted = natural if dtype is None else numpy_dtype(dtype)
+    return _accumulated(x.astype(wanted), axis, lax.cumprod, False, False)
+
+
+@op("CumProd(exclusive=exclusive, reverse=reverse)(x, axis)")
+def running_product(x, *, axis, exclusive=False, reverse=False):
+    """The products of all elements up to each one along an axis, in the type of x.
+
+    Source: MindSpore's `ops.CumProd`.
+
+    Example:
+        >>> print(ops.CumProd(exclusive=True)(Tensor([2, 3, 4]), 0))
+        [1 2 6]
+    """
+    return _accumulated(x, axis, lax.cumprod, exclusive, reverse)
+
+
+@op("ops.logcumsumexp(input=x, axis=axis)", "Tensor.logcumsumexp(x, axis)")
+def logcumsumexp(x, *, axis):
+    """The logarithms of the sums of exponentials up to each element, without overflow.
+
+    Source: MindSpore's `ops.logcumsumexp`.
+
+    Example:
+        >>> print(ops.logcumsumexp(Tensor([0.0, 0.0]), 0))
+        [0.        0.6931472]
+    """
+    return lax.cumlogsumexp(as_vector(as_float(x)), axis_in(axis, x.ndim)).reshape(x.shape)
+
+
+@op()
+def differences(x, *, n, axis):
+    """The differences of neighbours along an axis, taken n times."""
+    return jnp.diff(x, n, axis)
+
+
+@composite(
+    "ops.diff(x, n=n, axis=axis, prepend=before, append=behind)",
+    "Tensor.diff(x, n=n, axis=axis, prepend=before, append=behind)",
+    "mint.diff(input=x, n=1, dim=(axis, -1), prepend=before, append=behind)",
+)
+def diff(x, n=1, axis=-1, before=None, behind=None):
+    """The differences of neighbours along an axis, taken n times.
+
+    Args:
+        prepend: what is put before x along the axis, a Tensor; `append`: what behind.
+
+    Source: MindSpore's `ops.diff`, `mint.diff`.
+
+    Example:
+        >>> print(ops.diff(Tensor([1, 4, 9]), prepend=Tensor([0])))
+        [1 3 5]
+    """
+    parts = tuple([part for part in (before, x, behind) if part is not None])
+    return differences(concat(parts, axis) if len(parts) > 1 else x, n, axis)

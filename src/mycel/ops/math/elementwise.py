@@ -1,0 +1,595 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of one element: rounding, tests, bounds, mixtures and the error function."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.kernel.base.trees import rebuilt
+from mycel.kernel.spell import composite, op
+from mycel.ops.common import as_float, promoted
+from mycel.ops.math.arithmetic import maximum, minimum
+
+
+@op("ops.floor(input=x)", "Floor()(input=x)", "Tensor.floor(x)", "mint.floor(input=x)")
+def floor(x):
+    """The largest whole number not above x, element by element; the type stays.
+
+    Source: MindSpore's `ops.floor`, `ops.Floor`.
+
+    Example:
+        >>> print(ops.floor(Tensor([-1.5, 0.5, 1.5])))
+        [-2.  0.  1.]
+    """
+    return jnp.floor(x) if x.dtype.kind in "fV" else x
+
+
+@op("ops.ceil(input=x)", "Ceil()(input=x)", "Tensor.ceil(x)", "mint.ceil(input=x)")
+def ceil(x):
+    """The smallest whole number not below x, element by element; the type stays.
+
+    Source: MindSpore's `ops.ceil`, `ops.Ceil`.
+
+    Example:
+        >>> print(ops.ceil(Tensor([-1.5, 0.5, 1.5])))
+        [-1.  1.  2.]
+    """
+    return jnp.ceil(x) if x.dtype.kind in "fV" else x
+
+
+@op("ops.trunc(input=x)", "Trunc()(input=x)", "Tensor.trunc(x)", "mint.trunc(input=x)")
+def trunc(x):
+    """x without what lies behind the point, element by element; the type stays.
+
+    Source: MindSpore's `ops.trunc`, `ops.Trunc`.
+
+    Example:
+        >>> print(ops.trunc(Tensor([-1.5, 0.5, 1.5])))
+        [-1.  0.  1.]
+    """
+    return jnp.trunc(x) if x.dtype.kind in "fV" else x
+
+
+@op(
+    "ops.round(input=x, decimals=decimals)",
+    "Round()(input=x, decimals=decimals)",
+    "Rint()(input_x=x)",
+    "Tensor.round(x, decimals=decimals)",
+    "Tensor.__round__(x, decimals)",
+    "mint.round(input=x, decimals=decimals)",
+    "mint.special.round(input=x, decimals=decimals)",
+)
+def round(x, *, decimals=0):
+    """The nearest whole number, or number of so many decimals; halves go to the even neighbour.
+
+    Source: MindSpore's `ops.round`, `ops.Round`.
+
+    Example:
+        >>> print(ops.round(Tensor([0.5, 1.5, 2.4])))
+        [0. 2. 2.]
+    """
+    return jnp.round(x, decimals or 0) if x.dtype.kind in "fV" else x
+
+
+@op("ops.frac(x)", "Tensor.frac(x)", "mint.frac(input=x)")
+def frac(x):
+    """What lies behind the point, with the sign of x, element by element.
+
+    Source: MindSpore's `ops.frac`.
+
+    Example:
+        >>> print(ops.frac(Tensor([-1.5, 0.5, 1.5])))
+        [-0.5  0.5  0.5]
+    """
+    return x - jnp.trunc(x) if x.dtype.kind in "fV" else jnp.zeros_like(x)
+
+
+@op("ops.isnan(input=x)", "IsNan()(input=x)", "Tensor.isnan(x)", "mint.isnan(tensor=x)")
+def isnan(x):
+    """Whether x is no number, element by element; Bool.
+
+    Source: MindSpore's `ops.isnan`, `ops.IsNan`.
+
+    Example:
+        >>> print(ops.isnan(Tensor([1.0, float("nan"), float("inf")])))
+        [False  True False]
+    """
+    return jnp.isnan(x)
+
+
+@op("ops.isinf(input=x)", "IsInf()(input=x)", "Tensor.isinf(x)", "mint.isinf(input=x)")
+def isinf(x):
+    """Whether x is infinite, element by element; Bool.
+
+    Source: MindSpore's `ops.isinf`, `ops.IsInf`.
+
+    Example:
+        >>> print(ops.isinf(Tensor([1.0, float("nan"), float("inf")])))
+        [False False  True]
+    """
+    return jnp.isinf(x)
+
+
+@op(
+    "ops.isfinite(input=x)",
+    "IsFinite()(input=x)",
+    "Tensor.isfinite(x)",
+    "mint.isfinite(input=x)",
+)
+def isfinite(x):
+    """Whether x is a number and finite, element by element; Bool.
+
+    Source: MindSpore's `ops.isfinite`, `ops.IsFinite`.
+
+    Example:
+        >>> print(ops.isfinite(Tensor([1.0, float("nan"), float("inf")])))
+        [ True False False]
+    """
+    return jnp.isfinite(x)
+
+
+@op("ops.isneginf(input=x)", "Tensor.isneginf(x)", "mint.isneginf(input=x)")
+def isneginf(x):
+    """Whether x is minus infinity, element by element; Bool.
+
+    Source: MindSpore's `ops.isneginf`.
+
+    Example:
+        >>> print(ops.isneginf(Tensor([1.0, float("nan"), float("inf")])))
+        [False False False]
+    """
+    return jnp.isneginf(x)
+
+
+@op("ops.isposinf(input=x)", "Tensor.isposinf(x)")
+def isposinf(x):
+    """Whether x is plus infinity, element by element; Bool.
+
+    Source: MindSpore's `ops.isposinf`.
+
+    Example:
+        >>> print(ops.isposinf(Tensor([1.0, float("nan"), float("inf")])))
+        [False False  True]
+    """
+    return jnp.isposinf(x)
+
+
+@op("ops.isreal(input=x)", "Tensor.isreal(x)")
+def isreal(x):
+    """Whether x has no imaginary part, element by element; Bool.
+
+    Source: MindSpore's `ops.isreal`.
+
+    Example:
+        >>> print(ops.isreal(Tensor([1.0, float("nan"), float("inf")])))
+        [ True  True  True]
+    """
+    return jnp.isreal(x)
+
+
+@op("ops.signbit(input=x)", "Tensor.signbit(x)")
+def signbit(x):
+    """Whether the sign of x is minus, -0.0 included, element by element; Bool.
+
+    Source: MindSpore's `ops.signbit`.
+
+    Example:
+        >>> print(ops.signbit(Tensor([-0.0, 0.0, 1.0])))
+        [ True False False]
+    """
+    return jnp.signbit(x) if x.dtype.kind in "fV" else x < 0
+
+
+@op("ops.erf(input=x)", "Erf()(input=x)", "Tensor.erf(x)", "mint.erf(input=x)")
+def erf(x):
+    """The error function, element by element.
+
+    Source: MindSpore's `ops.erf`, `ops.Erf`.
+
+    Example:
+        >>> print(ops.erf(Tensor([0.0, 0.5])))
+        [0.        0.5204999]
+    """
+    return jax.lax.erf(as_float(x))
+
+
+@op("ops.erfc(input=x)", "Erfc()(input=x)", "Tensor.erfc(x)", "mint.erfc(input=x)",
+    "mint.special.erfc(input=x)")  # fmt: skip
+def erfc(x):
+    """1 less the error function, exact for large x, element by element.
+
+    Source: MindSpore's `ops.erfc`, `ops.Erfc`.
+
+    Example:
+        >>> print(ops.erfc(Tensor([0.0, 0.5])))
+        [1.         0.47950017]
+    """
+    return jax.lax.erfc(as_float(x))
+
+
+@op("ops.erfinv(input=x)", "Erfinv()(input=x)", "Tensor.erfinv(x)", "mint.erfinv(input=x)")
+def erfinv(x):
+    """The number whose error function is x, element by element.
+
+    Source: MindSpore's `ops.erfinv`, `ops.Erfinv`.
+
+    Example:
+        >>> print(ops.erfinv(Tensor([0.0, 0.5])))
+        [0.         0.47693628]
+    """
+    return jax.lax.erf_inv(as_float(x))
+
+
+@op("ops.lgamma(input=x)", "Lgamma()(x)", "Tensor.lgamma(x)")
+def lgamma(x):
+    """The logarithm of the size of the gamma function, element by element.
+
+    Source: MindSpore's `ops.lgamma`, `ops.Lgamma`.
+
+    Example:
+        >>> print(ops.lgamma(Tensor([0.5, 3.0])).asnumpy().round(4))
+        [0.5724 0.6931]
+    """
+    return _log_gamma(as_float(x))
+
+
+_log_gamma = jax.custom_jvp(jax.lax.lgamma)
+_log_gamma.defjvps(lambda t, y, x: t * _digamma(x))
+
+
+@jax.custom_jvp
+def _digamma(x):
+    # A pole whose side is that of the zero; at the other poles there is no answer.
+    pole = jnp.copysign(jnp.array(jnp.inf, x.dtype), -x)
+    return jnp.where(x == 0, pole, jax.lax.digamma(x))
+
+
+_digamma.defjvps(lambda t, y, x: t * jax.scipy.special.polygamma(1, x))
+
+
+@op("ops.digamma(input=x)", "Digamma()(x)", "Tensor.digamma(x)")
+def digamma(x):
+    """The derivative of the logarithm of the gamma function, element by element.
+
+    Source: MindSpore's `ops.digamma`, `ops.Digamma`.
+
+    Example:
+        >>> print(ops.digamma(Tensor([0.5, 3.0])))
+        [-1.96351     0.92278427]
+    """
+    return _digamma(as_float(x))
+
+
+@op("ops.copysign(x, other=y)", "Tensor.copysign(x, other=y)")
+def copysign(x, y):
+    """The size of x with the sign of y, element by element.
+
+    Source: MindSpore's `ops.copysign`.
+
+    Example:
+        >>> print(ops.copysign(Tensor([1.0, 2.0]), -1.0))
+        [-1. -2.]
+    """
+    x, y = promoted(x, y)
+    return _with_sign(as_float(x), as_float(y))
+
+
+_with_sign = jax.custom_jvp(jnp.copysign)
+_with_sign.defjvps(
+    lambda t, made, x, y: t * jnp.where(x == 0, 0, jnp.sign(x) * jnp.copysign(1, y)), None
+)
+
+
+@op("ops.heaviside(input=x, values=y)", "Heaviside()(x, values=y)", "Tensor.heaviside(x, values=y)")
+def heaviside(x, y):
+    """0 where x is negative, 1 where it is positive, y where it is zero, element by element.
+
+    Source: MindSpore's `ops.heaviside`.
+
+    Example:
+        >>> print(ops.heaviside(Tensor([-1.0, 0.0, 1.0]), Tensor([0.5, 0.5, 0.5])))
+        [0.  0.5 1. ]
+    """
+    x, y = promoted(x, y)
+    return jnp.heaviside(x, y).astype(x.dtype)
+
+
+@op(
+    "ops.nextafter(input=x, other=y)",
+    "NextAfter()(input=x, other=y)",
+    "Tensor.nextafter(x, other=y)",
+)
+def nextafter(x, y):
+    """The next number after x on the way to y, element by element.
+
+    Source: MindSpore's `ops.nextafter`.
+
+    Example:
+        >>> print(ops.nextafter(Tensor([1.0]), Tensor([2.0])))
+        [1.0000001]
+    """
+    x, y = promoted(x, y)
+    return _next(x, y)
+
+
+_next = jax.custom_jvp(jnp.nextafter)
+_next.defjvps(lambda t, made, x, y: jnp.broadcast_to(t, made.shape), None)
+
+
+@op(
+    "ops.gcd(input=x, other=y)",
+    "Gcd()(input=x, other=y)",
+    "Tensor.gcd(x, other=y)",
+    "mint.gcd(input=x, other=y)",
+)
+def gcd(x, y):
+    """The greatest common divisor, element by element.
+
+    Source: MindSpore's `ops.gcd`.
+
+    Example:
+        >>> print(ops.gcd(Tensor([12, 7]), Tensor([18, 5])))
+        [6 1]
+    """
+    return jnp.gcd(*promoted(x, y))
+
+
+@op("ops.lcm(input=x, other=y)", "Lcm()(x1=x, x2=y)", "Tensor.lcm(x, other=y)")
+def lcm(x, y):
+    """The least common multiple, element by element.
+
+    Source: MindSpore's `ops.lcm`.
+
+    Example:
+        >>> print(ops.lcm(Tensor([4, 7]), Tensor([6, 5])))
+        [12 35]
+    """
+    return jnp.lcm(*promoted(x, y))
+
+
+@op("SquaredDifference()(x, y)")
+def squared_difference(x, y):
+    """(x - y)², element by element.
+
+    Source: MindSpore's `ops.SquaredDifference`.
+
+    Example:
+        >>> print(ops.SquaredDifference()(Tensor([1, 5]), Tensor([3, 4])))
+        [4 1]
+    """
+    x, y = promoted(x, y)
+    return jnp.square(x - y)
+
+
+@op("DivNoNan()(x1=x, x2=y)")
+def div_no_nan(x, y):
+    """x / y, and 0 where y is 0, element by element.
+
+    Source: MindSpore's `ops.DivNoNan`.
+
+    Example:
+        >>> print(ops.DivNoNan()(Tensor([1.0, 6.0]), Tensor([0.0, 3.0])))
+        [0. 2.]
+    """
+    x, y = promoted(x, y)
+    zero = y == 0
+    return jnp.where(zero, 0, x / jnp.where(zero, 1, y)).astype(x.dtype)
+
+
+@op("SquareSumAll()(x, y)")
+def square_sum_all(x, y):
+    """The sums of the squares of all elements of x and of y.
+
+    Source: MindSpore's `ops.SquareSumAll`.
+
+    Example:
+        >>> ops.SquareSumAll()(Tensor([3.0, 4.0]), Tensor([1.0, 1.0]))
+        (Tensor(shape=[], dtype=Float32, value= 25), Tensor(shape=[], dtype=Float32, value= 2))
+    """
+    return jnp.sum(jnp.square(x), dtype=x.dtype), jnp.sum(jnp.square(y), dtype=y.dtype)
+
+
+@op(
+    "ops.addn(x=tensors)",
+    "AddN()(x=tensors)",
+    "ops.accumulate_n(x=tensors)",
+    "AccumulateNV2()(x=tensors)",
+)
+def addn(*tensors):
+    """The sum of Tensors of one shape, element by element.
+
+    Raises:
+        ValueError: no Tensor, or different shapes.
+
+    Source: MindSpore's `ops.addn`, `ops.AddN`.
+
+    Example:
+        >>> print(ops.addn((Tensor([1, 2]), Tensor([3, 4]), Tensor([5, 6]))))
+        [ 9 12]
+    """
+    if not tensors or len({x.shape for x in tensors}) > 1:
+        shapes = ", ".join(str(x.shape) for x in tensors) or "no Tensor"
+        raise ValueError(f"Tensors of one shape are needed, but {shapes} was given.")
+    made = tensors[0]
+    for x in tensors[1:]:
+        made = jnp.add(*promoted(made, x))
+    return made
+
+
+@op(
+    "ops.lerp(input=x, end=y, weight=weight)",
+    "Lerp()(input=x, end=y, weight=weight)",
+    "LerpScalar()(input=x, end=y, weight=weight)",
+    "Tensor.lerp(x, end=y, weight=weight)",
+    "mint.lerp(input=x, end=y, weight=weight)",
+)
+def lerp(x, y, weight):
+    """x + weight · (y - x), element by element: x at weight 0, y at weight 1.
+
+    Source: MindSpore's `ops.lerp`, `ops.Lerp`.
+
+    Example:
+        >>> print(ops.lerp(Tensor([0.0, 10.0]), Tensor([4.0, 20.0]), 0.25))
+        [ 1.  12.5]
+    """
+    x, y = promoted(x, y)
+    return x + weight.astype(x.dtype) * (y - x)
+
+
+@op(
+    "ops.addcmul(input=x, tensor1=a, tensor2=b, value=value)",
+    "Addcmul()(input=x, tensor1=a, tensor2=b, value=value)",
+    "Tensor.addcmul(x, tensor1=a, tensor2=b, value=value)",
+    "mint.addcmul(input=x, tensor1=a, tensor2=b, value=value)",
+)
+def addcmul(x, a, b, value=1):
+    """x + value · a · b, element by element.
+
+    Source: MindSpore's `ops.addcmul`, `ops.Addcmul`.
+
+    Example:
+        >>> print(ops.addcmul(Tensor([1.0]), Tensor([2.0]), Tensor([3.0]), 0.5))
+        [4.]
+    """
+    a, b = promoted(a, b)
+    return jnp.add(*promoted(x, value.astype(a.dtype) * a * b))
+
+
+@op(
+    "ops.addcdiv(input=x, tensor1=a, tensor2=b, value=value)",
+    "Addcdiv()(input=x, tensor1=a, tensor2=b, value=value)",
+    "Tensor.addcdiv(x, tensor1=a, tensor2=b, value=value)",
+    "mint.addcdiv(input=x, tensor1=a, tensor2=b, value=value)",
+)
+def addcdiv(x, a, b, value=1):
+    """x + value · a / b, element by element.
+
+    Source: MindSpore's `ops.addcdiv`, `ops.Addcdiv`.
+
+    Example:
+        >>> print(ops.addcdiv(Tensor([1.0]), Tensor([3.0]), Tensor([2.0]), 2))
+        [4.]
+    """
+    a, b = promoted(as_float(a), as_float(b))
+    return jnp.add(*promoted(x, value.astype(a.dtype) * a / b))
+
+
+def _raise_to(x, low):
+    """As a choice, x keeps its gradient at the bound, and the derivative is another choice."""
+    x, low = promoted(x, low)
+    return jnp.where(x < low, low, x)
+
+
+def _lower_to(x, high):
+    x, high = promoted(x, high)
+    return jnp.where(x > high, high, x)
+
+
+@op()
+def clamp_both(x, low, high):
+    """x between two bounds, of which the upper one wins where they cross."""
+    return _lower_to(_raise_to(x, low), high)
+
+
+@op()
+def clamp_below(x, low):
+    """x, but nowhere below a bound; what `clamp` records."""
+    return _raise_to(x, low)
+
+
+@op()
+def clamp_above(x, high):
+    """x, but nowhere above a bound; what `clamp` records."""
+    return _lower_to(x, high)
+
+
+@composite(
+    "ops.clamp(input=x, min=low, max=high)",
+    "ops.clip(input=x, min=low, max=high)",
+    "Tensor.clamp(x, min=low, max=high)",
+    "Tensor.clip(x, min=low, max=high)",
+    "mint.clamp(input=x, min=low, max=high)",
+    "mint.clip(input=x, min=low, max=high)",
+)
+def clamp(x, low=None, high=None):
+    """x, but nowhere below `low` nor above `high`; each may be left out.
+
+    The bounds are numbers or Tensors; x keeps its gradient between and at the bounds.
+
+    Raises:
+        ValueError: both are left out.
+
+    Source: MindSpore's `ops.clamp`, `ops.clip_by_value`.
+
+    Example:
+        >>> print(ops.clamp(Tensor([-2.0, 0.5, 3.0]), -1, 1))
+        [-1.   0.5  1. ]
+    """
+    if isinstance(x, (tuple, list)):
+        return rebuilt(x, [clamp(part, low, high) for part in x])
+    if low is None and high is None:
+        raise ValueError("One of `min` and `max` must be given.")
+    if low is None:
+        return clamp_above(x, high)
+    return clamp_below(x, low) if high is None else clamp_both(x, low, high)
+
+
+@composite("ops.clip_by_value(x, clip_value_min=low, clip_value_max=high)")
+def clip_by_value(x, low=None, high=None):
+    """x, but nowhere below `low` nor above `high`; at a bound it keeps half its gradient.
+
+    Raises:
+        ValueError: both bounds are left out.
+
+    Source: MindSpore's `ops.clip_by_value`.
+
+    Example:
+        >>> print(ops.clip_by_value(Tensor([-2.0, 0.5, 3.0]), -1, 1))
+        [-1.   0.5  1. ]
+    """
+    if isinstance(x, (tuple, list)):
+        return rebuilt(x, [clip_by_value(part, low, high) for part in x])
+    if low is None and high is None:
+        raise ValueError("One of `clip_value_min` and `clip_value_max` must be given.")
+    raised = x if low is None else maximum(x, low)
+    return raised if high is None else minimum(raised, high)
+
+
+@op(
+    "ops.nan_to_num(input=x, nan=nan, posinf=posinf, neginf=neginf)",
+    "NanToNum(nan=nan, posinf=posinf, neginf=neginf)(input=x)",
+    "Tensor.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)",
+    "mint.nan_to_num(input=x, nan=nan, posinf=posinf, neginf=neginf)",
+)
+def nan_to_num(x, *, nan=None, posinf=None, neginf=None):
+    """x with numbers in place of NaN (0) and of the infinities (the largest and the smallest).
+
+    Source: MindSpore's `ops.nan_to_num`, `ops.NanToNum`.
+
+    Example:
+        >>> print(ops.nan_to_num(Tensor([1.0, float("nan"), float("inf")]), posinf=9.0))
+        [1. 0. 9.]
+    """
+    return jnp.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+
+
+@op("ops.logit(input=x, eps=eps)", "Logit(eps=(eps, -1.0))(input=x)", "Tensor.logit(x, eps=eps)")
+def logit(x, *, eps=None):
+    """log(x / (1 - x)), element by element; `eps` keeps x away from 0 and 1.
+
+    Source: MindSpore's `ops.logit`.
+
+    Example:
+        >>> print(ops.logit(Tensor([0.5])))
+        [0.]
+    """
+    if eps is not None and eps >= 0:
+        x = jnp.clip(x, np.asarray(eps, x.dtype), np.asarray(1 - eps, x.dtype))
+    return _log_odds(x)
+
+
+_log_odds = jax.custom_jvp(lambda x: jnp.log(x / (1 - x)))
+# Outside of 0 … 1 there is no value, so there is no slope.
+_log_odds.defjvps(lambda t, y, x: t * jnp.where((x < 0) | (x > 1), jnp.nan, 1 / (x * (1 - x))))

@@ -1,0 +1,454 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.kernel.spell import composite, op
+from mycel.ops.common import promoted
+from mycel.ops.math.arithmetic import add, mul
+from mycel.ops.math.lengths import distance
+from mycel.ops.math.reduction import reduce_sum
+
+
+def _fit(x, y, x_axis=-1, y_axis=-2):
+    """Raise unless the axes that are summed over have one length."""
+    left, right = x.shape[x_axis], y.shape[y_axis if y.ndim > 1 else 0]
+    if left != right:
+        raise ValueError(
+            f"The lengths summed over differ: {left} in {x.shape} and {right} in {y.shape}."
+        )
+
+
+def _same_dtype(x, y):
+    if x.dtype != y.dtype:
+        raise TypeError(
+            f"Both matrices must have one element type, but {x.dtype} and {y.dtype} were given; "
+            f"convert one with `.astype(...)`."
+        )
+
+
+@op(
+    "ops.matmul(input=x, other=y)",
+    "Tensor.matmul(x, tensor2=y)",
+    "Tensor.__matmul__(x, y)",
+    "Tensor.__rmatmul__(y, x)",
+    "Tensor.__imatmul__(x, y)",
+    "mint.matmul(input=x, other=y)",
+)
+def matmul(x, y):
+    """The product of matrices: (..., n, k) by (..., k, m) gives (..., n, m), broadcast in front.
+
+    A Tensor of one dimension is a row on the left and a column on the right.
+
+    Raises:
+        TypeError: the element types differ.
+        ValueError: the inner lengths differ, or an operand has no dimensions.
+
+    Source: MindSpore's `ops.matmul`.
+
+    Example:
+        >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]) @ Tensor([1.0, 10.0]))
+        [21. 43.]
+    """
+    _same_dtype(x, y)
+    if not x.ndim or not y.ndim:
+        raise ValueError(f"Both operands need a dimension, but {x.ndim} and {y.ndim} were given.")
+    _fit(x, y)
+    return jnp.matmul(x, y)
+
+
+@op("MatMul(transpose_a=transpose_a, transpose_b=transpose_b)(input=x, mat2=y)")
+def mat_mul(x, y, *, transpose_a=False, transpose_b=False):
+    """The product of two matrices of two dimensions, either of them transposed on the way.
+
+    Raises:
+        TypeError: the element types differ.
+        ValueError: an operand has not two dimensions, or the inner lengths differ.
+
+    Source: MindSpore's `ops.MatMul`.
+
+    Example:
+        >>> print(ops.MatMul(transpose_b=True)(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
+        [[11.]]
+    """
+    _same_dtype(x, y)
+    if x.ndim != 2 or y.ndim != 2:
+        raise ValueError(f"Both operands must have 2 dimensions, but have {x.ndim} and {y.ndim}.")
+    left, right = 0 if transpose_a else 1, 1 if transpose_b else 0
+    _fit(x, y, left, right)
+    return lax.dot_general(x, y, (((left,), (right,)), ((), ())))
+
+
+@op(
+    "BatchMatMul(transpose_a=transpose_a, transpose_b=transpose_b)(x, y)",
+    "ops.bmm(input_x=x, mat2=y)",
+    "Tensor.bmm(x, mat2=y)",
+    "mint.bmm(input=x, mat2=y)",
+)
+def batch_mat_mul(x, y, *, transpose_a=False, transpose_b=False):
+    """The products of two batches of matrices, (..., n, k) by (..., k, m), either transposed.
+
+    Raises:
+        TypeError: the element types differ.
+        ValueError: an operand has fewer than two dimensions, or lengths do not fit.
+
+    Source: MindSpore's `ops.BatchMatMul`, `ops.bmm`.
+
+    Example:
+        >>> ops.BatchMatMul()(ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
+        (5, 2, 4)
+    """
+    _same_dtype(x, y)
+    if x.ndim < 2 or y.ndim < 2:
+        raise ValueError(
+            f"Both operands need 2 dimensions or more, but have {x.ndim} and {y.ndim}."
+        )
+    left = jnp.swapaxes(x, -1, -2) if transpose_a else x
+    right = jnp.swapaxes(y, -1, -2) if transpose_b else y
+    try:
+        np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError:
+        raise ValueError(f"The batches of {x.shape} and {y.shape} do not go together.") from None
+    return jnp.matmul(left, right)
+
+
+@op("ops.mm(input=x, mat2=y)", "Tensor.mm(x, mat2=y)", "mint.mm(input=x, mat2=y)")
+def mm(x, y):
+    """The product of two matrices of two dimensions.
+
+    Source: MindSpore's `ops.mm`.
+
+    Example:
+        >>> print(ops.mm(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
+        [[11.]]
+    """
+    return mat_mul.definition.function(x, y)
+
+
+@op("ops.mv(mat=x, vec=y)", "mint.mv(input=x, vec=y)")
+def mv(x, y):
+    """The product of a matrix (n, m) and a vector (m).
+
+    Source: MindSpore's `ops.mv`.
+
+    Example:
+        >>> print(ops.mv(Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
+        [11.]
+    """
+    return matmul.definition.function(x, y)
+
+
+@op("ops.dot(input=x, other=y)")
+def dot(x, y):
+    """The sum over the last axis of x and the last but one of y.
+
+    Raises:
+        ValueError: an operand has fewer than two dimensions.
+
+    Source: MindSpore's `ops.dot`.
+
+    Example:
+        >>> ops.dot(ops.ones((2, 3)), ops.ones((5, 3, 4))).shape
+        (2, 5, 4)
+    """
+    _same_dtype(x, y)
+    if x.ndim < 2 or y.ndim < 2:
+        raise ValueError(
+            f"Both operands need 2 dimensions or more, but have {x.ndim} and {y.ndim}."
+        )
+    return jnp.dot(x, y)
+
+
+@op("Tensor.dot(x, other=y)", "mint.dot(input=x, other=y)")
+def vector_dot(x, y):
+    """The sum of the products of two vectors; of tables, as `ops.dot`.
+
+    Source: MindSpore's `Tensor.dot`, `mint.dot`.
+
+    Example:
+        >>> print(mint.dot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
+        11.0
+    """
+    _same_dtype(x, y)
+    return jnp.dot(x, y)
+
+
+@op("ops.inner(input=x, other=y)", "Tensor.inner(x, other=y)", "mint.inner(input=x, other=y)")
+def inner(x, y):
+    """The sum of products over the last axis of both.
+
+    Source: MindSpore's `ops.inner`.
+
+    Example:
+        >>> print(ops.inner(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
+        [[11.]]
+    """
+    return jnp.inner(*promoted(x, y))
+
+
+@op(
+    "ops.outer(input=x, vec2=y)",
+    "ops.ger(input=x, vec2=y)",
+    "Ger()(x, y)",
+    "Tensor.outer(x, vec2=y)",
+    "Tensor.ger(x, vec2=y)",
+    "mint.outer(input=x, vec2=y)",
+)
+def outer(x, y):
+    """All products of an element of x and an element of y: (n) and (m) give (n, m).
+
+    Raises:
+        ValueError: an operand has not one dimension.
+
+    Source: MindSpore's `ops.outer`, `ops.ger`.
+
+    Example:
+        >>> print(ops.outer(Tensor([1, 2]), Tensor([3, 4])))
+        [[3 4]
+         [6 8]]
+    """
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError(
+            f"Both operands must be vectors, but have {x.ndim} and {y.ndim} dimensions."
+        )
+    x, y = promoted(x, y)
+    return x[:, None] * y[None, :]
+
+
+@op("ops.tensor_dot(x1=x, x2=y, axes=axes)")
+def tensor_dot(x, y, *, axes):
+    """The sum of products over pairs of axes.
+
+    Args:
+        axes: how many last axes of x meet as many first ones of y; or two sequences of axes.
+
+    Raises:
+        ValueError: the lengths of a pair differ.
+
+    Source: MindSpore's `ops.tensor_dot`.
+
+    Example:
+        >>> print(ops.tensor_dot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), 1))
+        11.0
+    """
+    x, y = promoted(x, y)
+    return jnp.tensordot(x, y, axes)
+
+
+@op("Einsum(equation=equation)(x=operands)")
+def einsum_of(*operands, equation):
+    """`ops.einsum` of a tuple of Tensors.
+
+    Source: MindSpore's `ops.Einsum`.
+
+    Example:
+        >>> print(ops.Einsum("i,i->")((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))))
+        11.0
+    """
+    return jnp.einsum(equation, *operands)
+
+
+@composite("ops.einsum(equation, *operands)", "mint.einsum(equation, *operands)")
+def einsum(equation, operands):
+    """Sums of products written with one letter per axis: "ij,jk->ik" is the product of matrices.
+
+    Raises:
+        ValueError: the letters do not fit the shapes.
+
+    Source: MindSpore's `ops.einsum`.
+
+    Example:
+        >>> print(ops.einsum("ij,jk->ik", Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
+        [[11.]]
+    """
+    given = operands if isinstance(operands, (tuple, list)) else (operands,)
+    return einsum_of(tuple(given), equation)
+
+
+def _scaled_sum(x, product, beta, alpha):
+    """beta · x + alpha · product; a factor of 1 costs nothing."""
+    left = x if beta == 1 else mul(x, beta)
+    return add(left, product if alpha == 1 else mul(product, alpha))
+
+
+@composite(
+    "ops.addmm(input=x, mat1=a, mat2=b, beta=beta, alpha=alpha)",
+    "Tensor.addmm(x, mat1=a, mat2=b, beta=beta, alpha=alpha)",
+    "mint.addmm(input=x, mat1=a, mat2=b, beta=beta, alpha=alpha)",
+)
+def addmm(x, a, b, beta=1, alpha=1):
+    """beta · x + alpha · (a @ b), for matrices.
+
+    Source: MindSpore's `ops.addmm`.
+
+    Example:
+        >>> print(ops.addmm(Tensor([[1.0]]), Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), beta=2))
+        [[13.]]
+    """
+    return _scaled_sum(x, mm(a, b), beta, alpha)
+
+
+@composite(
+    "ops.addmv(input=x, mat=a, vec=b, beta=beta, alpha=alpha)",
+    "Tensor.addmv(x, mat=a, vec=b, beta=beta, alpha=alpha)",
+    "mint.addmv(input=x, mat=a, vec=b, beta=beta, alpha=alpha)",
+)
+def addmv(x, a, b, beta=1, alpha=1):
+    """beta · x + alpha · (a @ b), for a matrix and a vector.
+
+    Source: MindSpore's `ops.addmv`.
+
+    Example:
+        >>> print(ops.addmv(Tensor([1.0]), Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
+        [12.]
+    """
+    return _scaled_sum(x, mv(a, b), beta, alpha)
+
+
+@composite(
+    "ops.baddbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
+    "Tensor.baddbmm(x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
+    "mint.baddbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
+)
+def baddbmm(x, a, b, beta=1, alpha=1):
+    """beta · x + alpha · (a @ b), for batches of matrices.
+
+    Source: MindSpore's `ops.baddbmm`.
+
+    Example:
+        >>> ops.baddbmm(ops.ones((5, 2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
+        (5, 2, 4)
+    """
+    return _scaled_sum(x, batch_mat_mul(a, b), beta, alpha)
+
+
+@composite(
+    "ops.addbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
+    "Tensor.addbmm(x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
+    "mint.addbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
+)
+def addbmm(x, a, b, beta=1, alpha=1):
+    """beta · x + alpha · the sum over the batch of (a @ b).
+
+    Source: MindSpore's `ops.addbmm`.
+
+    Example:
+        >>> ops.addbmm(ops.ones((2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
+        (2, 4)
+    """
+    return _scaled_sum(x, reduce_sum(batch_mat_mul(a, b), 0), beta, alpha)
+
+
+@composite(
+    "ops.addr(x, vec1=a, vec2=b, beta=beta, alpha=alpha)",
+    "Tensor.addr(x, vec1=a, vec2=b, beta=beta, alpha=alpha)",
+)
+def addr(x, a, b, beta=1, alpha=1):
+    """beta · x + alpha · outer(a, b).
+
+    Source: MindSpore's `ops.addr`.
+
+    Example:
+        >>> print(ops.addr(Tensor([[1.0]]), Tensor([2.0]), Tensor([3.0])))
+        [[7.]]
+    """
+    return _scaled_sum(x, outer(a, b), beta, alpha)
+
+
+@op("ops.kron(input=x, other=y)")
+def kron(x, y):
+    """Each element of x times the whole of y, laid out as one matrix.
+
+    Source: MindSpore's `ops.kron`.
+
+    Example:
+        >>> print(ops.kron(Tensor([[1, 2]]), Tensor([[1, 10]])))
+        [[ 1 10  2 20]]
+    """
+    return jnp.kron(*promoted(x, y))
+
+
+@op(
+    "ops.cross(input=x, other=y, dim=dim)",
+    "Cross(dim=dim)(input=x, other=y)",
+    "Tensor.cross(x, other=y, dim=dim)",
+    "mint.cross(input=x, other=y, dim=dim)",
+)
+def cross(x, y, *, dim=None):
+    """The cross product along an axis of length 3: the first such axis if `dim` is None.
+
+    Raises:
+        ValueError: no axis has length 3.
+
+    Source: MindSpore's `ops.cross`.
+
+    Example:
+        >>> print(ops.cross(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0])))
+        [0. 0. 1.]
+    """
+    x, y = promoted(x, y)
+    axis = dim if dim is not None else (*x.shape, 3).index(3)
+    if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
+        raise ValueError(f"A cross product needs an axis of length 3, but the shape is {x.shape}.")
+    return jnp.cross(x, y, axis=axis)
+
+
+@op("ops.matrix_power(input=x, n=n)", "MatrixPower(n=n)(x)", "Tensor.matrix_power(x, n)")
+def matrix_power(x, *, n):
+    """A square matrix multiplied n times by itself; a negative n inverts it.
+
+    Source: MindSpore's `ops.matrix_power`.
+
+    Example:
+        >>> print(ops.matrix_power(Tensor([[1.0, 1.0], [0.0, 1.0]]), 3))
+        [[1. 3.]
+         [0. 1.]]
+    """
+    return jnp.linalg.matrix_power(x, n)
+
+
+@op(
+    "ops.dense(input=x, weight=weight, bias=bias)",
+    "Dense()(input=x, weight=weight, bias=bias)",
+    "mint.nn.functional.linear(input=x, weight=weight, bias=bias)",
+)
+def dense(x, weight, bias=None):
+    """x @ weight.T + bias: (..., in) by (out, in) gives (..., out); the bias may be left out.
+
+    Raises:
+        TypeError: the element types differ.
+        ValueError: the last length of x and that of the weight differ.
+
+    Source: MindSpore's `ops.dense`, `mint.nn.functional.linear`.
+
+    Example:
+        >>> print(ops.dense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]), Tensor([10.0])))
+        [[21.]]
+    """
+    _same_dtype(x, weight)
+    _fit(x, weight, -1, -1)
+    made = lax.dot_general(x, weight, (((x.ndim - 1,), (weight.ndim - 1,)), ((), ())))
+    return made if bias is None else made + bias.astype(made.dtype)
+
+
+@op("ops.cdist(x1=x, x2=y, p=order)", "Cdist(p=order)(x1=x, x2=y)")
+def cdist(x, y, *, order=2.0):
+    """The distances of all rows of x and y: (..., n, k) and (..., m, k) give (..., n, m).
+
+    Raises:
+        ValueError: the lengths of the rows differ.
+
+    Source: MindSpore's `ops.cdist`.
+
+    Example:
+        >>> print(ops.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]])))
+        [[5.]]
+    """
+    _fit(x, y, -1, -1)
+    if order < 0:
+        raise ValueError(f"The p of cdist must not be negative, but {order} was given.")
+    return distance(x[..., :, None, :] - y[..., None, :, :], order).astype(x.dtype)

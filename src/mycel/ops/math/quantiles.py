@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantiles and medians, histograms, and other counts."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.kernel.base import errors
+from mycel.kernel.base.dtypes import int32, int64, numpy_dtype
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.axes import axis_in
+from mycel.ops.array.ordering import places_in_order, searchsorted
+from mycel.ops.common import as_float
+from mycel.ops.math.extremes import median
+
+
+@op()
+def quantiles(x, q, *, axis, keepdims, missing):
+    """The values below which the shares q of x lie; see `quantile`.
+
+    Example:
+        >>> from mycel.ops.math.quantiles import quantiles
+        >>> print(quantiles(Tensor([1.0, 3.0]), Tensor(0.5), None, False, False))
+        2.0
+    """
+    find = jnp.nanquantile if missing else jnp.quantile
+    return find(as_float(x), q.astype(as_float(x).dtype), axis, keepdims=keepdims)
+
+
+def _quantile(x, q, axis, keepdims, missing):
+    if not isinstance(q, Tensor):
+        outside = [n for n in np.ravel(q) if not 0 <= n <= 1]
+        if outside:
+            raise errors.wrong(ValueError, "q of a quantile", "from 0 to 1", str(outside[0]))
+        real = x.dtype.name in ("float32", "float64")
+        q = Tensor(np.asarray(q, numpy_dtype(x.dtype) if real else np.float32))
+    return quantiles(x, q, axis, keepdims, missing)
+
+
+@composite(
+    "ops.quantile(input=x, q=q, axis=axis, keepdims=keepdims)",
+    "Tensor.quantile(x, q=q, axis=axis, keepdims=keepdims)",
+)
+def quantile(x, q, axis=None, keepdims=False):
+    """The value below which the share q of x lies, between two elements if need be.
+
+    Args:
+        q: a number from 0 to 1, or a vector of them: then the first dimension is theirs.
+        axis: along which; of all elements if None.
+
+    Raises:
+        ValueError: q is not from 0 to 1.
+
+    Source: MindSpore's `ops.quantile`.
+
+    Example:
+        >>> print(ops.quantile(Tensor([1.0, 2.0, 4.0]), 0.75))
+        3.0
+    """
+    return _quantile(x, q, axis, keepdims, False)
+
+
+@composite(
+    "ops.nanquantile(input=x, q=q, axis=axis, keepdims=keepdims)",
+    "Tensor.nanquantile(x, q=q, axis=axis, keepdims=keepdims)",
+)
+def nanquantile(x, q, axis=None, keepdims=False):
+    """As `ops.quantile`, of the elements that are numbers.
+
+    Source: MindSpore's `ops.nanquantile`.
+
+    Example:
+        >>> print(ops.nanquantile(Tensor([1.0, float("nan"), 2.0]), 0.5))
+        1.5
+    """
+    return _quantile(x, q, axis, keepdims, True)
+
+
+@composite("Quantile(dim=axis, keep_dims=keepdims, ignore_nan=missing)(x, q)")
+def quantile_of(x, q, axis=None, keepdims=False, missing=False):
+    """The value below which the share q of x lies; `ignore_nan` as in `ops.nanquantile`.
+
+    Source: MindSpore's `ops.Quantile`.
+
+    Example:
+        >>> print(ops.Quantile()(Tensor([1.0, 2.0]), Tensor(0.5)))
+        1.5
+    """
+    return _quantile(x, q, axis, keepdims, missing)
+
+
+@op("ops.nanmedian(input=x, axis=axis, keepdims=keepdims)",
+    "Tensor.nanmedian(x, axis=axis, keepdims=keepdims)")  # fmt: skip
+def nanmedian(x, *, axis=-1, keepdims=False):
+    """The middle of the elements that are numbers, the lower of two, and its Int64 index.
+
+    Source: MindSpore's `ops.nanmedian`.
+
+    Example:
+        >>> print(*ops.nanmedian(Tensor([3.0, float("nan"), 1.0, 2.0])))
+        2.0 3
+    """
+    axis = axis_in(axis, x.ndim)
+    if not x.ndim:
+        return x, jnp.zeros((), np.int64)
+    order = jnp.argsort(x, axis)  # NaN comes last.
+    count = jnp.sum(~jnp.isnan(x), axis, keepdims=True, dtype=np.int64)
+    middle = jnp.maximum(count - 1, 0) // 2
+    index = jnp.take_along_axis(order, middle, axis).astype(np.int64)
+    value = jnp.take_along_axis(x, index, axis)
+    return (value, index) if keepdims else (value.squeeze(axis), index.squeeze(axis))
+
+
+@composite(
+    "Median(global_median=whole, axis=axis, keep_dims=keepdims, ignore_nan=missing)(x)"
+)  # fmt: skip
+def median_of(x, whole=False, axis=0, keepdims=False, missing=False):
+    """The middle element along an axis, the lower of two, and its Int64 index.
+
+    Args:
+        whole: of all elements.
+        missing: of the elements that are numbers.
+
+    Source: MindSpore's `ops.Median`.
+
+    Example:
+        >>> print(*ops.Median()(Tensor([3.0, 1.0, 2.0])))
+        2.0 2
+    """
+    find = nanmedian if missing else median
+    return find(x.reshape(-1), 0) if whole else find(x, axis, keepdims)
+
+
+@op(
+    "ops.histc(input=x, bins=bins, min=low, max=high)",
+    "Histogram(bins=bins, min=low, max=high)(x)",
+    "Tensor.histc(x, bins=bins, min=low, max=high)",
+    "mint.histc(input=x, bins=bins, min=(low, 0), max=(high, 0))",
+)
+def histc(x, *, bins=100, low=0.0, high=0.0):
+    """How many elements lie in each of so many equal parts between `min` and `max`.
+
+    Of the least and the largest element if both bounds are 0. The type of x stays.
+
+    Raises:
+        ValueError: no parts, or bounds in the wrong order.
+
+    Source: MindSpore's `ops.histc`, `ops.Histogram`.
+
+    Example:
+        >>> print(ops.histc(Tensor([1.0, 2.0, 1.0]), bins=4, min=0.0, max=3.0))
+        [0. 2. 1. 0.]
+    """
+    if bins < 1 or low > high:
+        raise ValueError(f"{bins} parts from {low} to {high} are none.")
+    wide = x.reshape(-1).astype(np.float64)
+    if low == high:
+        low, high = (wide.min(), wide.max()) if low == 0 and x.size else (low, high)
+        low, high = (jnp.where(low == high, n + step, n) for n, step in ((low, -1), (high, 1)))
+    place = jnp.floor((wide - low) / (high - low) * bins)
+    place = jnp.where(wide == high, bins - 1, place)
+    return _counted(jnp.where((wide >= low) & (wide <= high), place, bins), bins, x.dtype)
+
+
+def _counted(places, count, dtype):
+    made = jnp.zeros(count, dtype)
+    return made.at[places.astype(np.int32)].add(jnp.ones((), dtype), mode="drop")
+
+
+@op("HistogramFixedWidth(nbins=bins, dtype=dtype)(x, range=bounds)")
+def histogram_fixed_width(x, bounds, *, bins, dtype="int32"):
+    """How many elements lie in each of so many equal parts of a range, Int32.
+
+    What lies outside counts in the first and the last part.
+
+    Source: MindSpore's `ops.HistogramFixedWidth`.
+
+    Example:
+        >>> print(ops.HistogramFixedWidth(3)(Tensor([0.5, 9.0]), Tensor([0.0, 3.0])))
+        [1 0 1]
+    """
+    low, high = bounds.astype(x.dtype)
+    place = jnp.clip(jnp.floor((x.reshape(-1) - low) / (high - low) * bins), 0, bins - 1)
+    return _counted(place, bins, np.dtype(dtype))
+
+
+@op("Bincount()(array=x, size=size, weights=weights)")
+def bincount_of(x, weights, *, size):
+    """The sums of the weights that belong to each number from 0 to size - 1.
+
+    Source: MindSpore's `ops.Bincount`.
+
+    Example:
+        >>> print(ops.Bincount()(Tensor([0, 2, 2]), 3, Tensor([1.0, 2.0, 3.0])))
+        [1. 0. 5.]
+    """
+    if not weights.size:
+        weights = jnp.ones_like(x, weights.dtype)
+    return jnp.zeros(int(size), weights.dtype).at[x].add(weights, mode="drop")
+
+
+@op(
+    "ops.bucketize(input=x, boundaries=bounds, right=right)",
+    "Bucketize(boundaries=bounds, right=(right, True))(input=x)",
+)
+def bucketize(x, *, bounds, right=False):
+    """Between which of some bounds, in order, each element lies, Int32.
+
+    Args:
+        bounds: numbers.
+        right: an element that equals a bound lies behind it.
+
+    Source: MindSpore's `ops.bucketize`, `ops.Bucketize`.
+
+    Example:
+        >>> print(ops.bucketize(Tensor([0.5, 1.0, 2.5]), [1.0, 2.0]))
+        [0 0 2]
+    """
+    real = x.dtype if x.dtype.kind in "fV" else np.dtype(np.float32)
+    ordered = jnp.asarray(np.asarray(bounds, real).reshape(-1))
+    return jnp.searchsorted(ordered, x.astype(real), "right" if right else "left").astype(np.int32)
+
+
+@composite("SearchSorted(dtype=dtype, right=right)(sorted_sequence=ordered, values=values, sorter=sorter)")  # noqa: E501  # fmt: skip
+def search_sorted(ordered, values, sorter=None, dtype=int64, right=False):
+    """Where values belong in ordered rows; see `ops.searchsorted`.
+
+    Source: MindSpore's `ops.SearchSorted`.
+
+    Example:
+        >>> print(ops.SearchSorted()(Tensor([1, 3]), Tensor([2])))
+        [1]
+    """
+    return searchsorted(ordered, values, dtype is int32, right, sorter=sorter)
+
+
+@composite("LowerBound(out_type=dtype)(sorted_x=ordered, values=values)")
+def lower_bound(ordered, values, dtype=int32):
+    """Where values belong in ordered rows, in front of equal elements.
+
+    Source: MindSpore's `ops.LowerBound`.
+
+    Example:
+        >>> print(ops.LowerBound()(Tensor([[1, 3]]), Tensor([[3]])))
+        [[1]]
+    """
+    return places_in_order(ordered, values, "left", dtype is int32)
+
+
+@composite("UpperBound(out_type=dtype)(sorted_x=ordered, values=values)")
+def upper_bound(ordered, values, dtype=int32):
+    """Where values belong in ordered rows, behind equal elements.
+
+    Source: MindSpore's `ops.UpperBound`.
+
+    Example:
+        >>> print(ops.UpperBound()(Tensor([[1, 3]]), Tensor([[3]])))
+        [[2]]
+    """
+    return places_in_order(ordered, values, "right", dtype is int32)
+
+
+@op("NthElement(reverse=reverse)(input=x, n=n)")
+def nth_element(x, *, n, reverse=False):
+    """The n-th smallest element along the last axis, counted from 0; or the n-th largest.
+
+    Raises:
+        ValueError: there are not as many.
+
+    Source: MindSpore's `ops.NthElement`.
+
+    Example:
+        >>> print(ops.NthElement()(Tensor([3.0, 1.0, 2.0]), 1))
+        2.0
+    """
+    if not 0 <= n < x.shape[-1]:
+        raise ValueError(f"There is no element {n} in the last axis of {x.shape}.")
+    return jnp.sort(x, -1)[..., x.shape[-1] - 1 - n if reverse else n]
+
+
+@op("EqualCount()(x, y)")
+def equal_count(x, y):
+    """How many elements of x and y are equal, as one element of their type.
+
+    Source: MindSpore's `ops.EqualCount`.
+
+    Example:
+        >>> print(ops.EqualCount()(Tensor([1, 2, 3]), Tensor([1, 2, 4])))
+        [2]
+    """
+    return jnp.sum(x == y, dtype=x.dtype).reshape(1)

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spread and size: standard deviation, variance and norms."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.axes import axes_in
+from mycel.ops.common import as_float
+from mycel.ops.math.lengths import absolute, length, matrix_length, root
+from mycel.ops.math.reduction import first_given
+
+
+def _variance(x, axis, ddof, keepdims):
+    x = as_float(x)
+    return jnp.var(x, axes_in(axis, x.ndim), ddof=int(ddof), keepdims=keepdims)
+
+
+@op(
+    "ops.var(input=x, axis=axis, ddof=ddof, keepdims=keepdims)",
+    "mint.var(input=x, dim=axis, correction=(ddof, 1), keepdim=keepdims)",
+)
+def var(x, *, axis=None, ddof=0, keepdims=False):
+    """The variance over `axis`: squared distances from the mean, divided by count - `ddof`.
+
+    Source: MindSpore's `ops.var`.
+
+    Example:
+        >>> print(ops.var(Tensor([1.0, 3.0])))
+        1.0
+    """
+    return _variance(x, axis, ddof, keepdims)
+
+
+@op(
+    "ops.std(input=x, axis=axis, ddof=ddof, keepdims=keepdims)",
+    "mint.std(input=x, dim=axis, correction=(ddof, 1), keepdim=keepdims)",
+)
+def std(x, *, axis=None, ddof=0, keepdims=False):
+    """The standard deviation over `axis`, the root of the variance.
+
+    Source: MindSpore's `ops.std`.
+
+    Example:
+        >>> print(ops.std(Tensor([1.0, 3.0])))
+        1.0
+    """
+    return root(_variance(x, axis, ddof, keepdims))
+
+
+@op(
+    "ops.var_mean(input=x, axis=axis, ddof=ddof, keepdims=keepdims)",
+    "mint.var_mean(input=x, dim=axis, correction=(ddof, 1), keepdim=keepdims)",
+)
+def var_mean(x, *, axis=None, ddof=0, keepdims=False):
+    """The variance and the mean over `axis`.
+
+    Source: MindSpore's `ops.var_mean`.
+
+    Example:
+        >>> ops.var_mean(Tensor([1.0, 3.0]))
+        (Tensor(shape=[], dtype=Float32, value= 1), Tensor(shape=[], dtype=Float32, value= 2))
+    """
+    mean = jnp.mean(as_float(x), axes_in(axis, x.ndim), keepdims=keepdims)
+    return _variance(x, axis, ddof, keepdims), mean
+
+
+@op(
+    "ops.std_mean(input=x, axis=axis, ddof=ddof, keepdims=keepdims)",
+    "mint.std_mean(input=x, dim=axis, correction=(ddof, 1), keepdim=keepdims)",
+    "ReduceStd(axis=(axis, ()), unbiased=(ddof, True), keep_dims=keepdims)(x)",
+)
+def std_mean(x, *, axis=None, ddof=0, keepdims=False):
+    """The standard deviation and the mean over `axis`.
+
+    Source: MindSpore's `ops.std_mean`, `ops.ReduceStd`.
+
+    Example:
+        >>> ops.std_mean(Tensor([1.0, 3.0]))
+        (Tensor(shape=[], dtype=Float32, value= 1), Tensor(shape=[], dtype=Float32, value= 2))
+    """
+    mean = jnp.mean(as_float(x), axes_in(axis, x.ndim), keepdims=keepdims)
+    return root(_variance(x, axis, ddof, keepdims)), mean
+
+
+@composite(
+    "Tensor.var(x, axis, ddof=ddof, keepdims=keepdims, dim=dim, correction=correction,"
+    " keepdim=keepdim)"
+)
+def var_method(
+    x, axis=None, ddof=0, keepdims=False, dim=None, correction=None, keepdim=None
+):  # fmt: skip
+    """The variance over `axis`; over `dim` the divisor is count - `correction` (1).
+
+    Source: MindSpore's `Tensor.var`.
+
+    Example:
+        >>> print(Tensor([1.0, 3.0]).var())
+        1.0
+    """
+    if dim is not None or correction is not None or keepdim is not None:
+        return var(x, first_given(dim, axis), first_given(correction, 1), bool(keepdim))
+    return var(x, axis, ddof, keepdims)
+
+
+@composite(
+    "Tensor.std(x, axis, ddof=ddof, keepdims=keepdims, dim=dim, correction=correction,"
+    " keepdim=keepdim)"
+)
+def std_method(
+    x, axis=None, ddof=0, keepdims=False, dim=None, correction=None, keepdim=None
+):  # fmt: skip
+    """The standard deviation over `axis`; over `dim` the divisor is count - `correction` (1).
+
+    Source: MindSpore's `Tensor.std`.
+
+    Example:
+        >>> print(Tensor([1.0, 3.0]).std())
+        1.0
+    """
+    if dim is not None or correction is not None or keepdim is not None:
+        return std(x, first_given(dim, axis), first_given(correction, 1), bool(keepdim))
+    return std(x, axis, ddof, keepdims)
+
+
+@op(
+    "ops.norm(A=x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)",
+    "mint.linalg.norm(A=x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)",
+    "Tensor.norm(x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)",
+)
+def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
+    """The size of vectors (one axis) or matrices (two axes); of all elements if neither is given.
+
+    Args:
+        order: None for the root of the sum of squares, a number, "fro" or "nuc".
+
+    Raises:
+        ValueError: an order that vectors or matrices do not have.
+
+    Source: MindSpore's `ops.norm`.
+
+    Example:
+        >>> print(ops.norm(Tensor([3.0, 4.0])))
+        5.0
+    """
+    x = as_float(x) if dtype is None else x.astype(numpy_dtype(dtype))
+    if isinstance(order, str) and order not in ("fro", "nuc"):
+        raise ValueError(f"The order of norm is a number, 'fro' or 'nuc', not {order!r}.")
+    if not x.ndim and axis is not None:
+        axes_in(axis, 0)
+        return absolute(x)
+    axes = tuple(range(x.ndim)) if axis is None else axes_in(axis, x.ndim)
+    if order is None:
+        return length(x, 2, axes, keepdims)
+    if len(axes) == 1 and not isinstance(order, str):
+        return length(x, order, axes, keepdims)
+    return matrix_length(x, order, axes, keepdims)
+
+
+@op("mint.norm(input=x, p=order, dim=axis, keepdim=keepdims, dtype=dtype)")
+def norm_of(x, *, order="fro", axis=None, keepdims=False, dtype=None):
+    """The root of order p of the sum of the p-th powers of all sizes over `dim`.
+
+    Source: MindSpore's `mint.norm`.
+
+    Example:
+        >>> print(mint.norm(Tensor([3.0, -4.0]), 1))
+        7.0
+    """
+    x = as_float(x) if dtype is None else x.astype(numpy_dtype(dtype))
+    return length(x, 2 if order == "fro" else order, axes_in(axis, x.ndim), keepdims)
+
+
+@op()
+def root_of_squares(squares):
+    """The root of what was summed up from squares: its derivative is 0 at 0.
+
+    Example:
+        >>> from mycel.ops.math.statistics import root_of_squares
+        >>> print(mycel.grad(root_of_squares)(Tensor([0.0, 4.0])))
+        [0.   0.25]
+    """
+    return root(squares)
+
+
+@op("LpNorm(axis=axis, p=order, keep_dims=keepdims, epsilon=epsilon)(input=x)")
+def lp_norm(x, *, axis, order=2, keepdims=False, epsilon=1e-12):
+    """The root of order p of the sum of the p-th powers of all sizes, at least `epsilon`.
+
+    Source: MindSpore's `ops.LpNorm`.
+
+    Example:
+        >>> print(ops.LpNorm(axis=0, p=1)(Tensor([3.0, -4.0])))
+        7.0
+    """
+    made = length(as_float(x), order, axes_in(axis, x.ndim), keepdims)
+    return jnp.maximum(made, jnp.array(epsilon, made.dtype))
+
+
+@op("EuclideanNorm(keep_dims=keepdims)(x, axes)")
+def euclidean_norm(x, *, axes, keepdims=False):
+    """The root of the sum of squares over `axes`.
+
+    Source: MindSpore's `ops.EuclideanNorm`.
+
+    Example:
+        >>> print(ops.EuclideanNorm()(Tensor([3.0, 4.0]), (0,)))
+        5.0
+    """
+    return length(as_float(x), 2, axes_in(axes, x.ndim), keepdims)
+
+
+@op("L2Normalize(axis=axis, epsilon=epsilon)(x)")
+def l2_normalize(x, *, axis=0, epsilon=1e-4):
+    """x divided by the root of its sum of squares along `axis`, which is at least `epsilon`.
+
+    Source: MindSpore's `ops.L2Normalize`.
+
+    Example:
+        >>> print(ops.L2Normalize()(Tensor([3.0, 4.0])))
+        [0.6 0.8]
+    """
+    squares = jnp.sum(jnp.square(x), axes_in(axis, x.ndim), keepdims=True)
+    return x / jnp.sqrt(jnp.maximum(squares, jnp.array(epsilon, x.dtype)))

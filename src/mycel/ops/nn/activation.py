@@ -1,0 +1,499 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activation functions, element by element or along one dimension."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.kernel.spell import op
+from mycel.ops.array.axes import axis_in, one_or_more
+from mycel.ops.common import as_float
+
+
+@op("ops.relu(input=x, inplace=False)", "ReLU()(input=x)", "Tensor.relu(x)",
+    "mint.nn.functional.relu(input=x, inplace=False)")  # fmt: skip
+def relu(x):
+    """max(x, 0), element by element; `inplace` assigns it to x as well.
+
+    Source: MindSpore's `ops.relu`, `ops.ReLU`.
+
+    Example:
+        >>> print(ops.relu(Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """
+    # Its derivative reuses the comparison: four times cheaper than that of jnp.maximum.
+    return x if x.dtype == np.bool_ else jax.nn.relu(x)
+
+
+@op("ops.relu6(x)", "ReLU6()(x)", "mint.nn.functional.relu6(input=x, inplace=False)")
+def relu6(x):
+    """min(max(x, 0), 6), element by element; mint's `inplace` assigns it to x as well.
+
+    Source: MindSpore's `ops.relu6`, `ops.ReLU6`, `mint.nn.functional.relu6`.
+
+    Example:
+        >>> print(ops.relu6(Tensor([-1.0, 2.0, 9.0])))
+        [0. 2. 6.]
+    """
+    return _clipped(x, 0, 6, "high")
+
+
+def _real(x, what):
+    """x itself.
+
+    Raises:
+        TypeError: it has no real numbers.
+    """
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        raise TypeError(f"{what} needs real numbers, but its input is {x.dtype}; cast it first.")
+    return x
+
+
+def _clipped(x, low, high, *ends):
+    """x within bounds, its derivative 1 between them and at those that `ends` names, else 0."""
+    low, high = jnp.array(low, x.dtype), jnp.array(high, x.dtype)
+    inside = (x >= low if "low" in ends else x > low) & (x <= high if "high" in ends else x < high)
+    return jnp.where(inside, x, jax.lax.stop_gradient(jnp.clip(x, low, high)))
+
+
+@op("ops.leaky_relu(input=x, alpha=slope)",
+    "mint.nn.functional.leaky_relu(input=x, negative_slope=(slope, 0.01))")  # fmt: skip
+def leaky_relu(x, *, slope=0.2):
+    """x where it is positive, slope · x elsewhere.
+
+    Source: MindSpore's `ops.leaky_relu`.
+
+    Example:
+        >>> print(ops.leaky_relu(Tensor([-1.0, 2.0]), 0.5))
+        [-0.5  2. ]
+    """
+    made = jnp.where(x > 0, x, x * jnp.array(slope, x.dtype))
+    # At 0 the derivative is the middle of both slopes, as in MindSpore, which takes the larger of x
+    # and slope · x. This is 0 everywhere, and never -0, so that the sign of a result stays.
+    more, still = (1 - slope) / 2, jax.lax.stop_gradient(x)
+    corner = jnp.where(x == 0, still - x if more >= 0 else x - still, 0)
+    return made - corner * jnp.array(abs(more), x.dtype)
+
+
+@op("ops.elu(input_x=x, alpha=alpha)", "Elu(alpha=1.0)(input_x=x)",
+    "mint.nn.functional.elu(input=x, alpha=1.0, inplace=False)",
+    "mint.nn.functional.elu_(input=x, alpha=1.0, inplace=True)")  # fmt: skip
+def elu(x, *, alpha=1.0):
+    """x where it is positive, alpha · (exp(x) - 1) elsewhere; mint's `inplace` assigns it to x.
+
+    Source: MindSpore's `ops.elu`, `ops.Elu`, `mint.nn.functional.elu`, `elu_`.
+
+    Example:
+        >>> print(ops.elu(Tensor([0.0, 2.0])))
+        [0. 2.]
+    """
+    return jax.nn.elu(_real(x, "elu"), jnp.array(alpha, x.dtype))
+
+
+@op("ops.celu(x, alpha=alpha)", "CeLU(alpha=1.0)(x)")
+def celu(x, *, alpha=1.0):
+    """max(x, 0) + min(alpha · (exp(x / alpha) - 1), 0).
+
+    Source: MindSpore's `ops.celu`, `ops.CeLU`.
+
+    Example:
+        >>> print(ops.celu(Tensor([0.0, 2.0])))
+        [0. 2.]
+    """
+    return jax.nn.celu(_real(x, "celu"), jnp.array(alpha, x.dtype))
+
+
+@op("ops.selu(input_x=x)", "SeLU()(input_x=x)", "mint.nn.functional.selu(input=x)")
+def selu(x):
+    """The exponential linear unit, scaled so that activations keep mean 0 and variance 1.
+
+    Source: MindSpore's `ops.selu`, `ops.SeLU`.
+
+    Example:
+        >>> print(ops.selu(Tensor([0.0])))
+        [0.]
+    """
+    above = _real(x, "selu") >= 0
+    bend = jnp.array(1.6732632423543772, x.dtype)
+    # The slope at 0 is that from above.
+    below = bend * jnp.expm1(jnp.where(above, jnp.zeros((), x.dtype), x))
+    return jnp.array(1.0507009873554805, x.dtype) * jnp.where(above, x, below)
+
+
+@op(
+    "ops.gelu(input=x, approximate=approximate)",
+    "GeLU(approximate='tanh')(input=x)",
+    "mint.nn.functional.gelu(input=x, approximate=approximate)",
+    "mint.npu_gelu(input=x, approximate=approximate)",
+)
+def gelu(x, *, approximate="none"):
+    """x · P(X ≤ x) for a normal X: exactly ('none'), or with 'tanh' in place of the error function.
+
+    Raises:
+        ValueError: another `approximate`.
+
+    Source: MindSpore's `ops.gelu`, `ops.GeLU`.
+
+    Example:
+        >>> print(ops.gelu(Tensor([0.0, 10.0])))
+        [ 0. 10.]
+    """
+    if approximate not in ("none", "tanh"):
+        raise ValueError(f"gelu is approximated by 'none' or 'tanh', not {approximate!r}.")
+    return jax.nn.gelu(_real(x, "gelu"), approximate=approximate == "tanh")
+
+
+@op("ops.fast_gelu(x)", "FastGeLU()(x)")
+def fast_gelu(x):
+    """x / (1 + exp(-1.702·|x|)) · exp(0.851·(x - |x|)): a cheap relative of gelu.
+
+    Source: MindSpore's `ops.fast_gelu`, `ops.FastGeLU`.
+
+    Example:
+        >>> print(ops.fast_gelu(Tensor([0.0])))
+        [0.]
+    """
+    return x * jax.nn.sigmoid(x * jnp.array(1.702, x.dtype))
+
+
+@op("ops.silu(input=x)", "SiLU()(input=x)",
+    "mint.nn.functional.silu(input=x, inplace=False)")  # fmt: skip
+def silu(x):
+    """x · sigmoid(x), also called swish; mint's `inplace` assigns it to x as well.
+
+    Source: MindSpore's `ops.silu`, `mint.nn.functional.silu`.
+
+    Example:
+        >>> print(ops.silu(Tensor([0.0])))
+        [0.]
+    """
+    return jax.nn.silu(_real(x, "silu"))
+
+
+@op("ops.mish(x)", "Mish()(x)", "mint.nn.functional.mish(input=x)")
+def mish(x):
+    """x · tanh(log(1 + exp(x))).
+
+    Source: MindSpore's `ops.mish`, `ops.Mish`.
+
+    Example:
+        >>> print(ops.mish(Tensor([0.0])))
+        [0.]
+    """
+    return x * jnp.tanh(jax.nn.softplus(_real(x, "mish")))
+
+
+@op("ops.sigmoid(input=x)", "Sigmoid()(input=x)", "Tensor.sigmoid(x)", "mint.sigmoid(input=x)",
+    "mint.nn.functional.sigmoid(input=x)")  # fmt: skip
+def sigmoid(x):
+    """1 / (1 + exp(-x)); integers give Float32.
+
+    Source: MindSpore's `ops.sigmoid`, `ops.Sigmoid`.
+
+    Example:
+        >>> print(ops.sigmoid(Tensor([0.0])))
+        [0.5]
+    """
+    return jax.nn.sigmoid(as_float(x))
+
+
+@op("ops.tanh(input=x)", "Tanh()(input=x)", "Tensor.tanh(x)", "mint.tanh(input=x)",
+    "mint.nn.functional.tanh(input=x)")  # fmt: skip
+def tanh(x):
+    """The hyperbolic tangent; integers give Float32.
+
+    Source: MindSpore's `ops.tanh`, `ops.Tanh`.
+
+    Example:
+        >>> print(ops.tanh(Tensor([0.0])))
+        [0.]
+    """
+    return jnp.tanh(as_float(x))
+
+
+@op("ops.hardswish(input=x)", "HSwish()(input=x)", "mint.nn.functional.hardswish(input=x)")
+def hardswish(x):
+    """x · relu6(x + 3) / 6.
+
+    Source: MindSpore's `ops.hardswish`, `ops.HSwish`.
+
+    Example:
+        >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
+        [-0.  0.  4.]
+    """
+    gate = _hard_gate(_real(x, "hardswish"), "low", "high")
+    # Minus infinity times 0 is no number, but the function is 0 there.
+    return jnp.where(x == -jnp.inf, jnp.zeros((), x.dtype), x) * gate
+
+
+@op("ops.hardsigmoid(input=x)", "HSigmoid()(input=x)", "mint.nn.functional.hardsigmoid(input=x)")
+def hardsigmoid(x):
+    """relu6(x + 3) / 6.
+
+    Source: MindSpore's `ops.hardsigmoid`, `ops.HSigmoid`.
+
+    Example:
+        >>> print(ops.hardsigmoid(Tensor([-4.0, 0.0, 4.0])))
+        [0.  0.5 1. ]
+    """
+    return _hard_gate(_real(x, "hardsigmoid"))
+
+
+def _hard_gate(x, *ends):
+    return _clipped(x + jnp.array(3, x.dtype), 0, 6, *ends) * jnp.array(1 / 6, x.dtype)
+
+
+@op("ops.hardtanh(input=x, min_val=low, max_val=high)",
+    "mint.nn.functional.hardtanh(input=x, min_val=(low, -1.0), max_val=(high, 1.0), inplace=False)",
+    "mint.nn.functional.hardtanh_(input=x, min_val=(low, -1), max_val=(high, 1), inplace=True)",
+)  # fmt: skip
+def hardtanh(x, *, low=-1.0, high=1.0):
+    """x within `low` and `high`; mint's `inplace` assigns it to x as well.
+
+    Source: MindSpore's `ops.hardtanh`, `mint.nn.functional.hardtanh`, `hardtanh_`.
+
+    Example:
+        >>> print(ops.hardtanh(Tensor([-4.0, 0.5])))
+        [-1.   0.5]
+    """
+    # Half the gradient passes at the bounds, as in MindSpore.
+    return jnp.clip(x, jnp.array(low, x.dtype), jnp.array(high, x.dtype))
+
+
+@op("ops.softplus(input=x, beta=beta, threshold=threshold)", "Softplus()(x)",
+    "mint.nn.functional.softplus(input=x, beta=beta, threshold=threshold)")  # fmt: skip
+def softplus(x, *, beta=1, threshold=20):
+    """log(1 + exp(beta · x)) / beta, and x itself where beta · x exceeds the threshold.
+
+    Source: MindSpore's `ops.softplus`, `ops.Softplus`.
+
+    Example:
+        >>> print(ops.softplus(Tensor([30.0])))
+        [30.]
+    """
+    beta = jnp.array(beta, x.dtype)
+    scaled = _real(x, "softplus") * beta
+    return jnp.where(scaled > threshold, x, jax.nn.softplus(scaled) / beta)
+
+
+@op("ops.softsign(x)", "Softsign()(x)")
+def softsign(x):
+    """x / (1 + |x|).
+
+    Source: MindSpore's `ops.softsign`, `ops.Softsign`.
+
+    Example:
+        >>> print(ops.softsign(Tensor([1.0])))
+        [0.5]
+    """
+    return _soft_sign(_real(x, "softsign"))
+
+
+_soft_sign = jax.custom_jvp(jax.nn.soft_sign)
+_soft_sign.defjvps(lambda t, y, x: t / jnp.square(1 + jnp.abs(x)))
+
+
+@op("ops.softshrink(input=x, lambd=bound)", "SoftShrink(lambd=(bound, 0.5))(input=x)",
+    "ops.soft_shrink(input=x, lambd=bound)", "Tensor.soft_shrink(x, lambd=bound)",
+    "mint.nn.functional.softshrink(input=x, lambd=bound)")  # fmt: skip
+def softshrink(x, *, bound=0.5):
+    """x moved towards 0 by `bound`, and 0 for what is nearer.
+
+    Raises:
+        ValueError: the bound is negative.
+
+    Source: MindSpore's `ops.softshrink`, `ops.SoftShrink`.
+
+    Example:
+        >>> print(ops.softshrink(Tensor([-1.0, 0.2])))
+        [-0.5  0. ]
+    """
+    if bound < 0:
+        raise ValueError(f"The lambd of softshrink must not be negative, but it is {bound}.")
+    bound = jnp.array(bound, x.dtype)
+    zero = jnp.zeros((), x.dtype)
+    near = (x >= -bound) & (x <= bound)
+    return jnp.where(near, zero, jnp.where(x < 0, x + bound, x - bound))
+
+
+@op("ops.hardshrink(input=x, lambd=bound)", "HShrink(lambd=(bound, 0.5))(input=x)",
+    "Tensor.hardshrink(x, lambd=bound)",
+    "mint.nn.functional.hardshrink(input=x, lambd=bound)")  # fmt: skip
+def hardshrink(x, *, bound=0.5):
+    """x, and 0 for what lies within -bound … bound.
+
+    Source: MindSpore's `ops.hardshrink`, `ops.HShrink`.
+
+    Example:
+        >>> print(ops.hardshrink(Tensor([-1.0, 0.2])))
+        [-1.  0.]
+    """
+    bound = jnp.array(bound, x.dtype)
+    return jnp.where((x >= -bound) & (x <= bound), jnp.zeros((), x.dtype), x)
+
+
+@op("ops.tanhshrink(input=x)")
+def tanhshrink(x):
+    """x - tanh(x).
+
+    Source: MindSpore's `ops.tanhshrink`.
+
+    Example:
+        >>> print(ops.tanhshrink(Tensor([0.0])))
+        [0.]
+    """
+    x = as_float(x)
+    return x - jnp.tanh(x)
+
+
+@op("ops.threshold(input=x, thr=bound, value=value)",
+    "mint.nn.functional.threshold(input=x, threshold=bound, value=value, inplace=False)",
+    "mint.nn.functional.threshold_(input=x, threshold=bound, value=value, inplace=True)",
+)  # fmt: skip
+def threshold(x, bound, value):
+    """x where it exceeds `bound`, `value` elsewhere; mint's `inplace` assigns it to x as well.
+
+    Source: MindSpore's `ops.threshold`, `mint.nn.functional.threshold`, `threshold_`.
+
+    Example:
+        >>> print(ops.threshold(Tensor([0.1, 0.3]), 0.2, 9.0))
+        [9.  0.3]
+    """
+    return jnp.where(x > bound, x, value.astype(x.dtype))
+
+
+@op(
+    "ops.softmax(input=x, axis=axis, dtype=dtype)",
+    "Softmax(axis=-1)(input=x)",
+    "Tensor.softmax(x, axis, dtype=dtype)",
+)
+def softmax(x, *, axis=-1, dtype=None):
+    """exp(x), divided by its sum along `axis`.
+
+    Args:
+        dtype: the element type to convert to before.
+
+    Source: MindSpore's `ops.softmax`, `ops.Softmax`.
+
+    Example:
+        >>> print(ops.softmax(Tensor([1.0, 1.0])))
+        [0.5 0.5]
+    """
+    return jax.nn.softmax(_converted(x, dtype), _one_axis(axis, x))
+
+
+@softmax.reverse
+def _(x, output, cotangent, *, axis, dtype):
+    weighted = output * cotangent
+    total = jnp.sum(weighted, _one_axis(axis, x), keepdims=True)
+    return (weighted - output * total).astype(x.dtype)
+
+
+@op("ops.softmin(x, axis=axis, dtype=dtype)")
+def softmin(x, *, axis=-1, dtype=None):
+    """The softmax of -x.
+
+    Source: MindSpore's `ops.softmin`.
+
+    Example:
+        >>> print(ops.softmin(Tensor([1.0, 1.0])))
+        [0.5 0.5]
+    """
+    return jax.nn.softmax(-_converted(x, dtype), _one_axis(axis, x))
+
+
+@op(
+    "ops.log_softmax(logits=x, axis=axis)",
+    "LogSoftmax(axis=-1)(logits=x)",
+    "Tensor.log_softmax(x, axis=axis, dtype=dtype)",
+)
+def log_softmax(x, *, axis=-1, dtype=None):
+    """The logarithm of softmax, without losing small values.
+
+    Source: MindSpore's `ops.log_softmax`, `ops.LogSoftmax`.
+
+    Example:
+        >>> print(ops.log_softmax(Tensor([0.0])))
+        [0.]
+    """
+    return jax.nn.log_softmax(_converted(x, dtype), _one_axis(axis, x))
+
+
+@log_softmax.reverse
+def _(x, output, cotangent, *, axis, dtype):
+    total = jnp.sum(cotangent, _one_axis(axis, x), keepdims=True)
+    return (cotangent - jnp.exp(output) * total).astype(x.dtype)
+
+
+def _one_axis(axis, x):
+    """Softmax is taken over one dimension; a tuple of one is allowed, None is the last."""
+    axes = one_or_more(-1 if axis is None else axis)
+    if len(axes) != 1:
+        raise ValueError(f"softmax takes one axis, not {axis}.")
+    axis = axis_in(axes[0], x.ndim)
+    return axis if x.ndim else ()
+
+
+def _converted(x, dtype):
+    return _real(x, "softmax") if dtype is None else x.astype(np.dtype(dtype.numpy))
+
+
+@op("ops.logsigmoid(x)", "mint.nn.functional.logsigmoid(input=x)")
+def logsigmoid(x):
+    """log(sigmoid(x)), without losing small values.
+
+    Source: MindSpore's `ops.logsigmoid`.
+
+    Example:
+        >>> print(ops.logsigmoid(Tensor([100.0])))
+        [-0.]
+    """
+    return jax.nn.log_sigmoid(_real(x, "logsigmoid"))
+
+
+@op("ops.prelu(input=x, weight=weight)", "PReLU()(input=x, weight=weight)",
+    "mint.nn.functional.prelu(input=x, weight=weight)")  # fmt: skip
+def prelu(x, weight):
+    """x where it is positive, weight · x elsewhere; one weight, or one for each channel.
+
+    Args:
+        x: [N, C, …].
+        weight: [1] or [C].
+
+    Raises:
+        ValueError: another number of weights.
+
+    Source: MindSpore's `ops.prelu`, `ops.PReLU`.
+
+    Example:
+        >>> print(ops.prelu(Tensor([[-1.0, 2.0]]), Tensor([0.5])))
+        [[-0.5  2. ]]
+    """
+    channels = x.shape[1] if x.ndim > 1 else 1
+    if weight.size not in (1, channels):
+        raise ValueError(f"prelu needs 1 weight or {channels}, but {weight.size} are given.")
+    if x.ndim > 1:
+        weight = weight.reshape((1, weight.size) + (1,) * (x.ndim - 2))
+    return jnp.where(x > 0, x, x * weight.astype(x.dtype))
+
+
+@op("ops.glu(x, axis=axis)", "GLU(axis=axis)(x)", "mint.nn.functional.glu(input=x, dim=axis)")
+def glu(x, *, axis=-1):
+    """The first half along `axis` times the sigmoid of the second.
+
+    Raises:
+        ValueError: the length along `axis` is odd.
+
+    Source: MindSpore's `ops.glu`.
+
+    Example:
+        >>> print(ops.glu(Tensor([2.0, 0.0])))
+        [1.]
+    """
+    axis = axis_in(axis, x.ndim)
+    if x.shape[axis] % 2:
+        raise ValueError(f"glu halves dimension {axis}, whose length {x.shape[axis]} is odd.")
+    value, gate = jnp.split(x, 2, axis)
+    return value * jax.nn.sigmoid(gate)

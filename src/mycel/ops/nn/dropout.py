@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dropout: random zeros, the rest scaled so that the mean stays."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.kernel.record.generator import default_generator
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
+
+
+@op()
+def drop(x, key, keep, *, alike=0):
+    """x with each element kept with the probability `keep`, and what was kept.
+
+    Args:
+        key: UInt32[2]; keep: 0-d, so that changing it compiles nothing.
+        alike: how many of the last dimensions are kept or dropped as one.
+
+    Returns:
+        The output and a mask, Bool, of the same shape.
+
+    Example:
+        >>> from mycel.ops.nn.dropout import drop
+        >>> key = Tensor(np.array([0, 1], np.uint32))
+        >>> print(drop(Tensor([1.0, 2.0]), key, 1.0)[0])
+        [1. 2.]
+    """
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        raise TypeError(f"dropout needs real numbers, not {x.dtype}.")
+    drawn = x.shape[: x.ndim - alike] + (1,) * alike
+    bits = jax.random.bits(jax.random.wrap_key_data(key, impl="threefry2x32"), drawn, np.uint32)
+    keep = keep.astype(np.float64)
+    # Whole numbers below keep · 2³²; at 1 every number is.
+    kept = bits.astype(np.float64) < keep * 2.0**32
+    kept = jnp.broadcast_to(kept, x.shape)
+    return jnp.where(kept, x * (1 / keep).astype(x.dtype), jnp.zeros((), x.dtype)), kept
+
+
+def _key(seed):
+    if seed is None:
+        return default_generator().next_key()
+    return Tensor(np.array([seed >> 32 & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32))
+
+
+def _checked(p):
+    if isinstance(p, bool) or not isinstance(p, (int, float)):
+        raise TypeError(f"The probability of dropout must be a number, not {p!r}.")
+    if not 0 <= p < 1:
+        raise ValueError(f"The probability of dropout must be in [0, 1), but {p} was given.")
+    return p
+
+
+def _dropped(x, p, training, alike=0, seed=None):
+    _checked(p)
+    if not training or p == 0:
+        return x
+    return drop(x, _key(seed), 1.0 - p, alike)[0]
+
+
+@composite(
+    "ops.dropout(input=x, p=0.5, training=True, seed=None)",
+)
+def dropout(x, p=0.5, training=True, seed=None):
+    """Zeros with the probability p, and the rest divided by 1 - p; x itself out of training.
+
+    Args:
+        seed: numbers that depend on nothing else; None draws from the generator.
+
+    Raises:
+        ValueError: p lies outside [0, 1).
+        TypeError: x has no real numbers.
+
+    Source: MindSpore's `ops.dropout`.
+
+    Example:
+        >>> print(ops.dropout(Tensor([1.0, 2.0]), training=False))
+        [1. 2.]
+    """
+    return _dropped(x, p, training, 0, seed)
+
+
+@composite("ops.dropout1d(input=x, p=0.5, training=True)")
+def dropout1d(x, p=0.5, training=True):
+    """`dropout` of whole channels of [N, C, L] or [C, L].
+
+    Source: MindSpore's `ops.dropout1d`.
+
+    Example:
+        >>> print(ops.dropout1d(Tensor([[1.0, 2.0]]), training=False))
+        [[1. 2.]]
+    """
+    return _dropped(x, p, training, 1)
+
+
+@composite("ops.dropout2d(input=x, p=0.5, training=True)")
+def dropout2d(x, p=0.5, training=True):
+    """`dropout` of whole channels of [N, C, H, W].
+
+    Source: MindSpore's `ops.dropout2d`.
+
+    Example:
+        >>> print(ops.dropout2d(Tensor([[[[1.0, 2.0]]]]), training=False))
+        [[[[1. 2.]]]]
+    """
+    return _dropped(x, p, training, 2)
+
+
+@composite("ops.dropout3d(input=x, p=0.5, training=True)")
+def dropout3d(x, p=0.5, training=True):
+    """`dropout` of whole channels of [N, C, D, H, W].
+
+    Source: MindSpore's `ops.dropout3d`.
+
+    Example:
+        >>> print(ops.dropout3d(Tensor([[[[[1.0]]]]]), training=False))
+        [[[[[1.]]]]]
+    """
+    return _dropped(x, p, training, 3)
+
+
+def _with_mask(x, keep_prob, alike):
+    if isinstance(keep_prob, bool) or not isinstance(keep_prob, (int, float)):
+        raise TypeError(f"keep_prob must be a number, not {keep_prob!r}.")
+    if not 0 < keep_prob <= 1:
+        raise ValueError(f"keep_prob must be in (0, 1], but {keep_prob} was given.")
+    return drop(x, default_generator().next_key(), float(keep_prob), alike)
+
+
+@composite("Dropout(keep_prob=0.5, Seed0=0, Seed1=0)(x)")
+def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0):
+    """Dropout by the probability of keeping an element, with the mask in the type of x.
+
+    Source: MindSpore's `ops.Dropout`.
+
+    Example:
+        >>> [part.asnumpy().tolist() for part in ops.Dropout(1.0)(Tensor([2.0]))]
+        [[2.0], [1.0]]
+    """
+    seed = None if not Seed0 and not Seed1 else (Seed0 << 32) + Seed1
+    if seed is None:
+        made, kept = _with_mask(x, keep_prob, 0)
+    else:
+        made, kept = drop(x, _key(seed), float(keep_prob))
+    return made, kept.astype(x.dtype)
+
+
+@composite("Dropout2D(keep_prob=0.5)(x)")
+def dropout2d_with_mask(x, keep_prob=0.5):
+    """Dropout of whole channels of [N, C, H, W], with the mask, Bool.
+
+    Source: MindSpore's `ops.Dropout2D`.
+
+    Example:
+        >>> ops.Dropout2D(1.0)(Tensor([[[[2.0]]]]))[1].shape
+        (1, 1, 1, 1)
+    """
+    return _with_mask(x, keep_prob, 2)
+
+
+@composite("Dropout3D(keep_prob=0.5)(x)")
+def dropout3d_with_mask(x, keep_prob=0.5):
+    """Dropout of whole channels of [N, C, D, H, W], with the mask, Bool.
+
+    Source: MindSpore's `ops.Dropout3D`.
+
+    Example:
+        >>> ops.Dropout3D(1.0)(Tensor([[[[[2.0]]]]]))[1].shape
+        (1, 1, 1, 1, 1)
+    """
+    return _with_mask(x, keep_prob, 3)

@@ -1,0 +1,496 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recurrent networks: one scan over time for each layer and direction, and its derivative.
+
+Everything that does not depend on the step before stands outside of the scan: the inputs are
+projected by one product for all times, and the gradients of the weights are one product each,
+after the scan that runs backwards in time. A step is one product for all gates.
+
+Arrays are [time, batch, features]; weights are [gates · hidden, features].
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.op import Op
+from mycel.kernel.record.dispatch import applyn
+from mycel.kernel.record.stream import current_stream, record
+from mycel.kernel.record.value import Value
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.joining import concat, split
+from mycel.ops.array.shape import reshape, swapaxes
+from mycel.ops.nn.activation import tanh
+from mycel.ops.nn.recurrent_kinds import KINDS, toward_hidden, toward_input, whole
+
+# -- the scan ------------------------------------------------------------------------------------
+
+
+class Form(NamedTuple):
+    """Which code a scan is: its kind, its direction, and which optional inputs there are."""
+
+    kind: str
+    backwards: bool
+    biased: bool
+    started: bool
+    limited: bool
+
+    def names(self) -> tuple[str, ...]:
+        """The inputs in their order."""
+        names = ("x", "w_ih", "w_hh") + ("b_ih", "b_hh") * self.biased
+        names += ("hidden", "cell")[: KINDS[self.kind].states] * self.started
+        return names + ("lengths",) * self.limited
+
+
+def _wide(dtype):
+    """The type of sums and of the cell: Float32 for the short types."""
+    return np.promote_types(np.float32, dtype) if dtype.itemsize < 4 else np.dtype(dtype)
+
+
+def _product(x, weight, axis, dtype):
+    """x · weight over the last dimension of x and an axis of the weight, summed in `dtype`."""
+    dimensions = (((x.ndim - 1,), (axis,)), ((), ()))
+    return lax.dot_general(x, weight.astype(x.dtype), dimensions, preferred_element_type=dtype)
+
+
+def _start(form, given, x, hidden_size):
+    """The states before the first step; the cell is kept in the wide type."""
+    dtypes = (x.dtype, _wide(x.dtype))[: KINDS[form.kind].states]
+    if not form.started:
+        return tuple(jnp.zeros((x.shape[1], hidden_size), dtype) for dtype in dtypes)
+    states = (given["hidden"], given.get("cell"))
+    return tuple(s.astype(dtype) for s, dtype in zip(states, dtypes, strict=False))
+
+
+def _inside(given, steps):
+    """Which steps of each sequence count, [time, batch, 1]; None for all."""
+    if "lengths" not in given:
+        return None
+    lengths = given["lengths"]
+    times = jnp.arange(steps, dtype=lengths.dtype)
+    return times[:, None, None] < lengths[None, :, None]
+
+
+def _select(inside, new, old):
+    return new if inside is None else jnp.where(inside, new, old)
+
+
+def _forward(form, *arrays):
+    """Outputs at all times, the last states, and what the reverse keeps."""
+    given, kind = dict(zip(form.names(), arrays, strict=True)), KINDS[form.kind]
+    x, w_hh, wide = given["x"], given["w_hh"].astype(given["x"].dtype), _wide(given["x"].dtype)
+    projected = _product(x, given["w_ih"], 1, wide)
+    # Lying transposed before the scan, not by the product of each step.
+    w_hh = whole(w_hh.T)
+    inner = None
+    if form.biased:
+        inner = given["b_hh"].astype(wide)
+        projected += given["b_ih"].astype(wide) + (0 if kind.apart else inner)
+
+    def step(state, now):
+        projected, inside = now
+        recurrent = _product(state[0], w_hh, 0, wide)
+        if kind.apart and inner is not None:
+            recurrent += inner
+        (hidden, *cell), kept = kind.step(projected, recurrent, state)
+        new = (hidden.astype(x.dtype), *cell)
+        output = _select(inside, new[0], jnp.zeros((), x.dtype))
+        new = tuple(_select(inside, n, old) for n, old in zip(new, state, strict=True))
+        return new, (output, kept, new[1:])
+
+    start = _start(form, given, x, w_hh.shape[0])
+    times = (projected, _inside(given, x.shape[0]))
+    last, (outputs, kept, cells) = lax.scan(step, start, times, reverse=form.backwards)
+    return outputs, *[state.astype(x.dtype) for state in last], *kept, *cells
+
+
+def _before(form, sequence, first):
+    """What stood before each step."""
+    ends = (sequence[1:], first) if form.backwards else (first, sequence[:-1])
+    return jnp.concatenate(ends)
+
+
+def _gradients(form, present, mask, *arrays):
+    """The gradients of the inputs that `mask` names.
+
+    Args:
+        arrays: the inputs, the outputs at all times, what was kept, and the cotangents that are
+            `present` of the outputs and the last states.
+    """
+    names, kind = form.names(), KINDS[form.kind]
+    given = dict(zip(names, arrays, strict=False))
+    outputs, *kept = arrays[len(names) : len(arrays) - sum(present)]
+    rest = iter(arrays[len(arrays) - sum(present) :])
+    x, wide = given["x"], _wide(given["x"].dtype)
+    cotangent, *ends = [next(rest).astype(wide) if there else None for there in present]
+    ends = [jnp.zeros(outputs.shape[1:], wide) if end is None else end for end in ends]
+    w_hh = given["w_hh"].astype(x.dtype)
+    cells = kept.pop() if kind.states == 2 else None
+    before, after = _states_around(form, given, outputs, cells, wide)
+    factors = whole(kind.factors(tuple(kept), before, after))
+
+    def step(carry, now):
+        cotangent, factors, inside = now
+        arrived = carry if cotangent is None else (carry[0] + cotangent, *carry[1:])
+        arrived = tuple(_select(inside, c, jnp.zeros((), wide)) for c in arrived)
+        slopes, straight = kind.back(arrived, factors)
+        toward = toward_hidden(kind, slopes).astype(x.dtype)
+        hidden = _product(toward, w_hh, 0, wide)
+        hidden = hidden if straight[0] is None else hidden + straight[0]
+        new = (hidden, *straight[1:])
+        return tuple(_select(inside, n, c) for n, c in zip(new, carry, strict=True)), slopes
+
+    inside = _inside(given, x.shape[0])
+    times = (cotangent, factors, inside)
+    starts, slopes = lax.scan(step, tuple(ends), times, reverse=not form.backwards)
+    made = _after_scan(kind, given, slopes, before[0], wide)
+    made |= dict(zip(("hidden", "cell"), (lambda s=s: s for s in starts), strict=False))
+    return tuple(
+        made[name]().astype(given[name].dtype)
+        for name, wanted in zip(names, mask, strict=True)
+        if wanted
+    )
+
+
+def _states_around(form, given, outputs, cells, wide):
+    """The states before and after each step, in the wide type."""
+    first = _start(form, given, given["x"], outputs.shape[2])
+    hidden = _before(form, outputs, first[0][None])
+    inside = _inside(given, outputs.shape[0])
+    if inside is not None:
+        # Outside of a sequence the outputs are 0, and the state is still the first one.
+        edge = jnp.ones((1, *inside.shape[1:]), bool)
+        hidden = jnp.where(_before(form, inside, edge), hidden, first[0][None])
+    before, after = (hidden.astype(wide),), (outputs.astype(wide),)
+    if cells is None:
+        return before, after
+    return (*before, _before(form, cells, first[1][None])), (*after, cells)
+
+
+def _after_scan(kind, given, slopes, before, wide):
+    """Gradients of what stands outside of the scan, each made when it is asked for."""
+    x = given["x"]
+    inputs = toward_input(kind, slopes)
+    hidden = toward_hidden(kind, slopes)
+
+    def outer(slopes, other):
+        dimensions = (((0, 1), (0, 1)), ((), ()))
+        slopes, other = slopes.astype(x.dtype), other.astype(x.dtype)
+        return lax.dot_general(slopes, other, dimensions, preferred_element_type=wide)
+
+    return {
+        "x": lambda: _product(inputs.astype(x.dtype), given["w_ih"], 0, wide),
+        "w_ih": lambda: outer(inputs, x),
+        "w_hh": lambda: outer(hidden, before),
+        "b_ih": lambda: jnp.sum(inputs, (0, 1), dtype=wide),
+        "b_hh": lambda: jnp.sum(hidden, (0, 1), dtype=wide),
+    }
+
+
+# -- from arrays to recorded operators -------------------------------------------------------------
+
+
+def _rule(form, inputs, outputs, cotangents, mask):
+    """The reverse of a scan: it uses what the scan kept, so that nothing is computed twice.
+
+    A cotangent of what was kept exists in derivatives of second order; they, and lengths that are
+    differentiated, take the derivative that JAX makes of the scan.
+    """
+    shown = 1 + KINDS[form.kind].states
+    present = tuple([cotangent is not None for cotangent in cotangents])
+    given = tuple([cotangent for cotangent in cotangents if cotangent is not None])
+    reversing = current_stream().reversing
+    place = None if reversing is None else reversing[1]
+    if any(present[shown:]) or (form.limited and mask[-1]):
+        made = record(scan_op(form).reverse(tuple(mask), present), inputs + given, place)
+    else:
+        backward = _gradients_op(form, present[:shown], tuple(mask))
+        made = record(backward, (*inputs, outputs[0], *outputs[shown:], *given), place)
+    gradients = iter((made,) if isinstance(made, Value) else made)
+    return [next(gradients) if wanted else None for wanted in mask]
+
+
+@functools.cache
+def scan_op(form: Form) -> Op:
+    """The operator of a scan."""
+    function = functools.partial(_forward, form)
+    return Op(form.kind, function, rule=functools.partial(_rule, form))
+
+
+@functools.cache
+def _gradients_op(form: Form, present: tuple, mask: tuple) -> Op:
+    return Op(form.kind + "'", functools.partial(_gradients, form, present, mask))
+
+
+def scan(kind, x, weights, states=None, lengths=None, backwards=False):
+    """Run one layer of one direction over all times.
+
+    Args:
+        kind: a key of `KINDS`.
+        x: [time, batch, features].
+        weights: of the input, of the hidden state, and their two biases or none.
+        states: the hidden state, and the cell of an LSTM, [batch, hidden]; None for zeros.
+        lengths: [batch], how many steps of each sequence count; the outputs of the others are 0.
+        backwards: begin with the last time.
+
+    Returns:
+        The outputs [time, batch, hidden], the last states, and what the reverse keeps: the gates
+        of LSTM and GRU, and the cells of an LSTM.
+
+    Example:
+        >>> from mycel.ops.nn.recurrent import scan
+        >>> x, w_ih, w_hh = ops.ones((2, 1, 1)), ops.ones((1, 1)), ops.ones((1, 1))
+        >>> outputs, hidden = scan("RNN relu", x, (w_ih, w_hh))
+        >>> print(outputs.reshape(-1), hidden)
+        [1. 2.] [[2.]]
+    """
+    form = Form(kind, backwards, len(weights) == 4, states is not None, lengths is not None)
+    inputs = (x, *weights, *(states or ()))
+    return applyn(scan_op(form), inputs if lengths is None else (*inputs, lengths))
+
+
+@op()
+def recurrent_step(x, w_ih, w_hh, hidden, cell=None, b_ih=None, b_hh=None, *, kind):
+    """One step for inputs [batch, features]: the new hidden state, and the cell of an LSTM.
+
+    Raises:
+        TypeError: the element types differ.
+        ValueError: shapes that do not go together.
+
+    Example:
+        >>> from mycel.ops.nn.recurrent import recurrent_step
+        >>> one = ops.ones((1, 1))
+        >>> print(recurrent_step(one, one, one, one, kind="RNN relu"))
+        [[2.]]
+    """
+    states = (hidden,) if cell is None else (hidden, cell)
+    _check_step(x, w_ih, w_hh, states)
+    wide = _wide(x.dtype)
+    projected, recurrent = _product(x, w_ih, 1, wide), _product(hidden, w_hh, 1, wide)
+    if b_ih is not None:
+        projected, recurrent = projected + b_ih.astype(wide), recurrent + b_hh.astype(wide)
+    new, _ = KINDS[kind].step(projected, recurrent, tuple(s.astype(wide) for s in states))
+    made = tuple(state.astype(x.dtype) for state in new)
+    return made[0] if len(made) == 1 else made
+
+
+def _check_step(x, w_ih, w_hh, states):
+    kinds = {array.dtype for array in (x, w_ih, w_hh, *states)}
+    if len(kinds) > 1:
+        names = ", ".join(sorted(map(str, kinds)))
+        raise TypeError(
+            f"x, hx and the Parameters must have one element type, not {names}; convert x and hx "
+            "with `.astype(...)`, or make the Cell with another dtype."
+        )
+    if x.ndim != 2 or x.shape[1] != w_ih.shape[1]:
+        raise ValueError(f"x must be [batch, input_size={w_ih.shape[1]}], not {x.shape}.")
+    for state in states:
+        if state.shape != (x.shape[0], w_hh.shape[1]):
+            raise ValueError(
+                f"The state must have the shape {(x.shape[0], w_hh.shape[1])}, [batch of x, "
+                f"hidden_size], not {state.shape}."
+            )
+
+
+# -- MindSpore's operators for one layer -----------------------------------------------------------
+
+ONLY = {
+    "cell_type": "LSTM",
+    "direction": "UNIDIRECTIONAL",
+    "cell_depth": 1,
+    "use_peephole": False,
+    "keep_prob": 1.0,
+    "cell_clip": -1.0,
+    "num_proj": 0,
+    "time_major": True,
+    "activation": "tanh",
+    "reset_after": True,
+    "seq_length": None,
+}
+
+
+def _check_only(name, **given):
+    """What MindSpore's operators are declared with, but do not compute otherwise."""
+    for key, value in given.items():
+        only = ONLY[key]
+        if value is not only and (only is None or value != only):
+            raise wrong(ValueError, f"{name}: {key}", repr(only), repr(value))
+
+
+def _check_shape(name, what, tensor, shape):
+    if tensor is not None and tuple(tensor.shape) != shape:
+        raise wrong(ValueError, f"{name}: {what}", f"of shape {shape}", tuple(tensor.shape))
+
+
+def _transposed(weight, order):
+    """A weight [features, gates · hidden] as ours, with its gates in another order."""
+    parts = split(weight, weight.shape[1] // len(order), 1)
+    return swapaxes(concat([parts[i] for i in order], 1), 0, 1)
+
+
+def _ordered(bias, order):
+    parts = split(bias, bias.shape[0] // len(order))
+    return [parts[i] for i in order]
+
+
+@composite(
+    "DynamicRNN(cell_type='LSTM', direction='UNIDIRECTIONAL', cell_depth=1, use_peephole=False,"
+    " keep_prob=1.0, cell_clip=-1.0, num_proj=0, time_major=True, activation='tanh',"
+    " forget_bias=0.0, is_training=True)(x, w, b, seq_length, init_h, init_c)"
+)
+def dynamic_rnn(
+    x,
+    w,
+    b,
+    seq_length=None,
+    init_h=None,
+    init_c=None,
+    cell_type="LSTM",
+    direction="UNIDIRECTIONAL",
+    cell_depth=1,
+    use_peephole=False,
+    keep_prob=1.0,
+    cell_clip=-1.0,
+    num_proj=0,
+    time_major=True,
+    activation="tanh",
+    forget_bias=0.0,
+    is_training=True,
+):
+    """One layer of an LSTM in one direction, with its gates.
+
+    Args:
+        x: [time, batch, features].
+        w: [features + hidden, 4 · hidden], gates in the order input, new, forget, output.
+        b: [4 · hidden].
+        init_h, init_c: [1, batch, hidden]; None for zeros.
+        forget_bias: a number added to the bias of the forget gate.
+
+    Returns:
+        At all times: the output, hidden state (the same), cell, gates input, new, forget, output,
+        and tanh of the cell; [time, batch, hidden] each.
+
+    Raises:
+        ValueError: shapes that do not go together, or an attribute other than its default, where
+            MindSpore computes nothing else either.
+
+    Source: MindSpore's `ops.DynamicRNN`, which runs on Ascend only.
+
+    Example:
+        >>> x, w, b = ops.ones((2, 1, 1)), ops.ones((2, 4)), ops.zeros((4,))
+        >>> outputs, *others = ops.DynamicRNN()(x, w, b, None, None, None)
+        >>> print(outputs.reshape(-1), len(others))
+        [0.36960638 0.6505353 ] 7
+    """
+    del is_training
+    _check_only(
+        "DynamicRNN", cell_type=cell_type, direction=direction, cell_depth=cell_depth,
+        use_peephole=use_peephole, keep_prob=keep_prob, cell_clip=cell_clip, num_proj=num_proj,
+        time_major=time_major, activation=activation, seq_length=seq_length,
+    )  # fmt: skip
+    _, batch, features = _lengths_of("DynamicRNN", x)
+    hidden = w.shape[-1] // 4
+    _check_shape("DynamicRNN", "w", w, (features + hidden, 4 * hidden))
+    _check_shape("DynamicRNN", "b", b, (4 * hidden,))
+    for name, state in (("init_h", init_h), ("init_c", init_c)):
+        _check_shape("DynamicRNN", name, state, (1, batch, hidden))
+    weight = _transposed(w, (0, 2, 1, 3))
+    entering, forgetting, new, leaving = _ordered(b, (0, 2, 1, 3))
+    bias = concat([entering, forgetting + forget_bias, new, leaving])
+    states = None
+    if init_h is not None or init_c is not None:
+        given = init_h if init_c is None else init_c
+        states = [reshape(given * 0 if s is None else s, (batch, hidden)) for s in (init_h, init_c)]
+    weights = (weight[:, :features], weight[:, features:], bias, bias * 0)
+    outputs, _, _, gates, cells = scan("LSTM", x, weights, states)
+    entering, forgetting, new, leaving = split(gates, hidden, 2)
+    made = (outputs, outputs, cells, entering, new, forgetting, leaving, tanh(cells))
+    return tuple([part.astype(b.dtype) for part in made])
+
+
+def _lengths_of(name, x):
+    if x.ndim != 3:
+        raise wrong(ValueError, f"{name}: x", "[time, batch, features]", f"shape {x.shape}")
+    return x.shape
+
+
+@composite(
+    "DynamicGRUV2(direction='UNIDIRECTIONAL', cell_depth=1, keep_prob=1.0, cell_clip=-1.0,"
+    " num_proj=0, time_major=True, activation='tanh', gate_order='rzh', reset_after=True,"
+    " is_training=True)(x, weight_input, weight_hidden, bias_input, bias_hidden, seq_length,"
+    " init_h)"
+)
+def dynamic_gru(
+    x,
+    weight_input,
+    weight_hidden,
+    bias_input=None,
+    bias_hidden=None,
+    seq_length=None,
+    init_h=None,
+    direction="UNIDIRECTIONAL",
+    cell_depth=1,
+    keep_prob=1.0,
+    cell_clip=-1.0,
+    num_proj=0,
+    time_major=True,
+    activation="tanh",
+    gate_order="rzh",
+    reset_after=True,
+    is_training=True,
+):
+    """One layer of a GRU in one direction, with its gates.
+
+    Args:
+        x: [time, batch, features].
+        weight_input, weight_hidden: [features, 3 · hidden] and [hidden, 3 · hidden].
+        bias_input, bias_hidden: [3 · hidden], or None.
+        init_h: [batch, hidden]; None for zeros.
+        gate_order: 'rzh' (reset, update, new) or 'zrh'.
+
+    Returns:
+        At all times: the output, hidden state (the same), gates update, reset and new, and what
+        the reset gate is multiplied by; [time, batch, hidden] each.
+
+    Raises:
+        ValueError: shapes that do not go together, or an attribute other than its default.
+
+    Source: MindSpore's `ops.DynamicGRUV2`, which runs on Ascend only.
+
+    Example:
+        >>> x, w_input, w_hidden = ops.ones((2, 1, 1)), ops.ones((1, 3)), ops.ones((1, 3))
+        >>> outputs, *others = ops.DynamicGRUV2()(x, w_input, w_hidden)
+        >>> print(outputs.reshape(-1), len(others))
+        [0.20482421 0.34675312] 5
+    """
+    del is_training
+    _check_only(
+        "DynamicGRUV2", direction=direction, cell_depth=cell_depth, keep_prob=keep_prob,
+        cell_clip=cell_clip, num_proj=num_proj, time_major=time_major, activation=activation,
+        reset_after=reset_after, seq_length=seq_length,
+    )  # fmt: skip
+    if gate_order not in ("rzh", "zrh"):
+        raise wrong(ValueError, "DynamicGRUV2: gate_order", "'rzh' or 'zrh'", repr(gate_order))
+    _, batch, features = _lengths_of("DynamicGRUV2", x)
+    hidden = weight_input.shape[-1] // 3
+    _check_shape("DynamicGRUV2", "weight_input", weight_input, (features, 3 * hidden))
+    _check_shape("DynamicGRUV2", "weight_hidden", weight_hidden, (hidden, 3 * hidden))
+    _check_shape("DynamicGRUV2", "bias_input", bias_input, (3 * hidden,))
+    _check_shape("DynamicGRUV2", "bias_hidden", bias_hidden, (3 * hidden,))
+    _check_shape("DynamicGRUV2", "init_h", init_h, (batch, hidden))
+    order = tuple(gate_order.index(gate) for gate in "rzh")
+    weights = (_transposed(weight_input, order), _transposed(weight_hidden, order))
+    biases = [bias for bias in (bias_input, bias_hidden) if bias is not None]
+    if biases:
+        both = (biases[0] * 0 if b is None else b for b in (bias_input, bias_hidden))
+        weights += tuple(concat(_ordered(bias, order)) for bias in both)
+    outputs, _, gates = scan("GRU", x, weights, None if init_h is None else (init_h,))
+    reset, update, new, inner = split(gates, hidden, 2)
+    dtype = next((given.dtype for given in (*biases, init_h) if given is not None), x.dtype)
+    made = (outputs, outputs, update, reset, new, inner)
+    return tuple([part.astype(dtype) for part in made])

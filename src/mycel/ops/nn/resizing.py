@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resizing: nearest elements, linear and cubic interpolation, means of areas.
+
+Each is linear, one dimension after the other, and so is its derivative: a matrix with few numbers
+in a row, and that matrix transposed. Both are applied as sums of gathered elements.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.axes import one_or_more, several
+
+# With more numbers in a row than this (areas, derivatives of a great enlargement) a matrix product
+# does the same in less code.
+MOST_TAPS = 16
+
+METHODS = {
+    "nearest": "nearest",
+    "nearest-exact": "nearest",
+    "linear": "linear",
+    "bilinear": "linear",
+    "trilinear": "linear",
+    "bicubic": "cubic",
+    "area": "area",
+}
+# The numbers of dimensions that each mode takes, and whether it knows of corners.
+RANKS = {
+    "nearest": (3, 4, 5),
+    "nearest-exact": (3, 4, 5),
+    "linear": (3,),
+    "bilinear": (4,),
+    "bicubic": (4,),
+    "trilinear": (5,),
+    "area": (3, 4, 5),
+}
+WITH_CORNERS = ("linear", "bilinear", "bicubic", "trilinear")
+
+
+@op()
+def resized(x, *, sizes, method, centers, steps):
+    """The last dimensions of x with other lengths.
+
+    Args:
+        sizes: the new lengths.
+        method: 'nearest', 'linear', 'cubic' (as MindSpore rounds it), 'cubic-exact' or 'area'.
+        centers: which positions correspond: 'corners' (first and last elements), 'halves' (the
+            middles of elements), or 'edges' (the first elements, and then by `steps`).
+        steps: how far to go for one new element; None is the ratio of the lengths.
+
+    Raises:
+        TypeError: integers, except to the nearest.
+
+    Example:
+        >>> from mycel.ops.nn.resizing import resized
+        >>> print(resized(Tensor([1.0, 3.0]), (3,), "linear", "corners", (None,)))
+        [1. 2. 3.]
+    """
+    if method != "nearest" and not jnp.issubdtype(x.dtype, jnp.floating):
+        raise TypeError(f"Interpolation needs real numbers, not {x.dtype}; use x.astype(...).")
+    front = x.ndim - len(sizes)
+    return _applied(x, _matrices(x.shape[front:], sizes, method, centers, steps))
+
+
+@resized.reverse
+def _(x, output, cotangent, *, sizes, method, centers, steps):
+    front = x.ndim - len(sizes)
+    forward = _matrices(x.shape[front:], sizes, method, centers, steps)
+    return _applied(cotangent, [matrix.T for matrix in forward])
+
+
+def _matrices(lengths, sizes, method, centers, steps):
+    """For each dimension [size, length]: what every new element takes of the old ones."""
+    parts = zip(lengths, sizes, steps, strict=True)
+    return [MATRICES[method](n, size, centers, step) for n, size, step in parts]
+
+
+def _positions(length, size, centers, step, kind=np.float64):
+    """Where each new element lies among the old ones, in MindSpore's Float32 where that chooses."""
+    places = np.arange(size, dtype=kind)
+    if centers == "corners":
+        return places * kind((length - 1) / (size - 1) if size > 1 else 0)
+    step = kind(length / size if step is None else step)
+    return places * step if centers == "edges" else (places + kind(0.5)) * step
+
+
+def _nearest(length, size, centers, step):
+    places = _positions(length, size, centers, step, np.float32)
+    # Between two corners the upper one is the nearest.
+    chosen = np.floor(places + 0.5 if centers == "corners" else places)
+    return np.eye(length)[np.minimum(chosen, length - 1).astype(int)]
+
+
+def _linear(length, size, centers, step):
+    places = _positions(length, size, centers, step)
+    places = np.maximum(places - 0.5, 0) if centers == "halves" else places
+    low = np.minimum(np.floor(places), length - 1)
+    return _weighted(length, low, [1 - (places - low), places - low], 0)
+
+
+def _cubic(length, size, centers, step):
+    """As MindSpore has it: fractions of 1/1024, and between middles another slope.
+
+    There what lies outside does not count; elsewhere it is as the outermost elements.
+    """
+    halves = centers == "halves"
+    low, away = _below(length, size, centers, step, np.float32)
+    away = np.round(away * 1024) / 1024
+    made = _cubic_rows(length, low, away, -0.5 if halves else -0.75, outside=not halves)
+    return made / made.sum(1, keepdims=True) if halves else made
+
+
+def _cubic_exact(length, size, centers, step):
+    return _cubic_rows(length, *_below(length, size, centers, step), -0.75)
+
+
+def _below(length, size, centers, step, kind=np.float64):
+    """The old element below each new one, and how far away it is."""
+    places = _positions(length, size, centers, step, kind)
+    places = places - kind(0.5) if centers == "halves" else places
+    low = np.floor(places)
+    return low, (places - low).astype(np.float64)
+
+
+def _cubic_rows(length, low, away, slope, outside=True):
+    """Rows of four weights, of the piecewise cubic curve with this slope at distance 1."""
+    weights = []
+    for offset in (-1, 0, 1, 2):
+        distance = abs(away - offset)
+        near = ((slope + 2) * distance - (slope + 3)) * distance**2 + 1
+        far = ((distance - 5) * distance + 8) * distance * slope - 4 * slope
+        weight = np.where(distance <= 1, near, far)
+        inside = (low + offset >= 0) & (low + offset < length)
+        weights.append(weight if outside else weight * inside)
+    return _weighted(length, low, weights, -1)
+
+
+def _weighted(length, low, weights, offset):
+    """Rows with `weights` at the positions from `low + offset`; those outside go to the ends."""
+    made = np.zeros((len(low), length))
+    for number, weight in enumerate(weights):
+        place = np.clip(low + offset + number, 0, length - 1).astype(int)
+        np.add.at(made, (np.arange(len(low)), place), weight)
+    return made
+
+
+def _area(length, size, centers, step):
+    made = np.zeros((size, length))
+    for i in range(size):
+        start, end = i * length // size, -(-(i + 1) * length // size)
+        made[i, start:end] = 1 / (end - start)
+    return made
+
+
+MATRICES = {
+    "nearest": _nearest,
+    "linear": _linear,
+    "cubic": _cubic,
+    "cubic-exact": _cubic_exact,
+    "area": _area,
+}
+
+
+def _applied(x, matrices):
+    """Each matrix times one of the last dimensions of x; sums of halves in Float32."""
+    wide = x.astype(np.float32) if x.dtype.itemsize < 4 and x.dtype.kind in "fV" else x
+    for axis, matrix in enumerate(matrices, x.ndim - len(matrices)):
+        wide = _times(wide, axis, matrix)
+    return wide.astype(x.dtype)
+
+
+def _times(x, axis, matrix):
+    rows, columns = matrix.shape
+    if rows == columns and (matrix == np.eye(rows)).all():
+        return x
+    if rows % columns == 0 and (matrix == np.eye(columns).repeat(rows // columns, 0)).all():
+        return jnp.repeat(x, rows // columns, axis)
+    if columns % rows == 0 and (matrix == np.eye(rows).repeat(columns // rows, 1)).all():
+        shape = (*x.shape[:axis], rows, columns // rows, *x.shape[axis + 1 :])
+        return x.reshape(shape).sum(axis + 1, x.dtype)
+    taps = (matrix != 0).sum(1).max()
+    if taps > MOST_TAPS:
+        product = jnp.tensordot(
+            x, jnp.array(matrix, x.dtype), ((axis,), (1,)), precision=lax.Precision.HIGHEST
+        )
+        return jnp.moveaxis(product, -1, axis)
+    places = np.argsort(matrix == 0, 1, kind="stable")[:, :taps]
+    weights = np.take_along_axis(matrix, places, 1)
+    shape = [1] * x.ndim
+    shape[axis] = rows
+    total = None
+    for place, weight in zip(places.T, weights.T, strict=True):
+        part = jnp.take(x, place, axis, mode="clip")
+        if not (weight == 1).all():
+            part = part * jnp.array(weight.reshape(shape), x.dtype)
+        total = part if total is None else total + part
+    return total
+
+
+def _numbers(values, what):
+    """A tuple of Python numbers, of one or several or a Tensor of them."""
+    if hasattr(values, "asnumpy"):
+        values = values.asnumpy().tolist()
+    values = one_or_more(values)
+    if any(isinstance(n, bool) or not isinstance(n, (int, float)) or not n > 0 for n in values):
+        raise ValueError(f"{what} must be of positive numbers, not {values}.")
+    return values
+
+
+@composite(
+    "ops.interpolate(input=x, size=None, scale_factor=None, mode='nearest', align_corners=None,"
+    " recompute_scale_factor=None, roi=None, scales=None, sizes=None,"
+    " coordinate_transformation_mode=None)",
+    "ops.upsample(input=x, size=None, scale_factor=None, mode='nearest', align_corners=None,"
+    " recompute_scale_factor=None)",
+)
+def interpolate(
+    x,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=None,
+    recompute_scale_factor=None,
+    roi=None,
+    scales=None,
+    sizes=None,
+    coordinate_transformation_mode=None,
+):
+    """x [N, C, *space] with other lengths of space.
+
+    Args:
+        size: the new lengths, one number or one for each dimension.
+        scale_factor: instead of `size`, by how much to multiply them.
+        mode: 'nearest', 'nearest-exact', 'linear' (one dimension of space), 'bilinear', 'bicubic'
+            (two), 'trilinear' (three) or 'area' (means).
+        align_corners: first and last elements keep their place; else elements are seen as areas,
+            and the edges of the outermost ones keep theirs. Not for 'nearest' and 'area'.
+        recompute_scale_factor: go by the ratio of the lengths, not by `scale_factor` itself.
+        roi, scales, sizes, coordinate_transformation_mode: as MindSpore 1 called them; there the
+            mode of coordinates is 'align_corners' (its default), 'half_pixel' or 'asymmetric'.
+
+    Raises:
+        ValueError: an unknown mode, one that does not fit x, or sizes that are not there, given
+            twice, of another count or not positive.
+
+    Source: MindSpore's `ops.interpolate`, `ops.upsample`.
+
+    Example:
+        >>> x = Tensor([[[1.0, 3.0]]])
+        >>> print(ops.interpolate(x, size=3, mode="linear", align_corners=True))
+        [[[1. 2. 3.]]]
+    """
+    if isinstance(mode, (tuple, list)):
+        # All by position, in the order of MindSpore 1.
+        scales, sizes, coordinate_transformation_mode = scale_factor, mode, align_corners
+        size = scale_factor = align_corners = None
+        mode, recompute_scale_factor = recompute_scale_factor, None
+    if sizes is not None or scales is not None:
+        return _interpolate_as_before(x, mode, scales, sizes, coordinate_transformation_mode)
+    return _interpolate(x, size, scale_factor, mode, align_corners, recompute_scale_factor, METHODS)
+
+
+@composite(
+    "mint.nn.functional.interpolate(input=x, size=None, scale_factor=None, mode='nearest',"
+    " align_corners=None, recompute_scale_factor=None)",
+    "mint.nn.functional.upsample(input=x, size=None, scale_factor=None, mode='nearest',"
+    " align_corners=None)",
+)
+def interpolate_exactly(
+    x,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=None,
+    recompute_scale_factor=None,
+):
+    """As `ops.interpolate`, but 'bicubic' by the same curve with and without `align_corners`.
+
+    Raises:
+        ValueError: as `ops.interpolate`.
+
+    Source: MindSpore's `mint.nn.functional.interpolate`.
+
+    Example:
+        >>> print(mint.nn.functional.interpolate(Tensor([[[1.0, 3.0]]]), scale_factor=2))
+        [[[1. 1. 3. 3.]]]
+    """
+    methods = METHODS | {"bicubic": "cubic-exact"}
+    return _interpolate(x, size, scale_factor, mode, align_corners, recompute_scale_factor, methods)
+
+
+def _interpolate(x, size, scale_factor, mode, align_corners, recompute, methods):
+    if mode not in METHODS:
+        raise ValueError(f"mode is one of {', '.join(map(repr, METHODS))}, not {mode!r}.")
+    if align_corners is not None and mode not in WITH_CORNERS:
+        raise ValueError(f"align_corners is not for mode {mode!r}.")
+    lengths, steps = _lengths(x, mode, size, scale_factor, recompute)
+    centers = "corners" if align_corners else "edges" if mode == "nearest" else "halves"
+    return resized(x, lengths, methods[mode], centers, steps)
+
+
+def _lengths(x, mode, size, scale_factor, recompute):
+    """The new lengths, and how far to go for each new element."""
+    if x.ndim not in RANKS[mode]:
+        allowed = " or ".join(map(str, RANKS[mode]))
+        raise ValueError(f"mode {mode!r} needs {allowed} dimensions, not {x.shape}.")
+    if (size is None) == (scale_factor is None):
+        raise ValueError("Give either a size or a scale_factor.")
+    old = x.shape[2:]
+    if size is not None:
+        size = several(_numbers(size, "size"), len(old), "size")
+        return tuple(map(int, size)), (None,) * len(old)
+    factors = several(_numbers(scale_factor, "scale_factor"), len(old), "scale_factor")
+    lengths = tuple(int(n * factor) for n, factor in zip(old, factors, strict=True))
+    if min(lengths) < 1:
+        raise ValueError(f"A scale_factor of {scale_factor} leaves nothing of {x.shape}.")
+    if recompute:
+        return lengths, (None,) * len(old)
+    return lengths, tuple(1 / factor for factor in factors)
+
+
+def _interpolate_as_before(x, mode, scales, sizes, coordinates):
+    known = {"align_corners": "corners", "half_pixel": "halves", "asymmetric": "edges"}
+    coordinates = coordinates or "align_corners"
+    if coordinates not in known:
+        expected = ", ".join(map(repr, known))
+        raise ValueError(f"coordinate_transformation_mode is one of {expected}.")
+    mode = "linear" if mode == "nearest" and x.ndim == 3 else mode
+    if mode not in ("linear", "bilinear"):
+        raise ValueError(
+            f"With `sizes` or `scales` the mode is 'linear' or 'bilinear', not {mode!r}."
+        )
+    if scales is not None and len(one_or_more(scales)) == x.ndim:
+        scales = scales[2:]
+    lengths, steps = _lengths(x, mode, sizes, scales, False)
+    return resized(x, lengths, "linear", known[coordinates], steps)
+
+
+def _resize_image(x, size, method, align_corners, half_pixel_centers):
+    if x.ndim != 4:
+        raise ValueError(f"Images are [N, C, H, W], not {x.shape}.")
+    if align_corners and half_pixel_centers:
+        raise ValueError("align_corners and half_pixel_centers cannot both be True.")
+    size = tuple(map(int, several(_numbers(size, "size"), 2, "size")))
+    centers = "corners" if align_corners else "halves" if half_pixel_centers else "edges"
+    return resized(x, size, method, centers, (None, None))
+
+
+@composite(
+    "ResizeNearestNeighbor(size, align_corners=False, half_pixel_centers=False)(input_x=x)",
+    "ResizeNearestNeighborV2(align_corners=False, half_pixel_centers=False)(image=x, size=size)",
+)
+def resize_nearest(x, size, align_corners=False, half_pixel_centers=False):
+    """Images [N, C, H, W] of another size, each pixel the nearest old one.
+
+    Args:
+        size: the new (H, W).
+        align_corners: the corner pixels keep their place.
+        half_pixel_centers: the middles of pixels count, not their upper left corners.
+
+    Raises:
+        ValueError: no images, a size that is not positive, or both kinds of positions.
+
+    Source: MindSpore's `ops.ResizeNearestNeighbor`, `ops.ResizeNearestNeighborV2`.
+
+    Example:
+        >>> print(ops.ResizeNearestNeighbor((1, 4))(Tensor([[[[1.0, 2.0]]]])))
+        [[[[1. 1. 2. 2.]]]]
+    """
+    return _resize_image(x, size, "nearest", align_corners, half_pixel_centers)
+
+
+@composite(
+    "ResizeBilinear(size, align_corners=False, half_pixel_centers=False)(x)",
+    "ResizeBilinearV2(align_corners=False, half_pixel_centers=False)(image=x, size=size)",
+)
+def resize_bilinear(x, size, align_corners=False, half_pixel_centers=False):
+    """Images [N, C, H, W] of another size, each pixel between the four old ones around it.
+
+    Args:
+        size: the new (H, W).
+        align_corners: the corner pixels keep their place.
+        half_pixel_centers: the middles of pixels count, not their upper left corners.
+
+    Raises:
+        ValueError: no images, a size that is not positive, or both kinds of positions.
+
+    Source: MindSpore's `ops.ResizeBilinear`, `ops.ResizeBilinearV2`.
+
+    Example:
+        >>> print(ops.ResizeBilinear((1, 3), align_corners=True)(Tensor([[[[1.0, 2.0]]]])))
+        [[[[1.  1.5 2. ]]]]
+    """
+    return _resize_image(x, size, "linear", align_corners, half_pixel_centers)
+
+
+@composite("ResizeBicubic(align_corners=False, half_pixel_centers=False)(image=x, size=size)")
+def resize_bicubic(x, size, align_corners=False, half_pixel_centers=False):
+    """Images [N, C, H, W] of another size, each pixel from the sixteen old ones around it.
+
+    Raises:
+        ValueError: no images, a size that is not positive, or both kinds of positions.
+
+    Source: MindSpore's `ops.ResizeBicubic`.
+
+    Example:
+        >>> print(ops.ResizeBicubic(align_corners=True)(Tensor([[[[1.0, 2.0]]]]), (1, 3)))
+        [[[[1.  1.5 2. ]]]]
+    """
+    return _resize_image(x, size, "cubic", align_corners, half_pixel_centers)

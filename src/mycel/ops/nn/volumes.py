@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolution and pooling in three dimensions, and the maxima of adaptive regions."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.kernel.base.dtypes import int32
+from mycel.kernel.spell import composite, op
+from mycel.ops.nn.convolution import convolution
+from mycel.ops.nn.pooling import (
+    adaptive_mean,
+    adaptive_sizes,
+    averaged,
+    named_window,
+    region_bounds,
+    regions_maximum,
+    window_argmax,
+    window_maximum,
+    window_mean,
+    windows_of,
+)
+
+
+@composite(
+    "Conv3D(out_channel, kernel_size, mode=1, pad_mode='valid', pad=(padding, 0), stride=1,"
+    " dilation=1, group=(groups, 1), data_format='NCDHW')(x=x, weight=weight)"
+)
+def conv3d(
+    x,
+    weight,
+    out_channel=None,
+    kernel_size=None,
+    mode=1,
+    pad_mode="valid",
+    padding=0,
+    stride=1,
+    dilation=1,
+    groups=1,
+    data_format="NCDHW",
+):
+    """Slide a kernel over volumes and sum the products.
+
+    Args:
+        x: [N, C, D, H, W]; weight: [O, C / groups, *kernel].
+        pad_mode: 'valid', 'same' or 'pad'; `padding` is one number, three, or six.
+
+    Raises:
+        ValueError: shapes, channels or attributes that do not go together.
+
+    Source: MindSpore's `ops.Conv3D`.
+
+    Example:
+        >>> x, w = ops.ones((1, 1, 2, 2, 2)), ops.ones((1, 1, 2, 2, 2))
+        >>> print(ops.Conv3D(1, 2)(x, w).asnumpy().ravel())
+        [8.]
+    """
+    settings = mode, stride, pad_mode, padding, dilation, groups, data_format
+    return convolution(x, weight, out_channel, kernel_size, *settings)
+
+
+@composite(
+    "ops.max_pool3d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,"
+    " return_indices=False)"
+)
+def max_pool3d(
+    x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+):
+    """The maximum of every window of [N, C, D, H, W] or [C, D, H, W].
+
+    Args:
+        stride: from window to window; None is the kernel size.
+        ceil_mode: a last window may reach over the edge.
+        return_indices: give the positions of the maxima too, Int64, counted through D, H and W.
+
+    Raises:
+        ValueError: a window that does not fit.
+
+    Source: MindSpore's `ops.max_pool3d`.
+
+    Example:
+        >>> print(ops.max_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (1, 2, 2)))
+        [[[[4.]]]]
+    """
+    *window, _ = windows_of(x, 3, kernel_size, stride, padding, dilation, ceil_mode)
+    pooled = window_maximum(x, *window)
+    return (pooled, window_argmax(x, *window)) if return_indices else pooled
+
+
+def _mode(pad_mode, data_format):
+    if data_format != "NCDHW":
+        raise ValueError(f"Only the layout NCDHW is there, not {data_format!r}.")
+    mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
+    if mode not in ("valid", "same", "pad"):
+        raise ValueError(f"pad_mode is 'valid', 'same' or 'pad', not {pad_mode!r}.")
+    return mode
+
+
+def _five(numbers):
+    """(1, 1, d, h, w) as (d, h, w): an older way to write a window."""
+    return numbers[2:] if isinstance(numbers, (tuple, list)) and len(numbers) == 5 else numbers
+
+
+@composite(
+    "MaxPool3D(kernel_size=1, strides=1, pad_mode='VALID', pad_list=0, ceil_mode=None,"
+    " data_format='NCDHW')(x)"
+)
+def max_pool_volume(
+    x,
+    kernel_size=1,
+    strides=1,
+    pad_mode="VALID",
+    pad_list=0,
+    ceil_mode=None,
+    data_format="NCDHW",
+):
+    """The maximum of every window of [N, C, D, H, W].
+
+    Args:
+        pad_mode: 'valid' (none), 'same' (as many outputs as inputs / strides), or 'pad':
+            `pad_list` and `ceil_mode` count.
+
+    Raises:
+        ValueError: an unknown mode or layout, or a window that does not fit.
+
+    Source: MindSpore's `ops.MaxPool3D`.
+
+    Example:
+        >>> ops.MaxPool3D(2, 2)(ops.ones((1, 1, 4, 4, 4))).shape
+        (1, 1, 2, 2, 2)
+    """
+    mode, kernel, stride = _mode(pad_mode, data_format), _five(kernel_size), _five(strides)
+    if mode == "pad":
+        return max_pool3d(x, kernel, stride, pad_list, 1, bool(ceil_mode))
+    return window_maximum(x, *named_window(x, kernel, stride, mode, "NCHW"))
+
+
+@composite(
+    "ops.avg_pool3d(input_x=x, kernel_size=1, stride=1, padding=0, ceil_mode=False,"
+    " count_include_pad=True, divisor_override=0)",
+    "mint.nn.functional.avg_pool3d(input=x, kernel_size=kernel_size, stride=None, padding=0,"
+    " ceil_mode=False, count_include_pad=True, divisor_override=None)",
+)
+def avg_pool3d(
+    x,
+    kernel_size=1,
+    stride=1,
+    padding=0,
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=0,
+):
+    """The mean of every window of [N, C, D, H, W] or [C, D, H, W].
+
+    Args:
+        count_include_pad: whether padding counts in the mean.
+        divisor_override: a number to divide by instead of the count.
+
+    Raises:
+        ValueError: a window that does not fit.
+
+    Source: MindSpore's `ops.avg_pool3d`.
+
+    Example:
+        >>> print(ops.avg_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (1, 2, 2)))
+        [[[[2.5]]]]
+    """
+    return averaged(
+        x, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+@composite(
+    "AvgPool3D(kernel_size=1, strides=1, pad_mode='valid', pad=(padding, 0), ceil_mode=False,"
+    " count_include_pad=True, divisor_override=0, data_format='NCDHW')(x)"
+)
+def mean_pool_volume(
+    x,
+    kernel_size=1,
+    strides=1,
+    pad_mode="valid",
+    padding=0,
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=0,
+    data_format="NCDHW",
+):
+    """The mean of every window of [N, C, D, H, W].
+
+    Args:
+        pad_mode: 'valid' (none), 'same' (as many outputs as inputs / strides), or 'pad'.
+        count_include_pad: whether padding counts in the mean.
+        divisor_override: a number to divide by instead of the count.
+
+    Raises:
+        ValueError: an unknown mode or layout, or a window that does not fit.
+
+    Source: MindSpore's `ops.AvgPool3D`.
+
+    Example:
+        >>> ops.AvgPool3D(2, 2)(ops.ones((1, 1, 4, 4, 4))).shape
+        (1, 1, 2, 2, 2)
+    """
+    mode, kernel, stride = _mode(pad_mode, data_format), _five(kernel_size), _five(strides)
+    if mode == "pad":
+        settings = padding, ceil_mode, count_include_pad, divisor_override
+        return avg_pool3d(x, kernel, stride, *settings)
+    window = named_window(x, kernel, stride, mode, "NCHW")
+    counting = window[2] if count_include_pad else None
+    return window_mean(x, *window, int(divisor_override) if divisor_override else counting)
+
+
+@composite(
+    "ops.adaptive_avg_pool3d(input=x, output_size=output_size)",
+    "AdaptiveAvgPool3D(output_size)(x)",
+    "mint.nn.functional.adaptive_avg_pool3d(input=x, output_size=output_size)",
+)
+def adaptive_avg_pool3d(x, output_size):
+    """The mean of regions that cover D, H and W, `output_size` of them; None keeps a length.
+
+    Source: MindSpore's `ops.adaptive_avg_pool3d`, `ops.AdaptiveAvgPool3D`.
+
+    Example:
+        >>> print(ops.adaptive_avg_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1))
+        [[[[2.5]]]]
+    """
+    return adaptive_mean(x, output_size, 3)
+
+
+@op()
+def regions_argmax(x, *, sizes):
+    """The position of each region's first maximum, counted through the pooled dimensions, Int64.
+
+    Example:
+        >>> from mycel.ops.nn.volumes import regions_argmax
+        >>> print(regions_argmax(Tensor([1.0, 3.0, 2.0]), (2,)))
+        [1 1]
+    """
+    space, front = len(sizes), x.ndim - len(sizes)
+    lengths = x.shape[front:]
+    members = [_members(n, size) for n, size in zip(lengths, sizes, strict=True)]
+    places = np.arange(math.prod(lengths)).reshape(lengths)
+    for i in reversed(range(space)):
+        x = jnp.take(x, members[i], front + i)
+        places = places.take(members[i], i)
+    # [..., size, members, size, members, …]: the members of a region last.
+    outer = [front + 2 * i for i in range(space)]
+    x = x.transpose(*range(front), *outer, *[i + 1 for i in outer])
+    x = x.reshape(*x.shape[: front + space], -1)
+    places = places.transpose(*range(0, 2 * space, 2), *range(1, 2 * space, 2))
+    places = jnp.broadcast_to(jnp.array(places.reshape(*sizes, -1), np.int64), x.shape)
+    return jnp.take_along_axis(places, x.argmax(-1, keepdims=True), -1)[..., 0]
+
+
+def _members(length, size):
+    """For each region the positions in it; the last is repeated where others are longer."""
+    bounds = region_bounds(length, size)
+    most = max(end - start for start, end in bounds)
+    return np.array([[min(start + i, end - 1) for i in range(most)] for start, end in bounds])
+
+
+def _adaptive_maximum(x, output_size, space, positions=False):
+    if x.ndim not in (space + 1, space + 2):
+        raise ValueError(f"Pooling over {space} dimensions needs [N, C, …], not {x.shape}.")
+    sizes, lengths = adaptive_sizes(x, output_size, space)
+    if any(n % size for n, size in zip(lengths, sizes, strict=True)):
+        pooled = regions_maximum(x, sizes)
+    else:
+        kernel = tuple(n // size for n, size in zip(lengths, sizes, strict=True))
+        pooled = window_maximum(x, kernel, kernel, ((0, 0),) * space, (1,) * space)
+    return (pooled, regions_argmax(x, sizes)) if positions else pooled
+
+
+@composite("ops.adaptive_max_pool1d(input=x, output_size=output_size)")
+def adaptive_max_pool1d(x, output_size):
+    """The maximum of `output_size` regions that cover the last dimension.
+
+    Source: MindSpore's `ops.adaptive_max_pool1d`.
+
+    Example:
+        >>> print(ops.adaptive_max_pool1d(Tensor([[[1.0, 3.0]]]), 1))
+        [[[3.]]]
+    """
+    return _adaptive_maximum(x, output_size, 1)
+
+
+@composite(
+    "mint.nn.functional.adaptive_max_pool1d(input=x, output_size=output_size, return_indices=False)"
+)
+def adaptive_max_pool_line(x, output_size, return_indices=False):
+    """`ops.adaptive_max_pool1d`, on request with the positions of the maxima.
+
+    Source: MindSpore's `mint.nn.functional.adaptive_max_pool1d`.
+
+    Example:
+        >>> print(mint.nn.functional.adaptive_max_pool1d(Tensor([[[1.0, 3.0]]]), 1, True)[1])
+        [[[1]]]
+    """
+    return _adaptive_maximum(x, output_size, 1, return_indices)
+
+
+@composite("AdaptiveMaxPool2D(output_size)(input=x)")
+def adaptive_max_pool_image(x, output_size):
+    """The maximum of regions that cover H and W, and its positions, counted through H and W.
+
+    Source: MindSpore's `ops.AdaptiveMaxPool2D`.
+
+    Example:
+        >>> pooled, places = ops.AdaptiveMaxPool2D(1)(Tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+        >>> print(pooled, places)
+        [[[4.]]] [[[3]]]
+    """
+    return _adaptive_maximum(x, output_size, 2, True)
+
+
+@composite("ops.adaptive_max_pool3d(input=x, output_size=output_size, return_indices=False)")
+def adaptive_max_pool3d(x, output_size, return_indices=False):
+    """The maximum of regions that cover D, H and W, `output_size` of them; None keeps a length.
+
+    Args:
+        return_indices: give the positions of the maxima too, Int32, counted through D, H and W.
+
+    Source: MindSpore's `ops.adaptive_max_pool3d`.
+
+    Example:
+        >>> print(ops.adaptive_max_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1))
+        [[[[4.]]]]
+    """
+    if not return_indices:
+        return _adaptive_maximum(x, output_size, 3)
+    pooled, places = _adaptive_maximum(x, output_size, 3, True)
+    return pooled, places.astype(int32)

@@ -1,0 +1,566 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers. Each call draws a key, a recorded input, and hands it to a pure operator.
+
+So numbers are new at every call, also of a remembered one, and `set_seed` makes them repeat.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.kernel.base.dtypes import as_dtype, float32, int32, int64
+from mycel.kernel.define.definition import static_value
+from mycel.kernel.record.generator import Generator, default_generator, get_seed
+from mycel.kernel.record.stream import current_stream
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.creation import as_size
+from mycel.ops.common import as_float
+
+_seeded = threading.local()
+
+
+def draw_key(seed=None, generator=None) -> Tensor:
+    """A key never given before: of a generator, of a seed of the call, or of the thread.
+
+    A seed of the call makes its numbers repeat from run to run, not from call to call.
+    """
+    if generator is not None:
+        return generator.next_key()
+    if not seed:
+        return default_generator().next_key()
+    if get_seed() is not None:
+        return mixed_key(default_generator().next_key(), int(seed))
+    return generator_of(int(seed)).next_key()
+
+
+def seeded_generators() -> dict[int, Generator]:
+    """The generators of this thread that stand for seeds of calls, by seed."""
+    return _seeded.__dict__.setdefault("generators", {})
+
+
+def generator_of(seed: int) -> Generator:
+    """The generator that stands for a seed of a call."""
+    made = seeded_generators()
+    if seed not in made:
+        # It outlives the call in which it is first used, so it is met from outside.
+        stream = current_stream()
+        capture, stream.capture = stream.capture, None
+        try:
+            made[seed] = Generator(seed)
+        finally:
+            stream.capture = capture
+    return made[seed]
+
+
+def as_key(key):
+    """The key of jax.random that a UInt32[2] array stands for."""
+    return jax.random.wrap_key_data(key.astype(np.uint32), impl="threefry2x32")
+
+
+@op()
+def mixed_key(key, *, seed):
+    """A key that depends on a seed as well."""
+    return jax.random.key_data(jax.random.fold_in(as_key(key), np.uint32(seed & 0xFFFFFFFF)))
+
+
+@op()
+def draw_uniform(key, *, shape, dtype):
+    """Numbers from 0 to before 1."""
+    return jax.random.uniform(as_key(key), shape, np.dtype(jnp.dtype(dtype)))
+
+
+@op()
+def draw_normal(key, *, shape, dtype):
+    """Numbers of mean 0 and standard deviation 1."""
+    return jax.random.normal(as_key(key), shape, np.dtype(jnp.dtype(dtype)))
+
+
+@op()
+def draw_integers(low, high, key, *, shape, dtype):
+    """Integers from `low` to before `high`."""
+    wanted = np.dtype(jnp.dtype(dtype))
+    wide = np.dtype(np.int64) if wanted.kind not in "iu" else wanted
+    low, high = low.astype(wide), high.astype(wide)
+    return jax.random.randint(as_key(key), shape, low, high, wide).astype(wanted)
+
+
+def _real(dtype, name: str) -> str:
+    found = float32 if dtype is None else as_dtype(dtype)
+    if not found.is_floating:
+        raise ValueError(f"{name} draws real numbers, so its dtype cannot be {found}.")
+    return found.name
+
+
+def _whole(dtype, name: str) -> str:
+    found = int64 if dtype is None else as_dtype(dtype)
+    if found.is_inexact:
+        raise ValueError(f"{name} draws integers, so its dtype cannot be {found}.")
+    return found.name
+
+
+def _one_or_size(size) -> tuple[int, ...]:
+    return (1,) if size == () else as_size(size)
+
+
+@composite(
+    "ops.rand(*size, dtype=dtype, seed=seed)",
+    "mint.rand(*size, generator=generator, dtype=dtype, device=device)",
+)
+def rand(size=(), dtype=None, seed=None, generator=None, device=None):
+    """Numbers from 0 to before 1, equally likely.
+
+    Raises:
+        ValueError: the dtype is not real.
+
+    Source: MindSpore's `ops.rand`, `mint.rand`.
+
+    Example:
+        >>> ops.rand(2, 3).shape
+        (2, 3)
+    """
+    return draw_uniform(draw_key(seed, generator), _one_or_size(size), _real(dtype, "rand"))
+
+
+@composite(
+    "ops.randn(*size, dtype=dtype, seed=seed)",
+    "mint.randn(*size, generator=generator, dtype=dtype, device=device)",
+)
+def randn(size=(), dtype=None, seed=None, generator=None, device=None):
+    """Normally distributed numbers of mean 0 and standard deviation 1.
+
+    Raises:
+        ValueError: the dtype is not real.
+
+    Source: MindSpore's `ops.randn`, `mint.randn`.
+
+    Example:
+        >>> ops.randn(2, 3).shape
+        (2, 3)
+    """
+    return draw_normal(draw_key(seed, generator), _one_or_size(size), _real(dtype, "randn"))
+
+
+@composite("ops.randint(low, high, size, seed=seed, dtype=dtype)")
+def randint(low, high, size, seed=None, dtype=None):
+    """Integers from `low` to before `high`, equally likely; Int64.
+
+    Raises:
+        ValueError: `size` is no tuple, the dtype is not whole, or `high` is not above `low`.
+
+    Source: MindSpore's `ops.randint`.
+
+    Example:
+        >>> ops.randint(0, 5, (2, 3)).dtype
+        mindspore.int64
+    """
+    if not isinstance(size, (tuple, list)):
+        raise ValueError(f"The size must be a tuple of integers, but {size!r} was given.")
+    return _integers(low, high, size, draw_key(seed), dtype)
+
+
+def _integers(low, high, size, key, dtype) -> Tensor:
+    if not isinstance(low, Tensor) and not isinstance(high, Tensor) and low >= high:
+        raise ValueError(f"No integer lies from {low} to before {high}.")
+    # As Tensors of their own type: next to the key they would take its unsigned one.
+    bounds = [n if isinstance(n, Tensor) else Tensor(n, int64) for n in (low, high)]
+    return draw_integers(*bounds, key, as_size(size), _whole(dtype, "randint"))
+
+
+@composite("mint.randint(low, high, size, generator=generator, dtype=dtype, device=device)")
+def randint_of(low, high=None, size=None, generator=None, dtype=None, device=None):
+    """Integers from `low` (0 if two values are given) to before `high`, equally likely.
+
+    Source: MindSpore's `mint.randint`.
+
+    Example:
+        >>> mint.randint(5, (2, 3)).shape
+        (2, 3)
+    """
+    if size is None:
+        low, high, size = 0, low, high
+    return _integers(low, high, size, draw_key(None, generator), dtype)
+
+
+@composite(
+    "ops.rand_like(input=x, seed=seed, dtype=dtype)",
+    "mint.rand_like(input=x, dtype=dtype, device=device)",
+)
+def rand_like(x, seed=None, dtype=None, device=None):
+    """Numbers from 0 to before 1 in the shape and element type of x.
+
+    Raises:
+        ValueError: the element type is not real.
+
+    Source: MindSpore's `ops.rand_like`.
+
+    Example:
+        >>> ops.rand_like(Tensor([1.0, 2.0])).shape
+        (2,)
+    """
+    return draw_uniform(draw_key(seed), x.shape, _real(dtype or x.dtype, "rand_like"))
+
+
+@composite(
+    "ops.randn_like(input=x, seed=seed, dtype=dtype)",
+    "mint.randn_like(input=x, dtype=dtype, device=device)",
+)
+def randn_like(x, seed=None, dtype=None, device=None):
+    """Normally distributed numbers in the shape and element type of x.
+
+    Raises:
+        ValueError: the element type is not real.
+
+    Source: MindSpore's `ops.randn_like`.
+
+    Example:
+        >>> ops.randn_like(Tensor([1.0, 2.0])).shape
+        (2,)
+    """
+    return draw_normal(draw_key(seed), x.shape, _real(dtype or x.dtype, "randn_like"))
+
+
+@composite("ops.randint_like(input=x, low=low, high=high, seed=seed, dtype=dtype)")
+def randint_like(x, low, high, seed=None, dtype=None):
+    """Integers from `low` to before `high` in the shape and element type of x.
+
+    Raises:
+        ValueError: the element type is not whole.
+
+    Source: MindSpore's `ops.randint_like`.
+
+    Example:
+        >>> ops.randint_like(Tensor([1, 2]), 0, 5).shape
+        (2,)
+    """
+    return _integers(low, high, x.shape, draw_key(seed), dtype or x.dtype)
+
+
+@composite("mint.randint_like(input=x, low=low, high=high, dtype=dtype, device=device)")
+def randint_like_of(x, low, high=None, dtype=None, device=None):
+    """Integers from `low` (0 if one bound is given) to before `high` in the shape of x.
+
+    Source: MindSpore's `mint.randint_like`.
+
+    Example:
+        >>> mint.randint_like(Tensor([1, 2]), 5).shape
+        (2,)
+    """
+    if high is None:
+        low, high = 0, low
+    return _integers(low, high, x.shape, draw_key(), dtype or x.dtype)
+
+
+def as_tensor(value, dtype) -> Tensor:
+    """A number as a Tensor of this type; a Tensor as it is."""
+    return value if isinstance(value, Tensor) else Tensor(value, dtype)
+
+
+@op()
+def scaled_uniform(low, high, key, *, shape, dtype):
+    """Numbers from `low` to before `high`; the bounds may vary from element to element."""
+    full = np.broadcast_shapes(shape, low.shape, high.shape)
+    wanted = np.dtype(jnp.dtype(dtype))
+    if wanted.kind in "iu":
+        return jax.random.randint(as_key(key), full, low, high, wanted)
+    return low + (high - low) * jax.random.uniform(as_key(key), full, wanted)
+
+
+@composite("ops.uniform(shape, minval=low, maxval=high, seed=seed, dtype=dtype)")
+def uniform(shape, low, high, seed=None, dtype=float32):
+    """Numbers from `minval` to before `maxval`, equally likely; Float32 or Int32.
+
+    Args:
+        minval, maxval: numbers, or Tensors that are broadcast against `shape`.
+
+    Raises:
+        TypeError: a bound is of another element type.
+
+    Source: MindSpore's `ops.uniform`.
+
+    Example:
+        >>> ops.uniform((2, 3), Tensor(1.0), Tensor(2.0)).shape
+        (2, 3)
+    """
+    wanted = as_dtype(dtype)
+    bounds = [as_tensor(n, wanted) for n in (low, high)]
+    for bound in bounds:
+        if bound.dtype is not wanted:
+            raise TypeError(f"The bounds must be {wanted} as the result, but one is {bound.dtype}.")
+    return scaled_uniform(*bounds, draw_key(seed), as_size(shape), wanted.name)
+
+
+@op()
+def scaled_normal(mean, deviation, key, *, shape):
+    """Normally distributed numbers; mean and deviation may vary from element to element."""
+    mean, deviation = as_float(mean), as_float(deviation)
+    full = np.broadcast_shapes(shape, mean.shape, deviation.shape)
+    return mean + deviation * jax.random.normal(as_key(key), full, mean.dtype)
+
+
+@composite("ops.normal(shape, mean, stddev=deviation, seed=seed)")
+def normal(shape, mean, deviation, seed=None):
+    """Normally distributed numbers; Float32.
+
+    Args:
+        mean, stddev: numbers, or Tensors that are broadcast against `shape`.
+
+    Source: MindSpore's `ops.normal`.
+
+    Example:
+        >>> ops.normal((2, 3), 1.0, 0.1).shape
+        (2, 3)
+    """
+    given = [as_tensor(n, float32) for n in (mean, deviation)]
+    return scaled_normal(*given, draw_key(seed), as_size(shape))
+
+
+@composite("mint.normal(mean=mean, std=deviation, size=size, generator=generator)")
+def normal_of(mean=0.0, deviation=1.0, size=None, generator=None):
+    """Normally distributed numbers in a shape, or in that of `mean` and `std`.
+
+    Source: MindSpore's `mint.normal`.
+
+    Example:
+        >>> mint.normal(0.0, 1.0, (2, 3)).shape
+        (2, 3)
+    """
+    given = [as_tensor(n, float32) for n in (mean, deviation)]
+    shape = () if size is None else as_size(size)
+    return scaled_normal(*given, draw_key(None, generator), shape)
+
+
+@composite(
+    "ops.standard_normal(shape, seed=seed)",
+    "StandardNormal(seed=(seed, 0), seed2=(seed2, 0))(shape)",
+)
+def standard_normal(shape, seed=None, seed2=0):
+    """Normally distributed numbers of mean 0 and standard deviation 1; Float32.
+
+    Source: MindSpore's `ops.standard_normal`, `ops.StandardNormal`.
+
+    Example:
+        >>> ops.standard_normal((2, 3)).shape
+        (2, 3)
+    """
+    return draw_normal(draw_key(seed or seed2), as_size(shape), "float32")
+
+
+@composite("UniformReal(seed=(seed, 0), seed2=(seed2, 0))(shape)")
+def uniform_real(shape, seed=0, seed2=0):
+    """Numbers from 0 to before 1, equally likely; Float32.
+
+    Source: MindSpore's `ops.UniformReal`.
+
+    Example:
+        >>> ops.UniformReal()((2, 3)).shape
+        (2, 3)
+    """
+    return draw_uniform(draw_key(seed or seed2), as_size(shape), "float32")
+
+
+@composite("UniformInt(seed=(seed, 0), seed2=(seed2, 0))(shape, minval=low, maxval=high)")
+def uniform_int(shape, low, high, seed=0, seed2=0):
+    """Integers from `minval` to before `maxval`, equally likely; Int32.
+
+    Source: MindSpore's `ops.UniformInt`.
+
+    Example:
+        >>> ops.UniformInt()((2, 3), 0, 5).dtype
+        mindspore.int32
+    """
+    return _integers(low, high, shape, draw_key(seed or seed2), int32)
+
+
+@op()
+def draw_truncated_normal(key, *, shape, dtype):
+    """Numbers of a standard normal distribution without those beyond 2."""
+    return jax.random.truncated_normal(as_key(key), -2, 2, shape, np.dtype(jnp.dtype(dtype)))
+
+
+@composite("TruncatedNormal(dtype=dtype, seed=(seed, 0), seed2=(seed2, 0))(shape)")
+def truncated_normal(shape, dtype=float32, seed=0, seed2=0):
+    """Normally distributed numbers of which those beyond 2 are drawn again.
+
+    Source: MindSpore's `ops.TruncatedNormal`.
+
+    Example:
+        >>> ops.TruncatedNormal()((2, 3)).shape
+        (2, 3)
+    """
+    name = _real(dtype, "TruncatedNormal")
+    return draw_truncated_normal(draw_key(seed or seed2), as_size(shape), name)
+
+
+@op()
+def draw_bernoulli(probability, key, *, shape, dtype):
+    """1 with a probability, else 0."""
+    full = np.broadcast_shapes(shape, probability.shape)
+    made = jax.random.uniform(as_key(key), full, np.float32) < probability
+    return made.astype(np.dtype(jnp.dtype(dtype)))
+
+
+@composite(
+    "ops.bernoulli(input=x, p=p, seed=seed)", "Bernoulli(seed=(seed, -1), offset=offset)(x, p)"
+)
+def bernoulli(x, p=0.5, seed=None, offset=0):
+    """1 with probability p, else 0, in the shape and element type of x.
+
+    Source: MindSpore's `ops.bernoulli`.
+
+    Example:
+        >>> ops.bernoulli(Tensor([1.0, 2.0]), 0.5).shape
+        (2,)
+    """
+    key = draw_key(seed if seed != -1 else None)
+    return draw_bernoulli(as_tensor(p, float32), key, x.shape, x.dtype.name)
+
+
+@composite(
+    "mint.bernoulli(input=x, generator=generator)", "Tensor.bernoulli(x, generator=generator)"
+)
+def bernoulli_of(x, generator=None):
+    """1 with the probability that stands in x, else 0.
+
+    Source: MindSpore's `mint.bernoulli`.
+
+    Example:
+        >>> print(mint.bernoulli(Tensor([0.0, 1.0])))
+        [0. 1.]
+    """
+    return draw_bernoulli(x, draw_key(None, generator), x.shape, x.dtype.name)
+
+
+@op()
+def draw_choices(weights, key, *, count, replacement, dtype):
+    """Indices drawn by weight from each row."""
+    logits = jnp.log(as_float(weights))
+    if replacement:
+        drawn = jax.random.categorical(as_key(key), logits, -1, (count, *logits.shape[:-1]))
+        drawn = jnp.moveaxis(drawn, 0, -1)
+    else:
+        # The largest of weights disturbed by Gumbel noise are a draw without replacement.
+        noisy = logits + jax.random.gumbel(as_key(key), logits.shape, logits.dtype)
+        drawn = jax.lax.top_k(noisy, count)[1]
+    return drawn.astype(np.dtype(jnp.dtype(dtype)))
+
+
+@composite(
+    "ops.multinomial(input=x, num_samples=count, replacement=replacement, seed=seed)",
+    "Tensor.multinomial(x, num_samples=count, replacement=replacement, seed=seed)",
+    "Multinomial(seed=(seed, 0), seed2=(seed2, 0), dtype=dtype)(x, num_samples=count)",
+)
+def multinomial(x, count, replacement=True, seed=None, seed2=0, dtype=int32):
+    """Indices drawn from each row of x, whose elements are the weights; Int32.
+
+    Args:
+        x: (n) or (rows, n).
+
+    Returns:
+        (num_samples) or (rows, num_samples).
+
+    Raises:
+        ValueError: more are drawn without replacement than there are.
+
+    Source: MindSpore's `ops.multinomial`, `ops.Multinomial`.
+
+    Example:
+        >>> print(ops.multinomial(Tensor([0.0, 1.0]), 3))
+        [1 1 1]
+    """
+    if not replacement and count > x.shape[-1]:
+        raise ValueError(f"{count} cannot be drawn without replacement from {x.shape[-1]}.")
+    key = draw_key(seed or seed2)
+    return draw_choices(x, key, static_value(count), bool(replacement), as_dtype(dtype).name)
+
+
+@composite(
+    "mint.multinomial(input=x, num_samples=count, replacement=replacement, generator=generator)"
+)
+def multinomial_of(x, count, replacement=False, generator=None):
+    """Indices drawn from each row of x, whose elements are the weights; Int64.
+
+    Raises:
+        ValueError: more are drawn without replacement than there are.
+
+    Source: MindSpore's `mint.multinomial`.
+
+    Example:
+        >>> print(mint.multinomial(Tensor([0.0, 1.0]), 1))
+        [1]
+    """
+    if not replacement and count > x.shape[-1]:
+        raise ValueError(f"{count} cannot be drawn without replacement from {x.shape[-1]}.")
+    return draw_choices(x, draw_key(None, generator), count, bool(replacement), "int64")
+
+
+@composite(
+    "ops.random_categorical(logits, num_sample=count, seed=seed, dtype=dtype)",
+    "RandomCategorical(dtype=dtype)(logits, num_sample=count, seed=(seed, 0))",
+    "Tensor.random_categorical(logits, num_sample=count, seed=seed, dtype=dtype)",
+)
+def random_categorical(logits, count, seed=0, dtype=int64):
+    """Indices drawn from each row of logarithms of weights, (rows, n) to (rows, num_sample).
+
+    Source: MindSpore's `ops.random_categorical`.
+
+    Example:
+        >>> ops.random_categorical(Tensor([[1.0, 2.0]]), 3).shape
+        (1, 3)
+    """
+    key = draw_key(static_value(seed))
+    return draw_categories(logits, key, static_value(count), as_dtype(dtype).name)
+
+
+@op()
+def draw_categories(logits, key, *, count, dtype):
+    """Indices drawn from each row by the logarithm of its weight."""
+    drawn = jax.random.categorical(as_key(key), as_float(logits), -1, (count, logits.shape[0]))
+    return drawn.T.astype(np.dtype(jnp.dtype(dtype)))
+
+
+@op()
+def draw_order(key, *, length, dtype):
+    """The numbers from 0 to before `length` in random order."""
+    return jax.random.permutation(as_key(key), length).astype(np.dtype(jnp.dtype(dtype)))
+
+
+@composite(
+    "ops.randperm(n, seed=(seed, 0), offset=offset, dtype=dtype)",
+    "RandpermV2(seed=(seed, 0), offset=offset, dtype=dtype)(n)",
+    "mint.randperm(n, generator=generator, dtype=dtype)",
+)
+def randperm(n, seed=0, offset=0, dtype=int64, generator=None):
+    """The numbers from 0 to before n in random order; Int64.
+
+    Source: MindSpore's `ops.randperm`.
+
+    Example:
+        >>> sorted(ops.randperm(4).tolist())
+        [0, 1, 2, 3]
+    """
+    (length,) = as_size(n)
+    return draw_order(draw_key(seed, generator), length, as_dtype(dtype).name)
+
+
+@op()
+def shuffled(x, key):
+    """The rows of x in random order."""
+    return jax.random.permutation(as_key(key), x)
+
+
+@composite("ops.shuffle(x, seed=seed)")
+def shuffle(x, seed=None):
+    """The rows of x in random order.
+
+    Source: MindSpore's `ops.shuffle`.
+
+    Example:
+        >>> sorted(ops.shuffle(Tensor([3, 1, 2])).tolist())
+        [1, 2, 3]
+    """
+    return shuffled(x, draw_key(seed))

@@ -1,0 +1,503 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor methods that assign their result to their Tensor: `x.add_(y)` and its like.
+
+Each is the operator without the underscore, and `assigned`: the shape and the element type stay.
+The ones that write to chosen places are in `in_place_places.py`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.kernel.base.dtypes import float32, float64
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite
+from mycel.ops.random.draws import (
+    as_tensor,
+    draw_bernoulli,
+    draw_integers,
+    draw_key,
+    draw_normal,
+    draw_uniform,
+)
+from mycel.ops.spelled.in_place import assigned
+
+# -- arithmetic ---------------------------------------------------------------------------------
+
+
+@composite("Tensor.add_")
+def add_(x, other, alpha=1):
+    """x + alpha · other, assigned to x.
+
+    Raises:
+        ValueError: the result has another shape than x.
+        TypeError: real numbers for integers, or complex ones for real ones.
+
+    Source: MindSpore's `Tensor.add_`.
+
+    Example:
+        >>> x = Tensor([1.0, 2.0])
+        >>> print(x.add_(3, alpha=2) is x, x)
+        True [7. 8.]
+    """
+    return assigned(x, x.add(other, alpha), "add")
+
+
+@composite("Tensor.sub_")
+def sub_(x, other, alpha=1):
+    """x - alpha · other, assigned to x.
+
+    Raises:
+        ValueError: the result has another shape than x.
+        TypeError: real numbers for integers, or complex ones for real ones.
+
+    Source: MindSpore's `Tensor.sub_`.
+
+    Example:
+        >>> print(Tensor([1.0, 2.0]).sub_(1))
+        [0. 1.]
+    """
+    return assigned(x, x.sub(other, alpha), "sub")
+
+
+@composite("Tensor.mul_")
+def mul_(x, other):
+    """x · other, assigned to x.
+
+    Raises:
+        ValueError: the result has another shape than x.
+        TypeError: real numbers for integers, or complex ones for real ones.
+
+    Source: MindSpore's `Tensor.mul_`.
+
+    Example:
+        >>> print(Tensor([1.0, 2.0]).mul_(2))
+        [2. 4.]
+    """
+    return assigned(x, x.mul(other), "mul")
+
+
+@composite("Tensor.div_")
+def div_(x, other, rounding_mode=None):
+    """x / other, assigned to x; `rounding_mode` as in `div`.
+
+    Raises:
+        ValueError: the result has another shape than x, or another `rounding_mode`.
+        TypeError: x has integers, and the quotients are not rounded.
+
+    Source: MindSpore's `Tensor.div_`.
+
+    Example:
+        >>> print(Tensor([7, -7]).div_(2, rounding_mode="floor"))
+        [ 3 -4]
+    """
+    return assigned(x, x.div(other, rounding_mode), "div")
+
+
+@composite("Tensor.floor_divide_")
+def floor_divide_(x, other):
+    """The largest whole number not above x / other, assigned to x.
+
+    Raises:
+        ValueError: the result has another shape than x.
+
+    Source: MindSpore's `Tensor.floor_divide_`.
+
+    Example:
+        >>> print(Tensor([7.0, -7.0]).floor_divide_(2))
+        [ 3. -4.]
+    """
+    return assigned(x, x.floor_divide(other), "floor_divide")
+
+
+@composite("Tensor.remainder_")
+def remainder_(x, other):
+    """The remainder of x / other, with the sign of `other`, assigned to x.
+
+    Raises:
+        ValueError: the result has another shape than x.
+
+    Source: MindSpore's `Tensor.remainder_`.
+
+    Example:
+        >>> print(Tensor([7.0, -7.0]).remainder_(4))
+        [3. 1.]
+    """
+    return assigned(x, x.remainder(other), "remainder")
+
+
+@composite("Tensor.addmm_")
+def addmm_(x, mat1, mat2, beta=1, alpha=1):
+    """beta · x + alpha · mat1 @ mat2, assigned to x.
+
+    Raises:
+        ValueError: shapes that do not fit.
+
+    Source: MindSpore's `Tensor.addmm_`.
+
+    Example:
+        >>> print(Tensor([[1.0]]).addmm_(Tensor([[2.0]]), Tensor([[3.0]]), alpha=10))
+        [[61.]]
+    """
+    return assigned(x, x.addmm(mat1, mat2, beta=beta, alpha=alpha), "addmm")
+
+
+@composite("Tensor.clamp_")
+def clamp_(x, min=None, max=None):
+    """x within two bounds, assigned to x.
+
+    Raises:
+        ValueError: neither bound was given.
+
+    Source: MindSpore's `Tensor.clamp_`.
+
+    Example:
+        >>> print(Tensor([-1.0, 5.0]).clamp_(0, 2))
+        [0. 2.]
+    """
+    if min is None and max is None:
+        raise wrong(ValueError, "clamp_: min or max", "a number or a Tensor", "None for both")
+    return assigned(x, x.clamp(min, max), "clamp")
+
+
+# -- functions of each element --------------------------------------------------------------------
+
+
+@composite("Tensor.exp_")
+def exp_(x):
+    """e to the power of x, assigned to x.
+
+    Raises:
+        TypeError: x has integers.
+
+    Source: MindSpore's `Tensor.exp_`.
+
+    Example:
+        >>> print(Tensor([0.0]).exp_())
+        [1.]
+    """
+    return assigned(x, x.exp(), "exp")
+
+
+@composite("Tensor.log_")
+def log_(x):
+    """The natural logarithm, assigned to x.
+
+    Raises:
+        TypeError: x has integers.
+
+    Source: MindSpore's `Tensor.log_`.
+
+    Example:
+        >>> print(Tensor([1.0]).log_())
+        [0.]
+    """
+    return assigned(x, x.log(), "log")
+
+
+@composite("Tensor.sign_")
+def sign_(x):
+    """-1, 0 or 1, assigned to x.
+
+    Source: MindSpore's `Tensor.sign_`.
+
+    Example:
+        >>> print(Tensor([-2.0, 0.0]).sign_())
+        [-1.  0.]
+    """
+    return assigned(x, x.sign(), "sign")
+
+
+@composite("Tensor.floor_")
+def floor_(x):
+    """The largest whole number not above x, assigned to x.
+
+    Source: MindSpore's `Tensor.floor_`.
+
+    Example:
+        >>> print(Tensor([1.5]).floor_())
+        [1.]
+    """
+    return assigned(x, x.floor(), "floor")
+
+
+@composite("Tensor.sigmoid_")
+def sigmoid_(x):
+    """1 / (1 + exp(-x)), assigned to x.
+
+    Raises:
+        TypeError: x has integers.
+
+    Source: MindSpore's `Tensor.sigmoid_`.
+
+    Example:
+        >>> print(Tensor([0.0]).sigmoid_())
+        [0.5]
+    """
+    return assigned(x, x.sigmoid(), "sigmoid")
+
+
+@composite("Tensor.tanh_")
+def tanh_(x):
+    """The hyperbolic tangent, assigned to x.
+
+    Raises:
+        TypeError: x has integers.
+
+    Source: MindSpore's `Tensor.tanh_`.
+
+    Example:
+        >>> print(Tensor([0.0]).tanh_())
+        [0.]
+    """
+    return assigned(x, x.tanh(), "tanh")
+
+
+@composite("Tensor.erfinv_")
+def erfinv_(x):
+    """The number whose error function is x, assigned to x.
+
+    Raises:
+        TypeError: x has integers.
+
+    Source: MindSpore's `Tensor.erfinv_`.
+
+    Example:
+        >>> print(Tensor([0.0]).erfinv_())
+        [0.]
+    """
+    return assigned(x, x.erfinv(), "erfinv")
+
+
+# -- other values ---------------------------------------------------------------------------------
+
+
+def filled(x, value):
+    """A number, or a Tensor that can be stretched to it, in the shape and type of x."""
+    if not isinstance(value, Tensor):
+        value = Tensor(value)
+    value = value if value.dtype is x.dtype else value.astype(x.dtype)
+    return value if value.shape == x.shape else value.broadcast_to(x.shape)
+
+
+@composite("Tensor.fill_")
+def fill_(x, value):
+    """One number everywhere: a Python number, or a Tensor with one element.
+
+    Raises:
+        ValueError: a Tensor of several elements.
+
+    Source: MindSpore's `Tensor.fill_`.
+
+    Example:
+        >>> print(Tensor([1.0, 2.0]).fill_(7))
+        [7. 7.]
+    """
+    if isinstance(value, Tensor) and value.ndim:
+        raise wrong(ValueError, "fill_: value", "a Tensor without dimensions", value.shape)
+    return assigned(x, filled(x, value))
+
+
+@composite("Tensor.zero_")
+def zero_(x):
+    """Zeros everywhere.
+
+    Source: MindSpore's `Tensor.zero_`.
+
+    Example:
+        >>> print(Tensor([1.0, 2.0]).zero_())
+        [0. 0.]
+    """
+    return assigned(x, filled(x, False))
+
+
+@composite("Tensor.copy_")
+def copy_(x, src, non_blocking=False):
+    """The values of another Tensor, stretched to the shape and converted to the type of x.
+
+    Args:
+        non_blocking: accepted; nothing waits for a copy here.
+
+    Raises:
+        TypeError: no Tensor.
+        ValueError: a shape that cannot be stretched.
+
+    Source: MindSpore's `Tensor.copy_`.
+
+    Example:
+        >>> print(Tensor([[1.0, 2.0]]).copy_(Tensor([3, 4])))
+        [[3. 4.]]
+    """
+    del non_blocking
+    if not isinstance(src, Tensor):
+        raise wrong(TypeError, "copy_: src", "a Tensor", type(src).__name__)
+    return assigned(x, filled(x, src))
+
+
+# -- random values --------------------------------------------------------------------------------
+
+
+def check_real(x, name: str) -> None:
+    """Random real numbers go into a Tensor of them."""
+    if not x.dtype.is_floating:
+        raise wrong(TypeError, name, "called on a Tensor of real numbers", x.dtype)
+
+
+def _bound(value, name: str):
+    """A number, or the only element of a Tensor."""
+    if not isinstance(value, Tensor):
+        return value
+    if value.size != 1:
+        raise wrong(ValueError, name, "a number or a Tensor with one element", value.shape)
+    return value.reshape(())
+
+
+def check_order(low, high, what: str, is_wrong) -> None:
+    """Bounds that Python knows; those of Tensors are not read."""
+    if isinstance(low, Tensor) or isinstance(high, Tensor):
+        return
+    if is_wrong(low, high):
+        raise wrong(RuntimeError, f"{what}: from_ and to", "in this order", f"{low} and {high}")
+
+
+def drawn_in(x) -> str:
+    """The element type that numbers for a Tensor are drawn in."""
+    return (float64 if x.dtype is float64 else float32).name
+
+
+@composite("Tensor.uniform_")
+def uniform_(x, from_=0, to=1, generator=None):
+    """Numbers from `from_` to before `to`, equally likely.
+
+    Args:
+        from_, to: numbers, or Tensors with one element.
+        generator: where the randomness comes from; None is the generator of the thread.
+
+    Raises:
+        TypeError: x has integers.
+        RuntimeError: from_ lies above to.
+
+    Source: MindSpore's `Tensor.uniform_`.
+
+    Example:
+        >>> x = Tensor([1.0, 2.0]).uniform_(5, 6)
+        >>> bool((x >= 5).all() and (x <= 6).all())
+        True
+    """
+    check_real(x, "uniform_")
+    low, high = _bound(from_, "uniform_: from_"), _bound(to, "uniform_: to")
+    check_order(low, high, "uniform_", lambda low, high: low > high)
+    drawn = draw_uniform(draw_key(None, generator), x.shape, drawn_in(x))
+    return assigned(x, (drawn * (high - low) + low).astype(x.dtype))
+
+
+@composite("Tensor.normal_")
+def normal_(x, mean=0, std=1, generator=None):
+    """Normally distributed numbers.
+
+    Args:
+        generator: where the randomness comes from; None is the generator of the thread.
+
+    Raises:
+        TypeError: x has integers.
+        ValueError: std is negative.
+
+    Source: MindSpore's `Tensor.normal_`.
+
+    Example:
+        >>> print(Tensor([1.0, 2.0]).normal_(3, 0))
+        [3. 3.]
+    """
+    check_real(x, "normal_")
+    mean, std = _bound(mean, "normal_: mean"), _bound(std, "normal_: std")
+    if not isinstance(std, Tensor) and std < 0:
+        raise wrong(ValueError, "normal_: std", "not negative", std)
+    drawn = draw_normal(draw_key(None, generator), x.shape, drawn_in(x))
+    return assigned(x, (drawn * std + mean).astype(x.dtype))
+
+
+@composite("Tensor.exponential_")
+def exponential_(x, lambd=1, generator=None):
+    """Numbers of the density lambd · exp(-lambd · number).
+
+    Args:
+        generator: where the randomness comes from; None is the generator of the thread.
+
+    Raises:
+        TypeError: x has integers.
+        ValueError: lambd is not positive.
+
+    Source: MindSpore's `Tensor.exponential_`.
+
+    Example:
+        >>> bool((Tensor([1.0, 2.0]).exponential_() >= 0).all())
+        True
+    """
+    check_real(x, "exponential_")
+    if not lambd > 0:
+        raise wrong(ValueError, "exponential_: lambd", "positive", lambd)
+    drawn = draw_uniform(draw_key(None, generator), x.shape, drawn_in(x))
+    return assigned(x, ((1 - drawn).log() * (-1 / lambd)).astype(x.dtype))
+
+
+@composite("Tensor.bernoulli_")
+def bernoulli_(x, p=0.5, generator=None):
+    """1 with the probability p, else 0.
+
+    Args:
+        p: a number, or a Tensor that can be stretched to x.
+        generator: where the randomness comes from; None is the generator of the thread.
+
+    Raises:
+        ValueError: p lies outside [0, 1].
+
+    Source: MindSpore's `Tensor.bernoulli_`.
+
+    Example:
+        >>> print(Tensor([5.0, 5.0]).bernoulli_(Tensor([0.0, 1.0])))
+        [0. 1.]
+    """
+    if not isinstance(p, Tensor) and not 0 <= p <= 1:
+        raise wrong(ValueError, "bernoulli_: p", "a probability", p)
+    key = draw_key(None, generator)
+    return assigned(x, draw_bernoulli(as_tensor(p, float32), key, x.shape, x.dtype.name))
+
+
+def _beyond(dtype) -> int:
+    """The number that no integer drawn for a type reaches: all below it are exact."""
+    if dtype.is_floating:
+        return 2 ** (jnp.finfo(dtype.numpy).nmant + 1)
+    return 2 if dtype.numpy == np.bool_ else np.iinfo(dtype.numpy).max
+
+
+@composite("Tensor.random_")
+def random_(x, from_=0, to=None, generator=None):
+    """Integers from `from_` to before `to`, equally likely.
+
+    Args:
+        from_, to: integers, or Tensors with one element; without `to`, up to the largest of the
+            element type, or up to where real numbers stop being exact.
+        generator: where the randomness comes from; None is the generator of the thread.
+
+    Raises:
+        TypeError: a bound is no integer.
+        RuntimeError: from_ does not lie below to.
+
+    Source: MindSpore's `Tensor.random_`.
+
+    Example:
+        >>> print(Tensor([1.0, 2.0]).random_(4, 5))
+        [4. 4.]
+    """
+    low, high = _bound(from_, "random_: from_"), _bound(to, "random_: to")
+    high = _beyond(x.dtype) if high is None else high
+    for name, bound in (("from_", low), ("to", high)):
+        if isinstance(bound, float) and not math.isclose(bound, int(bound)):
+            raise wrong(TypeError, f"random_: {name}", "an integer", bound)
+    check_order(low, high, "random_", lambda low, high: low >= high)
+    bounds = [n if isinstance(n, Tensor) else Tensor(np.int64(n)) for n in (low, high)]
+    return assigned(x, draw_integers(*bounds, draw_key(None, generator), x.shape, x.dtype.name))

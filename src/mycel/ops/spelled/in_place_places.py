@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor methods that write to chosen places of their Tensor, and their twins without underscore.
+
+Negative positions count from the end.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.bounds import counted
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.scatter import (
+    index_fill,
+    positions_along,
+    tensor_scatter_add,
+    with_index_added,
+)
+from mycel.ops.array.scatter import scatter_elements as scattered
+from mycel.ops.array.selection import positions_in
+from mycel.ops.spelled.in_place import assigned
+
+# Positions become integers again because the machine differentiates integer inputs as reals.
+
+
+# -- by a mask ------------------------------------------------------------------------------------
+
+
+@composite("Tensor.masked_fill_")
+def masked_fill_(x, mask, value):
+    """x with `value` where the mask is set, assigned to x; the mask may be stretched.
+
+    Raises:
+        TypeError: the mask is not Bool.
+        ValueError: the mask has another shape and cannot be stretched to that of x.
+
+    Source: MindSpore's `Tensor.masked_fill_`.
+
+    Example:
+        >>> print(Tensor([1.0, 2.0]).masked_fill_(Tensor([True, False]), 9.0))
+        [9. 2.]
+    """
+    return assigned(x, x.masked_fill(mask, value), "masked_fill")
+
+
+@op("Tensor.masked_scatter(x, mask, source=source)")
+def masked_scatter(x, mask, source):
+    """x with the elements of `source`, one after the other, where the mask is set.
+
+    Args:
+        mask: Bool, of a shape that can be stretched to that of x.
+        source: at least as many elements as the mask has places; the last one is repeated if not.
+
+    Raises:
+        TypeError: the mask is not Bool, or `source` has another type than x.
+
+    Source: MindSpore's `Tensor.masked_scatter`.
+
+    Example:
+        >>> x, mask = Tensor([1, 2, 3]), Tensor([True, False, True])
+        >>> print(x.masked_scatter(mask, Tensor([8, 9])))
+        [8 2 9]
+    """
+    # The machine hands a differentiated Bool in as Float64.
+    if mask.dtype not in (np.bool_, np.float64):
+        raise TypeError(f"A mask must be Bool, not {mask.dtype}.")
+    if source.dtype != x.dtype:
+        raise TypeError(f"The source has the type {source.dtype}, x {x.dtype}.")
+    mask = jnp.broadcast_to(mask.astype(bool), x.shape)
+    if not source.size or not x.size:
+        return x
+    turn = jnp.cumsum(mask.reshape(-1), dtype=np.int64).reshape(x.shape) - 1
+    return jnp.where(mask, source.reshape(-1).at[turn].get(mode="clip"), x)
+
+
+@composite("Tensor.masked_scatter_")
+def masked_scatter_(x, mask, source):
+    """`masked_scatter`, assigned to x.
+
+    Source: MindSpore's `Tensor.masked_scatter_`.
+
+    Example:
+        >>> x, mask = Tensor([1, 2, 3]), Tensor([True, False, True])
+        >>> print(x.masked_scatter_(mask, Tensor([8, 9])))
+        [8 2 9]
+    """
+    return assigned(x, masked_scatter(x, mask, source))
+
+
+@composite("Tensor.fill_diagonal_")
+def fill_diagonal_(x, fill_value, wrap=False):
+    """One number on the main diagonal.
+
+    Args:
+        wrap: go on with another diagonal below, in a matrix with more rows than columns.
+
+    Source: MindSpore's `Tensor.fill_diagonal_`.
+
+    Example:
+        >>> print(Tensor([[1, 2], [3, 4]]).fill_diagonal_(9))
+        [[9 2]
+         [3 9]]
+    """
+    return assigned(x, x.fill_diagonal(fill_value, wrap))
+
+
+# -- by positions along a dimension ---------------------------------------------------------------
+
+
+@composite("Tensor.index_add_")
+def index_add_(x, dim, index, source, alpha=1):
+    """alpha · source added to the slices of x along `dim` at the positions of a vector.
+
+    Raises:
+        ValueError: a source of another shape than the slices.
+
+    Source: MindSpore's `Tensor.index_add_`.
+
+    Example:
+        >>> print(Tensor([1, 2]).index_add_(0, Tensor([0]), Tensor([9])))
+        [10  2]
+    """
+    return assigned(x, with_index_added(x, index, source, dim, alpha))
+
+
+@op(indices=positions_in)
+def index_copy(x, index, source, *, axis):
+    """x with its slices along `dim` at the positions of a vector replaced.
+
+    Raises:
+        ValueError: a source of another shape than the slices.
+
+    Example:
+        >>> from mycel.ops.spelled.in_place_places import index_copy
+        >>> print(index_copy(Tensor([1, 2]), Tensor([0]), Tensor([9]), 0))
+        [9 2]
+    """
+    place, source = positions_along(x, index, source, axis)
+    return place.set(source, mode="drop")
+
+
+@composite("Tensor.index_copy_")
+def index_copy_(x, dim, index, source):
+    """Replace slices of x along `dim` at the positions of a vector.
+
+    Raises:
+        ValueError: a source of another shape than the slices.
+
+    Source: MindSpore's `Tensor.index_copy_`.
+
+    Example:
+        >>> print(Tensor([1, 2]).index_copy_(0, Tensor([0]), Tensor([9])))
+        [9 2]
+    """
+    return assigned(x, index_copy(x, index, source, dim))
+
+
+@composite("Tensor.index_fill_")
+def index_fill_(x, dim, index, value):
+    """`value` in the slices of x along `dim` at the positions of a vector.
+
+    Source: MindSpore's `Tensor.index_fill_`.
+
+    Example:
+        >>> print(Tensor([1, 2]).index_fill_(0, Tensor([0]), 9))
+        [9 2]
+    """
+    return assigned(x, index_fill(x, index, value, dim))
+
+
+# -- by positions of single elements --------------------------------------------------------------
+
+
+def _bounds(x, values, *positions, accumulate):
+    lengths = zip(positions, x.shape, strict=False)
+    return [counted(i, length, operator="index_put") for i, (_, length) in enumerate(lengths, 2)]
+
+
+@op(indices=_bounds)
+def written_at(x, values, *positions, accumulate):
+    """x with `values` where arrays of positions meet; see `index_put`.
+
+    Example:
+        >>> from mycel.ops.spelled.in_place_places import written_at
+        >>> print(written_at(Tensor([5, 6]), Tensor([7]), [Tensor([1])], False))
+        [5 7]
+    """
+    place = x.at[tuple(index.astype(np.int64) for index in positions)]
+    values = values.astype(x.dtype)
+    return place.add(values, mode="drop") if accumulate else place.set(values, mode="drop")
+
+
+def _positions(indices) -> list:
+    """Vectors of positions; a mask is read, and stands for one of each of its dimensions."""
+    if not isinstance(indices, (tuple, list)) or not all(isinstance(i, Tensor) for i in indices):
+        expected, actual = "a tuple or list of Tensors", f"{indices!r:.60}"
+        raise wrong(TypeError, "index_put: indices", expected, actual)
+    found = []
+    for index in indices:
+        if index.dtype.name in ("bool", "uint8"):
+            found += [Tensor(part) for part in np.nonzero(index.asnumpy())]
+        else:
+            found.append(index)
+    return found
+
+
+@composite("Tensor.index_put")
+def index_put(x, indices, values, accumulate=False):
+    """x with `values` where positions meet, as `x[indices] = values` writes them.
+
+    Args:
+        indices: a tuple or list of Tensors: integers, or masks, which are read.
+        values: a Tensor that can be stretched to the places.
+        accumulate: add to what is there.
+
+    Raises:
+        TypeError: indices of another kind.
+
+    Source: MindSpore's `Tensor.index_put`.
+
+    Example:
+        >>> print(Tensor([1, 2]).index_put([Tensor([0, 0])], Tensor([4, 5]), accumulate=True))
+        [10  2]
+    """
+    return written_at(x, values, _positions(indices), bool(accumulate))
+
+
+@composite("Tensor.index_put_")
+def index_put_(x, indices, values, accumulate=False):
+    """`index_put`, assigned to x.
+
+    Source: MindSpore's `Tensor.index_put_`.
+
+    Example:
+        >>> print(Tensor([1, 2]).index_put_([Tensor([0])], Tensor([4])))
+        [4 2]
+    """
+    return assigned(x, index_put(x, indices, values, accumulate))
+
+
+@composite("Tensor.put_")
+def put_(x, index, source, accumulate=False):
+    """The elements of `source` at positions that count the elements of x in C order.
+
+    Args:
+        source: as many elements as `index` has, in any shape.
+        accumulate: add to what is there.
+
+    Raises:
+        ValueError: another number of elements.
+        TypeError: the index has no integers.
+
+    Source: MindSpore's `Tensor.put_`.
+
+    Example:
+        >>> print(Tensor([[1, 2], [3, 4]]).put_(Tensor([3]), Tensor([9])))
+        [[1 2]
+         [3 9]]
+    """
+    if index.dtype.is_inexact:
+        raise wrong(TypeError, "put_: index", "integers", index.dtype)
+    if index.size != source.size:
+        expected = f"{index.size} elements, as the index has"
+        raise wrong(ValueError, "put_: source", expected, source.size)
+    places, values = [index.reshape(-1)], source.reshape(-1)
+    return assigned(x, written_at(x.reshape(-1), values, places, accumulate).reshape(x.shape))
+
+
+def _scattered(x, dim, index, source, reduction):
+    if isinstance(source, Tensor) and source.ndim and source.shape != index.shape:
+        # Of a larger source, the part that the index covers.
+        source = source[tuple(slice(length) for length in index.shape)]
+    return scattered(x, index, source, dim, reduction)
+
+
+_REDUCTIONS = {None: "none", "add": "add", "multiply": "mul"}
+
+
+@composite("Tensor.scatter_")
+def scatter_(x, dim, index, src=None, value=None, reduce=None):
+    """The elements of `src` at the places of `index`, each with its position along `dim` replaced.
+
+    Args:
+        src, value: a Tensor at least as large as `index`, or a number.
+        reduce: None replaces, 'add' adds, 'multiply' multiplies.
+
+    Raises:
+        ValueError: another `reduce`, or shapes that do not go together.
+        TypeError: neither `src` nor `value`.
+
+    Source: MindSpore's `Tensor.scatter_`.
+
+    Example:
+        >>> print(Tensor([[1, 2], [3, 4]]).scatter_(1, Tensor([[1], [0]]), Tensor([[8], [9]])))
+        [[1 8]
+         [9 4]]
+    """
+    source = value if src is None else src
+    if source is None:
+        raise wrong(TypeError, "scatter_: src", "a Tensor or a number", "None")
+    if reduce not in _REDUCTIONS:
+        raise wrong(ValueError, "scatter_: reduce", "None, 'add' or 'multiply'", repr(reduce))
+    return assigned(x, _scattered(x, dim, index, source, _REDUCTIONS[reduce]))
+
+
+@composite("Tensor.scatter_add")
+def scatter_add_of(x, dim=None, index=None, src=None, indices=None, updates=None):
+    """x with the elements of `src` added at the places of `index`; see `scatter_`.
+
+    Args:
+        indices, updates: in place of the three, or given by position: rows of positions, and what
+            is added to the slices they point to, as in `ops.tensor_scatter_add`.
+
+    Raises:
+        ValueError: shapes that do not go together.
+
+    Source: MindSpore's `Tensor.scatter_add`.
+
+    Example:
+        >>> print(Tensor([1, 2]).scatter_add(0, Tensor([0]), Tensor([9])))
+        [10  2]
+    """
+    if isinstance(dim, Tensor):
+        dim, indices, updates = None, dim, index if updates is None else updates
+    if dim is None:
+        return tensor_scatter_add(x, indices, updates)
+    return _scattered(x, dim, index, src, "add")
+
+
+@composite("Tensor.scatter_add_")
+def scatter_add_(x, dim, index, src):
+    """The elements of `src` added at the places of `index`, assigned to x; see `scatter_`.
+
+    Source: MindSpore's `Tensor.scatter_add_`.
+
+    Example:
+        >>> print(Tensor([1, 2]).scatter_add_(0, Tensor([0]), Tensor([9])))
+        [10  2]
+    """
+    return assigned(x, _scattered(x, dim, index, src, "add"))

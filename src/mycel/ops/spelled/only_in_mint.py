@@ -1,0 +1,503 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that MindSpore has in `mint` only, most of them combinations of other operators."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.kernel.base.dtypes import int64
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.axes import axes_in, axis_in, several
+from mycel.ops.array.casting import cast
+from mycel.ops.array.diagonals import trace
+from mycel.ops.array.masking import nonzero
+from mycel.ops.array.ordering import argsort, sort, topk
+from mycel.ops.common import as_float, promoted
+from mycel.ops.math.accumulation import cumsum
+from mycel.ops.math.comparison import where
+from mycel.ops.math.extremes import cummin
+from mycel.ops.math.lengths import length
+from mycel.ops.math.linear import cdist
+from mycel.ops.math.reduction import count_nonzero
+from mycel.ops.nn.activation import log_softmax, softmax
+from mycel.ops.nn.convolution import padded_conv
+from mycel.ops.nn.pooling import adaptive_max_pool2d
+from mycel.ops.nn.volumes import adaptive_max_pool_image
+from mycel.ops.spelled.in_place import assigned
+
+
+def _whole(x) -> bool:
+    return not x.dtype.is_inexact
+
+
+@composite("mint.count_nonzero(input=x, dim=axis)")
+def long_count(x, axis=None):
+    """As `ops.count_nonzero`, but Int64.
+
+    Source: MindSpore's `mint.count_nonzero`.
+
+    Example:
+        >>> print(mint.count_nonzero(Tensor([0, 2, 3])))
+        2
+    """
+    return count_nonzero(x, axis, False, "int64")
+
+
+@composite("mint.cumsum(input=x, dim=axis, dtype=dtype)")
+def long_cumsum(x, axis, dtype=None):
+    """As `ops.cumsum`, but Int64 of integers unless another `dtype` is given.
+
+    Source: MindSpore's `mint.cumsum`.
+
+    Example:
+        >>> print(mint.cumsum(Tensor([1, 2, 3]), 0))
+        [1 3 6]
+    """
+    return cumsum(x, axis, int64 if dtype is None and _whole(x) else dtype)
+
+
+@composite("mint.cummin(input=x, dim=axis)")
+def long_cummin(x, axis):
+    """As `ops.cummin`, but with Int64 indices.
+
+    Source: MindSpore's `mint.cummin`.
+
+    Example:
+        >>> print(*mint.cummin(Tensor([5, 1, 4]), 0))
+        [5 1 1] [0 1 1]
+    """
+    smallest, index = cummin(x, axis)
+    return smallest, cast(index, int64)
+
+
+@composite("mint.trace(input=x)")
+def long_trace(x):
+    """As `ops.trace`, but Int64 of integers.
+
+    Source: MindSpore's `mint.trace`.
+
+    Example:
+        >>> print(mint.trace(Tensor([[1, 2], [3, 4]])))
+        5
+    """
+    return trace(cast(x, int64) if _whole(x) else x)
+
+
+@composite("mint.where(condition, input=x, other=y)")
+def where_or_nonzero(condition, x=None, y=None):
+    """As `ops.where`; of a condition alone, where it holds: one index vector per dimension.
+
+    Raises:
+        TypeError: only one of the two is given.
+
+    Source: MindSpore's `mint.where`.
+
+    Example:
+        >>> print(*mint.where(Tensor([True, False, True])))
+        [0 2]
+    """
+    if x is None and y is None:
+        return nonzero(condition, True)
+    if x is None or y is None:
+        raise wrong(TypeError, "mint.where", "called with both `input` and `other`", "one of them")
+    return where(x, y, condition)
+
+
+@op("mint.nn.functional.normalize(input=x, p=order, dim=axis, eps=epsilon)")
+def normalize(x, *, order=2.0, axis=1, epsilon=1e-12):
+    """x divided by its length of order p along `dim`, which is taken to be at least `eps`.
+
+    Source: MindSpore's `mint.nn.functional.normalize`.
+
+    Example:
+        >>> print(mint.nn.functional.normalize(Tensor([[3.0, 4.0]])))
+        [[0.6 0.8]]
+    """
+    x = as_float(x)
+    axes = axes_in(axis, x.ndim)
+    most = length(x, order, axes, True)
+    return x / jnp.maximum(most, jnp.array(epsilon, most.dtype))
+
+
+def _dimension(dim, rank):
+    """The dimension that PyTorch chooses where none is given."""
+    return (0 if rank in (0, 1, 3) else 1) if dim is None else dim
+
+
+@composite(
+    "mint.softmax(input=x, dim=dim, dtype=dtype)",
+    "mint.nn.functional.softmax(input=x, dim=dim, dtype=dtype)",
+)
+def softmax_along(x, dim=None, dtype=None):
+    """exp(x), divided by its sum along `dim`; None is the first for 0, 1 and 3 dimensions of x,
+    else the second.
+
+    Args:
+        dtype: the element type to convert to before.
+
+    Source: MindSpore's `mint.softmax`.
+
+    Example:
+        >>> print(mint.softmax(Tensor([1.0, 1.0]), -1))
+        [0.5 0.5]
+    """
+    return softmax(x, _dimension(dim, x.ndim), dtype)
+
+
+@composite(
+    "mint.nn.functional.log_softmax(input=x, dim=dim, dtype=dtype)",
+    "mint.special.log_softmax(input=x, dim=dim, dtype=dtype)",
+)
+def log_softmax_along(x, dim=None, dtype=None):
+    """The logarithm of `mint.softmax`, without losing small values.
+
+    Source: MindSpore's `mint.nn.functional.log_softmax`.
+
+    Example:
+        >>> print(mint.nn.functional.log_softmax(Tensor([1.0, 1.0]), -1))
+        [-0.6931472 -0.6931472]
+    """
+    return log_softmax(x, _dimension(dim, x.ndim), dtype)
+
+
+@op(
+    indices=lambda x, index, *, lengths: [
+        Bounds(1, 0, lengths[0] * lengths[1], operator="max_unpool2d")
+    ]
+)
+def spread_maxima(x, index, *, lengths):
+    """Zeros (…, H, W) with the elements of x at positions counted through H and W.
+
+    Example:
+        >>> from mycel.ops.spelled.only_in_mint import spread_maxima
+        >>> print(spread_maxima(Tensor([[[[5.0]]]]), Tensor([[[[1]]]]), (1, 2)))
+        [[[[0. 5.]]]]
+    """
+    front = x.shape[:-2]
+    made = jnp.zeros((*front, lengths[0] * lengths[1]), x.dtype)
+    flat = x.reshape(*front, -1)
+    made = jnp.put_along_axis(made, index.reshape(flat.shape), flat, -1, inplace=False)
+    return made.reshape(*front, *lengths)
+
+
+@composite(
+    "mint.nn.functional.max_unpool2d(input=x, indices=index, kernel_size=kernel_size,"
+    " stride=None, padding=0, output_size=None)"
+)
+def max_unpool_image(x, index, kernel_size, stride=None, padding=0, output_size=None):
+    """Maxima (…, H', W') back at their positions in (…, H, W), zeros elsewhere.
+
+    Args:
+        index: the positions, counted through H and W, as `max_pool2d` gives them.
+        kernel_size, stride, padding: those of the pooling.
+        output_size: (H, W), or a shape that ends so; None is the least that was pooled.
+
+    Raises:
+        ValueError: shapes that differ, or an output_size further than a stride from the usual one.
+
+    Source: MindSpore's `mint.nn.functional.max_unpool2d`.
+
+    Example:
+        >>> found = mint.nn.functional.max_unpool2d(Tensor([[[4.0]]]), Tensor([[[3]]]), 2)
+        >>> print(found)
+        [[[0. 0.]
+          [0. 4.]]]
+    """
+    if x.shape != index.shape or x.ndim not in (3, 4):
+        raise ValueError(f"input {x.shape} and indices {index.shape} must be [N, C, H, W] alike.")
+    kernel = several(kernel_size, 2, "kernel_size")
+    stride = kernel if stride is None else several(stride, 2, "stride")
+    padding = several(padding, 2, "padding")
+    steps = zip(x.shape[-2:], stride, padding, kernel, strict=True)
+    usual = tuple((n - 1) * s - 2 * p + k for n, s, p, k in steps)
+    lengths = usual if output_size is None else tuple(output_size)[-2:]
+    apart = zip(lengths, usual, stride, strict=True)
+    if any(not n - s < wanted < n + s for wanted, n, s in apart):
+        raise ValueError(f"output_size {lengths} must be less than a stride from {usual}.")
+    return spread_maxima(x, index, lengths)
+
+
+@composite(
+    "ops.adaptive_max_pool2d(input=x, output_size=output_size, return_indices=positions)",
+    "mint.nn.functional.adaptive_max_pool2d(input=x, output_size=output_size,"
+    " return_indices=positions)",
+)
+def adaptive_max_pool_with_positions(x, output_size, positions=False):
+    """The maximum of regions that cover H and W, `output_size` of them; None keeps a length.
+
+    With `return_indices` also the positions of the maxima, Int64.
+
+    Source: MindSpore's `ops.adaptive_max_pool2d`, `mint.nn.functional.adaptive_max_pool2d`.
+
+    Example:
+        >>> print(mint.nn.functional.adaptive_max_pool2d(Tensor([[[1.0, 3.0]]]), 1, True)[1])
+        [[[1]]]
+    """
+    pooled = adaptive_max_pool_image if positions else adaptive_max_pool2d
+    return pooled(x, output_size)
+
+
+# -- single functions ----------------------------------------------------------------------
+
+
+@op("mint.select(input=x, dim=axis, index=index)")
+def one_slice(x, *, axis, index):
+    """The slice of x at one position of `dim`, without that dimension.
+
+    Raises:
+        ValueError: a position that is not there.
+
+    Source: MindSpore's `mint.select`.
+
+    Example:
+        >>> print(mint.select(Tensor([[1, 2], [3, 4]]), 1, -1))
+        [2 4]
+    """
+    axis = axis_in(axis, x.ndim)
+    length = x.shape[axis]
+    if not -length <= index < length:
+        raise ValueError(f"{index} is no position among {length} of dimension {axis}.")
+    return lax.index_in_dim(x, index % length, axis, keepdims=False)
+
+
+@composite("mint.cdist(x1=x, x2=y, p=order, compute_mode=how)")
+def distances(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
+    """The distances of all rows of x and y: (…, n, k) and (…, m, k) give (…, n, m).
+
+    Args:
+        order: p, the order of the lengths.
+        how: `compute_mode`, accepted: lengths are never found by products here.
+
+    Raises:
+        ValueError: an unknown compute_mode, or rows of different lengths.
+
+    Source: MindSpore's `mint.cdist`.
+
+    Example:
+        >>> print(mint.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]])))
+        [[5.]]
+    """
+    known = "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist"
+    if how not in (*known, "donot_use_mm_for_euclid_dist"):
+        raise ValueError(f"compute_mode is one of {known} and their opposite, not {how!r}.")
+    return cdist(x, y, float(order))
+
+
+@composite("mint.sort(input=x, dim=(axis, -1), descending=False, stable=False)")
+def sorted_with_places(x, axis=-1, descending=False, stable=False):
+    """x in order along `dim`, and where each element was, Int64.
+
+    Args:
+        stable: accepted; equal elements always keep their order here.
+
+    Source: MindSpore's `mint.sort`.
+
+    Example:
+        >>> print(mint.sort(Tensor([3, 1, 2]))[1])
+        [1 2 0]
+    """
+    del stable
+    made, places = sort(x, axis, descending)
+    return made, cast(places, int64)
+
+
+@composite("mint.argsort(input=x, dim=(axis, -1), descending=False, stable=False)")
+def sorting_places(x, axis=-1, descending=False, stable=False):
+    """Where the elements of x in order are, along `dim`, Int64.
+
+    Args:
+        stable: accepted; equal elements always keep their order here.
+
+    Source: MindSpore's `mint.argsort`.
+
+    Example:
+        >>> print(mint.argsort(Tensor([3, 1, 2])))
+        [1 2 0]
+    """
+    del stable
+    return cast(argsort(x, axis, descending), int64)
+
+
+@composite("mint.topk(input=x, k=k, dim=axis, largest=True, sorted=True)")
+def greatest_with_places(x, k, axis=-1, largest=True, sorted=True):
+    """The k greatest (or least) elements along `dim`, in order, and where they were, Int64.
+
+    Source: MindSpore's `mint.topk`.
+
+    Example:
+        >>> print(mint.topk(Tensor([3, 1, 2]), 2)[1])
+        [0 2]
+    """
+    made, places = topk(x, k, axis, largest, sorted)
+    return made, cast(places, int64)
+
+
+@op("mint.vdot(input=x, other=y)")
+def conjugate_dot(x, y):
+    """The sum of products of two vectors, of which the first is conjugated.
+
+    Raises:
+        ValueError: no vectors, or of different lengths.
+
+    Source: MindSpore's `mint.vdot`.
+
+    Example:
+        >>> print(mint.vdot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
+        11.0
+    """
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(f"vdot needs two vectors of one length, not {x.shape} and {y.shape}.")
+    x, y = promoted(x, y)
+    return jnp.vdot(x, y)
+
+
+@op("mint.kthvalue(input=x, k=k, dim=axis, keepdim=keepdims)",
+    "Tensor.kthvalue(x, k=k, dim=axis, keepdim=keepdims)")  # fmt: skip
+def kth_smallest(x, *, k, axis=-1, keepdims=False):
+    """The k-th smallest element along `dim`, counted from 1, and where it was, Int64.
+
+    Raises:
+        ValueError: k lies outside the dimension.
+
+    Source: MindSpore's `mint.kthvalue`.
+
+    Example:
+        >>> value, place = mint.kthvalue(Tensor([3.0, 1.0, 2.0]), 2)
+        >>> print(value, place)
+        2.0 2
+    """
+    axis = axis_in(axis, x.ndim)
+    if not 1 <= k <= x.shape[axis]:
+        raise ValueError(f"k must lie within 1 … {x.shape[axis]}, but it is {k}.")
+    place = lax.slice_in_dim(jnp.argsort(x, axis), k - 1, k, axis=axis).astype(np.int64)
+    value = jnp.take_along_axis(x, place, axis)
+    return (value, place) if keepdims else (value.squeeze(axis), place.squeeze(axis))
+
+
+@composite("mint.conv_tbc(input=x, weight=weight, bias=bias, pad=padding)")
+def conv_time_first(x, weight, bias, padding=0):
+    """Slide kernels along time: (time, batch, channels) to (time', batch, out channels).
+
+    Args:
+        weight: (kernel, channels, out channels); bias: (out channels).
+        padding: zeros at both ends.
+
+    Source: MindSpore's `mint.conv_tbc`.
+
+    Example:
+        >>> x, weight = ops.ones((3, 1, 2)), ops.ones((2, 2, 1))
+        >>> print(mint.conv_tbc(x, weight, ops.ones(1)).reshape(-1))
+        [5. 5.]
+    """
+    made = padded_conv(x.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, padding)
+    return made.permute(2, 0, 1)
+
+
+# -- the steps of a batch normalisation over several devices --------------------------------
+
+
+def _of_channels(vector, x):
+    return vector.reshape(1, -1, *[1] * (x.ndim - 2))
+
+
+@op("mint.batch_norm_stats(input=x, eps=epsilon)")
+def channel_statistics(x, *, epsilon):
+    """The mean of each channel of [N, C, …], and 1 / √(variance + eps).
+
+    Source: MindSpore's `mint.batch_norm_stats`.
+
+    Example:
+        >>> print(mint.batch_norm_stats(Tensor([[1.0], [3.0]]), 0.0))
+        (Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00]),
+         Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
+    """
+    wide = x.astype(np.promote_types(np.float32, x.dtype))
+    axes = (0, *range(2, x.ndim))
+    return wide.mean(axes), lax.rsqrt(wide.var(axes) + epsilon)
+
+
+@op("mint.batch_norm_elemt(input=x, weight=weight, bias=bias, mean=mean, invstd=inverse,"
+    " eps=epsilon)")  # fmt: skip
+def normalised_channels(x, weight=None, bias=None, mean=None, inverse=None, *, epsilon=1e-5):
+    """(x - mean) · invstd · weight + bias, with a number of each for each channel of [N, C, …].
+
+    Args:
+        epsilon: accepted; it is part of invstd already.
+
+    Source: MindSpore's `mint.batch_norm_elemt`.
+
+    Example:
+        >>> one = Tensor([1.0])
+        >>> print(mint.batch_norm_elemt(Tensor([[3.0]]), one, one, one, one))
+        [[3.]]
+    """
+    del epsilon
+    if mean is not None:
+        x = x - _of_channels(mean, x).astype(x.dtype)
+    for factor in (inverse, weight):
+        if factor is not None:
+            x = x * _of_channels(factor, x).astype(x.dtype)
+    return x if bias is None else x + _of_channels(bias, x).astype(x.dtype)
+
+
+@op()
+def gathered_statistics(means, inverses, counts, *, epsilon):
+    """Mean, 1 / √(variance + eps), unbiased variance of all, from those of several parts.
+
+    Example:
+        >>> from mycel.ops.spelled.only_in_mint import gathered_statistics
+        >>> means, inverses = Tensor([[1.0], [3.0]]), Tensor([[1.0], [1.0]])
+        >>> print(gathered_statistics(means, inverses, Tensor([2.0, 2.0]), 0.0)[0])
+        [2.]
+    """
+    counts = counts.astype(means.dtype).reshape(-1, 1)
+    total = counts.sum()
+    mean = (means * counts).sum(0) / total
+    squares = (1 / jnp.square(inverses) - epsilon + jnp.square(means)) * counts
+    variance = squares.sum(0) / total - jnp.square(mean)
+    return mean, lax.rsqrt(variance + epsilon), variance * total / jnp.maximum(total - 1, 1)
+
+
+@composite(
+    "mint.batch_norm_gather_stats_with_counts(input=x, mean=means, invstd=inverses,"
+    " running_mean=running_mean, running_var=running_var, momentum=0.1, eps=(epsilon, 1e-5),"
+    " counts=counts)"
+)
+def gathered_batch_statistics(
+    x,
+    means,
+    inverses,
+    running_mean=None,
+    running_var=None,
+    momentum=0.1,
+    epsilon=1e-5,
+    counts=None,
+):
+    """Mean and invstd of all parts of a batch, and the moving statistics moved towards them.
+
+    Args:
+        means, inverses: (parts, C), as `mint.batch_norm_stats` gives them for each part.
+        counts: how many elements of each channel each part has.
+
+    Source: MindSpore's `mint.batch_norm_gather_stats_with_counts`.
+
+    Example:
+        >>> x, means, inverses = ops.ones((2, 1)), Tensor([[1.0], [3.0]]), Tensor([[1.0], [1.0]])
+        >>> found = mint.batch_norm_gather_stats_with_counts(
+        ...     x, means, inverses, counts=Tensor([2.0, 2.0]))
+        >>> print(found[0])
+        [2.]
+    """
+    if counts is None:
+        counts = Tensor(np.full(means.shape[0], x.size // x.shape[1], np.float32))
+    mean, inverse, variance = gathered_statistics(means, inverses, counts, epsilon)
+    if running_mean is not None:
+        assigned(running_mean, running_mean * (1 - momentum) + mean * momentum)
+    if running_var is not None:
+        assigned(running_var, running_var * (1 - momentum) + variance * momentum)
+    return mean, inverse

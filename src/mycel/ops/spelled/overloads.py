@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor methods that MindSpore calls with either of two lists of parameters.
+
+One list is NumPy's or MindSpore's own, the other PyTorch's: `x.gather(indices, axis)` and
+`x.gather(dim, index)`. Where the lists differ in words only, `spell.older_keywords` has them.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from mycel.kernel.base.dtypes import DType, bool_, numpy_dtype
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import composite, op
+from mycel.ops.array.axes import axis_in
+from mycel.ops.array.casting import astype
+from mycel.ops.array.copying import identity
+from mycel.ops.array.diagonals import diag
+from mycel.ops.array.scatter import scatter_elements, with_index_added
+from mycel.ops.array.selection import gather, gather_elements, nearest
+from mycel.ops.array.shape import flip, reshape, swapaxes, tile, transpose
+from mycel.ops.math.comparison import where
+from mycel.ops.math.reduction import first_given
+from mycel.ops.spelled.only_in_mint import one_slice
+
+DEVICES = ("cpu", "gpu", "tpu", "ascend")
+# The words for what is done where an element stands already, and ours.
+REDUCTIONS = {"none": "none", "add": "add", "multiply": "mul"}
+
+
+def _is_dimension(value) -> bool:
+    return isinstance(value, int) or (isinstance(value, Tensor) and not value.ndim)
+
+
+@composite("Tensor.gather(x, dim=None, index=None, batch_dims=0, input_indices=None, axis=None)")
+def gather_method(x, dim=None, index=None, batch_dims=0, input_indices=None, axis=None):
+    """`x.gather(indices, axis)` as `ops.gather`, `x.gather(dim, index)` as `ops.gather_elements`.
+
+    Source: MindSpore's `Tensor.gather`.
+
+    Example:
+        >>> print(Tensor([5, 6, 7]).gather(Tensor([2, 0]), 0))
+        [7 5]
+        >>> print(Tensor([5, 6, 7]).gather(dim=0, index=Tensor([2, 0])))
+        [7 5]
+    """
+    if input_indices is None and axis is None and _is_dimension(dim) and not _is_dimension(index):
+        return gather_elements(x, index, int(dim))
+    places = first_given(input_indices, dim)
+    along = first_given(axis, index)
+    return gather(x, places, int(along), batch_dims)
+
+
+@composite(
+    "Tensor.index_add(x, dim=None, index=None, source=None, alpha=1, indices=None, y=None,"
+    " axis=None, use_lock=True, check_index_bound=True)"
+)
+def index_add_method(
+    x,
+    dim=None,
+    index=None,
+    source=None,
+    alpha=1,
+    indices=None,
+    y=None,
+    axis=None,
+    use_lock=True,
+    check_index_bound=True,
+):
+    """x with slices added along a dimension: `(dim, index, source)`, or `(indices, y, axis)`.
+
+    Args:
+        use_lock, check_index_bound: accepted; nothing else writes meanwhile.
+
+    Source: MindSpore's `Tensor.index_add`.
+
+    Example:
+        >>> print(Tensor([1, 2]).index_add(0, Tensor([0]), Tensor([9])))
+        [10  2]
+    """
+    del use_lock, check_index_bound
+    if isinstance(dim, Tensor):
+        dim, index, source = source, dim, index
+    places, updates = first_given(indices, index), first_given(y, source)
+    return with_index_added(x, places, updates, first_given(axis, dim), alpha)
+
+
+@composite("Tensor.scatter(x, axis=axis, index=index, src=src, reduce='none')")
+def scatter_method(x, axis, index, src, reduce="none"):
+    """x with `src` at the places of `index`, each with its position along `axis` replaced.
+
+    Args:
+        src: a Tensor of the shape of index, or a number.
+        reduce: "none" replaces what stands there, "add" adds to it, "multiply" multiplies it.
+
+    Raises:
+        ValueError: another word for `reduce`, or shapes that do not go together.
+
+    Source: MindSpore's `Tensor.scatter`.
+
+    Example:
+        >>> print(Tensor([1, 2]).scatter(0, Tensor([1]), Tensor([7]), reduce="add"))
+        [1 9]
+    """
+    if reduce not in REDUCTIONS:
+        raise wrong(ValueError, "scatter: reduce", "'none', 'add' or 'multiply'", repr(reduce))
+    return scatter_elements(x, index, src, axis, REDUCTIONS[reduce])
+
+
+@composite("Tensor.take(x, indices, axis=None, mode='clip')")
+def take_method(x, indices, axis=None, mode="clip"):
+    """The elements of x, counted through all dimensions, or its slices along `axis`.
+
+    Args:
+        mode: "clip" takes the nearest one for a position that is not there, "wrap" counts on
+            from the other end.
+
+    Raises:
+        ValueError: another mode; "raise" is refused, as positions are not read.
+
+    Source: MindSpore's `Tensor.take`.
+
+    Example:
+        >>> print(Tensor([5, 6, 7]).take(Tensor([4]), mode="wrap"))
+        [6]
+    """
+    if mode not in ("clip", "wrap"):
+        raise wrong(ValueError, "take: mode", "'clip' or 'wrap'", repr(mode))
+    if mode == "wrap":
+        indices = indices % (x.size if axis is None else x.shape[axis])
+    return nearest(x, indices, axis)
+
+
+@composite("Tensor.select(x, dim=None, index=None, condition=None, y=None)")
+def select_method(x, dim=None, index=None, condition=None, y=None):
+    """`x.select(dim, index)` as `mint.select`, `x.select(condition, y)` as `ops.where`.
+
+    Raises:
+        ValueError: a position that is not there.
+        TypeError: neither two numbers nor a Bool Tensor and what stands where it is False.
+
+    Source: MindSpore's `Tensor.select`.
+
+    Example:
+        >>> print(Tensor([[1, 2], [3, 4]]).select(1, 0))
+        [1 3]
+        >>> print(Tensor([1, 2]).select(Tensor([True, False]), 9))
+        [1 9]
+    """
+    if isinstance(dim, Tensor) and dim.dtype is bool_:
+        condition, y, dim, index = dim, first_given(index, y), None, None
+    if isinstance(condition, Tensor) and isinstance(y, (int, float, Tensor)):
+        return where(x, y, condition)
+    if not (_is_dimension(dim) and _is_dimension(index)):
+        expected = "called with (dim, index), or with (condition, y)"
+        given = (first_given(condition, dim), first_given(y, index))
+        raise wrong(TypeError, "select", expected, f"{given!r:.60}")
+    return one_slice(x, int(dim), int(index))
+
+
+@composite("Tensor.diag(x, diagonal=0)")
+def diag_method(x, diagonal=0):
+    """As `ops.diag`.
+
+    Raises:
+        ValueError: another diagonal than the main one; `mint.diag` has them.
+
+    Source: MindSpore's `Tensor.diag`.
+
+    Example:
+        >>> print(Tensor([1, 2]).diag())
+        [[1 0]
+         [0 2]]
+    """
+    if diagonal:
+        expected = "0; write mint.diag(x, diagonal) for others"
+        raise wrong(ValueError, "Tensor.diag: diagonal", expected, diagonal)
+    return diag(x)
+
+
+@op("Tensor.trace(x, offset=offset, axis1=first, axis2=second, dtype=dtype)")
+def trace_method(x, *, offset=0, first=0, second=1, dtype=None):
+    """The sums of diagonals; of integers Int64, unless another `dtype` is given.
+
+    Args:
+        offset: how far above the main one the diagonal lies.
+        axis1, axis2: the dimensions of the matrices.
+
+    Raises:
+        ValueError: fewer than two dimensions.
+
+    Source: MindSpore's `Tensor.trace`.
+
+    Example:
+        >>> print(Tensor([[1, 2], [3, 4]]).trace(1))
+        2
+    """
+    if x.ndim < 2:
+        raise ValueError(f"trace needs two dimensions or more, not {x.shape}.")
+    wanted = np.dtype(np.int64) if x.dtype.kind in "iu" else x.dtype
+    if dtype is not None:
+        wanted = numpy_dtype(dtype)
+    found = jnp.diagonal(x, offset, axis_in(first, x.ndim), axis_in(second, x.ndim))
+    return jnp.any(found, -1) if wanted.kind == "b" else jnp.sum(found, -1, dtype=wanted)
+
+
+@composite("Tensor.flip(x, *axes, dims=None)")
+def flip_method(x, axes, dims=None):
+    """x in reverse order along dimensions, which are loose numbers or one tuple.
+
+    Source: MindSpore's `Tensor.flip`.
+
+    Example:
+        >>> print(Tensor([1, 2, 3]).flip(dims=(0,)))
+        [3 2 1]
+    """
+    return flip(x, first_given(dims, axes))
+
+
+@composite("Tensor.tile(x, *repeats, dims=None, reps=None)")
+def tile_method(x, repeats, dims=None, reps=None):
+    """x laid out several times along its dimensions, for loose numbers or one tuple of them.
+
+    Source: MindSpore's `Tensor.tile`.
+
+    Example:
+        >>> print(Tensor([1, 2]).tile(reps=(2,)))
+        [1 2 1 2]
+    """
+    return tile(x, first_given(dims, reps, repeats))
+
+
+@composite("Tensor.permute(x, *axes, dims=None, axis=None)")
+def permute_method(x, axes, dims=None, axis=None):
+    """x with its dimensions in an order of loose numbers or of one tuple.
+
+    Source: MindSpore's `Tensor.permute`.
+
+    Example:
+        >>> Tensor([[1, 2, 3]]).permute(1, 0).shape
+        (3, 1)
+    """
+    return transpose(x, first_given(dims, axis, axes))
+
+
+def transpose_method(self, *given, dim0=None, dim1=None, axes=None):
+    """x with its dimensions in the given order; without any, or for None, reversed.
+
+    Two numbers that are not in a tuple, or `dim0` and `dim1`, name a pair of dimensions to
+    exchange, as in MindSpore.
+
+    Source: MindSpore's `Tensor.transpose`.
+
+    Example:
+        >>> Tensor([[1, 2, 3], [4, 5, 6]]).transpose(0, 1).shape
+        (3, 2)
+    """
+    if dim0 is not None:
+        given = (dim0, dim1)
+    elif len(given) == 1 and dim1 is not None:
+        given = (*given, dim1)
+    if len(given) == 2 and isinstance(given[0], int):
+        return swapaxes(self, *given)
+    order = axes if not given else given[0] if len(given) == 1 else given
+    return transpose(self, () if order is None else order)
+
+
+Tensor.transpose = transpose_method  # type: ignore[attr-defined]
+
+
+@op()
+def reinterpreted(x, *, dtype):
+    """The bytes of x as numbers of another type; the last dimension grows or shrinks."""
+    wanted = numpy_dtype(dtype)
+    if x.dtype.kind == "b":
+        x = x.astype(np.uint8)
+    if wanted.kind == "b":
+        return x.view(np.uint8).astype(bool)
+    return x.view(wanted)
+
+
+@composite("Tensor.view(x, *given, shape=None, dtype=None)")
+def view(x, given, shape=None, dtype=None):
+    """The elements of x in another shape, or its bytes as numbers of another element type.
+
+    Raises:
+        ValueError: the shape holds another number of elements; the bytes do not go into a row.
+
+    Source: MindSpore's `Tensor.view`.
+
+    Example:
+        >>> Tensor([[1, 2], [3, 4]]).view(4).shape
+        (4,)
+        >>> print(Tensor([1.0]).view(mycel.int32))
+        [1065353216]
+    """
+    if isinstance(given, DType):
+        dtype = given
+    if dtype is None:
+        return reshape(x, first_given(shape, given))
+    old, new = x.dtype.itemsize, numpy_dtype(dtype).itemsize
+    if old != new and (not x.ndim or x.shape[-1] * old % new):
+        text = f"a last length that is a multiple of {max(1, new // old)} for {dtype}"
+        raise wrong(ValueError, "view: x", text, f"shape {x.shape} of {x.dtype}")
+    return reinterpreted(x, dtype)
+
+
+def to(self, *given, device=None, dtype=None, other=None, non_blocking=False, copy=False):
+    """x in another element type, or in that of another Tensor.
+
+    Args:
+        given: a device, an element type, `non_blocking` and `copy`, in this order; the device
+            may be left out, and a Tensor may stand for both.
+        device: "CPU", "GPU", "TPU" or "Ascend"; a Tensor lies on the device of the context.
+        non_blocking: accepted; every operator is.
+        copy: also an equal type gives a new Tensor.
+
+    Raises:
+        TypeError: `dtype` names no element type.
+        ValueError: another device.
+
+    Source: MindSpore's `Tensor.to`.
+
+    Example:
+        >>> Tensor([1.5]).to(mycel.float16).dtype
+        mindspore.float16
+        >>> Tensor([1.5]).to("CPU", mycel.float16).dtype
+        mindspore.float16
+    """
+    rest = list(given)
+    if rest and (_is_device(rest[0]) or (rest[0] is None and len(rest) > 1)):
+        device = rest.pop(0)
+    if device is not None:
+        _check_device(device, "to: device")
+    wanted = first_given(other, rest[0] if rest else None, dtype)
+    copy = rest[2] if len(rest) > 2 else copy
+    wanted = wanted.dtype if isinstance(wanted, Tensor) else wanted
+    return self if wanted is None else astype(self, wanted, copy)
+
+
+def _is_device(value) -> bool:
+    return isinstance(value, str) and value.lower() in DEVICES
+
+
+def _check_device(device, what: str) -> None:
+    if not _is_device(device):
+        raise wrong(ValueError, what, "'CPU', 'GPU', 'TPU' or 'Ascend'", repr(device))
+
+
+Tensor.to = to  # type: ignore[attr-defined]
+
+
+@composite("Tensor.to_")
+def to_(x, device=None, non_blocking=False):
+    """The Tensor itself: it lies on the device of the context.
+
+    Args:
+        device: "CPU", "GPU", "TPU" or "Ascend".
+        non_blocking: accepted; every operator is.
+
+    Raises:
+        ValueError: another device, or none.
+
+    Source: MindSpore's `Tensor.to_`.
+
+    Example:
+        >>> x = Tensor([1.5])
+        >>> x.to_("CPU") is x
+        True
+    """
+    del non_blocking
+    _check_device(device, "to_: device")
+    return x
+
+
+@composite("Tensor.move_to")
+def move_to(x, to, blocking=True):
+    """The same values in a Tensor of their own, which lies on the device of the context too.
+
+    Args:
+        to: "CPU", "GPU", "TPU" or "Ascend".
+        blocking: accepted; no operator is.
+
+    Raises:
+        ValueError: another device.
+
+    Source: MindSpore's `Tensor.move_to`.
+
+    Example:
+        >>> print(Tensor([1.5]).move_to("CPU"))
+        [1.5]
+    """
+    del blocking
+    _check_device(to, "move_to: to")
+    return identity(x)

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that change Parameters in place: descent, momentum, mean squares, proximal steps."""
+
+from __future__ import annotations
+
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.spell import composite
+from mycel.ops.update import update_rules as rules
+from mycel.ops.update.updates import settings_for, updated
+
+
+@composite("ApplyGradientDescent()(var, alpha, delta)")
+def apply_gradient_descent(var, alpha, delta):
+    """var - alpha · delta, in place.
+
+    Source: MindSpore's `mindspore.ops.ApplyGradientDescent`.
+
+    Example:
+        >>> w = Parameter(Tensor([1.0]), name="w")
+        >>> print(ops.ApplyGradientDescent()(w, 0.25, Tensor([2.0])))
+        [0.5]
+    """
+    return updated((var,), rules.descend(var, delta, *settings_for(var, alpha)))
+
+
+@composite("ApplyProximalGradientDescent()(var, alpha, l1, l2, delta)")
+def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
+    """A step along delta and towards 0, by the weights l1 and l2 of its norms; in place.
+
+    Source: MindSpore's `mindspore.ops.ApplyProximalGradientDescent`.
+
+    Example:
+        >>> w = Parameter(Tensor([2.0]), name="w")
+        >>> print(ops.ApplyProximalGradientDescent()(w, 1.0, 0.5, 0.0, Tensor([1.0])))
+        [0.5]
+    """
+    settings = settings_for(var, alpha, l1, l2)
+    return updated((var,), rules.proximal_descend(var, delta, *settings))
+
+
+@composite("ApplyProximalAdagrad(use_locking=False)(var, accum, lr, l1, l2, grad)")
+def apply_proximal_adagrad(var, accum, lr, l1, l2, grad, use_locking=False):
+    """One step of Adagrad towards 0 by the weights l1 and l2: (var, accum), changed in place.
+
+    Source: MindSpore's `mindspore.ops.ApplyProximalAdagrad`.
+
+    Example:
+        >>> w, a = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([3.0]), name="a")
+        >>> print(*ops.ApplyProximalAdagrad()(w, a, 0.5, 1.0, 0.0, Tensor([1.0])))
+        [0.5] [4.]
+    """
+    settings = settings_for(var, lr, l1, l2)
+    return updated((var, accum), rules.proximal_adagrad(var, accum, grad, *settings))
+
+
+@composite("ApplyFtrl(use_locking=False)(var, accum, linear, grad, lr, l1, l2, lr_power)")
+def apply_ftrl(var, accum, linear, grad, lr, l1=0.0, l2=0.0, lr_power=-0.5, use_locking=False):
+    """One step towards the regularised leader: var; accum and linear change in place as well.
+
+    Source: MindSpore's `mindspore.ops.ApplyFtrl`.
+
+    Example:
+        >>> w, a, b = (Parameter(Tensor([1.0]), name=name) for name in "wab")
+        >>> print(ops.ApplyFtrl()(w, a, b, Tensor([0.0]), 1.0, 0.0, 0.0, -0.5))
+        [-1.]
+    """
+    settings = settings_for(var, lr, l1, l2, lr_power)
+    handles = var, accum, linear
+    return updated(handles, rules.ftrl(*handles, grad, *settings))[0]
+
+
+@composite(
+    "ApplyMomentum(use_nesterov=False, use_locking=False, gradient_scale=1.0)"
+    "(variable, accumulation, learning_rate, gradient, momentum)"
+)
+def apply_momentum(
+    variable,
+    accumulation,
+    learning_rate,
+    gradient,
+    momentum,
+    use_nesterov=False,
+    use_locking=False,
+    gradient_scale=1.0,
+):
+    """One step of Momentum: the variable, changed in place with its accumulation.
+
+    Source: MindSpore's `mindspore.ops.ApplyMomentum`.
+
+    Example:
+        >>> w, v = (Parameter(Tensor([1.0]), name=name) for name in "wv")
+        >>> print(ops.ApplyMomentum()(w, v, 0.5, Tensor([1.0]), 0.5), v.asnumpy())
+        [0.25] [1.5]
+    """
+    settings = settings_for(variable, learning_rate, momentum)
+    scale = None if gradient_scale == 1.0 else settings_for(variable, gradient_scale)[0]
+    handles = variable, accumulation
+    made = rules.momentum(*handles, gradient, *settings, scale=scale, nesterov=use_nesterov)
+    return updated(handles, made)[0]
+
+
+@composite(
+    "FusedWeightScaleApplyMomentum()"
+    "(weight_decay, loss_scale, variable, accumulation, learning_rate, gradient, momentum)"
+)
+def apply_momentum_with_decay(
+    weight_decay, loss_scale, variable, accumulation, learning_rate, gradient, momentum
+):
+    """One step of Momentum by (gradient + weight_decay · variable) · loss_scale, in place.
+
+    Source: MindSpore's `mindspore.ops.FusedWeightScaleApplyMomentum`.
+
+    Example:
+        >>> w, v = (Parameter(Tensor([1.0]), name=name) for name in "wv")
+        >>> step = ops.FusedWeightScaleApplyMomentum()
+        >>> print(step(0.5, 2.0, w, v, 0.25, Tensor([0.5]), 0.0), v.asnumpy())
+        [0.5] [2.]
+    """
+    settings = settings_for(variable, learning_rate, momentum, weight_decay, loss_scale)
+    handles = variable, accumulation
+    return updated(handles, rules.momentum(*handles, gradient, *settings))[0]
+
+
+@composite(
+    "ApplyKerasMomentum(use_locking=False, use_nesterov=False)(var, accum, lr, grad, momentum)"
+)
+def apply_keras_momentum(var, accum, lr, grad, momentum, use_locking=False, use_nesterov=False):
+    """One step of momentum that keeps the step itself: (var, accum), changed in place.
+
+    Source: MindSpore's `mindspore.ops.ApplyKerasMomentum`.
+
+    Example:
+        >>> w, v = (Parameter(Tensor([1.0]), name=name) for name in "wv")
+        >>> print(*ops.ApplyKerasMomentum()(w, v, 0.5, Tensor([1.0]), 0.5))
+        [1.] [0.]
+    """
+    settings = settings_for(var, lr, momentum)
+    made = rules.keras_momentum(var, accum, grad, *settings, nesterov=use_nesterov)
+    return updated((var, accum), made)
+
+
+@composite(
+    "SGD(dampening=0.0, weight_decay=0.0, nesterov=False)"
+    "(parameters, gradient, learning_rate, accum, momentum, stat)"
+)
+def apply_stochastic_descent(
+    parameters,
+    gradient,
+    learning_rate,
+    accum,
+    momentum,
+    stat,
+    dampening=0.0,
+    weight_decay=0.0,
+    nesterov=False,
+):
+    """One step of SGD with momentum: the parameters, changed in place with accum and stat.
+
+    Args:
+        stat: 1 until the first step, whose gradient is not dampened.
+
+    Raises:
+        ValueError: `nesterov` with dampening.
+
+    Source: MindSpore's `mindspore.ops.SGD`.
+
+    Example:
+        >>> w, v, first = (Parameter(Tensor([1.0]), name=name) for name in "wvf")
+        >>> print(ops.SGD()(w, Tensor([1.0]), 0.5, v, 0.5, first), first.asnumpy())
+        [0.5] [0.]
+    """
+    if nesterov and dampening != 0:
+        raise wrong(ValueError, "SGD: dampening", "0 with nesterov", dampening)
+    rate, force, decay = settings_for(parameters, learning_rate, momentum, weight_decay)
+    handles = parameters, accum, stat
+    inputs = *handles, gradient, rate, force, decay if weight_decay else None
+    made = rules.stochastic(*inputs, dampening=float(dampening), nesterov=nesterov)
+    return updated(handles, made)[0]
+
+
+@composite(
+    "ApplyRMSProp(use_locking=False)"
+    "(var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon)"
+)
+def apply_root_mean_square(
+    var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon, use_locking=False
+):
+    """One step of RMSProp: var, changed in place with mean_square and moment.
+
+    Source: MindSpore's `mindspore.ops.ApplyRMSProp`.
+
+    Example:
+        >>> w, s, m = (Parameter(Tensor([1.0]), name=name) for name in "wsm")
+        >>> print(ops.ApplyRMSProp()(w, s, m, 0.5, Tensor([1.0]), 0.5, 0.0, 0.0))
+        [0.5]
+    """
+    settings = settings_for(var, learning_rate, decay, momentum, epsilon)
+    handles = var, mean_square, moment
+    return updated(handles, rules.root_mean_square(*handles, grad, *settings))[0]
+
+
+@composite(
+    "ApplyCenteredRMSProp(use_locking=False)"
+    "(var, mean_gradient, mean_square, moment, grad, learning_rate, decay, momentum, epsilon)"
+)
+def apply_centered_root_mean_square(
+    var,
+    mean_gradient,
+    mean_square,
+    moment,
+    grad,
+    learning_rate,
+    decay,
+    momentum,
+    epsilon,
+    use_locking=False,
+):
+    """One step of RMSProp by the spread around the mean gradient: var; all change in place.
+
+    Source: MindSpore's `mindspore.ops.ApplyCenteredRMSProp`.
+
+    Example:
+        >>> w, g, s, m = (Parameter(Tensor([1.0]), name=name) for name in "wgsm")
+        >>> step = ops.ApplyCenteredRMSProp()
+        >>> print(step(w, g, s, m, Tensor([1.0]), 0.5, 0.5, 0.0, 1.0))
+        [0.5]
+    """
+    settings = settings_for(var, learning_rate, decay, momentum, epsilon)
+    made = rules.root_mean_square(var, mean_square, moment, grad, *settings, mean_gradient)
+    return updated((var, mean_square, moment, mean_gradient), made)[0]
+
+
+@composite(
+    "LARSUpdate(epsilon=1e-05, hyperpara=0.001, use_clip=False)"
+    "(weight, gradient, norm_weight, norm_gradient, weight_decay, learning_rate)"
+)
+def layerwise_update(
+    weight,
+    gradient,
+    norm_weight,
+    norm_gradient,
+    weight_decay,
+    learning_rate,
+    epsilon=1e-05,
+    hyperpara=0.001,
+    use_clip=False,
+):
+    """The gradient of a layer, scaled by the trust that the norms of both give; nothing changes.
+
+    Args:
+        norm_weight, norm_gradient: the sums of squares of weight and gradient.
+
+    Source: MindSpore's `mindspore.ops.LARSUpdate`.
+
+    Example:
+        >>> one = Tensor([1.0])
+        >>> print(ops.LARSUpdate(0.0, 0.5)(one, one, Tensor(4.0), Tensor(1.0), 0.0, 1.0))
+        [1.]
+    """
+    settings = settings_for(
+        weight, norm_weight, norm_gradient, weight_decay, learning_rate, epsilon, hyperpara
+    )
+    return rules.layerwise_scaled(weight, gradient, *settings, clip=use_clip)

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that change some rows of Parameters in place, those that indices name.
+
+What a name begins with Fused adds gradients of one row first; the others expect each row once.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.spell import composite, op
+from mycel.ops.update import update_rules as rules
+from mycel.ops.update.updates import settings_for, updated
+
+
+def _in_rows(x, indices):
+    return [Bounds(1, 0, x.shape[0])]
+
+
+def _of_rows(gradient, indices, *, rows):
+    return [Bounds(1, 0, rows)]
+
+
+@op(indices=_in_rows)
+def rows_of(x, indices):
+    """The rows of an array that indices name."""
+    return x[indices]
+
+
+@op(indices=lambda x, rows, indices: [Bounds(2, 0, x.shape[0])])
+def with_rows(x, rows, indices):
+    """An array with other rows where indices say."""
+    return x.at[indices].set(rows.astype(x.dtype))
+
+
+@op(indices=_of_rows)
+def rows_together(gradient, indices, *, rows):
+    """For each row of a gradient the sum over all rows of its index."""
+    total = jnp.zeros((rows, *gradient.shape[1:]), gradient.dtype).at[indices].add(gradient)
+    return total[indices]
+
+
+@op(indices=_of_rows)
+def spread_rows(gradient, indices, *, rows):
+    """The gradient of a whole array, of which only the rows at indices are not 0."""
+    return jnp.zeros((rows, *gradient.shape[1:]), gradient.dtype).at[indices].add(gradient)
+
+
+def _at_rows(rule, handles, gradient, indices, settings, together=False, **choices):
+    """Apply a rule to rows of the handles, and put them back."""
+    if together:
+        gradient = rows_together(gradient, indices, handles[0].shape[0])
+    parts = [rows_of(handle, indices) for handle in handles]
+    made = rule(*parts, gradient, *settings, **choices)
+    pairs = zip(handles, made, strict=True)
+    return updated(handles, tuple(with_rows(handle, rows, indices) for handle, rows in pairs))
+
+
+@composite(
+    "FusedSparseAdam(use_locking=False, use_nesterov=False)"
+    "(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, indices)"
+)
+def apply_sparse_adam(
+    var,
+    m,
+    v,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    gradient,
+    indices,
+    use_locking=False,
+    use_nesterov=False,
+):
+    """One step of Adam by a gradient that is 0 but for some rows: (var, m, v); all rows move.
+
+    Source: MindSpore's `mindspore.ops.FusedSparseAdam`.
+
+    Example:
+        >>> w, m, v = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wmv")
+        >>> settings = 0.5, 0.5, 0.25, 0.5, 0.5, 0.0
+        >>> done = ops.FusedSparseAdam()(w, m, v, *settings, Tensor([[1.0]]), Tensor([1]))
+        >>> print(m.asnumpy().reshape(-1))
+        [0.5 1. ]
+    """
+    settings = settings_for(var, lr, beta1_power, beta2_power, beta1, beta2, epsilon)
+    whole = spread_rows(gradient, indices, var.shape[0])
+    return updated((var, m, v), rules.adam(var, m, v, whole, *settings, nesterov=use_nesterov))
+
+
+@composite(
+    "FusedSparseLazyAdam(use_locking=False, use_nesterov=False)"
+    "(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, indices)"
+)
+def apply_lazy_adam(
+    var,
+    m,
+    v,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    gradient,
+    indices,
+    use_locking=False,
+    use_nesterov=False,
+):
+    """One step of Adam for some rows: (var, m, v), whose other rows stay as they are.
+
+    Source: MindSpore's `mindspore.ops.FusedSparseLazyAdam`.
+
+    Example:
+        >>> w, m, v = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wmv")
+        >>> settings = 0.5, 0.5, 0.25, 0.5, 0.5, 0.0
+        >>> done = ops.FusedSparseLazyAdam()(w, m, v, *settings, Tensor([[3.0]]), Tensor([1]))
+        >>> print(m.asnumpy().reshape(-1))
+        [1. 2.]
+    """
+    settings = settings_for(var, lr, beta1_power, beta2_power, beta1, beta2, epsilon)
+    handles = var, m, v
+    return _at_rows(rules.adam, handles, gradient, indices, settings, True, nesterov=use_nesterov)
+
+
+@composite(
+    "FusedSparseFtrl(lr, l1, l2, lr_power, use_locking=False)(var, accum, linear, grad, indices)"
+)
+def apply_fused_sparse_ftrl(
+    var, accum, linear, grad, indices, lr, l1, l2, lr_power, use_locking=False
+):
+    """One step towards the regularised leader, for some rows: (var, accum, linear).
+
+    Source: MindSpore's `mindspore.ops.FusedSparseFtrl`.
+
+    Example:
+        >>> w, a, b = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wab")
+        >>> update = ops.FusedSparseFtrl(1.0, 0.0, 0.0, -0.5)
+        >>> done = update(w, a, b, Tensor([[0.0]]), Tensor([1]))
+        >>> print(w.asnumpy().reshape(-1))
+        [ 1. -1.]
+    """
+    settings = settings_for(var, lr, l1, l2, lr_power)
+    return _at_rows(rules.ftrl, (var, accum, linear), grad, indices, settings, True)
+
+
+@composite(
+    "SparseApplyFtrl(lr, l1, l2, lr_power, use_locking=False)(var, accum, linear, grad, indices)"
+)
+def apply_sparse_ftrl(var, accum, linear, grad, indices, lr, l1, l2, lr_power, use_locking=False):
+    """FusedSparseFtrl for indices that name each row once: (var, accum, linear).
+
+    Source: MindSpore's `mindspore.ops.SparseApplyFtrl`.
+
+    Example:
+        >>> w, a, b = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wab")
+        >>> update = ops.SparseApplyFtrl(1.0, 0.0, 0.0, -0.5)
+        >>> done = update(w, a, b, Tensor([[0.0]]), Tensor([1]))
+        >>> print(w.asnumpy().reshape(-1))
+        [ 1. -1.]
+    """
+    settings = settings_for(var, lr, l1, l2, lr_power)
+    return _at_rows(rules.ftrl, (var, accum, linear), grad, indices, settings)
+
+
+@composite("FusedSparseProximalAdagrad(use_locking=False)(var, accum, lr, l1, l2, grad, indices)")
+def apply_fused_sparse_proximal(var, accum, lr, l1, l2, grad, indices, use_locking=False):
+    """One step of Adagrad towards 0, for some rows: (var, accum).
+
+    Source: MindSpore's `mindspore.ops.FusedSparseProximalAdagrad`.
+
+    Example:
+        >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
+        >>> update = ops.FusedSparseProximalAdagrad()
+        >>> done = update(w, a, 2.0, 1.0, 0.0, Tensor([[1.0]]), Tensor([1]))
+        >>> print(w.asnumpy().reshape(-1))
+        [3. 1.]
+    """
+    settings = settings_for(var, lr, l1, l2)
+    return _at_rows(rules.proximal_adagrad, (var, accum), grad, indices, settings, True)
+
+
+@composite("SparseApplyProximalAdagrad(use_locking=False)(var, accum, lr, l1, l2, grad, indices)")
+def apply_sparse_proximal(var, accum, lr, l1, l2, grad, indices, use_locking=False):
+    """FusedSparseProximalAdagrad for indices that name each row once: (var, accum).
+
+    Source: MindSpore's `mindspore.ops.SparseApplyProximalAdagrad`.
+
+    Example:
+        >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
+        >>> update = ops.SparseApplyProximalAdagrad()
+        >>> done = update(w, a, 2.0, 1.0, 0.0, Tensor([[1.0]]), Tensor([1]))
+        >>> print(w.asnumpy().reshape(-1))
+        [3. 1.]
+    """
+    settings = settings_for(var, lr, l1, l2)
+    return _at_rows(rules.proximal_adagrad, (var, accum), grad, indices, settings)
+
+
+@composite(
+    "SparseApplyAdagrad(lr, update_slots=True, use_locking=False)(var, accum, grad, indices)"
+)
+def apply_sparse_adagrad(var, accum, grad, indices, lr, update_slots=True, use_locking=False):
+    """One step of Adagrad for some rows, each named once: (var, accum).
+
+    Source: MindSpore's `mindspore.ops.SparseApplyAdagrad`.
+
+    Example:
+        >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
+        >>> done = ops.SparseApplyAdagrad(2.0)(w, a, Tensor([[1.0]]), Tensor([1]))
+        >>> print(w.asnumpy().reshape(-1))
+        [3. 2.]
+    """
+    rate = settings_for(var, lr)
+    handles = var, accum
+    return _at_rows(rules.adagrad, handles, grad, indices, rate, update=update_slots)
+
+
+@composite(
+    "SparseApplyAdagradV2(lr, epsilon, use_locking=False, update_slots=True)"
+    "(var, accum, grad, indices)"
+)
+def apply_sparse_adagrad_shifted(
+    var, accum, grad, indices, lr, epsilon, use_locking=False, update_slots=True
+):
+    """SparseApplyAdagrad with epsilon beside the root: (var, accum).
+
+    Source: MindSpore's `mindspore.ops.SparseApplyAdagradV2`.
+
+    Example:
+        >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
+        >>> done = ops.SparseApplyAdagradV2(2.0, 2.0)(w, a, Tensor([[1.0]]), Tensor([1]))
+        >>> print(w.asnumpy().reshape(-1))
+        [3.  2.5]
+    """
+    rate, shift = settings_for(var, lr, epsilon)
+    settings = rate, None, None, shift
+    handles = var, accum
+    return _at_rows(rules.adagrad, handles, grad, indices, settings, update=update_slots)
+
+
+@composite(
+    "SparseApplyAdadelta(epsilon, use_locking=False)"
+    "(var, accum, accum_update, lr, rho, grad, indices)"
+)
+def apply_sparse_adadelta(
+    var, accum, accum_update, lr, rho, grad, indices, epsilon, use_locking=False
+):
+    """One step of Adadelta for some rows, each named once: (var, accum, accum_update).
+
+    Source: MindSpore's `mindspore.ops.SparseApplyAdadelta`.
+
+    Example:
+        >>> w, a, u = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wau")
+        >>> update = ops.SparseApplyAdadelta(0.0)
+        >>> done = update(w, a, u, 0.5, 0.5, Tensor([[1.0]]), Tensor([1]))
+        >>> print(w.asnumpy().reshape(-1))
+        [1.  0.5]
+    """
+    settings = settings_for(var, lr, rho, epsilon)
+    return _at_rows(rules.adadelta, (var, accum, accum_update), grad, indices, settings)
+
+
+@composite(
+    "SparseApplyRMSProp(rho, momentum, epsilon, use_locking=False)(var, ms, mom, lr, grad, indices)"
+)
+def apply_sparse_root_mean_square(
+    var, ms, mom, lr, grad, indices, rho, momentum, epsilon, use_locking=False
+):
+    """One step of RMSProp for some rows, each named once: (var, ms, mom).
+
+    Source: MindSpore's `mindspore.ops.SparseApplyRMSProp`.
+
+    Example:
+        >>> w, s, m = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wsm")
+        >>> update = ops.SparseApplyRMSProp(0.5, 0.0, 0.0)
+        >>> done = update(w, s, m, 0.5, Tensor([[1.0]]), Tensor([1]))
+        >>> print(w.asnumpy().reshape(-1))
+        [1.  0.5]
+    """
+    settings = settings_for(var, lr, rho, momentum, epsilon)
+    return _at_rows(rules.root_mean_square, (var, ms, mom), grad, indices, settings)
