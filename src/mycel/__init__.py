@@ -15,7 +15,9 @@ import typing as _typing
 
 from mycel.kernel.base import backend as _backend
 from mycel.kernel.base import signals as _signals
+from mycel.tuning import malloc as _malloc
 
+_malloc.keep_freed_memory()
 _backend.configure()
 _signals.keep_what_python_drops()
 
@@ -56,6 +58,8 @@ from mycel.ops.sparse.tensors import COOTensor, CSRTensor, RowTensor
 from mycel.ops.spelled.hints import constexpr, is_tensor, jit_class, mutable
 from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp
 from mycel.transform.vmap import vmap
+from mycel.tuning import materialize as _materialize
+from mycel.tuning import options as _options
 
 if _typing.TYPE_CHECKING:
     # These packages are loaded when a name of theirs is first asked for: see compat/names.toml.
@@ -69,6 +73,9 @@ _stream.machine.run_segment = _fused.run_segment
 _stream.machine.run_for_another = _fused.run_for_another
 _stream.machine.run_directly = _direct.run_directly
 _forked.watch_forks()
+_backend.tuning.compiler_options = _options.compiler_options
+_backend.tuning.to_materialize = _materialize.to_materialize
+_backend.tuning.materialize = _materialize.materialize
 _context.before_device_change = _stream.flush
 _api.given["remember"] = _cell.given["remember"] = _Remembered
 _tensor.given["initializer"] = _initializer_of

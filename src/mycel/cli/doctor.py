@@ -13,7 +13,8 @@ import jax
 
 import mycel as ms
 from mycel.compat import coverage
-from mycel.kernel.base import backend, heap
+from mycel.kernel.base import backend
+from mycel.tuning import malloc
 
 PACKAGES = ("jax", "jaxlib", "numpy", "ml_dtypes", "rich", "safetensors", "matplotlib")
 MODES = {ms.GRAPH_MODE: "GRAPH_MODE", ms.PYNATIVE_MODE: "PYNATIVE_MODE"}
@@ -74,7 +75,7 @@ def _overridden() -> str:
 
 
 def _freed_memory() -> str:
-    kept = heap.keep_freed_memory()
+    kept = malloc.keep_freed_memory()
     return f"kept for the next step, up to {kept / 2**30:.1f} GiB" if kept else "given back"
 
 

@@ -39,6 +39,7 @@ SHELVES = {
 MOVED = {
     "base": "kernel.base",
     "base.checking": "compat.checking",
+    "base.heap": "tuning.malloc",
     "define": "kernel.define",
     "differentiate": "kernel.differentiate",
     "differentiate.mapping": "transform.vmap",
@@ -46,6 +47,7 @@ MOVED = {
     "differentiate.recompute": "transform.recompute",
     "differentiate.untaped": "transform.no_grad",
     "execute": "kernel.execute",
+    "execute.written": "tuning.materialize",
     "record": "kernel.record",
     "spell": "kernel.spell",
     "ops.lowering": "tuning.lowering",

@@ -16,10 +16,11 @@ from collections.abc import Iterable
 import jax
 
 from mycel.debug.devices import device
-from mycel.kernel.base import heap, log
+from mycel.kernel.base import log
 from mycel.kernel.base.context import launch_blocking
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.stream import flush
+from mycel.tuning import malloc
 
 _PEAK, _USED = "peak_bytes_in_use", "bytes_in_use"
 _POOL, _POOL_PEAK = "pool_bytes", "peak_pool_bytes"
@@ -192,7 +193,7 @@ def empty_cache() -> None:
     """
     flush()
     gc.collect()
-    heap.give_back()
+    malloc.give_back()
 
 
 class Event:

@@ -3,16 +3,12 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 
 import jax
-import numpy as np
 from jax.experimental.compilation_cache import compilation_cache
-
-from mycel.kernel.base import heap
 
 DEVICE_VARIABLE = "MYCEL_DEVICE"
 CACHE_VARIABLE = "MYCEL_CACHE"
@@ -40,7 +36,6 @@ begin: Callable[[], None] = _note_begin
 
 def configure() -> None:
     """Set JAX up once, before the first array is made."""
-    heap.keep_freed_memory()
     # int64 and float64 are MindSpore's defaults, and the per-call switch loses precision silently.
     jax.config.update("jax_enable_x64", True)
     folder = cache_folder()
@@ -71,16 +66,24 @@ def keep_programs_in(folder: str) -> None:
     compilation_cache.reset_cache()
 
 
+class Tuning:
+    """What is chosen by platform; the package root fills it in, and nothing is tuned without."""
+
+    __slots__ = ("compiler_options", "materialize", "to_materialize")
+
+    def __init__(self):
+        # Options of XLA's compiler for the platform that programs run on now.
+        self.compiler_options: Callable[[], dict[str, str]] = dict
+        # The slots of a program whose arrays are to be materialized, and what does that.
+        self.to_materialize: Callable[[list], Container[int]] = lambda nodes: ()
+        self.materialize: Callable = lambda array: array
+
+
+tuning = Tuning()
+
 # How XLA compiles from now on, beyond its defaults.
 _options: dict[str, bool] = {}
 _DETERMINISTIC = "xla_gpu_deterministic_ops"
-# On CPU, XLA gives products, reductions and convolutions to a library of kernels, YNNPACK; its
-# convolutions are slower than XLA's own (measured 1.1 to 1.8 times, see docs/performance.md).
-_ON_CPU = {
-    "xla_cpu_experimental_ynn_fusion_type": (
-        "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"
-    )
-}
 
 
 def be_deterministic(wanted: bool) -> None:
@@ -97,7 +100,7 @@ def is_deterministic() -> bool:
 
 def compiler_options() -> dict[str, bool | str] | None:
     """The options for a program that is compiled now: `jax.jit(..., compiler_options=...)`."""
-    return {**_options, **(_for_cpu() if on_cpu() else {})} or None
+    return {**_options, **tuning.compiler_options()} or None
 
 
 def on_cpu() -> bool:
@@ -106,16 +109,6 @@ def on_cpu() -> bool:
     device = getattr(jax.config, "jax_default_device", None)
     platform = getattr(device, "platform", device) or jax.default_backend()
     return platform == "cpu"
-
-
-@functools.cache
-def _for_cpu() -> dict[str, str]:
-    """The options for CPU, if this version of XLA has them."""
-    try:
-        jax.jit(lambda: np.int32(0), compiler_options=_ON_CPU)()
-    except jax.errors.JaxRuntimeError:
-        return {}
-    return _ON_CPU
 
 
 def available_targets() -> list[str]:

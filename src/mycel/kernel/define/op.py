@@ -51,7 +51,7 @@ class Op:
         bounds: what its indices may hold, by the avals of its inputs; None if it has none.
         rearranges: its output has just the elements of its one input, integers unchanged.
         reads: how often it reads its inputs in loops that XLA cannot join with what made them; 0
-            if it can (see execute.written).
+            if it can (see tuning.materialize).
         one, two, many: signatures by the avals of one, two or any inputs.
     """
 

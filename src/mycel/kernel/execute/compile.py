@@ -20,7 +20,6 @@ from mycel.kernel.base.signals import undisturbed
 from mycel.kernel.define.op import Signature, signatures
 from mycel.kernel.execute.checks import Indices, indices_of
 from mycel.kernel.execute.ledger import ledger
-from mycel.kernel.execute.written import to_write, written
 
 # Executables beyond this many are forgotten, the longest unused first.
 MOST_EXECUTABLES = 512
@@ -62,7 +61,8 @@ def program(
 ):
     """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
     the guards, as one vector each, and the flag of its own indices out."""
-    apart = to_write(nodes) if backend.on_cpu() and jax.device_count() == 1 else ()
+    materialize = backend.tuning.materialize
+    apart = backend.tuning.to_materialize(nodes)
 
     def run(*externals):
         made: list = []
@@ -73,7 +73,7 @@ def program(
         for node in nodes:
             result = node.signature.op.function(*[at(slot) for slot in node.inputs])
             for array in (result,) if node.signature.single else result:
-                made.append(written(array) if len(made) in apart else array)
+                made.append(materialize(array) if len(made) in apart else array)
         outputs = [at(slot) for slot in live]
         outputs += [jnp.concatenate([at(slot).ravel() for slot in pack]) for pack in packs]
         if guards:

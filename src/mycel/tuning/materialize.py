@@ -10,21 +10,27 @@ before it, and often along the wrong dimension (measured: a tenth of a ResNet-50
 from __future__ import annotations
 
 import collections
+from collections.abc import Container
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+
+from mycel.kernel.base.backend import on_cpu
 
 # Smaller arrays are computed as fast as they are read.
 LARGE = 1 << 18
 
 
-def to_write(nodes) -> set[int]:
+def to_materialize(nodes) -> Container[int]:
     """The slots of what is read through windows and at least once more; reverses read twice.
 
     Args:
         nodes: those of `execute.compile.decode`.
     """
+    if not on_cpu() or jax.device_count() != 1:
+        return ()
     reads: collections.Counter[int] = collections.Counter()
     by_windows: set[int] = set()
     for node in nodes:
@@ -36,7 +42,7 @@ def to_write(nodes) -> set[int]:
     return {slot for slot in by_windows if reads[slot] > 1}
 
 
-def written(array):
+def materialize(array):
     """The same array, for XLA the result of a loop: nothing of what made it goes through it.
 
     The loop never runs, which XLA cannot know: no number is beyond infinity. An optimisation

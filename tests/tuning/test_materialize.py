@@ -11,8 +11,9 @@ import pytest
 import mycel as ms
 from harness import assert_close, run_everywhere
 from mycel import Tensor, ops
-from mycel.kernel.execute import compile, written
+from mycel.kernel.base import backend
 from mycel.kernel.execute.compile import executables
+from mycel.tuning import materialize
 
 SHAPE = (2, 4, 8, 8)
 
@@ -20,7 +21,7 @@ SHAPE = (2, 4, 8, 8)
 @pytest.fixture(autouse=True)
 def everything_is_large(monkeypatch):
     """The bound would ask for a MiB; what is compiled otherwise is forgotten on both sides."""
-    monkeypatch.setattr(written, "LARGE", 1)
+    monkeypatch.setattr(materialize, "LARGE", 1)
     executables.clear()
     yield
     executables.clear()
@@ -33,9 +34,9 @@ def shapes(monkeypatch):
 
     def spy(array):
         seen.append(array.shape)
-        return written.written(array)
+        return materialize.materialize(array)
 
-    monkeypatch.setattr(compile, "written", spy)
+    monkeypatch.setattr(backend.tuning, "materialize", spy)
     return seen
 
 
@@ -85,7 +86,7 @@ def test_what_is_written(shapes):
 
 def test_small_arrays_and_whole_numbers_stay(monkeypatch):
     array = jnp.ones(SHAPE, "float32")
-    assert written.written(array) is not array
-    assert written.written(whole := array.astype("int32")) is whole
-    monkeypatch.setattr(written, "LARGE", array.size + 1)
-    assert written.written(array) is array
+    assert materialize.materialize(array) is not array
+    assert materialize.materialize(whole := array.astype("int32")) is whole
+    monkeypatch.setattr(materialize, "LARGE", array.size + 1)
+    assert materialize.materialize(array) is array
