@@ -150,7 +150,7 @@ def initial_scale(value, what: str) -> float:
     """The value, if it is a number of at least 1.
 
     Raises:
-        TypeError: no number.
+        TypeError: not a number.
         ValueError: below 1.
     """
     if not is_number(value):

@@ -108,7 +108,7 @@ def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: DType = fl
         The network; at O2 and O3 a Cell around it.
 
     Raises:
-        TypeError: the network is no Cell.
+        TypeError: the network is not a Cell.
         ValueError: another level or element type; 'auto' is not there.
 
     Source: MindSpore's `mindspore.amp.auto_mixed_precision`.
@@ -150,7 +150,7 @@ def custom_mixed_precision(
         dtype: float16 or bfloat16.
 
     Raises:
-        TypeError: the network is no Cell, or a list contains something else than such classes.
+        TypeError: the network is not a Cell, or a list contains something else than such classes.
         ValueError: none or both of the lists, or another element type.
 
     Source: MindSpore's `mindspore.amp.custom_mixed_precision`.
@@ -246,7 +246,7 @@ def check_level(level, what: str) -> None:
     """Raise unless this is a level of mixed precision.
 
     Raises:
-        TypeError: no string.
+        TypeError: not a string.
         ValueError: another level.
     """
     if not isinstance(level, str):

@@ -98,7 +98,7 @@ class StaticLossScaler(LossScaler):
         scale_value: a number of at least 1.
 
     Raises:
-        TypeError, ValueError: no number, or one below 1.
+        TypeError, ValueError: not a number, or one below 1.
 
     Source: MindSpore's `mindspore.amp.StaticLossScaler`.
 

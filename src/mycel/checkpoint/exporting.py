@@ -68,7 +68,7 @@ def export(net, *inputs, file_name: str, file_format: str = FORMAT, **kwargs) ->
     Raises:
         NotImplementedError: another format of MindSpore, or what cannot be exported.
         ValueError: an unknown format.
-        TypeError: no Cell or function, or an unknown keyword.
+        TypeError: not a Cell or function, or an unknown keyword.
 
     Source: MindSpore's `mindspore.export`; the format is ours.
 

@@ -171,7 +171,7 @@ def load_param_into_net(
         its own name.
 
     Raises:
-        TypeError: no Cell, or no dictionary of Parameters.
+        TypeError: not a Cell, or not a dictionary of Parameters.
         RuntimeError: another shape, or an element type that is not converted.
 
     Source: MindSpore's `mindspore.load_param_into_net`.

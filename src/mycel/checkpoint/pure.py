@@ -51,7 +51,7 @@ def pure_function(cell: Cell, changes: bool = False) -> tuple[Callable, dict[str
             that can be passed on: `params | changed`.
 
     Raises:
-        TypeError: no Cell.
+        TypeError: not a Cell.
 
     Example:
         >>> import jax

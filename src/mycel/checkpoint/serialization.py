@@ -37,7 +37,7 @@ def update_param(param: Parameter, new_param: Tensor, strict_load: bool = False)
     """Give a Parameter a value of its shape; MindSpore's `_update_param`.
 
     Raises:
-        TypeError: no Tensor.
+        TypeError: not a Tensor.
         RuntimeError: another shape, or an element type that is not converted.
 
     Example:

@@ -156,7 +156,7 @@ def one_each(given, what: str) -> list:
     """The one entry, for the one process there is.
 
     Raises:
-        TypeError: no list.
+        TypeError: not a list.
         ValueError: another number of entries.
     """
     if not isinstance(given, (list, tuple)):

@@ -170,7 +170,7 @@ def recompute(
         context_fn: not possible here, as Python does not run a second time.
 
     Raises:
-        TypeError: no Cell.
+        TypeError: not a Cell.
         ValueError: a `context_fn`.
 
     Source: MindSpore's `mindspore.recompute`.

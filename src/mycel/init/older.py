@@ -32,7 +32,7 @@ def gain(nonlinearity: str, param=None) -> float:
         param: the slope of 'leaky_relu' below zero; None means 0.01.
 
     Raises:
-        ValueError: another name, or a slope that is no number.
+        ValueError: another name, or a slope that is not a number.
 
     Source: MindSpore's `mindspore.common.initializer._calculate_gain`.
 

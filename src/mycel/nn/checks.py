@@ -20,7 +20,7 @@ def positive_integer(value, what: str) -> int:
     """The value, if it is an integer above 0.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
         ValueError: not above 0.
     """
     if not is_integer(value):
@@ -45,7 +45,7 @@ def number(value, what: str, expected: str, fits) -> float:
     """The value, if it is a number that `fits`; `expected` says in words what fits.
 
     Raises:
-        TypeError: no number.
+        TypeError: not a number.
         ValueError: a number that does not fit.
     """
     if not is_number(value):

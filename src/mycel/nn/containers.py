@@ -127,7 +127,7 @@ class SequentialCell(_Container):
         args: the Cells, one list of them, or one OrderedDict of them by name.
 
     Raises:
-        TypeError: a member is no Cell.
+        TypeError: a member is not a Cell.
         IndexError: an index is out of range.
 
     Source: MindSpore's `mindspore.nn.SequentialCell`.
@@ -186,7 +186,7 @@ class SequentialCell(_Container):
         """Add a Cell at the end.
 
         Raises:
-            TypeError: no Cell.
+            TypeError: not a Cell.
 
         Example:
             >>> net = nn.SequentialCell(nn.Dense(2, 3))
@@ -200,7 +200,7 @@ class SequentialCell(_Container):
         """Add a Cell before the one at `index`; MindSpore's CellList has it, here both do.
 
         Raises:
-            TypeError: no Cell, or no integer.
+            TypeError: not a Cell, or not an integer.
             IndexError: an index out of range.
 
         Example:
@@ -278,7 +278,7 @@ class CellList(_Container):
         """Add a Cell at the end.
 
         Raises:
-            TypeError: no Cell.
+            TypeError: not a Cell.
         """
         self._take(str(len(self)), cell)
 
@@ -303,7 +303,7 @@ class CellList(_Container):
         """Add a Cell before the one at `index`; those behind it are numbered again.
 
         Raises:
-            TypeError: no Cell, or no integer.
+            TypeError: not a Cell, or not an integer.
             IndexError: an index out of range.
 
         Example:
@@ -333,7 +333,7 @@ class CellDict(_Container):
         args: one dictionary, CellDict, or list of pairs; or none.
 
     Raises:
-        TypeError: a key is no string, or a member no Cell.
+        TypeError: a key is not a string, or a member not a Cell.
         KeyError: a key is empty, has a dot, or is a method of the dictionary.
 
     Source: MindSpore's `mindspore.nn.CellDict`.
@@ -399,7 +399,7 @@ class CellDict(_Container):
         """Add or replace Cells from a dictionary, a CellDict, or a list of pairs.
 
         Raises:
-            TypeError: none of these, a key is no string, or a member no Cell.
+            TypeError: none of these, a key is not a string, or a member not a Cell.
         """
         if hasattr(cells, "items"):
             cells = list(cells.items())

@@ -193,7 +193,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         is_grad: accepted; of older MindSpore, which wanted to be told of derivatives.
 
     Raises:
-        TypeError: `sparse` is no bool, or sparse labels are no integers.
+        TypeError: `sparse` is not a bool, or sparse labels are not integers.
         ValueError: another reduction, or shapes that do not fit.
 
     Source: MindSpore's `mindspore.nn.SoftmaxCrossEntropyWithLogits`.

@@ -292,7 +292,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         """Set the loss scale.
 
         Raises:
-            TypeError: no Tensor.
+            TypeError: not a Tensor.
 
         Example:
             >>> net = nn.Dense(2, 1)

@@ -37,7 +37,7 @@ class MultiMarginLoss(LossBase):
         weight: a factor for each right class, (C,); also a third argument of the call.
 
     Raises:
-        TypeError: margin is no number.
+        TypeError: margin is not a number.
         ValueError: another p or reduction.
 
     Source: MindSpore's `mindspore.nn.MultiMarginLoss`.
@@ -107,7 +107,7 @@ class TripletMarginLoss(LossBase):
         margin: also a fourth argument of the call.
 
     Raises:
-        TypeError: p or eps are no numbers, or swap is no bool.
+        TypeError: p or eps are not numbers, or swap is not a bool.
 
     Source: MindSpore's `mindspore.nn.TripletMarginLoss`.
 
@@ -140,7 +140,7 @@ class TripletMarginWithDistanceLoss(LossBase):
         swap: take the distance from positive to negative if that is the smaller one.
 
     Raises:
-        TypeError: swap is no bool, or margin no number.
+        TypeError: swap is not a bool, or margin no number.
 
     Source: MindSpore's `mindspore.nn.TripletMarginWithDistanceLoss`.
 
@@ -178,7 +178,7 @@ class GaussianNLLLoss(LossBase):
         full: count the constant ½ log 2π too; eps: the least that a variance counts as.
 
     Raises:
-        TypeError: full is no bool, or eps no number.
+        TypeError: full is not a bool, or eps not a number.
         ValueError: eps is not positive.
 
     Source: MindSpore's `mindspore.nn.GaussianNLLLoss`.
@@ -301,7 +301,7 @@ class DiceLoss(LossBase):
         smooth: added to what is divided by, so that it is not 0.
 
     Raises:
-        TypeError: smooth is no number.
+        TypeError: smooth is not a number.
         ValueError: smooth is not positive, or shapes that differ.
 
     Source: MindSpore's `mindspore.nn.DiceLoss`.
@@ -334,7 +334,7 @@ class MultiClassDiceLoss(LossBase):
         activation: of the logits: a name, a Cell, or None.
 
     Raises:
-        TypeError: weights that are no Tensor, or an ignore_indiex that is no integer.
+        TypeError: weights that are not a Tensor, or an ignore_indiex that is not an integer.
         ValueError: shapes that do not go together.
 
     Source: MindSpore's `mindspore.nn.MultiClassDiceLoss`.
@@ -385,7 +385,7 @@ class FocalLoss(LossBase):
         gamma: the larger, the less count what is nearly right.
 
     Raises:
-        TypeError: gamma is no float, or weight no Tensor.
+        TypeError: gamma is not a float, or weight not a Tensor.
         ValueError: shapes that do not go together.
 
     Source: MindSpore's `mindspore.nn.FocalLoss`.

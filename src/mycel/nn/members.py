@@ -115,7 +115,7 @@ class Members:
 
         Raises:
             KeyError: another attribute has the name, or it is empty or has a dot.
-            TypeError: the name is no string, or the child no Cell.
+            TypeError: the name is not a string, or the child not a Cell.
 
         Source: MindSpore's `Cell.insert_child_to_cell`.
 
@@ -147,7 +147,7 @@ class Members:
 
         Raises:
             KeyError: another attribute has the name, or it is empty or has a dot.
-            TypeError: the name is no string, or it is no Parameter.
+            TypeError: the name is not a string, or it is not a Parameter.
 
         Source: MindSpore's `Cell.insert_param_to_cell`.
 
@@ -175,7 +175,7 @@ class Members:
 
         Raises:
             KeyError: another attribute has the name, or it is empty or has a dot.
-            TypeError: the name is no string, or it is no Tensor.
+            TypeError: the name is not a string, or it is not a Tensor.
 
         Source: MindSpore's `Cell.register_buffer`.
 
@@ -287,7 +287,7 @@ class Members:
             recurse: whether those of the children are renamed too.
 
         Raises:
-            TypeError: the prefix is no string.
+            TypeError: the prefix is not a string.
 
         Example:
             >>> net = nn.SequentialCell(nn.Dense(1, 1))

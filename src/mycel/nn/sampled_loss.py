@@ -27,7 +27,7 @@ class SampledSoftmaxLoss(LossBase):
         seed: makes the draw repeat from run to run.
 
     Raises:
-        TypeError: no integers, or sampled_values that are no tuple.
+        TypeError: not integers, or sampled_values that are not a tuple.
         ValueError: more classes than there are, or another reduction.
 
     Source: MindSpore's `mindspore.nn.SampledSoftmaxLoss`.

@@ -111,7 +111,7 @@ class Settings(Precise):
                 `recompute_slice_activation`, which concern several devices.
 
         Raises:
-            TypeError: one of them is no bool.
+            TypeError: one of them is not a bool.
             ValueError: another keyword, or `context_fn` with `use_reentrant=False`.
 
         Source: MindSpore's `Cell.recompute`.

@@ -169,7 +169,7 @@ class Stateful(Members):
         Raises:
             RuntimeError: keys differ and `strict` is set, or a value does not fit; what fits is
                 loaded in any case.
-            TypeError: no dictionary.
+            TypeError: not a dictionary.
 
         Source: MindSpore's `Cell.load_state_dict`.
 

@@ -128,7 +128,7 @@ class ForwardValueAndGrad(Cell):
         sens_param: the last input is the gradient of the output.
 
     Raises:
-        TypeError: a flag is no bool.
+        TypeError: a flag is not a bool.
 
     Source: MindSpore's `mindspore.nn.ForwardValueAndGrad`.
 
@@ -175,7 +175,7 @@ class TrainOneStepCell(Cell):
         return_grad: return (loss, gradients by the names of Parameters).
 
     Raises:
-        TypeError: the network is no Cell, or the optimiser none.
+        TypeError: the network is not a Cell, or the optimiser not an optimiser.
 
     Source: MindSpore's `mindspore.nn.TrainOneStepCell`.
 

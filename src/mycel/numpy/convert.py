@@ -130,7 +130,7 @@ def axis_of(axis, ndim: int, name: str = "axis") -> int:
     """One dimension counted from the front.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
         ValueError: there is no such dimension.
     """
     if isinstance(axis, bool) or not isinstance(axis, int):
@@ -144,7 +144,7 @@ def axes_of(axes, ndim: int, name: str = "axis") -> tuple[int, ...]:
     """Dimensions counted from the front, each once; None means all.
 
     Raises:
-        TypeError: no integers.
+        TypeError: not integers.
         ValueError: there is no such dimension, or it is named twice.
     """
     if axes is None:

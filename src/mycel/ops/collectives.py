@@ -84,7 +84,7 @@ class AllReduce(_Collective):
         group: the name of a group of processes; there is one process, so the Tensor is handed on.
 
     Raises:
-        TypeError: `op` or `group` is no word, or the input no Tensor.
+        TypeError: `op` or `group` is not a string, or the input not a Tensor.
         ValueError: an unknown reduction or group.
 
     Source: MindSpore's `mindspore.ops.AllReduce`.

@@ -121,7 +121,7 @@ class ScalarSummary(Summary):
     SummaryRecord nothing is kept.
 
     Raises:
-        TypeError: the name is no string, or the value no real Tensor.
+        TypeError: the name is not a string, or the value not a real Tensor.
         ValueError: the name is empty, or the value has more than one element.
 
     Source: MindSpore's `mindspore.ops.ScalarSummary`.
@@ -154,7 +154,7 @@ class TensorSummary(Summary):
     Called as `summary(name, value)`; returns None. See `ScalarSummary` for when it is written.
 
     Raises:
-        TypeError: the name is no string, or the value no Tensor.
+        TypeError: the name is not a string, or the value not a Tensor.
         ValueError: the name is empty, or the value has no dimension.
 
     Source: MindSpore's `mindspore.ops.TensorSummary`.
@@ -172,7 +172,7 @@ class HistogramSummary(Summary):
     Called as `summary(name, value)`; returns None. See `ScalarSummary` for when it is written.
 
     Raises:
-        TypeError: the name is no string, or the value no real Tensor.
+        TypeError: the name is not a string, or the value not a real Tensor.
         ValueError: the name is empty, or the value has no dimension.
 
     Source: MindSpore's `mindspore.ops.HistogramSummary`.
@@ -190,7 +190,7 @@ class ImageSummary(Summary):
     Called as `summary(name, value)`; returns None. See `ScalarSummary` for when it is written.
 
     Raises:
-        TypeError: the name is no string, or the value no real Tensor.
+        TypeError: the name is not a string, or the value not a real Tensor.
         ValueError: the name is empty, or the value has another shape.
 
     Source: MindSpore's `mindspore.ops.ImageSummary`.

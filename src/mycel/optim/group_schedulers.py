@@ -58,7 +58,7 @@ class LRScheduler:
         last_epoch: the number of the last call of `step`; -1 begins.
 
     Raises:
-        TypeError: no such optimiser, or `last_epoch` no integer.
+        TypeError: no such optimiser, or `last_epoch` not an integer.
         ValueError: `last_epoch` is below -1.
         KeyError: it is not -1, and a group has no 'initial_lr'.
 

@@ -51,7 +51,7 @@ def not_negative(value, what: str):
     """The value, if it is a number (or a Tensor) of at least 0.
 
     Raises:
-        TypeError: no number.
+        TypeError: not a number.
         ValueError: below 0.
     """
     if isinstance(value, Tensor):
@@ -63,7 +63,7 @@ def positive(value, what: str):
     """The value, if it is a number (or a Tensor) above 0.
 
     Raises:
-        TypeError: no number.
+        TypeError: not a number.
         ValueError: not above 0.
     """
     if isinstance(value, Tensor):
@@ -94,7 +94,7 @@ class Optimizer(Cell):
 
     Raises:
         TypeError: an argument of another type.
-        ValueError: no Parameters, one in two groups, or a number out of range.
+        ValueError: not Parameters, one in two groups, or a number out of range.
 
     Source: MindSpore's `mindspore.experimental.optim.Optimizer`.
 
@@ -229,7 +229,7 @@ class Optimizer(Cell):
 
         Raises:
             ValueError: not one gradient for each, or one of another shape.
-            TypeError: a gradient is no Tensor.
+            TypeError: a gradient is not a Tensor.
         """
         gradients = self._checked(gradients)
         for group_number, group in enumerate(self.param_groups):

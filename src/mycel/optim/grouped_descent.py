@@ -21,7 +21,7 @@ def check_momentum(name: str, momentum, dampening, nesterov) -> None:
     """Raise what is wrong with the momentum of SGD.
 
     Raises:
-        TypeError: no numbers.
+        TypeError: not numbers.
         ValueError: out of range, or `nesterov` without momentum or with dampening.
     """
     not_negative(momentum, f"{name}: momentum")

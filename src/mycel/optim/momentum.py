@@ -23,7 +23,7 @@ class Momentum(Optimizer):
         use_nesterov: step by gradient + momentum · moment instead.
 
     Raises:
-        TypeError: `momentum` is no float.
+        TypeError: `momentum` is not a float.
         ValueError: `momentum` is negative.
 
     Source: MindSpore's `mindspore.nn.Momentum`.

@@ -78,7 +78,7 @@ class Optimizer(Cell):
 
     Raises:
         TypeError: an argument of another type.
-        ValueError: no Parameters, two of the same name, or a number out of range.
+        ValueError: not Parameters, two of the same name, or a number out of range.
         KeyError: a group with an unknown key.
 
     Source: MindSpore's `mindspore.nn.Optimizer`.
@@ -436,7 +436,7 @@ def unit_interval(value, what: str) -> float:
     """The value, if it is a float between 0 and 1, both excluded.
 
     Raises:
-        TypeError: no float.
+        TypeError: not a float.
         ValueError: out of range.
     """
     return floating(value, what, "between 0 and 1", lambda n: 0 < n < 1)
@@ -446,7 +446,7 @@ def floating(value, what: str, expected: str, fits: Callable) -> float:
     """The value, if it is a float that fits.
 
     Raises:
-        TypeError: no float.
+        TypeError: not a float.
         ValueError: out of range.
     """
     if not isinstance(value, float):

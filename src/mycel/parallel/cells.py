@@ -25,7 +25,7 @@ class DistributedGradReducer(Cell):
         group: the name of a group of processes.
 
     Raises:
-        TypeError: `degree` is no integer.
+        TypeError: `degree` is not an integer.
         ValueError: `degree` is not above 0, or there is no such group.
 
     Source: MindSpore's `mindspore.nn.DistributedGradReducer`.

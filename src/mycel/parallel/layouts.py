@@ -158,7 +158,7 @@ class AutoParallel(Cell):
         parallel_mode: "semi_auto", "sharding_propagation" or "recursive_programming".
 
     Raises:
-        TypeError: no Cell.
+        TypeError: not a Cell.
         ValueError: another word.
 
     Source: MindSpore's `mindspore.parallel.auto_parallel.AutoParallel`.

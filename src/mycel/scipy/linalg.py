@@ -70,7 +70,7 @@ def inv(a, overwrite_a=False, check_finite=True):
     """The inverse of a matrix.
 
     Raises:
-        TypeError: a is no Tensor, or of another type.
+        TypeError: a is not a Tensor, or of another type.
         ValueError: a is no square matrix.
 
     Source: MindSpore's `scipy.linalg.inv`.

@@ -204,7 +204,7 @@ class SummaryRecord:
             not writable.
 
         Raises:
-            TypeError: the step is no integer, or the network no Cell.
+            TypeError: the step is not an integer, or the network not a Cell.
             RuntimeError: an operator that was to compute one of the values failed.
         """
         if isinstance(step, bool) or not isinstance(step, (int, np.integer)):

@@ -143,7 +143,7 @@ class ParameterUpdate(Cell):
         param: the Parameter.
 
     Raises:
-        TypeError: no Parameter.
+        TypeError: not a Parameter.
 
     Source: MindSpore's `mindspore.nn.ParameterUpdate`.
 

@@ -217,7 +217,7 @@ def as_sink_size(value, what: str) -> int:
     """The value, if it is -1 or a positive integer.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
         ValueError: 0 or below -1.
     """
     if not is_integer(value):

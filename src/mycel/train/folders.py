@@ -13,7 +13,7 @@ def make_directory(path, arg_name: str = "path") -> str:
     """The full path of a folder, which is made if it is not there.
 
     Raises:
-        TypeError: the path is no string, or empty.
+        TypeError: the path is not a string, or empty.
 
     Example:
         >>> import tempfile

@@ -414,7 +414,7 @@ class Model:
             backend, config: accepted; MindSpore Lite is not there.
 
         Raises:
-            TypeError: an input is no Tensor, number, string, None, or tuple, list or dictionary
+            TypeError: an input is not a Tensor, number, string, None, or tuple, list or dictionary
                 of them.
             ValueError: a Tensor without elements.
 

@@ -161,7 +161,7 @@ def jacrev(fn, grad_position=0, has_aux: bool = False):
         `fn` has several. With `has_aux` a pair of that and the other outputs.
 
     Raises:
-        TypeError: `grad_position` is no number or tuple of them; `fn` cannot be called.
+        TypeError: `grad_position` is not a number or tuple of them; `fn` cannot be called.
         ValueError: no such input.
 
     Source: MindSpore's `mindspore.jacrev`.

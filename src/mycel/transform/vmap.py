@@ -315,7 +315,7 @@ def vmap(fn, in_axes=0, out_axes=0):
         out_axes: where the rows go in the outputs; None for an output without rows.
 
     Raises:
-        TypeError: `fn` cannot be called, an axis is no number, or `fn` looks at values of a row.
+        TypeError: `fn` cannot be called, an axis is not a number, or `fn` looks at values of a row.
         ValueError: the lengths along the mapped axes differ, or an axis is out of bounds.
         NotImplementedError: a `bprop` or hook inside is to be differentiated from outside.
 

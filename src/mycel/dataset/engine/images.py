@@ -26,7 +26,7 @@ def folder_of(dataset_dir, what: str) -> pathlib.Path:
     """A folder that exists.
 
     Raises:
-        TypeError: no path.
+        TypeError: not a path.
         ValueError: no such folder.
     """
     if not isinstance(dataset_dir, (str, pathlib.Path)):

@@ -60,7 +60,7 @@ class UnicodeCharTokenizer(_Tokenizer):
         with_offsets: whether the places where tokens begin and end come with them.
 
     Raises:
-        TypeError: no bool. RuntimeError: no single text.
+        TypeError: not a bool. RuntimeError: no single text.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -82,7 +82,7 @@ class WhitespaceTokenizer(UnicodeCharTokenizer):
         with_offsets: whether the places where tokens begin and end come with them.
 
     Raises:
-        TypeError: no bool. RuntimeError: no single text.
+        TypeError: not a bool. RuntimeError: no single text.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -105,7 +105,7 @@ class UnicodeScriptTokenizer(_Tokenizer):
     The script is taken from the names of characters in Unicode.
 
     Raises:
-        TypeError: no bool. RuntimeError: no single text.
+        TypeError: not a bool. RuntimeError: no single text.
 
     Example:
         >>> import mycel.dataset.text as text

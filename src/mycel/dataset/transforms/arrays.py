@@ -54,7 +54,7 @@ class OneHot(TensorOperation):
 
     Raises:
         TypeError, ValueError: bad arguments.
-        RuntimeError: a label that is no integer, or not below `num_classes`.
+        RuntimeError: a label that is not an integer, or not below `num_classes`.
 
     Example:
         >>> import mycel.dataset.transforms as transforms

@@ -43,7 +43,7 @@ class Compose(CompoundOperation):
     tuple when you call it yourself, as in MindSpore, and otherwise the single result.
 
     Raises:
-        TypeError: no list, or an element that cannot be called.
+        TypeError: not a list, or an element that cannot be called.
         ValueError: an empty list, or a class where an operation is expected.
 
     Example:

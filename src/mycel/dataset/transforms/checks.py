@@ -109,7 +109,7 @@ def operations(value, name: str = "transforms") -> list:
     """`value`, a list of operations that is not empty.
 
     Raises:
-        TypeError: no list, or an element that cannot be called.
+        TypeError: not a list, or an element that cannot be called.
         ValueError: an empty list, or an element that is a class rather than an operation.
     """
     instance(value, list, name, "a list of operations")

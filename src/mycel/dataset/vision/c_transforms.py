@@ -158,7 +158,7 @@ class Decode(codecs.Decode):
         rgb: only True.
 
     Raises:
-        TypeError: no bool. ValueError: False, which MindSpore never had.
+        TypeError: not a bool. ValueError: False, which MindSpore never had.
 
     Example:
         >>> import mycel.dataset.vision as vision

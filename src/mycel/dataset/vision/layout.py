@@ -150,7 +150,7 @@ def check_statistics(mean, std, most=255) -> None:
     """Raise unless these are the mean and the standard deviation of channels.
 
     Raises:
-        TypeError: no lists or tuples of numbers.
+        TypeError: not lists or tuples of numbers.
         ValueError: different lengths, or not from 0 to `most`.
     """
     if len(checks.sequence(mean, "mean")) != len(checks.sequence(std, "std")):

@@ -274,7 +274,7 @@ def set_recursion_limit(recursion_limit: int = 1000) -> None:
     """Let functions call each other this deeply; MindSpore's `mindspore.set_recursion_limit`.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
         ValueError: not above 0.
 
     Example:
@@ -307,7 +307,7 @@ def set_device(device_target: str, device_id: int | None = None) -> None:
         device_id: which device of that target; the first by default.
 
     Raises:
-        TypeError: a device_id that is no integer.
+        TypeError: a device_id that is not an integer.
         ValueError: a target that is not known, or a device that is not there.
 
     Example:

@@ -82,7 +82,7 @@ def check_rank(rank, what: str) -> int:
     """The number of a process, which is 0.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
         ValueError: another process.
 
     Example:

@@ -381,7 +381,7 @@ def grad(
 
     Raises:
         ValueError: neither inputs nor weights are asked for, or no such input.
-        TypeError: `grad_position` is no number, tuple or None; `fn` cannot be called.
+        TypeError: `grad_position` is not a number, tuple or None; `fn` cannot be called.
 
     Example:
         >>> import mycel as ms

@@ -48,7 +48,7 @@ class Generator:
         """Start again from `seed`.
 
         Raises:
-            TypeError: no integer.
+            TypeError: not an integer.
         """
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
             raise wrong(TypeError, "manual_seed: seed", "an integer", repr(seed))
@@ -149,7 +149,7 @@ def set_seed(seed: int) -> None:
 
     Raises:
         ValueError: a negative seed.
-        TypeError: no integer.
+        TypeError: not an integer.
 
     Example:
         >>> import mycel as ms
@@ -197,7 +197,7 @@ def manual_seed(seed: int) -> Generator:
     `set_seed` does more: NumPy's generator and operators with seeds of their own follow it too.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
 
     Source: MindSpore's `mindspore.manual_seed`.
 

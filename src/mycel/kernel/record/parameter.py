@@ -32,7 +32,7 @@ class Parameter(Tensor):
         requires_grad: whether `trainable_params` lists it.
 
     Raises:
-        ValueError: `name` is no string.
+        ValueError: `name` is not a string.
         TypeError: the data is not numeric, or `requires_grad` no truth value.
 
     Source: MindSpore's `mindspore.Parameter`.
@@ -366,7 +366,7 @@ class ParameterTuple(tuple):
     """A tuple of Parameters with names of their own.
 
     Raises:
-        TypeError: a member is no Parameter.
+        TypeError: a member is not a Parameter.
         ValueError: two of them have the same name.
 
     Source: MindSpore's `mindspore.ParameterTuple`.
@@ -404,7 +404,7 @@ class ParameterTuple(tuple):
         """New Parameters named `prefix.name`, filled by `init` (see `Parameter.clone`).
 
         Raises:
-            TypeError: the prefix is no string.
+            TypeError: the prefix is not a string.
         """
         if not isinstance(prefix, str):
             raise errors.wrong(TypeError, "The prefix", expected="a string", actual=repr(prefix))

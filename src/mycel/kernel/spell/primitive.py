@@ -63,7 +63,7 @@ class Primitive:
         `Cell.recompute` says it of all that a Cell computes.
 
         Raises:
-            TypeError: no bool.
+            TypeError: not a bool.
 
         Example:
             >>> import mycel as ms
@@ -78,7 +78,7 @@ class Primitive:
         """How inputs and results are divided among devices: kept as attributes; there is one here.
 
         Raises:
-            TypeError: no tuple.
+            TypeError: not a tuple.
             ValueError: of the results only.
 
         Example:

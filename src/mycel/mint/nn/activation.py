@@ -254,7 +254,7 @@ class PReLU(Cell):
         dtype: the element type of the weight; None is Float32.
 
     Raises:
-        TypeError: `num_parameters` is no integer.
+        TypeError: `num_parameters` is not an integer.
         ValueError: `num_parameters` is not positive.
 
     Source: MindSpore's `mint.nn.PReLU`.

@@ -26,7 +26,7 @@ class Linear(Cell):
         dtype: the element type of the Parameters; None is Float32.
 
     Raises:
-        TypeError: a size is no integer, or `bias` no bool.
+        TypeError: a size is not an integer, or `bias` not a bool.
         ValueError: a size is not positive, or a given Tensor has another shape.
 
     Source: MindSpore's `mint.nn.Linear`.

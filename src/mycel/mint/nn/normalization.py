@@ -178,7 +178,7 @@ class LayerNorm(Cell):
         dtype: the element type of the Parameters; None is Float32.
 
     Raises:
-        TypeError: `normalized_shape` is no integer, tuple or list.
+        TypeError: `normalized_shape` is not an integer, tuple or list.
 
     Source: MindSpore's `mint.nn.LayerNorm`.
 

@@ -13,7 +13,7 @@ class ZeroPad1d(ConstantPad1d):
         padding: an integer, or two: left, right; negative ones cut off.
 
     Raises:
-        TypeError: no integers.
+        TypeError: not integers.
         ValueError: another count of numbers.
 
     Source: MindSpore's `mint.nn.ZeroPad1d`.
@@ -34,7 +34,7 @@ class ZeroPad3d(ConstantPad3d):
         padding: an integer, or six: left, right, top, bottom, front, back; negative ones cut off.
 
     Raises:
-        TypeError: no integers.
+        TypeError: not integers.
         ValueError: another count of numbers.
 
     Source: MindSpore's `mint.nn.ZeroPad3d`.

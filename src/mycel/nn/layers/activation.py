@@ -54,7 +54,7 @@ class LeakyReLU(Cell):
     """x where it is positive, alpha · x elsewhere.
 
     Raises:
-        TypeError: alpha is no number.
+        TypeError: alpha is not a number.
 
     Source: MindSpore's `mindspore.nn.LeakyReLU`.
 
@@ -80,7 +80,7 @@ class PReLU(Cell):
         w: the first value: a number, a list of `channel` numbers, or a Tensor of them.
 
     Raises:
-        TypeError: `channel` is no integer, or `w` of another type.
+        TypeError: `channel` is not an integer, or `w` of another type.
         ValueError: `channel` is not positive, or `w` has another length.
 
     Source: MindSpore's `mindspore.nn.PReLU`.

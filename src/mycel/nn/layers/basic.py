@@ -25,7 +25,7 @@ class Dropout(Cell):
         dtype: accepted for older programs.
 
     Raises:
-        TypeError: no number.
+        TypeError: not a number.
         ValueError: out of range.
 
     Source: MindSpore's `mindspore.nn.Dropout`.

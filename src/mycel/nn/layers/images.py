@@ -236,7 +236,7 @@ class CentralCrop(Cell):
         central_fraction: how much of height and width stays, above 0 and up to 1, a float.
 
     Raises:
-        TypeError: no float.
+        TypeError: not a float.
         ValueError: out of range, or another number of dimensions.
 
     Source: MindSpore's `mindspore.nn.CentralCrop`.

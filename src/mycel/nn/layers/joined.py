@@ -169,7 +169,7 @@ class BiDense(Cell):
         dtype: the element type of the Parameters.
 
     Raises:
-        TypeError: a size is no integer, or has_bias no bool.
+        TypeError: a size is not an integer, or has_bias not a bool.
         ValueError: a size is not positive, or a given Tensor has another shape.
 
     Source: MindSpore's `mindspore.nn.BiDense`.
@@ -224,7 +224,7 @@ class TimeDistributed(Cell):
             and the layer is called once. None calls the layer for each step.
 
     Raises:
-        TypeError: an axis is no integer, or the layer cannot be called.
+        TypeError: an axis is not an integer, or the layer cannot be called.
         ValueError: fewer than three dimensions, or one axis twice.
 
     Source: MindSpore's `mindspore.nn.TimeDistributed`.

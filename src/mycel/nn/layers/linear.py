@@ -72,7 +72,7 @@ class Dense(Cell):
         dtype: the element type of the Parameters.
 
     Raises:
-        TypeError: a size is no integer, has_bias no bool, or activation of another type.
+        TypeError: a size is not an integer, has_bias not a bool, or activation of another type.
         ValueError: a size is not positive, or a given Tensor has another shape.
 
     Source: MindSpore's `mindspore.nn.Dense`.
@@ -126,7 +126,7 @@ class MatMul(Cell):
             exchanged.
 
     Raises:
-        TypeError: one of them is no bool.
+        TypeError: one of them is not a bool.
 
     Source: MindSpore's `mindspore.nn.MatMul`, until its version 1.10.
 

@@ -219,7 +219,7 @@ class LayerNorm(Cell):
         dtype: the element type of the Parameters.
 
     Raises:
-        TypeError: `normalized_shape` is no tuple or list.
+        TypeError: `normalized_shape` is not a tuple or list.
 
     Source: MindSpore's `mindspore.nn.LayerNorm`.
 

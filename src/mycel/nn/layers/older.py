@@ -37,7 +37,7 @@ class Norm(Cell):
         keep_dims: keep them with length 1.
 
     Raises:
-        TypeError: an axis is no integer, or keep_dims no bool.
+        TypeError: an axis is not an integer, or keep_dims not a bool.
 
     Source: MindSpore's `mindspore.nn.Norm`.
 
@@ -69,7 +69,7 @@ class Moments(Cell):
         keep_dims: keep them with length 1; None is False.
 
     Raises:
-        TypeError: an axis is no integer, or keep_dims no bool.
+        TypeError: an axis is not an integer, or keep_dims not a bool.
 
     Source: MindSpore's `mindspore.nn.Moments`.
 
@@ -103,7 +103,7 @@ class ReduceLogSumExp(Cell):
         keep_dims: keep them with length 1.
 
     Raises:
-        TypeError: an axis is no integer, or keep_dims no bool.
+        TypeError: an axis is not an integer, or keep_dims not a bool.
 
     Source: MindSpore's `mindspore.nn.ReduceLogSumExp`.
 
@@ -211,7 +211,7 @@ class ClipByNorm(Cell):
         axis: the dimensions that the length is taken over; None is all.
 
     Raises:
-        TypeError: an axis is no integer.
+        TypeError: an axis is not an integer.
 
     Source: MindSpore's `mindspore.nn.ClipByNorm`.
 
@@ -237,7 +237,7 @@ class L1Regularizer(Cell):
         scale: the factor, above 0.
 
     Raises:
-        TypeError: no number.
+        TypeError: not a number.
         ValueError: not above 0, or infinite.
 
     Source: MindSpore's `mindspore.nn.L1Regularizer`.
@@ -289,7 +289,7 @@ class Roll(Cell):
         shift: by how many places; axis: along which dimension; one of each, or several.
 
     Raises:
-        TypeError: no integers.
+        TypeError: not integers.
         ValueError: other numbers of shifts and dimensions.
 
     Source: MindSpore's `mindspore.nn.Roll`.
@@ -319,7 +319,7 @@ class ChannelShuffle(Cell):
         groups: into how many the channels are divided.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
         ValueError: not positive.
 
     Source: MindSpore's `mindspore.nn.ChannelShuffle`.

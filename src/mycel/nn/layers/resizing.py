@@ -90,7 +90,7 @@ class PixelShuffle(Cell):
         upscale_factor: the factor, a positive integer.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
         ValueError: not positive, or channels that factor² does not divide.
 
     Source: MindSpore's `mindspore.nn.PixelShuffle`.
@@ -117,7 +117,7 @@ class PixelUnshuffle(Cell):
         downscale_factor: the factor, a positive integer.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
         ValueError: not positive, or lengths that it does not divide.
 
     Source: MindSpore's `mindspore.nn.PixelUnshuffle`.
@@ -150,7 +150,7 @@ class Unfold(Cell):
         padding: 'valid' (none) or 'same' (as many windows as pixels / strides).
 
     Raises:
-        TypeError: no integers.
+        TypeError: not integers.
         ValueError: lists of another form, or another padding.
 
     Source: MindSpore's `mindspore.nn.Unfold`.
@@ -183,7 +183,7 @@ def _inner(numbers, what: str) -> tuple[int, int]:
     """The two in the middle of [1, rows, columns, 1].
 
     Raises:
-        TypeError: no integers.
+        TypeError: not integers.
         ValueError: another form.
     """
     expected = "[1, rows, columns, 1] of positive integers"

@@ -247,7 +247,7 @@ def invert_permutation(x):
     """The places at which 0, 1, 2 … are, of a tuple of numbers.
 
     Raises:
-        TypeError: the numbers are no integers.
+        TypeError: the numbers are not integers.
         ValueError: they are not 0, 1, 2 …, each once.
 
     Source: MindSpore's `ops.InvertPermutation`.

@@ -8,7 +8,7 @@ def axis_in(axis: int, ndim: int) -> int:
     """A dimension counted from the front; one number is taken for a vector of one.
 
     Raises:
-        TypeError: `axis` is no integer.
+        TypeError: `axis` is not an integer.
         ValueError: there is no such dimension.
     """
     if isinstance(axis, bool) or not isinstance(axis, int):

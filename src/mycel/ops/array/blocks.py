@@ -267,7 +267,7 @@ def reverse_sequence(x, lengths, *, axis, batch=0):
         axis: the dimension of steps; batch: that of the sequences.
 
     Raises:
-        TypeError: lengths are no integers.
+        TypeError: lengths are not integers.
         ValueError: one dimension for both, or another number of lengths.
 
     Source: MindSpore's `ops.reverse_sequence`, `ops.ReverseSequence`.
@@ -299,7 +299,7 @@ def embedding_lookup(x, index, *, offset):
     """Rows of a table of which `offset` rows lie elsewhere; what is not here gives zeros.
 
     Raises:
-        TypeError: the numbers are no integers.
+        TypeError: the numbers are not integers.
         ValueError: a table of more than two dimensions.
 
     Source: MindSpore's `ops.EmbeddingLookup`.

@@ -19,7 +19,7 @@ def as_size(size) -> tuple[int, ...]:
     """A shape given as a number, as numbers or as a Tensor of them.
 
     Raises:
-        TypeError: a length is no integer.
+        TypeError: a length is not an integer.
         ValueError: a length is negative.
     """
     if isinstance(size, Tensor):
@@ -61,7 +61,7 @@ def zeros(size, dtype=None):
         size: a number, a sequence of numbers or a Tensor of them.
 
     Raises:
-        TypeError: a length is no integer.
+        TypeError: a length is not an integer.
         ValueError: a length is negative.
 
     Source: MindSpore's `ops.zeros`, `ops.Zeros`.
@@ -82,7 +82,7 @@ def ones(shape, dtype=None):
     """Ones in a shape; Float32 unless another `dtype` is given.
 
     Raises:
-        TypeError: a length is no integer.
+        TypeError: a length is not an integer.
         ValueError: a length is negative.
 
     Source: MindSpore's `ops.ones`, `ops.Ones`.
@@ -124,7 +124,7 @@ def full(size, fill_value, dtype=None):
         fill_value: a number, or a Tensor without dimensions; it may vary without recompiling.
 
     Raises:
-        TypeError: `size` is no tuple or list, or `fill_value` no number.
+        TypeError: `size` is not a tuple or list, or `fill_value` not a number.
 
     Source: MindSpore's `ops.full`.
 
@@ -155,7 +155,7 @@ def fill(dtype, shape, value):
     """One value in a shape and an element type; None takes that of the value.
 
     Raises:
-        TypeError: `value` is no number.
+        TypeError: `value` is not a number.
 
     Source: MindSpore's `ops.fill`, `ops.Fill`.
 
@@ -322,7 +322,7 @@ def eye(n, m=None, dtype=None):
     """Ones on the diagonal of n rows and m columns, zeros elsewhere; m None means n.
 
     Raises:
-        TypeError, ValueError: n or m is no integer, or negative.
+        TypeError, ValueError: n or m is not an integer, or negative.
 
     Source: MindSpore's `ops.eye`, `ops.Eye`.
 

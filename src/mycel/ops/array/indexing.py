@@ -371,7 +371,7 @@ def _assigned(self, value) -> Value:
     """The Value of what is written.
 
     Raises:
-        TypeError: it is no number, sequence of numbers, array or Tensor.
+        TypeError: it is not a number, sequence of numbers, array or Tensor.
     """
     if isinstance(value, Tensor):
         return resolve(value)

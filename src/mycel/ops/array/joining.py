@@ -34,7 +34,7 @@ def concat(*tensors, axis=0):
     """Tensors one behind the other along `axis`; other lengths must agree.
 
     Raises:
-        ValueError: no Tensor, or shapes that differ elsewhere.
+        ValueError: not a Tensor, or shapes that differ elsewhere.
 
     Source: MindSpore's `ops.concat`, `ops.cat`, `ops.Concat`.
 
@@ -64,7 +64,7 @@ def stack(*tensors, axis=0):
     """Tensors of one shape side by side along a new dimension.
 
     Raises:
-        ValueError: no Tensor, or different shapes.
+        ValueError: not a Tensor, or different shapes.
         TypeError: different element types.
 
     Source: MindSpore's `ops.stack`, `ops.Stack`.

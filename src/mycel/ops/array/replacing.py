@@ -163,7 +163,7 @@ def inplace_update(x, values, indices):
 
     Raises:
         ValueError: `v` has another shape, or there is no such row.
-        TypeError: `v` has another type, or the indices are no integers.
+        TypeError: `v` has another type, or the indices are not integers.
 
     Source: MindSpore's `ops.inplace_update`, `ops.InplaceUpdate`.
 
@@ -185,7 +185,7 @@ def inplace_add(x, values, indices):
 
     Raises:
         ValueError: `v` has another shape, or there is no such row.
-        TypeError: `v` has another type, or the indices are no integers.
+        TypeError: `v` has another type, or the indices are not integers.
 
     Source: MindSpore's `ops.inplace_add`, `ops.InplaceAdd`.
 
@@ -207,7 +207,7 @@ def inplace_sub(x, values, indices):
 
     Raises:
         ValueError: `v` has another shape, or there is no such row.
-        TypeError: `v` has another type, or the indices are no integers.
+        TypeError: `v` has another type, or the indices are not integers.
 
     Source: MindSpore's `ops.inplace_sub`, `ops.InplaceSub`.
 
@@ -285,7 +285,7 @@ def resize(x, new_shape):
         new_shape: loose numbers or one tuple.
 
     Raises:
-        TypeError: lengths that are no integers.
+        TypeError: lengths that are not integers.
         ValueError: negative ones.
 
     Source: MindSpore's `Tensor.resize`; NumPy's changes its array.

@@ -17,7 +17,7 @@ def _lengths(shape) -> tuple:
     """A shape as a tuple.
 
     Raises:
-        TypeError: a length that is no integer.
+        TypeError: a length that is not an integer.
     """
     wanted = one_or_more(shape)
     if not all(isinstance(n, int) or export.is_symbolic_dim(n) for n in wanted):

@@ -218,7 +218,7 @@ def embedding(
         scale_grad_by_freq: divide the gradient of a row by how often it is looked up.
 
     Raises:
-        TypeError: numbers that are no integers.
+        TypeError: numbers that are not integers.
         ValueError: a padding_idx outside of the table.
 
     Source: MindSpore's `ops.embedding`.

@@ -401,7 +401,7 @@ def addn(*tensors):
     """The sum of Tensors of one shape, element by element.
 
     Raises:
-        ValueError: no Tensor, or different shapes.
+        ValueError: not a Tensor, or different shapes.
 
     Source: MindSpore's `ops.addn`, `ops.AddN`.
 

@@ -113,7 +113,7 @@ def mean(x, *, axis=None, keepdims=False, dtype=None):
     if dtype is not None:
         x = x.astype(numpy_dtype(dtype))
     if x.dtype == np.bool_:
-        raise TypeError("The mean of booleans is no boolean; convert with `.float()` first.")
+        raise TypeError("The mean of booleans is not a boolean; convert with `.float()` first.")
     axes = axes_in(axis, x.ndim)
     if x.dtype.kind not in "iu":
         return jnp.mean(x, axes, keepdims=keepdims)

@@ -184,10 +184,10 @@ def ctc_loss(logs, labels, steps, lengths, blank=0, reduction="none", zero_infin
         derivative is the one in front of `log_softmax`, as if it were part of the loss.
 
     Raises:
-        ValueError: shapes that do not go together, or a blank that is no class.
-        OutOfRangeError: a label that counts is no class; a length is more than there is, or there
-            are more labels than steps.
-        TypeError: labels or lengths that are no integers, or logarithms that are.
+        ValueError: shapes that do not go together, or a blank that is not a class.
+        OutOfRangeError: a label that counts is not a class; a length is more than there is, or
+            there are more labels than steps.
+        TypeError: labels or lengths that are not integers, or logarithms that are.
 
     Source: MindSpore's `ops.ctc_loss`, `ops.CTCLossV2`.
 
@@ -351,7 +351,7 @@ def ctc_loss_of_logits(
         ValueError: shapes that do not go together.
         OutOfRangeError: a place is in no sequence, a label stands behind a blank, a length is 0 or
             more than there is, or there are more labels than steps.
-        TypeError: places, labels or lengths that are no integers, or logits that are.
+        TypeError: places, labels or lengths that are not integers, or logits that are.
 
     Source: MindSpore's `ops.CTCLoss`.
 

@@ -180,7 +180,7 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
         ceil_mode: a last window may reach over the edge.
 
     Raises:
-        TypeError: norm_type is no number.
+        TypeError: norm_type is not a number.
         ValueError: a window that does not fit.
 
     Source: MindSpore's `ops.lp_pool1d`.
@@ -202,7 +202,7 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
         ceil_mode: last windows may reach over the edge.
 
     Raises:
-        TypeError: norm_type is no number.
+        TypeError: norm_type is not a number.
         ValueError: a window that does not fit.
 
     Source: MindSpore's `ops.lp_pool2d`.

@@ -150,7 +150,7 @@ def randint(low, high, size, seed=None, dtype=None):
     """Integers from `low` to before `high`, equally likely; Int64.
 
     Raises:
-        ValueError: `size` is no tuple, the dtype is not whole, or `high` is not above `low`.
+        ValueError: `size` is not a tuple, the dtype is not whole, or `high` is not above `low`.
 
     Source: MindSpore's `ops.randint`.
 

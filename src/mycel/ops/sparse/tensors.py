@@ -78,7 +78,7 @@ def tensor_of(value, what) -> Tensor:
     """The value itself.
 
     Raises:
-        TypeError: it is no Tensor.
+        TypeError: it is not a Tensor.
     """
     if not isinstance(value, Tensor):
         raise errors.wrong(TypeError, what, "a Tensor", type(value).__name__)

@@ -120,7 +120,7 @@ def tuple_to_array(input_x) -> Tensor:
     """A tuple of numbers as a Tensor: Int64 for integers, Float32 if one of them is real.
 
     Raises:
-        TypeError: no tuple, or not of numbers.
+        TypeError: not a tuple, or not of numbers.
 
     Source: MindSpore's `mindspore.ops.tuple_to_array`.
 

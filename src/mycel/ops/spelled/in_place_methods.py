@@ -323,7 +323,7 @@ def copy_(x, src, non_blocking=False):
         non_blocking: accepted; nothing waits for a copy here.
 
     Raises:
-        TypeError: no Tensor.
+        TypeError: not a Tensor.
         ValueError: a shape that cannot be stretched.
 
     Source: MindSpore's `Tensor.copy_`.
@@ -484,7 +484,7 @@ def random_(x, from_=0, to=None, generator=None):
         generator: where the randomness comes from; None is the generator of the thread.
 
     Raises:
-        TypeError: a bound is no integer.
+        TypeError: a bound is not an integer.
         RuntimeError: from_ does not lie below to.
 
     Source: MindSpore's `Tensor.random_`.

@@ -144,7 +144,7 @@ def assign_value(x, value):
     `Parameter.assign_value` keeps the shape and the element type.
 
     Raises:
-        TypeError: no Tensor.
+        TypeError: not a Tensor.
 
     Source: MindSpore's `Tensor.assign_value`.
 
@@ -212,7 +212,7 @@ def set_const_arg(x, const_arg=True):
     """Keep a hint for `const_arg`, which changes nothing; returns the Tensor.
 
     Raises:
-        TypeError: no bool.
+        TypeError: not a bool.
 
     Source: MindSpore's `Tensor.set_const_arg`.
 

@@ -259,7 +259,7 @@ def scalar_cast(input_x, input_y):
     """A Python number as one of the kind of an element type: a bool, an int or a float.
 
     Raises:
-        TypeError: no number, or an element type of another kind.
+        TypeError: not a number, or an element type of another kind.
 
     Source: MindSpore's `mindspore.ops.scalar_cast`, `mindspore.ops.ScalarCast`.
 
@@ -296,7 +296,7 @@ def scalar_to_array(input_x) -> Tensor:
     """A number as a Tensor without dimensions; write `ops.scalar_to_tensor`.
 
     Raises:
-        TypeError: no number.
+        TypeError: not a number.
 
     Source: MindSpore's `mindspore.ops.scalar_to_array`, `mindspore.ops.ScalarToArray`.
 
@@ -330,7 +330,7 @@ class TupleToArray(Primitive):
     """A tuple of numbers as a Tensor: Int32 for integers, Float32 for reals.
 
     Raises:
-        TypeError: no tuple, or not of integers or floats alone.
+        TypeError: not a tuple, or not of integers or floats alone.
         ValueError: an empty tuple.
 
     Source: MindSpore's `mindspore.ops.TupleToArray`.

@@ -113,7 +113,7 @@ class NPUClearFloatStatus(_Status):
     """Watch the gradients from here on, until the status is asked for; returns the status.
 
     Raises:
-        TypeError: no Tensor.
+        TypeError: not a Tensor.
         ValueError: not of eight elements.
 
     Source: MindSpore's `mindspore.ops.NPUClearFloatStatus`.
@@ -137,7 +137,7 @@ class NPUGetFloatStatus(_Status):
     """Set the first element of the status, in place, to 1 if a gradient overflowed; returns it.
 
     Raises:
-        TypeError: no Tensor.
+        TypeError: not a Tensor.
         ValueError: not of eight elements.
 
     Source: MindSpore's `mindspore.ops.NPUGetFloatStatus`.

@@ -156,7 +156,7 @@ class Map:
         reverse: begin with the last members; results are in order in any case.
 
     Raises:
-        TypeError: what is mapped is no function, or there is nothing to map it over.
+        TypeError: what is mapped is not a function, or there is nothing to map it over.
         ValueError: tuples of different lengths.
 
     Source: MindSpore's `mindspore.ops.Map`.
@@ -219,7 +219,7 @@ class HyperMap(Map):
         reverse: begin with the last members; results are in order in any case.
 
     Raises:
-        TypeError: what is mapped is no function, or there is nothing to map it over.
+        TypeError: what is mapped is not a function, or there is nothing to map it over.
         ValueError: tuples of different lengths.
 
     Source: MindSpore's `mindspore.ops.HyperMap`.
@@ -240,7 +240,7 @@ class Partial(Primitive):
     """A function with its first arguments fixed.
 
     Raises:
-        TypeError: the first input is no function.
+        TypeError: the first input is not a function.
 
     Source: MindSpore's `mindspore.ops.Partial`, `mindspore.ops.partial`.
 

@@ -32,7 +32,7 @@ def cond(A, p=None, *rest):
         One number for each matrix, infinite where there is no inverse; or what a branch returns.
 
     Raises:
-        TypeError: integers; a branch that is no function; more than a matrix and an order.
+        TypeError: integers; a branch that is not a function; more than a matrix and an order.
         ValueError: matrices that are not square, with another order; an unknown order.
 
     Source: MindSpore's `ops.cond`; for branches, JAX's `lax.cond`.
@@ -58,7 +58,7 @@ def while_loop(cond_func: Callable, loop_func: Callable, init_val):
     """Apply `loop_func` to a value as long as `cond_func` of it is true.
 
     Raises:
-        TypeError: the first two inputs are no functions.
+        TypeError: the first two inputs are not functions.
 
     Source: MindSpore's `mindspore.ops.WhileLoop`, as a function.
 
@@ -84,7 +84,7 @@ def fori_loop(lower, upper, loop_func: Callable, init_val, unroll: bool = True):
         unroll: accepted; a compiled call has one copy of the body for each round.
 
     Raises:
-        TypeError: `loop_func` is no function, or a bound no integer.
+        TypeError: `loop_func` is not a function, or a bound not an integer.
 
     Source: MindSpore's `mindspore.ops.ForiLoop`, as a function.
 
@@ -115,7 +115,7 @@ def scan(loop_func: Callable, init, xs, length: int | None = None, unroll: bool 
         The last carry, and a list of the results.
 
     Raises:
-        TypeError: `loop_func` is no function, or there is no `length` without `xs`.
+        TypeError: `loop_func` is not a function, or there is no `length` without `xs`.
         ValueError: `length` is another than that of `xs`, or no pair is returned.
 
     Source: MindSpore's `mindspore.ops.Scan`, as a function.

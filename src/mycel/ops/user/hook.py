@@ -22,7 +22,7 @@ class HookBackward(Primitive):
         cell_id: kept as an attribute; nothing depends on it.
 
     Raises:
-        TypeError: the hook cannot be called, or an input is no Tensor.
+        TypeError: the hook cannot be called, or an input is not a Tensor.
         ValueError: the hook returns a gradient of another shape or type.
 
     Source: MindSpore's `mindspore.ops.HookBackward`.
@@ -55,7 +55,7 @@ class InsertGradientOf(Primitive):
         f: called with the gradient; None keeps it.
 
     Raises:
-        TypeError: `f` cannot be called, or the input is no Tensor.
+        TypeError: `f` cannot be called, or the input is not a Tensor.
         ValueError: `f` returns a gradient of another shape or type.
 
     Source: MindSpore's `mindspore.ops.InsertGradientOf`.

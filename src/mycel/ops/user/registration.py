@@ -70,7 +70,7 @@ class CustomRegOp:
         op_name: its name.
 
     Raises:
-        TypeError: a name is no string, an index no integer.
+        TypeError: a name is not a string, an index not an integer.
 
     Source: MindSpore's `mindspore.ops.CustomRegOp`.
 

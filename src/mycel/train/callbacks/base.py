@@ -202,7 +202,7 @@ class RunContext:
         original_args: an InternalCallbackParam or another dictionary.
 
     Raises:
-        TypeError: no dictionary.
+        TypeError: not a dictionary.
 
     Source: MindSpore's `mindspore.train.RunContext`.
 

@@ -23,7 +23,7 @@ def count(value, what: str) -> int:
     """The value, if it is an integer of at least 0.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
         ValueError: a negative one.
     """
     if not is_integer(value):
@@ -47,7 +47,7 @@ class LossMonitor(Callback):
         per_print_times: after how many steps a line is printed; 0 prints none.
 
     Raises:
-        TypeError, ValueError: no integer, or a negative one.
+        TypeError, ValueError: not an integer, or a negative one.
 
     Source: MindSpore's `mindspore.train.LossMonitor`.
 
@@ -69,7 +69,7 @@ class LossMonitor(Callback):
         """Print the loss if it is time.
 
         Raises:
-            ValueError: it is infinite or no number.
+            ValueError: it is infinite or not a number.
         """
         told = run_context.original_args()
         epoch, step = told.get("cur_epoch_num", 1), step_in_epoch(told)
@@ -102,7 +102,7 @@ class TimeMonitor(Callback):
         data_time: also print how long a step waited for its data.
 
     Raises:
-        TypeError: `data_time` is no bool.
+        TypeError: `data_time` is not a bool.
 
     Source: MindSpore's `mindspore.train.TimeMonitor`.
 

@@ -108,7 +108,7 @@ class _PerClass(EvaluationBase):
 
         Raises:
             RuntimeError: nothing was collected.
-            TypeError: `average` is no bool.
+            TypeError: `average` is not a bool.
         """
         self._check_begun(self._class_num)
         boolean(average, f"{type(self).__name__}.eval: average")
@@ -214,7 +214,7 @@ class Fbeta(Metric):
 
         Raises:
             RuntimeError: nothing was collected.
-            TypeError: `average` is no bool.
+            TypeError: `average` is not a bool.
         """
         boolean(average, f"{type(self).__name__}.eval: average")
         self._check_begun(self._class_num)
@@ -246,7 +246,7 @@ class TopKCategoricalAccuracy(Metric):
         k: a positive integer.
 
     Raises:
-        TypeError, ValueError: no integer, or below 1.
+        TypeError, ValueError: not an integer, or below 1.
 
     Source: MindSpore's `mindspore.train.TopKCategoricalAccuracy`.
 

@@ -18,7 +18,7 @@ class ROC(Metric):
         pos_label: the class that is positive, for one score each; None means 1.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
 
     Source: MindSpore's `mindspore.train.ROC`.
 

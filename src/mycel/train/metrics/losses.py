@@ -124,7 +124,7 @@ class Perplexity(Metric):
         ignore_label: a word that does not count; None counts all.
 
     Raises:
-        TypeError: no integer.
+        TypeError: not an integer.
 
     Source: MindSpore's `mindspore.train.Perplexity`.
 

@@ -63,7 +63,7 @@ class OcclusionSensitivity(Metric):
 
         Raises:
             ValueError: not three inputs, or a box that does not fit.
-            TypeError: no Cell.
+            TypeError: not a Cell.
             RuntimeError: several images or labels.
         """
         self._check_count(inputs, 3, "a network, an image and a label")
