@@ -56,6 +56,7 @@ from mycel.kernel.record.tensor import Tensor, from_numpy, tensor
 from mycel.nn import cell as _cell
 from mycel.ops.sparse.tensors import COOTensor, CSRTensor, RowTensor
 from mycel.ops.spelled.hints import constexpr, is_tensor, jit_class, mutable
+from mycel.report.ledger import ledger as _ledger
 from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp
 from mycel.transform.vmap import vmap
 from mycel.tuning import materialize as _materialize
@@ -69,6 +70,7 @@ if _typing.TYPE_CHECKING:
 
 # The one place where the machine is put together: lower layers are given what they need of
 # higher ones, so that imports go one way.
+_stream.machine.account = _ledger
 _stream.machine.run_segment = _fused.run_segment
 _stream.machine.run_for_another = _fused.run_for_another
 _stream.machine.run_directly = _direct.run_directly

@@ -26,7 +26,7 @@ LAYERS = [
     {"kernel.define"},
     {"kernel.record"},
     {"kernel.execute", "kernel.differentiate", "kernel.spell"},
-    {"transform", "tuning"},
+    {"transform", "tuning", "report"},
     {"ops"},
     {"init", "mindrecord"},
     {"nn"},

@@ -47,6 +47,8 @@ MOVED = {
     "differentiate.recompute": "transform.recompute",
     "differentiate.untaped": "transform.no_grad",
     "execute": "kernel.execute",
+    "execute.ledger": "report.ledger",
+    "execute.report": "report.pages",
     "execute.written": "tuning.materialize",
     "record": "kernel.record",
     "spell": "kernel.spell",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looking at the machine: the ledger of compilations and of calls that were not replayed."""
 
-from mycel.kernel.execute.ledger import Ledger, budget
-from mycel.kernel.execute.ledger import ledger as _ledger
+from mycel.report.ledger import Ledger, budget
+from mycel.report.ledger import ledger as _ledger
 
 
 def ledger() -> Ledger:

@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from mycel.kernel.execute.ledger import ledger
+from mycel.report.ledger import ledger
 
 VARIABLE = "MYCEL_LEDGER"
 # Set for the processes that this one starts: the file is its own, theirs stand beside it.

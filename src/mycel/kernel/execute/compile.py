@@ -19,7 +19,7 @@ from mycel.kernel.base.context import context
 from mycel.kernel.base.signals import undisturbed
 from mycel.kernel.define.op import Signature, signatures
 from mycel.kernel.execute.checks import Indices, indices_of
-from mycel.kernel.execute.ledger import ledger
+from mycel.kernel.record.stream import machine
 
 # Executables beyond this many are forgotten, the longest unused first.
 MOST_EXECUTABLES = 512
@@ -157,7 +157,7 @@ class Executable:
         start = time.perf_counter()
         results = self.function(*arrays)
         self.compiled = True
-        ledger.compiled(self.size, time.perf_counter() - start)
+        machine.account.compiled(self.size, time.perf_counter() - start)
         return results
 
     def lower(self, arrays):
@@ -172,7 +172,7 @@ def _save(function, arrays) -> None:
     """Write a program that is about to be compiled into the folder of `save_graphs_path`."""
     folder = Path(context.save_graphs_path)
     folder.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"\W+", "_", ledger.working_for() or "segment").strip("_")
+    name = re.sub(r"\W+", "_", machine.account.working_for() or "segment").strip("_")
     stem = folder / f"{next(_saved):04d}_{name}"
     lowered = function.lower(*arrays)
     stem.with_suffix(".mlir").write_text(lowered.as_text(), "utf-8")

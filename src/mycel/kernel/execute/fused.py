@@ -10,9 +10,8 @@ from mycel.kernel.define.op import signatures
 from mycel.kernel.execute.checks import has_wrong_index, slots_assigned, take_back
 from mycel.kernel.execute.compile import Executable, decode, executables
 from mycel.kernel.execute.direct import run_operator
-from mycel.kernel.execute.ledger import ledger
 from mycel.kernel.record.packed import Packed
-from mycel.kernel.record.stream import Segment, demand, place_of
+from mycel.kernel.record.stream import Segment, demand, machine, place_of
 from mycel.kernel.record.value import Observer, Poison, Value
 
 # New structures of one set of operations that are compiled at once; later ones run operator by
@@ -38,8 +37,8 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
     segment.clear()
     if wrong is not None:
         raise wrong
-    if ledger.limits:
-        ledger.raise_if_over()
+    if machine.account.limits:
+        machine.account.raise_if_over()
 
 
 def _fill(segment: Segment, held, key, externals, places) -> OutOfRangeError | None:
@@ -48,7 +47,7 @@ def _fill(segment: Segment, held, key, externals, places) -> OutOfRangeError | N
     has_packed, assigned = segment.has_packed, segment.assigned
     executable = executables.get(key, live)
     arrays = [demand(v) for v in externals] if has_packed else [v.array for v in externals]
-    ledger.ran(executable.size)
+    machine.account.ran(executable.size)
     wrong: list = []
     try:
         if _compile_now(executable, key):

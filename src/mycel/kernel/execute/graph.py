@@ -26,7 +26,6 @@ from mycel.kernel.execute.explain import (
     name_of,
     nearest_key,
 )
-from mycel.kernel.execute.ledger import ledger
 from mycel.kernel.execute.notes import hooks_of
 from mycel.kernel.execute.printing import BREAKPOINT, watch_python
 from mycel.kernel.execute.python_watch import is_debugged, watch_over
@@ -35,7 +34,7 @@ from mycel.kernel.execute.replay import Difference, Given, Memory, Outcome, repl
 from mycel.kernel.execute.sources import elements, put_back
 from mycel.kernel.execute.templates import carries_tensors
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.stream import Stream, demand, local
+from mycel.kernel.record.stream import Stream, demand, local, machine
 from mycel.kernel.record.tensor import Tensor
 
 # Agreeing calls needed before a replay; a miss doubles them, up to the most.
@@ -228,7 +227,7 @@ class Remembered:
         watched = not is_debugged()
         reads = Reads(capture, self.function, given.tensors, given.containers)
         watch = watch_over(reads)
-        with ledger.working_on(self.name):
+        with machine.account.working_on(self.name):
             try:
                 capture.take(given.tensors, given.containers)
                 for argument in given.held:
@@ -268,7 +267,7 @@ class Remembered:
                 "an exception was caught that broke off a hook, or came from outside",
                 "let it leave the function",
             )
-        ledger.counts.captures += 1
+        machine.account.counts.captures += 1
         if watched:
             effect = reads.found_effect(capture.site_changes)
             reads.forget()
@@ -295,7 +294,7 @@ class Remembered:
             way.reason = Difference(what, place, cell, remedy, kind)
             if what == BREAKPOINT and not self.stopped:
                 self.stopped = True
-                ledger.warn_stopped(self.name, place, self)
+                machine.account.warn_stopped(self.name, place, self)
         else:
             way.refused = 0
             self._settle(way, made)
@@ -341,7 +340,7 @@ class Remembered:
         memory.ready = False
         memory.seen = 0
         self.agreeing = min(self.agreeing * 2, MOST_AGREEING)
-        ledger.counts.misses += 1
+        machine.account.counts.misses += 1
         way.reason = outcome.missed
 
     def _tell(self, way: Way, seconds: float) -> None:
@@ -352,7 +351,7 @@ class Remembered:
         told = (self.name, kind, what, place or self.place, cell, remedy, seconds)
         if not way.rest:
             way.reason = None
-        ledger.unreplayed(*told, replays=self.replays, who=self)
+        machine.account.unreplayed(*told, replays=self.replays, who=self)
 
     @functools.cached_property
     def names(self) -> list[str]:

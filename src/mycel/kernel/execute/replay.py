@@ -20,7 +20,6 @@ from mycel.kernel.execute.capture import Capture
 from mycel.kernel.execute.cases import Case
 from mycel.kernel.execute.checks import Tripped
 from mycel.kernel.execute.compile import Guard, decode, executables, seen_bytes
-from mycel.kernel.execute.ledger import ledger
 from mycel.kernel.execute.notes import Argument, Constant, Held, Slot, same, same_function
 from mycel.kernel.execute.sources import contents_of, first_change
 from mycel.kernel.execute.store import Store
@@ -28,7 +27,7 @@ from mycel.kernel.execute.templates import Kept, bound_to, builder, leaves, of_i
 from mycel.kernel.execute.watch import Done, Watch
 from mycel.kernel.record.packed import Packed
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.stream import Stream, demand
+from mycel.kernel.record.stream import Stream, demand, machine
 from mycel.kernel.record.tensor import Tensor, new_tensor, point
 from mycel.kernel.record.value import Value, ready, value_of
 
@@ -389,9 +388,9 @@ def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
         if not outcome.done:
             return outcome
         result = outcome.result
-    ledger.counts.replays += 1
-    if ledger.limits:
-        ledger.raise_if_over()
+    machine.account.counts.replays += 1
+    if machine.account.limits:
+        machine.account.raise_if_over()
     return Outcome(True, result)
 
 

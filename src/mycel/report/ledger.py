@@ -16,8 +16,8 @@ from pathlib import Path
 from mycel.kernel.base import errors
 from mycel.kernel.base.errors import BudgetError
 from mycel.kernel.base.places import Place, is_theirs, path_of, user_place
-from mycel.kernel.execute import report
 from mycel.kernel.record.stream import cell_path
+from mycel.report import pages
 
 # Lines beyond this many: the rarest are put together, so that no count is lost.
 MOST_LINES = 4096
@@ -187,7 +187,7 @@ class Ledger:
             replays: how many calls of the function were replayed so far.
             who: the function itself, which tells it from others of its name.
         """
-        kind = kind if kind == "first" or kind in report.FAULTS else "other"
+        kind = kind if kind == "first" or kind in pages.FAULTS else "other"
         if place.code is None or not is_theirs(place.code.co_filename):
             place = user_place(2)
         if not cell and place.called is not None:
@@ -233,7 +233,7 @@ class Ledger:
             >>> path.read_text().splitlines()[0]
             '<!DOCTYPE html>'
         """
-        report.write(path, self.counts, self.lines)
+        pages.write(path, self.counts, self.lines)
 
     # -- merging --------------------------------------------------------------------------
 
@@ -285,7 +285,7 @@ class Ledger:
             self._patience_by_name.popitem(last=False)
 
     def _warn_missing(self, name: str, place: Place, count: int) -> None:
-        lines = [line for line in self.lines if line.name == name and line.kind in report.FAULTS]
+        lines = [line for line in self.lines if line.name == name and line.kind in pages.FAULTS]
         worst = max(lines, key=lambda line: line.count, default=None)
         if worst is None:  # another thread has reset the ledger
             return
@@ -301,12 +301,12 @@ class Ledger:
     # -- showing --------------------------------------------------------------------------
 
     def __str__(self):
-        return report.text(self.counts, self.lines)
+        return pages.text(self.counts, self.lines)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return report.fragment(self.counts, self.lines)
+        return pages.fragment(self.counts, self.lines)
 
 
 def _where(place: Place) -> str:

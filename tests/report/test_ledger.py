@@ -22,8 +22,8 @@ import pytest
 import mycel as ms
 from mycel import Tensor
 from mycel.kernel.base.places import DEFINITION, NOWHERE, Place
-from mycel.kernel.execute import report
-from mycel.kernel.execute.ledger import MOST_LINES, PATIENCE, Ledger
+from mycel.report import pages as report
+from mycel.report.ledger import MOST_LINES, PATIENCE, Ledger
 
 
 def place_in(path: str, line: int = 1) -> Place:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the machine tells of its work, to whoever keeps account of it (see report.ledger)."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from mycel.kernel.base.places import Place
+
+
+class Account(Protocol):
+    """Takes what happens, and may limit it.
+
+    Attributes:
+        counts: numbers that the machine adds to itself: `captures`, `replays`, `misses`.
+        limits: while there are any, `raise_if_over` is called where no value can be lost.
+    """
+
+    counts: Any
+    limits: list
+
+    def working_on(self, name: str) -> AbstractContextManager:
+        """Name what compilations in a block belong to."""
+        ...
+
+    def working_for(self) -> str:
+        """What compilations belong to now; empty if nothing was named."""
+        ...
+
+    def compiled(self, nodes: int, seconds: float) -> None:
+        """A program of so many operators was compiled."""
+        ...
+
+    def ran(self, nodes: int) -> None:
+        """A segment is being run."""
+        ...
+
+    def raise_if_over(self) -> None:
+        """Raise for a limit that was passed."""
+        ...
+
+    def unreplayed(
+        self,
+        name: str,
+        kind: str,
+        what: str,
+        place: Place,
+        cell: str = "",
+        remedy: str = "",
+        seconds: float = 0.0,
+        replays: int = 0,
+        who: object = None,
+    ) -> None:
+        """One call of a compiled function ran in PyNative."""
+        ...
+
+    def warn_stopped(self, name: str, place: Place, who: object = None) -> None:
+        """A breakpoint keeps a function from being compiled."""
+        ...
