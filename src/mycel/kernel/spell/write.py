@@ -7,9 +7,11 @@ tracebacks are right and a call costs one frame.
 
 from __future__ import annotations
 
+import inspect
 import linecache
 from collections.abc import Callable
 
+from mycel.kernel.base.places import PACKAGE
 from mycel.kernel.define.definition import Definition
 from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn
 from mycel.kernel.spell.older_keywords import ABSENT, call_renamed
@@ -133,13 +135,25 @@ class Writer:
         return self.constant(self.definition.defaults[name])
 
     def make(self, name: str, source: str, doc: str | None) -> Callable:
-        """Compile the source; its lines are kept for tracebacks."""
+        """Compile the source, with a line that says where it is defined; its lines are kept for
+        tracebacks."""
+        header, _, rest = source.partition("\n")
+        source = f"{header}\n    # defined at {defined_at(self.definition.function)}\n{rest}"
         filename = f"<mycel {self.definition.name} as {name}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         exec(compile(source, filename, "exec"), self.globals)
         made = self.globals[name.rpartition(".")[2]]
         made.__doc__ = doc  # type: ignore[attr-defined]
         return made  # type: ignore[return-value]
+
+
+def defined_at(function) -> str:
+    """File and line of a definition; a file of ours from the package on."""
+    code = inspect.unwrap(function).__code__
+    file = code.co_filename
+    if file.startswith(PACKAGE):
+        file = f"mycel/{file.removeprefix(PACKAGE)}"
+    return f"{file}:{code.co_firstlineno}"
 
 
 def _tuple(parts: list[str]) -> str:

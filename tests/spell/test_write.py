@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is generated says where it is defined. Oracle: the file at that line."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import re
+from pathlib import Path
+
+import pytest
+
+import mycel as ms
+from mycel import ops
+from mycel.kernel.spell import namespaces
+
+FOLDER = Path(ms.__file__).parents[1]
+
+
+@pytest.mark.parametrize("namespace", ["ops", "mint"])
+def test_where_a_function_or_primitive_is_defined(namespace):
+    written = 0
+    for name in namespaces[namespace]:
+        item = namespaces[namespace][name]
+        function = item.__call__ if inspect.isclass(item) else item
+        code = getattr(function, "__code__", None)
+        if code is None or not code.co_filename.startswith("<mycel "):
+            continue  # what is defined otherwise, under another name
+        written += 1
+        text = "".join(linecache.getlines(code.co_filename))
+        found = re.search(r"    # defined at (mycel/.*\.py):(\d+)\n", text)
+        assert found is not None, (name, text)
+        file, line = found.groups()
+        definition = "".join(
+            linecache.getline(str(FOLDER / file), int(line) + more) for more in range(12)
+        )
+        assert re.match(r"\s*@(op|composite|custom|functools|jax|partial)|\s*def ", definition), (
+            name
+        )
+        assert "def " in definition, name
+    assert written > 200
+
+
+def test_of_a_function_everybody_knows():
+    text = inspect.getsource(ops.softmax)
+    assert "# defined at mycel/ops/nn/activation.py:" in text
