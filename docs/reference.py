@@ -29,8 +29,8 @@ EMPTY = inspect.Parameter.empty
 # that takes it; the root's are taken last.
 PAGES = [
     ("mycel", "mycel", "derivatives, modes, seeds, and what MindSpore has at its root", [":"]),
-    ("tensor", "Tensor", "values, and their methods", [":record.tensor"]),
-    ("parameter", "Parameter", "what is trained", [":record.parameter"]),
+    ("tensor", "Tensor", "values, and their methods", [":kernel.record.tensor"]),
+    ("parameter", "Parameter", "what is trained", [":kernel.record.parameter"]),
     ("cell", "Cell and containers", "the base of networks", ["nn:nn.(cell|containers)"]),
     ("layers", "Layers", "what networks are made of", ["nn:nn.layers.*"]),
     ("losses", "Losses", "as Cells", ["nn:nn.*loss"]),
@@ -141,7 +141,7 @@ def entries() -> list[Entry]:
 def family_page(item: object) -> str:
     """Operators have a page for each file that defines some."""
     module = module_of(item).removeprefix("mycel.")
-    return module.replace(".", "/") if module.startswith("ops.") else OTHERS
+    return f"ops/{module.rpartition('.')[2]}" if module.startswith("ops.") else OTHERS
 
 
 def members(entry: Entry, known: set):
@@ -359,7 +359,7 @@ def write_operators(pages: dict[str, list[Entry]]) -> str:
     for page, found in pages.items():
         if page.startswith("ops/"):
             name = page.partition("/")[2]
-            text = "" if page == OTHERS else about(f"mycel.ops.{name}")
+            text = "" if page == OTHERS else about(module_of(found[0].item))
             lines += [f"## [{title_of(name)}]({name}.md)", text]
             lines.append(", ".join(link(entry, "ops/index") for entry in found))
     return "\n\n".join(lines) + "\n"

@@ -54,7 +54,7 @@ from mycel.kernel.record.parameter import Parameter, ParameterTuple
 from mycel.kernel.record.stream import flush
 from mycel.kernel.record.tensor import Tensor, from_numpy, tensor
 from mycel.nn import cell as _cell
-from mycel.ops.sparse.tensors import COOTensor, CSRTensor, RowTensor
+from mycel.ops.sparse.sparse_tensors import COOTensor, CSRTensor, RowTensor
 from mycel.ops.spelled.hints import constexpr, is_tensor, jit_class, mutable
 from mycel.report.ledger import ledger as _ledger
 from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp

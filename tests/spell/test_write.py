@@ -24,19 +24,18 @@ def test_where_a_function_or_primitive_is_defined(namespace):
         item = namespaces[namespace][name]
         function = item.__call__ if inspect.isclass(item) else item
         code = getattr(function, "__code__", None)
+        # What is defined otherwise, under another name; and what a test defined.
         if code is None or not code.co_filename.startswith("<mycel "):
-            continue  # what is defined otherwise, under another name
-        written += 1
+            continue
         text = "".join(linecache.getlines(code.co_filename))
-        found = re.search(r"    # defined at (mycel/.*\.py):(\d+)\n", text)
+        found = re.search(r"    # defined at (.*\.py):(\d+)\n", text)
         assert found is not None, (name, text)
         file, line = found.groups()
+        written += file.startswith("mycel/")
         definition = "".join(
             linecache.getline(str(FOLDER / file), int(line) + more) for more in range(12)
         )
-        assert re.match(r"\s*@(op|composite|custom|functools|jax|partial)|\s*def ", definition), (
-            name
-        )
+        assert re.match(r"\s*(@|def )", definition), name
         assert "def " in definition, name
     assert written > 200
 

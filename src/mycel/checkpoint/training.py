@@ -19,7 +19,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.generator import Generator, default_generator, get_seed, restore_seed
 from mycel.kernel.record.tensor import Tensor, rebind, resolve
 from mycel.nn.cell import Cell
-from mycel.ops.random import draws as draws
+from mycel.ops.random import drawing as draws
 
 # Keys of the metadata: plain values, names of what is saved once though it has two, random state.
 PLAIN, SAME, RANDOM = "plain", "same", "random"

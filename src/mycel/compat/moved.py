@@ -53,7 +53,7 @@ MOVED = {
     "record": "kernel.record",
     "spell": "kernel.spell",
     "ops.lowering": "tuning.lowering",
-    "ops.sparse_functions": "ops.sparse.functions",
+    "ops.sparse_functions": "ops.sparse.sparse_functions",
     **{
         f"ops.{name}": f"ops.{shelf}.{name}" for shelf in SHELVES for name in SHELVES[shelf].split()
     },

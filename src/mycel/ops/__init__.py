@@ -89,10 +89,10 @@ from mycel.ops.nn import (
 )
 from mycel.ops.random import (
     distributions,
-    draws,
+    drawing,
 )
 from mycel.ops.sparse import (
-    functions,
+    sparse_functions,
 )
 from mycel.ops.spelled import (
     extended,

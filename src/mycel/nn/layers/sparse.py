@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
-from mycel.ops.sparse.functions import sparse_tensor_dense_matmul
-from mycel.ops.sparse.tensors import COOTensor
+from mycel.ops.sparse.sparse_functions import sparse_tensor_dense_matmul
+from mycel.ops.sparse.sparse_tensors import COOTensor
 
 
 class SparseToDense(Cell):

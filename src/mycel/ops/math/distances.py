@@ -16,7 +16,7 @@ from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.common import as_float, promoted
 from mycel.ops.math.lengths import distance, length
-from mycel.ops.random.draws import as_key, draw_key
+from mycel.ops.random.drawing import as_key, draw_key
 
 
 def _order(p, what: str) -> float:

@@ -15,7 +15,7 @@ from jax import lax
 
 from mycel.kernel.spell import composite, op
 from mycel.ops.common import promoted
-from mycel.ops.random.draws import as_key, draw_key
+from mycel.ops.random.drawing import as_key, draw_key
 
 NO_SHIFT = (0.0, 0.0, 0.0, 0.0)
 NO_SCALE = (1.0, 1.0, 1.0, 1.0)

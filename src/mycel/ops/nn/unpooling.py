@@ -14,7 +14,7 @@ from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import one_or_more, several
 from mycel.ops.nn.pooling import window_argmax, window_maximum, window_mean, windows_of
-from mycel.ops.random.draws import draw_key, draw_uniform
+from mycel.ops.random.drawing import draw_key, draw_uniform
 
 # -- back to where they were -------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.creation import as_size
 from mycel.ops.common import as_float
-from mycel.ops.random.draws import as_key, as_tensor, draw_key, draw_normal, draw_uniform
+from mycel.ops.random.drawing import as_key, as_tensor, draw_key, draw_normal, draw_uniform
 from mycel.ops.spelled.in_place_methods import check_order, check_real, drawn_in
 
 

@@ -16,7 +16,7 @@ from mycel.kernel.base.dtypes import float32, float64
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite
-from mycel.ops.random.draws import (
+from mycel.ops.random.drawing import (
     as_tensor,
     draw_bernoulli,
     draw_integers,

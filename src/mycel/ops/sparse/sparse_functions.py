@@ -12,7 +12,7 @@ from mycel.kernel.spell import composite, op
 from mycel.ops.math import arithmetic, elementwise, powers, trigonometry
 from mycel.ops.math.quotients import inv
 from mycel.ops.nn import activation
-from mycel.ops.sparse.tensors import (
+from mycel.ops.sparse.sparse_tensors import (
     COOTensor,
     CSRTensor,
     RowTensor,
