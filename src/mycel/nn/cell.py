@@ -9,6 +9,7 @@ from types import MethodType
 from weakref import ref
 
 from mycel.kernel.base import errors
+from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import GRAPH_MODE, context
 from mycel.kernel.base.keywords import check_keywords, explain_keyword
 from mycel.kernel.base.places import user_place
@@ -52,7 +53,7 @@ def _unchanged(before, value) -> bool:
     return before is value or (kind in _PLAIN and before.__class__ is kind and before == value)
 
 
-class Cell(Settings, Stateful, Hookable):
+class Cell(Settings, Stateful, Hookable, CellBase):
     """The base of every network: build it in `__init__`, compute in `construct`, call the object.
 
     Args:
@@ -72,9 +73,6 @@ class Cell(Settings, Stateful, Hookable):
         [2. 6.]
     """
 
-    # Whether the outermost call of this Cell begins a new segment when a derivative was recorded
-    # before it; an optimiser continues the step instead.
-    _begins_segment = True
     # Accepted: a bprop can be debugged in any case.
     bprop_debug = False
 

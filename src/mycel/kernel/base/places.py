@@ -12,6 +12,8 @@ import sys
 from types import CodeType, FrameType
 from typing import NamedTuple
 
+from mycel.kernel.base.cell import CellBase
+
 PACKAGE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")) + os.sep
 # Python's own library stands between the user and us (contextlib, threading, unittest, …). What
 # is installed beside it counts as the user's: he chose it, and may call us from there.
@@ -128,10 +130,11 @@ def _inside(function):
     if inner is not None or isinstance(function, type):
         return inner
     if hasattr(function, "__code__"):
-        return getattr(type(owner), "construct", None)  # a Cell's own call
+        return type(owner).construct if isinstance(owner, CellBase) else None
     if hasattr(function, "__func__"):
         return function.__func__
-    return getattr(type(function), "construct", None) or type(function).__call__
+    kind = type(function)
+    return kind.construct if isinstance(function, CellBase) else kind.__call__
 
 
 def is_ours(filename: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
+from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.places import Place, user_place
 from mycel.kernel.base.structure import structure
 from mycel.kernel.base.trees import tree_map
@@ -44,7 +45,7 @@ class Capture:
             what it is given; raises if the call goes another way than the replay.
         python: the Python state that the call reads, or None while nothing watches Python.
         made_cells: the Cells made inside, by id.
-        in_site: whether a site runs.
+        in_site: whether a site runs, or what Python runs when it collects garbage.
         site_changes: the fields of Cells that sites set: the id of the fields, and the name.
     """
 
@@ -141,7 +142,7 @@ class Capture:
             self._survivors.append((value.number, ref(value)))
         self._count += len(segment.outputs)
 
-    def met(self, cell) -> None:
+    def met(self, cell: CellBase) -> None:
         """A Cell is called; what is remembered depends on its structure."""
         self.cells[id(cell)] = cell
 
@@ -151,7 +152,7 @@ class Capture:
             self.hook_owners[id(handle)] = handle
         return handle
 
-    def made_cell(self, cell) -> None:
+    def made_cell(self, cell: CellBase) -> None:
         """A Cell is made inside; setting it up changes nothing that is remembered."""
         self.made_cells[id(cell)] = cell
 
@@ -159,7 +160,7 @@ class Capture:
         """The Cells that were met, but for those made inside."""
         return [cell for key, cell in self.cells.items() if key not in self.made_cells]
 
-    def changed_cell(self, cell, what: str, remedy: str) -> None:
+    def changed_cell(self, cell: CellBase, what: str, remedy: str) -> None:
         """A Cell is changed inside."""
         if id(cell) not in self.made_cells:
             self.refuse(what, remedy)
@@ -237,6 +238,10 @@ class Capture:
     def is_outside(self, handle: Tensor) -> bool:
         """Whether a handle lives longer than the call."""
         return id(handle) in self._outside or id(handle) in self._arguments
+
+    def extent(self) -> tuple[int, int]:
+        """How much was recorded so far: of values, and of handles that were assigned."""
+        return self._next_number(), len(self.assigned)
 
     def _next_number(self) -> int:
         return self._count + len(self.stream.segment.outputs)

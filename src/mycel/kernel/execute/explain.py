@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from mycel.kernel.base.cell import CellBase
 from mycel.kernel.define.aval import Aval
 
 # Differences that are told; more are counted.
@@ -82,7 +83,8 @@ def argument_names(function: Callable, owner=None) -> list[str]:
     inside = getattr(getattr(function, "__self__", None), "__wrapped__", None)
     if callable(inside):
         function = inside  # what is differentiated names the arguments of its derivative
-    function = getattr(function, "construct", function)
+    if isinstance(function, CellBase):
+        function = function.construct
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

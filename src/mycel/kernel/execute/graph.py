@@ -14,6 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from mycel.kernel.base import log
+from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.keywords import explain_keyword
 from mycel.kernel.base.places import definition_of
 from mycel.kernel.base.structure import structure
@@ -118,7 +119,7 @@ class Remembered:
         self.collected = False
         self.stopped = False
         self.name = name_of(function, owner)
-        self.place = definition_of(getattr(type(owner), "construct", None), function)
+        self.place = definition_of(owner, function)
 
     def __reduce__(self):
         # What is remembered belongs to this process.
@@ -456,7 +457,7 @@ def jit(function: Callable | None = None, **options):
         return function
     if not callable(function):
         raise TypeError(f"jit needs a function or a Cell, not {type(function).__name__}.")
-    if hasattr(function, "construct"):
+    if isinstance(function, CellBase):
         # As in MindSpore: jit(cell) remembers the calls of that Cell.
         return Remembered(function.__call__, owner=function)
     return Remembered(function)

@@ -24,6 +24,7 @@ from enum import Enum
 
 import numpy as np
 
+from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.places import PACKAGE
 from mycel.kernel.execute.sources import PLAIN, VIEWS
 from mycel.kernel.record.tensor import Tensor
@@ -168,7 +169,7 @@ def _kind_of(kind: type) -> int:
     for types_of, known in _KINDS:
         if issubclass(kind, types_of):
             return known
-    if hasattr(kind, "cells_and_names"):
+    if issubclass(kind, CellBase):
         return CELL
     if hasattr(kind, "typecode") and hasattr(kind, "itemsize"):
         return CONTAINER  # array.array

@@ -15,6 +15,7 @@ from typing import Any
 from weakref import ref
 
 from mycel.kernel.base.account import Account
+from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import context
 from mycel.kernel.base.places import Place, is_theirs, passed, path_of, theirs, user_place
 from mycel.kernel.base.signals import Reported, keep_what_python_drops
@@ -221,7 +222,7 @@ class Stream:
             machine.run_segment(segment, self.capture)
             self.unfinished -= 1
 
-    def boundary(self, cell=None) -> None:
+    def boundary(self, cell: CellBase | None = None) -> None:
         """A structural boundary: where programs are cut, because they come round here again.
 
         An outermost derivative always is one; the outermost call of a Cell is one if the same Cell
