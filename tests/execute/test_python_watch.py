@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import gc
+import io
 import sys
+import weakref
 
 import pytest
 
@@ -73,3 +76,71 @@ def test_calls_run_in_pynative_while_a_debugger_is_attached():
     for number in range(4):
         assert float(step(Tensor(float(number)))) == 2 * number + 1
     assert counts.replays > 0
+
+
+class Ends:
+    """Python runs `at_end` when it collects this."""
+
+    def __init__(self, at_end):
+        self.itself, self.at_end = self, at_end
+
+    def __del__(self):
+        self.at_end()
+
+
+def remembered_weakly(table, key):
+    key.itself = key
+    table[key] = 1
+
+
+ended: list = []
+weak_keys: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+GARBAGE = {
+    "__del__": lambda: Ends(lambda: ended.append(1)),
+    "finalize": lambda: weakref.finalize(Ends(int), ended.append, 1),
+    "weak key": lambda: remembered_weakly(weak_keys, Ends(int)),
+    "Parameter": lambda: setattr(Ends(int), "weight", ms.Parameter(Tensor([1.0]))),
+    "jit": lambda: setattr(Ends(int), "step", ms.jit(lambda x: x)),
+    "log": lambda: Ends(lambda: ms.log.info("an end")),
+    "print": lambda: Ends(lambda: print("an end", file=io.StringIO())),
+}
+MANY = tuple([(number,) for number in range(20_000)])
+
+
+def replays_with(make) -> int:
+    """How many of 6 calls are replayed if garbage is collected while a line of the user runs."""
+
+    @ms.jit
+    def step(x):
+        rows = list(map(list, MANY))  # so many that Python collects
+        return x * len(rows)
+
+    before = gc.get_threshold()
+    try:
+        for number in range(6):
+            gc.collect()
+            gc.disable()
+            make()
+            gc.set_threshold(10_000, 1, 1)
+            gc.enable()
+            assert float(step(Tensor(float(number)))) == number * len(MANY)
+    finally:
+        gc.set_threshold(*before)
+        gc.enable()
+    return ms.debug.ledger().counts.replays
+
+
+@pytest.mark.parametrize("make", GARBAGE.values(), ids=GARBAGE)
+def test_what_ends_as_garbage_is_no_part_of_the_call(make):
+    """Oracle: the same step without garbage, of which all calls but the first two are replayed."""
+    assert replays_with(lambda: None) == 4
+    assert replays_with(make) == 8
+
+
+def test_operators_that_run_as_garbage_is_collected_are_no_part_of_a_program():
+    """Oracle: how often Python ended such an object."""
+    counter = ms.Parameter(Tensor(0.0))
+    assert replays_with(lambda: Ends(lambda: ms.ops.assign_add(counter, Tensor(1.0)))) < 4
+    gc.collect()
+    assert float(counter) == 6.0
+    assert any("garbage" in line.what for line in ms.debug.ledger().lines)

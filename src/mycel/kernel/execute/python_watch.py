@@ -10,6 +10,7 @@ is: where a debugger or a coverage tool has it, nothing is watched, and so nothi
 from __future__ import annotations
 
 import builtins
+import gc
 import sys
 import threading
 from _thread import get_ident
@@ -40,19 +41,44 @@ class Watching:
     def __init__(self, reads: Reads):
         self.reads = reads
         self.capture = reads.capture
+        self.thread = get_ident()
         # What is to be looked at by instruction, by frame.
         self.waiting: dict[int, dict] = {}
+        # What was so when Python began to collect garbage, while it does.
+        self.collecting: tuple | None = None
 
     def start(self) -> None:
         """Begin to watch the calling thread."""
         _stand_in(True)
+        gc.callbacks.append(self._collect)
         self._listen()
 
     def stop(self) -> None:
         """End it; twice is as once, since an exception from outside may break it off."""
         self._leave()
         self.waiting.clear()
+        if self._collect in gc.callbacks:
+            gc.callbacks.remove(self._collect)
+        if self.collecting is not None:
+            self._collect("stop", {})  # an exception from outside kept it from being told
         _stand_in(False)
+
+    def _collect(self, phase: str, _) -> None:
+        """Python begins or ends to collect garbage. It does so whenever it likes: what runs because
+        an object ends then is no part of the call, as little as what a site runs."""
+        if get_ident() != self.thread:
+            return
+        capture = self.capture
+        if phase == "start":
+            self.collecting = (capture.in_site, capture.extent())
+            capture.in_site = True
+        elif self.collecting is not None:
+            (capture.in_site, extent), self.collecting = self.collecting, None
+            if extent != capture.extent():
+                self.reads.refuse(
+                    "operators ran because an object was collected as garbage",
+                    "end it outside the function",
+                )
 
     def _listen(self) -> None:
         raise NotImplementedError
