@@ -137,6 +137,59 @@ def metaclass_that_counts(jit):
 
 
 @program
+def methods_with_names_that_are_no_words(jit):
+    class Scale:
+        def by(self):
+            return 1.0
+
+    for name in ("class", "two words", "ﬁne", "__private", "for"):
+        setattr(Scale, name, lambda self: 2.0)
+    scale = Scale()
+
+    def step(x):
+        factors = [getattr(scale, name)() for name in ("class", "two words", "ﬁne", "__private")]
+        return x * sum(factors) * scale.by()
+
+    step = jit.step(step)
+
+    def loop(i):
+        if i == 6:
+            setattr(Scale, "two words", lambda self: 3.0)
+        if i == 8:
+            Scale.by = lambda self: 5.0
+        return step(batch(i))
+
+    return loop, lambda: None
+
+
+@program
+def methods_that_come_from_elsewhere(jit):
+    class Base:
+        def factor(self):
+            return 2.0
+
+    class Scale(Base):
+        factor = Base.factor
+
+        def shift(self):
+            return 1.0
+
+    scale = Scale()
+    step = jit.step(lambda x: x * scale.factor() + scale.shift())
+
+    def loop(i):
+        if i == 4:
+            del Scale.factor  # the base has the same
+        if i == 6:
+            Base.factor = lambda self: 4.0
+        if i == 8:
+            Scale.shift = property(lambda self: lambda: 7.0)
+        return step(batch(i))
+
+    return loop, lambda: None
+
+
+@program
 def class_method_with_state(jit):
     class Ids:
         next_id = 0
