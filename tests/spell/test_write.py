@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is generated says where it is defined. Oracle: the file at that line."""
+"""What is generated says where it is defined, and what MindSpore calls it. Oracle: the file at that
+line, and the names of the spellings."""
 
 from __future__ import annotations
 
@@ -43,3 +44,16 @@ def test_where_a_function_or_primitive_is_defined(namespace):
 def test_of_a_function_everybody_knows():
     text = inspect.getsource(ops.softmax)
     assert "# defined at mycel/ops/nn/activation.py:" in text
+
+
+def test_documentation_names_the_source_once():
+    # Made of the spellings; a text that says more of its source has a paragraph of its own.
+    assert "\n    Source: MindSpore's `ops.sin`, `ops.Sin`, `Tensor.sin`" in ops.sin.__doc__
+    assert ops.sin.__doc__ == ops.Sin.__doc__ == ms.Tensor.sin.__doc__
+    assert "which runs on Ascend only" in ops.DynamicRNN.__doc__
+    texts = {name: inspect.getdoc(namespaces["ops"][name]) for name in namespaces["ops"]}
+    documented = {name: text for name, text in texts.items() if text and "Example:" in text}
+    assert len(documented) > 1000
+    for name, text in documented.items():
+        assert text.count("\nSource:") <= 1, name
+        assert text.find("\nSource:") < text.find("\nExample:"), name

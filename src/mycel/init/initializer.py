@@ -422,8 +422,6 @@ def initializer(init, shape=None, dtype=float32) -> Tensor:
 def init_data(x):
     """The Tensor itself: what `initializer` returns is filled at once.
 
-    Source: MindSpore's `mindspore.Tensor.init_data`.
-
     Example:
         >>> print(mycel.init.initializer("ones", 2).init_data())
         [1. 1.]

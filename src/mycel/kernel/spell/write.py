@@ -134,7 +134,7 @@ class Writer:
             raise ValueError(f"A spelling of {self.definition.name!r} leaves out {name!r}.")
         return self.constant(self.definition.defaults[name])
 
-    def make(self, name: str, source: str, doc: str | None) -> Callable:
+    def make(self, name: str, source: str) -> Callable:
         """Compile the source, with a line that says where it is defined; its lines are kept for
         tracebacks."""
         header, _, rest = source.partition("\n")
@@ -143,7 +143,7 @@ class Writer:
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         exec(compile(source, filename, "exec"), self.globals)
         made = self.globals[name.rpartition(".")[2]]
-        made.__doc__ = doc  # type: ignore[attr-defined]
+        made.__doc__ = documentation(self.definition)  # type: ignore[attr-defined]
         return made  # type: ignore[return-value]
 
 
@@ -154,6 +154,20 @@ def defined_at(function) -> str:
     if file.startswith(PACKAGE):
         file = f"mycel/{file.removeprefix(PACKAGE)}"
     return f"{file}:{code.co_firstlineno}"
+
+
+def documentation(definition: Definition) -> str | None:
+    """The docstring of a definition with the names that MindSpore has for it; they stand in the
+    spellings already, so that nobody writes them again."""
+    text = definition.function.__doc__
+    if not text or "\n    Source:" in text:
+        return text
+    names = [name for name in definition.names if "__" not in name]
+    if not names:
+        return text
+    source = f"\n\n    Source: MindSpore's {', '.join(f'`{name}`' for name in names)}."
+    head, example, rest = text.rstrip().partition("\n\n    Example:")
+    return f"{head}{source}{example}{rest}\n    "
 
 
 def _tuple(parts: list[str]) -> str:
@@ -170,7 +184,7 @@ def write_function(definition, name: str, arguments: list[Argument], composite: 
     writer = Writer(definition)
     body = writer.body(given_by(arguments), composite)
     source = f"def {name}({writer.parameters(arguments)}):\n{body}"
-    return writer.make(name, source, definition.function.__doc__)
+    return writer.make(name, source)
 
 
 def write_renaming(
@@ -192,7 +206,7 @@ def write_renaming(
         f"def {name}({taken}):\n    if {test}:\n"
         f"        return call_renamed({name}, {where!r}, {_dict(newer)}, {_dict(former)})\n{body}"
     )
-    return writer.make(name, source, definition.function.__doc__)
+    return writer.make(name, source)
 
 
 def _dict(arguments: list[Argument]) -> str:
@@ -215,4 +229,4 @@ def write_primitive(
     taken = writer.parameters(called)
     lines.append(f"    def __call__(self{', ' + taken if taken else ''}):")
     lines.append(f"        return {call}")
-    return writer.make(name, "\n".join(lines) + "\n", definition.function.__doc__)  # type: ignore
+    return writer.make(name, "\n".join(lines) + "\n")  # type: ignore

@@ -29,8 +29,6 @@ def combinations(x, *, count=2, again=False):
     Raises:
         ValueError: x is no vector, or the number is negative.
 
-    Source: MindSpore's `ops.combinations`.
-
     Example:
         >>> print(ops.combinations(Tensor([1, 2, 3])))
         [[1 2]
@@ -54,8 +52,6 @@ def pairings(*vectors):
 def cartesian_prod(inputs):
     """All choices of one element of each vector, as rows in order.
 
-    Source: MindSpore's `ops.cartesian_prod`.
-
     Example:
         >>> print(ops.cartesian_prod(Tensor([1, 2]), Tensor([5])))
         [[1 5]
@@ -69,8 +65,6 @@ def cartesian_prod(inputs):
 def numel(x):
     """The number of elements, a Python number.
 
-    Source: MindSpore's `ops.numel`.
-
     Example:
         >>> ops.numel(Tensor([[1, 2], [3, 4]]))
         4
@@ -81,8 +75,6 @@ def numel(x):
 @composite("Tensor.ndimension(x)")
 def ndimension(x):
     """The number of dimensions.
-
-    Source: MindSpore's `Tensor.ndimension`.
 
     Example:
         >>> Tensor([[1, 2]]).ndimension()
@@ -98,8 +90,6 @@ def is_nonzero(x):
     Raises:
         ValueError: x has not one element.
 
-    Source: MindSpore's `ops.is_nonzero`.
-
     Example:
         >>> ops.is_nonzero(Tensor([2.0]))
         True
@@ -110,8 +100,6 @@ def is_nonzero(x):
 @composite("Tensor.ptp(x, axis=None, keepdims=False)")
 def ptp(x, axis=None, keepdims=False):
     """The largest element less the smallest one, along an axis or of all.
-
-    Source: MindSpore's `Tensor.ptp`.
 
     Example:
         >>> print(Tensor([3, 1, 7]).ptp())
@@ -127,8 +115,6 @@ def sum_to_size(x, *, shape):
 
     Raises:
         ValueError: the shape does not broadcast to that of x.
-
-    Source: MindSpore's `Tensor.sum_to_size`.
 
     Example:
         >>> print(ops.ones((2, 3)).sum_to_size((1, 3)))
@@ -164,8 +150,6 @@ def choose(x, choices, mode="clip"):
         mode: 'clip' takes the first or the last choice for numbers outside, 'wrap' counts on
             from the other end.
 
-    Source: MindSpore's `Tensor.choose`.
-
     Example:
         >>> print(Tensor([0, 1]).choose([Tensor([1, 2]), Tensor([5, 6])]))
         [1 6]
@@ -197,8 +181,6 @@ def unravelled(x, *, shape):
 def unravel_index(x, shape):
     """The indices in a Tensor of some shape for places in its flattened form, one row for each.
 
-    Source: MindSpore's `ops.UnravelIndex`.
-
     Example:
         >>> print(ops.UnravelIndex()(Tensor([3, 5]), Tensor([2, 3])))
         [[1 1]
@@ -215,8 +197,6 @@ def unravel_index(x, shape):
 def unique_with_pad(x, filler):
     """As `ops.unique`, filled up to the length of x; the values are read.
 
-    Source: MindSpore's `ops.unique_with_pad`, `ops.UniqueWithPad`.
-
     Example:
         >>> print(*ops.unique_with_pad(Tensor([3, 1, 3]), 9))
         [3 1 9] [0 1 0]
@@ -230,8 +210,6 @@ def unique_with_pad(x, filler):
 @composite("ListDiff(out_idx=dtype)(x, y)")
 def list_diff(x, y, dtype=int32):
     """The elements of x that are not in y, and their places; the values are read.
-
-    Source: MindSpore's `ops.ListDiff`.
 
     Example:
         >>> print(*ops.ListDiff()(Tensor([1, 2, 3]), Tensor([2])))
@@ -249,8 +227,6 @@ def invert_permutation(x):
     Raises:
         TypeError: the numbers are not integers.
         ValueError: they are not 0, 1, 2 …, each once.
-
-    Source: MindSpore's `ops.InvertPermutation`.
 
     Example:
         >>> ops.InvertPermutation()((2, 0, 1))
@@ -271,8 +247,6 @@ def compare_and_bitpack(x, bound):
     Raises:
         ValueError: the last dimension is no multiple of 8.
 
-    Source: MindSpore's `ops.CompareAndBitpack`.
-
     Example:
         >>> print(ops.CompareAndBitpack()(Tensor([0.0] * 7 + [2.0]), Tensor(1.0)))
         [1]
@@ -286,8 +260,6 @@ def compare_and_bitpack(x, bound):
 def fills(x, value):
     """A Tensor of the shape and type of x with one number everywhere.
 
-    Source: MindSpore's `ops.Fills`.
-
     Example:
         >>> print(ops.Fills()(Tensor([1, 2]), 7))
         [7 7]
@@ -298,8 +270,6 @@ def fills(x, value):
 @composite("RaggedRange(Tsplits=dtype)(starts, limits, deltas)")
 def ragged_range(starts, limits, deltas, dtype=int32):
     """Sequences of numbers behind each other, and where each begins; the values are read.
-
-    Source: MindSpore's `ops.RaggedRange`.
 
     Example:
         >>> print(*ops.RaggedRange(ms.int32)(Tensor([0, 5]), Tensor([2, 8]), Tensor([1, 2])))

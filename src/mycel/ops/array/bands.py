@@ -80,8 +80,6 @@ def matrix_band_part(x, lower, upper):
     Args:
         lower, upper: how many diagonals stay; a negative number keeps all.
 
-    Source: MindSpore's `ops.matrix_band_part`, `ops.MatrixBandPart`.
-
     Example:
         >>> print(ops.matrix_band_part(Tensor([[1, 2], [3, 4]]), 0, -1))
         [[1 2]
@@ -111,8 +109,6 @@ def matrix_diag(x, padding=0, *, k=0, rows=-1, columns=-1, align="RIGHT_LEFT"):
 
     Raises:
         ValueError: the matrices do not have such diagonals.
-
-    Source: MindSpore's `ops.matrix_diag`, `ops.MatrixDiagV3`.
 
     Example:
         >>> print(ops.matrix_diag(Tensor([1, 2]), padding_value=9))
@@ -146,8 +142,6 @@ def matrix_diag_part(x, padding, *, k, align="RIGHT_LEFT"):
     Raises:
         ValueError: the matrices do not have such diagonals.
 
-    Source: MindSpore's `ops.matrix_diag_part`, `ops.MatrixDiagPartV3`.
-
     Example:
         >>> print(ops.matrix_diag_part(Tensor([[1, 2], [3, 4]]), (0, 1), 9))
         [[9 2]
@@ -173,8 +167,6 @@ def matrix_set_diag(x, diagonal, *, k=0, align="RIGHT_LEFT"):
     Raises:
         ValueError: the matrices do not have such diagonals, or these have another shape.
 
-    Source: MindSpore's `ops.matrix_set_diag`, `ops.MatrixSetDiagV3`.
-
     Example:
         >>> print(ops.matrix_set_diag(Tensor([[1, 2], [3, 4]]), Tensor([8, 9])))
         [[8 2]
@@ -198,8 +190,6 @@ def fill_diagonal(x, value, *, wrap=False):
     Raises:
         ValueError: fewer than two dimensions; or more, of different lengths.
 
-    Source: MindSpore's `ops.FillDiagonal`.
-
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).fill_diagonal(9))
         [[9 2]
@@ -219,8 +209,6 @@ def tridiagonal_product(above, main, below, right):
     """The product of a matrix given by three diagonals, of shape (1, n), and another (n, m).
 
     The last element of `above` and the first of `below` count for nothing.
-
-    Source: MindSpore's `ops.TridiagonalMatMul`.
 
     Example:
         >>> one = Tensor([[1.0, 1.0]])

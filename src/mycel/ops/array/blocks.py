@@ -46,8 +46,6 @@ def space_to_batch(x, *, block, paddings):
     Raises:
         ValueError: lengths that the block does not divide.
 
-    Source: MindSpore's `ops.space_to_batch_nd`, `ops.SpaceToBatchND`.
-
     Example:
         >>> x = ops.arange(4).reshape(1, 1, 2, 2)
         >>> print(ops.space_to_batch_nd(x, [2, 2], [[0, 0], [0, 0]]).reshape(-1))
@@ -80,8 +78,6 @@ def batch_to_space(x, *, block, crops):
 
     Raises:
         ValueError: a number of pictures that the block does not divide.
-
-    Source: MindSpore's `ops.batch_to_space_nd`, `ops.BatchToSpaceND`.
 
     Example:
         >>> x = ops.arange(4).reshape(4, 1, 1, 1)
@@ -118,8 +114,6 @@ def _block_of_pictures(x, size, name):
 def space_to_batch_of_pictures(x, block_size, paddings):
     """`space_to_batch_nd` with square blocks of [N, C, H, W].
 
-    Source: MindSpore's `ops.SpaceToBatch`.
-
     Example:
         >>> x = ops.arange(4).reshape(1, 1, 2, 2)
         >>> ops.SpaceToBatch(2, [[0, 0], [0, 0]])(x).shape
@@ -131,8 +125,6 @@ def space_to_batch_of_pictures(x, block_size, paddings):
 @composite("BatchToSpace(block_size, crops)(input_x=x)")
 def batch_to_space_of_pictures(x, block_size, crops):
     """`batch_to_space_nd` with square blocks of [N, C, H, W].
-
-    Source: MindSpore's `ops.BatchToSpace`.
 
     Example:
         >>> x = ops.arange(4).reshape(4, 1, 1, 1)
@@ -156,8 +148,6 @@ def extract_image_patches(x, ksizes, strides, rates, padding="valid"):
     Raises:
         ValueError: numbers of another form, or another padding.
 
-    Source: MindSpore's `ops.ExtractImagePatches`.
-
     Example:
         >>> ones = (1, 1, 1, 1)
         >>> take = ops.ExtractImagePatches((1, 1, 2, 2), ones, ones)
@@ -179,8 +169,6 @@ def extract_image_patches(x, ksizes, strides, rates, padding="valid"):
 @composite("Im2Col(ksizes, strides=1, dilations=1, pads=0)(x)")
 def image_to_columns(x, ksizes, strides=1, dilations=1, pads=0):
     """Every window of [N, C, H, W] as a column: [N, C, kernel, windows].
-
-    Source: MindSpore's `ops.Im2Col`.
 
     Example:
         >>> ops.Im2Col(2)(ops.ones((1, 1, 3, 3))).shape
@@ -205,8 +193,6 @@ def columns_to_image(x, size, kernel_size, dilation=1, padding=0, stride=1):
 
     Raises:
         ValueError: columns that do not fit.
-
-    Source: MindSpore's `ops.col2im`, `ops.Col2Im`.
 
     Example:
         >>> print(ops.Col2Im(2)(ops.ones((1, 1, 4, 2)), (2, 3))[0, 0])
@@ -235,8 +221,6 @@ def resize_linear(x, size, coordinate_transformation_mode="align_corners"):
 
     Raises:
         ValueError: an unknown mode, or not three dimensions.
-
-    Source: MindSpore's `ops.ResizeLinear1D`.
 
     Example:
         >>> print(ops.ResizeLinear1D()(Tensor([[[1.0, 3.0]]]), (3,)))
@@ -270,8 +254,6 @@ def reverse_sequence(x, lengths, *, axis, batch=0):
         TypeError: lengths are not integers.
         ValueError: one dimension for both, or another number of lengths.
 
-    Source: MindSpore's `ops.reverse_sequence`, `ops.ReverseSequence`.
-
     Example:
         >>> print(ops.reverse_sequence(Tensor([[1, 2, 3], [4, 5, 6]]), Tensor([2, 3]), 1))
         [[2 1 3]
@@ -302,8 +284,6 @@ def embedding_lookup(x, index, *, offset):
         TypeError: the numbers are not integers.
         ValueError: a table of more than two dimensions.
 
-    Source: MindSpore's `ops.EmbeddingLookup`.
-
     Example:
         >>> print(ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 9]), 3))
         [[2.]
@@ -324,8 +304,6 @@ def embedding_lookup(x, index, *, offset):
 def sparse_gather(x, index, axis):
     """`ops.gather` under an older name.
 
-    Source: MindSpore's `ops.SparseGatherV2`.
-
     Example:
         >>> print(ops.SparseGatherV2()(Tensor([5, 6, 7]), Tensor([2, 0]), 0))
         [7 5]
@@ -339,8 +317,6 @@ def channel_shuffle(x, *, groups):
 
     Raises:
         ValueError: channels that the groups do not divide.
-
-    Source: MindSpore's `ops.channel_shuffle`, `ops.ChannelShuffle`.
 
     Example:
         >>> print(ops.channel_shuffle(ops.arange(4).reshape(1, 4, 1), 2).reshape(-1))
@@ -370,8 +346,6 @@ def local_response(x, *, radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="A
 
     Raises:
         ValueError: another number of dimensions, or another region.
-
-    Source: MindSpore's `ops.lrn`, `ops.LRN`.
 
     Example:
         >>> print(ops.lrn(ops.ones((1, 2, 1, 1)), 1, 2.0).reshape(-1))

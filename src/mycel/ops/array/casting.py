@@ -40,8 +40,6 @@ def cast(x, dtype):
     Raises:
         TypeError: `dtype` names no element type.
 
-    Source: MindSpore's `ops.cast`, `ops.Cast`.
-
     Example:
         >>> ops.cast(Tensor([1.5, -1.5]), mycel.int32)
         Tensor(shape=[2], dtype=Int32, value= [ 1, -1])
@@ -65,8 +63,6 @@ def astype(x, dtype, copy=True):
     Raises:
         TypeError: `dtype` names no element type.
 
-    Source: MindSpore's `Tensor.astype`.
-
     Example:
         >>> Tensor([1.5, -1.5]).astype("int32")
         Tensor(shape=[2], dtype=Int32, value= [ 1, -1])
@@ -79,8 +75,6 @@ def astype(x, dtype, copy=True):
 def to_type(x, dtype=None):
     """The name of the element type of x, or x in another one.
 
-    Source: MindSpore's `Tensor.type`.
-
     Example:
         >>> Tensor([1.5]).type()
         'Float32'
@@ -91,8 +85,6 @@ def to_type(x, dtype=None):
 @composite("ops.type_as(input=x, other=other)", "Tensor.type_as(x, other)")
 def type_as(x, other):
     """x in the element type of another Tensor.
-
-    Source: MindSpore's `Tensor.type_as`.
 
     Example:
         >>> Tensor([1.5]).type_as(Tensor([1]))
@@ -105,8 +97,6 @@ def type_as(x, other):
 def to_bool(x):
     """x as Bool.
 
-    Source: MindSpore's `Tensor.bool`.
-
     Example:
         >>> Tensor([1.5, 0.0]).bool()
         Tensor(shape=[2], dtype=Bool, value= [ True, False])
@@ -117,8 +107,6 @@ def to_bool(x):
 @composite("Tensor.byte(x)")
 def to_uint8(x):
     """x as UInt8.
-
-    Source: MindSpore's `Tensor.byte`.
 
     Example:
         >>> Tensor([1.5, 0.0]).byte()
@@ -131,8 +119,6 @@ def to_uint8(x):
 def to_int16(x):
     """x as Int16.
 
-    Source: MindSpore's `Tensor.short`.
-
     Example:
         >>> Tensor([1.5, 0.0]).short()
         Tensor(shape=[2], dtype=Int16, value= [1, 0])
@@ -143,8 +129,6 @@ def to_int16(x):
 @composite("Tensor.int(x)")
 def to_int32(x):
     """x as Int32.
-
-    Source: MindSpore's `Tensor.int`.
 
     Example:
         >>> Tensor([1.5, 0.0]).int()
@@ -157,8 +141,6 @@ def to_int32(x):
 def to_int64(x):
     """x as Int64.
 
-    Source: MindSpore's `Tensor.long`.
-
     Example:
         >>> Tensor([1.5, 0.0]).long()
         Tensor(shape=[2], dtype=Int64, value= [1, 0])
@@ -169,8 +151,6 @@ def to_int64(x):
 @composite("Tensor.half(x)")
 def to_float16(x):
     """x as Float16.
-
-    Source: MindSpore's `Tensor.half`.
 
     Example:
         >>> Tensor([1.5, 0.0]).half()
@@ -183,8 +163,6 @@ def to_float16(x):
 def to_bfloat16(x):
     """x as BFloat16.
 
-    Source: MindSpore's `Tensor.bfloat16`.
-
     Example:
         >>> Tensor([1.5, 0.0]).bfloat16()
         Tensor(shape=[2], dtype=BFloat16, value= [1.5,   0])
@@ -195,8 +173,6 @@ def to_bfloat16(x):
 @composite("Tensor.float(x)")
 def to_float32(x):
     """x as Float32.
-
-    Source: MindSpore's `Tensor.float`.
 
     Example:
         >>> Tensor([1.5, 0.0]).float()
@@ -209,8 +185,6 @@ def to_float32(x):
 def to_float64(x):
     """x as Float64.
 
-    Source: MindSpore's `Tensor.double`.
-
     Example:
         >>> Tensor([1.5, 0.0]).double()
         Tensor(shape=[2], dtype=Float64, value= [ 1.50000000e+00,  0.00000000e+00])
@@ -221,8 +195,6 @@ def to_float64(x):
 @composite("ops.is_floating_point(input=x)", "Tensor.is_floating_point(x)")
 def is_floating_point(x):
     """Whether x holds real numbers.
-
-    Source: MindSpore's `ops.is_floating_point`.
 
     Example:
         >>> ops.is_floating_point(Tensor([1.0]))
@@ -235,8 +207,6 @@ def is_floating_point(x):
 def is_complex(x):
     """Whether x holds complex numbers.
 
-    Source: MindSpore's `ops.is_complex`.
-
     Example:
         >>> ops.is_complex(Tensor([1.0]))
         False
@@ -247,8 +217,6 @@ def is_complex(x):
 @composite("Tensor.is_signed(x)")
 def is_signed(x):
     """Whether the element type of x has negative numbers.
-
-    Source: MindSpore's `Tensor.is_signed`.
 
     Example:
         >>> Tensor([1], mycel.uint8).is_signed()

@@ -21,8 +21,6 @@ from mycel.kernel.spell import composite, op
 def identity(x):
     """The same values in a Tensor of their own: assigning to it leaves x alone.
 
-    Source: MindSpore's `ops.identity`, `ops.Identity`, `Tensor.copy`.
-
     Example:
         >>> print(ops.identity(Tensor([1, 2])))
         [1 2]
@@ -33,8 +31,6 @@ def identity(x):
 @composite("Tensor.contiguous(x)")
 def contiguous(x):
     """The Tensor itself: there are no other layouts here.
-
-    Source: MindSpore's `Tensor.contiguous`.
 
     Example:
         >>> print(Tensor([1, 2]).contiguous())
@@ -59,8 +55,6 @@ def is_contiguous(x):
 def detach(x):
     """The same values, through which no gradient flows.
 
-    Source: MindSpore's `Tensor.detach`.
-
     Example:
         >>> print(Tensor([1, 2]).detach())
         [1 2]
@@ -71,8 +65,6 @@ def detach(x):
 @composite("ops.shape(input_x=x)", "Shape()(x)")
 def shape(x):
     """The length of each dimension, as a tuple of Python numbers.
-
-    Source: MindSpore's `ops.shape`, `ops.Shape`.
 
     Example:
         >>> ops.shape(Tensor([[1, 2]]))
@@ -85,8 +77,6 @@ def shape(x):
 def shape_tensor(x):
     """The length of each dimension, as a Tensor, Int64.
 
-    Source: MindSpore's `ops.TensorShape`.
-
     Example:
         >>> print(ops.TensorShape()(Tensor([[1, 2]])))
         [1 2]
@@ -98,8 +88,6 @@ def shape_tensor(x):
 def size(x):
     """The number of elements, as a Python number.
 
-    Source: MindSpore's `ops.size`, `ops.Size`.
-
     Example:
         >>> ops.size(Tensor([[1, 2]]))
         2
@@ -110,8 +98,6 @@ def size(x):
 @composite("ops.rank(input_x=x)", "Rank()(x)")
 def rank(x):
     """The number of dimensions, as a Python number.
-
-    Source: MindSpore's `ops.rank`, `ops.Rank`.
 
     Example:
         >>> ops.rank(Tensor([[1, 2]]))
@@ -130,8 +116,6 @@ def assign(variable, value):
     Raises:
         ValueError: a value of another shape.
         TypeError: `variable` is neither.
-
-    Source: MindSpore's `ops.assign`, `ops.Assign`.
 
     Example:
         >>> p = Parameter(Tensor([1.0, 2.0]), name="p")

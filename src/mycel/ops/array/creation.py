@@ -64,8 +64,6 @@ def zeros(size, dtype=None):
         TypeError: a length is not an integer.
         ValueError: a length is negative.
 
-    Source: MindSpore's `ops.zeros`, `ops.Zeros`.
-
     Example:
         >>> ops.zeros((2, 3), mycel.int32).shape
         (2, 3)
@@ -85,8 +83,6 @@ def ones(shape, dtype=None):
         TypeError: a length is not an integer.
         ValueError: a length is negative.
 
-    Source: MindSpore's `ops.ones`, `ops.Ones`.
-
     Example:
         >>> print(ops.ones(2))
         [1. 1.]
@@ -97,8 +93,6 @@ def ones(shape, dtype=None):
 @composite("mint.empty(*size, dtype=dtype, device=device, pin_memory=pin_memory)")
 def empty(size, dtype=None, device=None, pin_memory=False):
     """A Tensor of this shape whose values mean nothing (here: zeros).
-
-    Source: MindSpore's `mint.empty`.
 
     Example:
         >>> mint.empty(2, 3).shape
@@ -126,8 +120,6 @@ def full(size, fill_value, dtype=None):
     Raises:
         TypeError: `size` is not a tuple or list, or `fill_value` not a number.
 
-    Source: MindSpore's `ops.full`.
-
     Example:
         >>> print(ops.full((2,), 3, dtype=mycel.float32))
         [3. 3.]
@@ -140,8 +132,6 @@ def full(size, fill_value, dtype=None):
 @composite("mint.full(size, fill_value, dtype=dtype)")
 def full_of(size, fill_value, dtype=None):
     """One value in a shape, in the type of the value unless another `dtype` is given.
-
-    Source: MindSpore's `mint.full`.
 
     Example:
         >>> print(mint.full((2,), 1.5))
@@ -157,8 +147,6 @@ def fill(dtype, shape, value):
     Raises:
         TypeError: `value` is not a number.
 
-    Source: MindSpore's `ops.fill`, `ops.Fill`.
-
     Example:
         >>> print(ops.fill(mycel.int32, (2,), 1.7))
         [1 1]
@@ -171,8 +159,6 @@ def fill(dtype, shape, value):
 @composite("FillV2()(shape, value)")
 def fill_like_value(shape, value):
     """A Tensor without dimensions repeated in a shape.
-
-    Source: MindSpore's `ops.FillV2`.
 
     Example:
         >>> print(ops.FillV2()((2,), Tensor(1.5)))
@@ -189,8 +175,6 @@ def fill_like_value(shape, value):
 def zeros_like(x, dtype=None):
     """Zeros in the shape and element type of x.
 
-    Source: MindSpore's `ops.zeros_like`, `ops.ZerosLike`.
-
     Example:
         >>> print(ops.zeros_like(Tensor([1, 2])))
         [0 0]
@@ -206,8 +190,6 @@ def zeros_like(x, dtype=None):
 def ones_like(x, dtype=None):
     """Ones in the shape and element type of x.
 
-    Source: MindSpore's `ops.ones_like`, `ops.OnesLike`.
-
     Example:
         >>> print(ops.ones_like(Tensor([1, 2])))
         [1 1]
@@ -222,8 +204,6 @@ def ones_like(x, dtype=None):
 def full_like(x, value, dtype=None):
     """One value in the shape and element type of x.
 
-    Source: MindSpore's `ops.full_like`.
-
     Example:
         >>> print(ops.full_like(Tensor([1, 2]), 7))
         [7 7]
@@ -234,8 +214,6 @@ def full_like(x, value, dtype=None):
 @composite("mint.empty_like(input=x, dtype=dtype, device=device, pin_memory=pin_memory)")
 def empty_like(x, dtype=None, device=None, pin_memory=False):
     """A Tensor like x whose values mean nothing (here: zeros).
-
-    Source: MindSpore's `mint.empty_like`.
 
     Example:
         >>> mint.empty_like(Tensor([1, 2])).shape
@@ -249,8 +227,6 @@ def empty_like(x, dtype=None, device=None, pin_memory=False):
 def fill_method(x, value):
     """A Tensor like x, filled with one value.
 
-    Source: MindSpore's `Tensor.fill`, `ops.fills`.
-
     Example:
         >>> print(Tensor([1, 2]).fill(7))
         [7 7]
@@ -261,8 +237,6 @@ def fill_method(x, value):
 @composite("Tensor.new_zeros(x, size, dtype=dtype)")
 def new_zeros(x, size, dtype=None):
     """Zeros in a shape, in the element type of x.
-
-    Source: MindSpore's `Tensor.new_zeros`.
 
     Example:
         >>> print(Tensor([1, 2]).new_zeros(3))
@@ -275,8 +249,6 @@ def new_zeros(x, size, dtype=None):
 def new_ones(x, size, dtype=None):
     """Ones in a shape, in the element type of x.
 
-    Source: MindSpore's `Tensor.new_ones`.
-
     Example:
         >>> print(Tensor([1, 2]).new_ones(3))
         [1 1 1]
@@ -288,8 +260,6 @@ def new_ones(x, size, dtype=None):
 def new_full(x, size, fill_value, dtype=None):
     """One value in a shape, in the element type of x.
 
-    Source: MindSpore's `Tensor.new_full`.
-
     Example:
         >>> print(Tensor([1, 2]).new_full((3,), 7))
         [7 7 7]
@@ -300,8 +270,6 @@ def new_full(x, size, fill_value, dtype=None):
 @composite("Tensor.new_empty(x, size, dtype=dtype, device=device)")
 def new_empty(x, size, dtype=None, device=None):
     """A Tensor of this shape in the element type of x; its values mean nothing (here: zeros).
-
-    Source: MindSpore's `Tensor.new_empty`.
 
     Example:
         >>> Tensor([1, 2]).new_empty((3,)).shape
@@ -323,8 +291,6 @@ def eye(n, m=None, dtype=None):
 
     Raises:
         TypeError, ValueError: n or m is not an integer, or negative.
-
-    Source: MindSpore's `ops.eye`, `ops.Eye`.
 
     Example:
         >>> print(ops.eye(2, 3))
@@ -369,8 +335,6 @@ def arange(start=0, end=None, step=1, dtype=None):
     Raises:
         ValueError: the step is 0 or leads away from `end`.
 
-    Source: MindSpore's `ops.arange`.
-
     Example:
         >>> print(ops.arange(1, 6, 2))
         [1 3 5]
@@ -391,8 +355,6 @@ def range_of(start, end, step, maxlen=1000000):
 
     Raises:
         ValueError: the step is 0 or leads away from `end`, or there are more than `maxlen`.
-
-    Source: MindSpore's `ops.range`, `ops.Range`.
 
     Example:
         >>> print(ops.range(0, 6, 2))
@@ -423,8 +385,6 @@ def linspace(start, end, steps, dtype=None):
     Raises:
         ValueError: fewer than one step.
 
-    Source: MindSpore's `ops.linspace`, `ops.LinSpace`.
-
     Example:
         >>> print(ops.linspace(0, 1, 5))
         [0.   0.25 0.5  0.75 1.  ]
@@ -443,8 +403,6 @@ def linspace(start, end, steps, dtype=None):
 def logspace(start, end, steps, base=10, dtype=float32):
     """`base` to evenly spaced powers from `start` to `end`.
 
-    Source: MindSpore's `ops.logspace`, `ops.LogSpace`.
-
     Example:
         >>> print(ops.logspace(0, 2, 3))
         [  1.  10. 100.]
@@ -458,8 +416,6 @@ def logspace(start, end, steps, base=10, dtype=float32):
 )
 def scalar_to_tensor(number, dtype=float32):
     """A Tensor without dimensions; Float32 unless another `dtype` is given.
-
-    Source: MindSpore's `ops.scalar_to_tensor`.
 
     Example:
         >>> ops.scalar_to_tensor(3)
@@ -482,8 +438,6 @@ def triangle_indices(*, rows, columns, offset, upper, dtype):
 def tril_indices(row, col, offset=0, dtype=int64):
     """Row and column numbers of the lower triangle of a (row, col) table; (2, count).
 
-    Source: MindSpore's `ops.tril_indices`.
-
     Example:
         >>> print(ops.tril_indices(2, 2))
         [[0 1 1]
@@ -498,8 +452,6 @@ def tril_indices(row, col, offset=0, dtype=int64):
 )
 def triu_indices(row, col, offset=0, dtype=int64):
     """Row and column numbers of the upper triangle of a (row, col) table; (2, count).
-
-    Source: MindSpore's `ops.triu_indices`.
 
     Example:
         >>> print(ops.triu_indices(2, 2))

@@ -22,8 +22,6 @@ from mycel.ops.array.axes import axis_in
 def triu(x, *, diagonal=0):
     """The elements on and above a diagonal of the last two dimensions, zeros elsewhere.
 
-    Source: MindSpore's `ops.triu`, `ops.Triu`.
-
     Example:
         >>> print(ops.triu(Tensor([[1, 2], [3, 4]])))
         [[1 2]
@@ -41,8 +39,6 @@ def triu(x, *, diagonal=0):
 )
 def tril(x, *, diagonal=0):
     """The elements on and below a diagonal of the last two dimensions, zeros elsewhere.
-
-    Source: MindSpore's `ops.tril`, `ops.Tril`.
 
     Example:
         >>> print(ops.tril(Tensor([[1, 2], [3, 4]])))
@@ -62,8 +58,6 @@ def _needs_matrix(x, what):
 def diag(x):
     """The elements of x on the diagonal of zeros, with the shape of x twice.
 
-    Source: MindSpore's `ops.diag`, `ops.Diag`.
-
     Example:
         >>> print(ops.diag(Tensor([1, 2])))
         [[1 0]
@@ -75,8 +69,6 @@ def diag(x):
 @op("mint.diag(input=x, diagonal=0)")
 def diag_matrix(x, *, diagonal=0):
     """A vector as the diagonal of a matrix, or the diagonal of a matrix.
-
-    Source: MindSpore's `mint.diag`.
 
     Example:
         >>> print(mint.diag(Tensor([[1, 2], [3, 4]])))
@@ -97,8 +89,6 @@ def diagonal(x, *, offset=0, first=0, second=1):
     Raises:
         ValueError: fewer than two dimensions.
 
-    Source: MindSpore's `ops.diagonal`.
-
     Example:
         >>> print(ops.diagonal(Tensor([[1, 2], [3, 4]])))
         [1 4]
@@ -110,8 +100,6 @@ def diagonal(x, *, offset=0, first=0, second=1):
 @op("DiagPart()(x)")
 def diag_part(x):
     """The diagonal of a Tensor whose shape is some shape twice.
-
-    Source: MindSpore's `ops.DiagPart`.
 
     Example:
         >>> print(ops.DiagPart()(Tensor([[1, 2], [3, 4]])))
@@ -131,8 +119,6 @@ def diag_part(x):
 def diag_embed(x, *, offset=0, first=-2, second=-1):
     """The last dimension of x on the diagonals of two new ones, zeros elsewhere.
 
-    Source: MindSpore's `ops.diag_embed`.
-
     Example:
         >>> print(ops.diag_embed(Tensor([1, 2])))
         [[1 0]
@@ -151,8 +137,6 @@ def diag_embed(x, *, offset=0, first=-2, second=-1):
 @composite("ops.diagflat(input=x, offset=0)", "Tensor.diagflat(x, offset=0)")
 def diagflat(x, offset=0):
     """All elements of x on the diagonal of a matrix.
-
-    Source: MindSpore's `ops.diagflat`.
 
     Example:
         >>> ops.diagflat(Tensor([[1, 2]])).shape
@@ -186,8 +170,6 @@ def _meshgrid(inputs, indexing):
 @composite("Meshgrid(indexing='xy')(inputs)")
 def meshgrid_of(inputs, indexing="xy"):
     """`meshgrid` of a tuple of vectors.
-
-    Source: MindSpore's `ops.Meshgrid`.
 
     Example:
         >>> [part.shape for part in ops.Meshgrid()((Tensor([1]), Tensor([1, 2])))]
@@ -254,8 +236,6 @@ def trace(x):
 
     Raises:
         ValueError: x is no matrix.
-
-    Source: MindSpore's `ops.trace`, `ops.Trace`.
 
     Example:
         >>> print(ops.trace(Tensor([[1, 2], [3, 4]])))

@@ -36,8 +36,6 @@ def concat(*tensors, axis=0):
     Raises:
         ValueError: not a Tensor, or shapes that differ elsewhere.
 
-    Source: MindSpore's `ops.concat`, `ops.cat`, `ops.Concat`.
-
     Example:
         >>> print(ops.concat((Tensor([1, 2]), Tensor([3]))))
         [1 2 3]
@@ -66,8 +64,6 @@ def stack(*tensors, axis=0):
     Raises:
         ValueError: not a Tensor, or different shapes.
         TypeError: different element types.
-
-    Source: MindSpore's `ops.stack`, `ops.Stack`.
 
     Example:
         >>> ops.stack((Tensor([1, 2]), Tensor([3, 4])), axis=1).shape
@@ -137,8 +133,6 @@ def atleast_3d(inputs):
 def hstack(tensors):
     """Tensors joined along the second dimension, vectors along their only one.
 
-    Source: MindSpore's `ops.hstack`.
-
     Example:
         >>> print(ops.hstack((Tensor([1]), Tensor([2, 3]))))
         [1 2 3]
@@ -151,8 +145,6 @@ def hstack(tensors):
 def vstack(inputs):
     """Tensors joined along the first dimension, vectors as rows.
 
-    Source: MindSpore's `ops.vstack`.
-
     Example:
         >>> ops.vstack((Tensor([1, 2]), Tensor([3, 4]))).shape
         (2, 2)
@@ -164,8 +156,6 @@ def vstack(inputs):
 def dstack(tensors):
     """Tensors joined along the third dimension.
 
-    Source: MindSpore's `ops.dstack`.
-
     Example:
         >>> ops.dstack((Tensor([1, 2]), Tensor([3, 4]))).shape
         (1, 2, 2)
@@ -176,8 +166,6 @@ def dstack(tensors):
 @composite("ops.column_stack(tensors)")
 def column_stack(tensors):
     """Vectors as the columns of a matrix; matrices joined along their second dimension.
-
-    Source: MindSpore's `ops.column_stack`.
 
     Example:
         >>> ops.column_stack((Tensor([1, 2, 3]), Tensor([4, 5, 6]))).shape
@@ -224,8 +212,6 @@ def split(x, sizes, axis=0):
     Raises:
         ValueError: the lengths do not add up to that of x, or are not positive.
 
-    Source: MindSpore's `ops.split`, `Tensor.split`.
-
     Example:
         >>> [piece.shape for piece in ops.split(Tensor([1, 2, 3]), 2)]
         [(2,), (1,)]
@@ -251,8 +237,6 @@ def split_evenly(x, axis=0, count=1):
     Raises:
         ValueError: the length cannot be divided so.
 
-    Source: MindSpore's `ops.Split`.
-
     Example:
         >>> [piece.shape for piece in ops.Split(0, 2)(Tensor([1, 2]))]
         [(1,), (1,)]
@@ -275,8 +259,6 @@ def chunk(x, chunks, axis=0):
     Raises:
         ValueError: `chunks` is not positive.
 
-    Source: MindSpore's `ops.chunk`.
-
     Example:
         >>> [piece.shape for piece in ops.chunk(Tensor([1, 2, 3]), 2)]
         [(2,), (1,)]
@@ -293,8 +275,6 @@ def chunk(x, chunks, axis=0):
 )
 def tensor_split(x, sections, axis=0):
     """x in `sections` pieces of nearly one length, or cut at the positions of a list.
-
-    Source: MindSpore's `ops.tensor_split`.
 
     Example:
         >>> [piece.shape for piece in ops.tensor_split(Tensor([1, 2, 3]), 2)]
@@ -370,8 +350,6 @@ def unbind(x, axis=0, num=None):
 
     Raises:
         ValueError: `num` is given and is not the number of slices.
-
-    Source: MindSpore's `ops.unbind`, `ops.unstack`, `ops.Unstack`.
 
     Example:
         >>> [row.shape for row in ops.unbind(Tensor([[1, 2], [3, 4]]))]

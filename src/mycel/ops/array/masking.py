@@ -25,8 +25,6 @@ def masked_fill(x, mask, value):
     Raises:
         TypeError: the mask is not Bool.
 
-    Source: MindSpore's `ops.masked_fill`, `ops.MaskedFill`.
-
     Example:
         >>> print(ops.masked_fill(Tensor([1, 2]), Tensor([True, False]), 9))
         [9 2]
@@ -45,8 +43,6 @@ def masked_fill(x, mask, value):
 )
 def masked_select(x, mask):
     """The elements of x where the mask is set, as a vector; the mask is read.
-
-    Source: MindSpore's `ops.masked_select`, `ops.MaskedSelect`.
 
     Example:
         >>> print(ops.masked_select(Tensor([1, 2]), Tensor([True, False])))
@@ -68,8 +64,6 @@ def nonzero(x, as_tuple=False):
 
     The values are read.
 
-    Source: MindSpore's `ops.nonzero`, `ops.NonZero`.
-
     Example:
         >>> print(ops.nonzero(Tensor([0, 5])))
         [[1]]
@@ -83,8 +77,6 @@ def nonzero(x, as_tuple=False):
 @composite("ops.argwhere(input=x)", "Tensor.argwhere(x)")
 def argwhere(x):
     """The positions of what is not zero, a row each, Int64; the values are read.
-
-    Source: MindSpore's `ops.argwhere`.
 
     Example:
         >>> print(ops.argwhere(Tensor([0, 5])))
@@ -128,8 +120,6 @@ def one_hot(index, depth, on=1, off=0, axis=-1):
         TypeError: index has no integers.
         ValueError: depth is negative.
 
-    Source: MindSpore's `ops.one_hot`, `ops.OneHot`.
-
     Example:
         >>> print(ops.one_hot(Tensor([1, 0]), 2))
         [[0 1]
@@ -147,8 +137,6 @@ def one_hot(index, depth, on=1, off=0, axis=-1):
 def one_hot_classes(index, classes=-1):
     """`one_hot` with ones and zeros in Int64; -1 classes are counted, which reads the values.
 
-    Source: MindSpore's `mint.nn.functional.one_hot`.
-
     Example:
         >>> print(mint.nn.functional.one_hot(Tensor([1, 0])))
         [[0 1]
@@ -164,8 +152,6 @@ def sequence_mask(lengths, longest=None):
 
     Args:
         maxlen: the length of that dimension; if None, the greatest length, which is read.
-
-    Source: MindSpore's `ops.sequence_mask`.
 
     Example:
         >>> print(ops.sequence_mask(Tensor([1, 2]), 2))

@@ -26,8 +26,6 @@ def _order(x, axis, descending):
 def sort(x, *, axis=-1, descending=False, steady=True):
     """x in order along `axis`, and where each element was, Int32; equal ones keep their order.
 
-    Source: MindSpore's `ops.sort`, `ops.Sort`.
-
     Example:
         >>> print(ops.sort(Tensor([3, 1, 2]))[1])
         [1 2 0]
@@ -47,8 +45,6 @@ def sort(x, *, axis=-1, descending=False, steady=True):
 def argsort(x, *, axis=-1, descending=False, steady=True):
     """Where the elements of x in order are, along `axis`, Int32; equal ones keep their order.
 
-    Source: MindSpore's `ops.argsort`.
-
     Example:
         >>> print(ops.argsort(Tensor([3, 1, 2])))
         [1 2 0]
@@ -60,8 +56,6 @@ def argsort(x, *, axis=-1, descending=False, steady=True):
 @composite("ops.msort(input=x)", "Tensor.msort(x)")
 def msort(x):
     """x in order along its first dimension.
-
-    Source: MindSpore's `ops.msort`.
 
     Example:
         >>> print(ops.msort(Tensor([3, 1, 2])))
@@ -86,8 +80,6 @@ def topk(x, *, k, axis=None, largest=True, sorted=True):
 
     Raises:
         ValueError: k is larger than the dimension.
-
-    Source: MindSpore's `ops.topk`, `ops.TopK`.
 
     Example:
         >>> print(ops.topk(Tensor([3, 1, 2]), 2)[0])
@@ -114,8 +106,6 @@ def unique(x):
 
     The values are read. Places are Int32, or Int64 beside Int64.
 
-    Source: MindSpore's `ops.unique`, `ops.Unique`.
-
     Example:
         >>> print(*ops.unique(Tensor([3, 1, 3])))
         [3 1] [0 1 0]
@@ -137,8 +127,6 @@ def unique_sorted(x, sorted=True, inverse=False, counts=False, axis=None):
     """The different elements in order; and on demand which each is, and how often it comes.
 
     The values are read.
-
-    Source: MindSpore's `mint.unique`.
 
     Example:
         >>> print(mint.unique(Tensor([3, 1, 3])))
@@ -164,8 +152,6 @@ def unique_sorted(x, sorted=True, inverse=False, counts=False, axis=None):
 )
 def unique_consecutive(x, inverse=False, counts=False, axis=None):
     """x without repetitions of neighbours; the values are read.
-
-    Source: MindSpore's `ops.unique_consecutive`.
 
     Example:
         >>> print(ops.unique_consecutive(Tensor([1, 1, 2, 1])))
@@ -216,8 +202,6 @@ def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=N
         right: behind equal elements instead of in front; `side` says the same in a word.
         sorter: positions that bring `ordered` into order.
 
-    Source: MindSpore's `ops.searchsorted`.
-
     Example:
         >>> print(ops.searchsorted(Tensor([1, 3]), Tensor([0, 2, 4])))
         [0 1 2]
@@ -251,8 +235,6 @@ def bincount(x, weights=None, minlength=0):
 
     Counts are Float32, as MindSpore gives them.
 
-    Source: MindSpore's `ops.bincount`.
-
     Example:
         >>> print(ops.bincount(Tensor([0, 2, 2])))
         [1. 0. 2.]
@@ -263,8 +245,6 @@ def bincount(x, weights=None, minlength=0):
 @composite("mint.bincount(input=x, weights=None, minlength=0)")
 def whole_counts(x, weights=None, minlength=0):
     """As `ops.bincount`, but counts are Int64; sums of weights are Float32 or else Float64.
-
-    Source: MindSpore's `mint.bincount`.
 
     Example:
         >>> print(ms.mint.bincount(Tensor([0, 2, 2])))
@@ -283,8 +263,6 @@ def _counted(x, weights, minlength):
     indices=lambda x, target, *, k: [integers(1, what="class number")])  # fmt: skip
 def in_top_k(x, target, *, k):
     """Whether the class `target` is among the k largest of each row; not, if there is none.
-
-    Source: MindSpore's `ops.intopk`, `ops.InTopK`.
 
     Example:
         >>> print(ops.intopk(Tensor([[0.1, 0.9]]), Tensor([1]), 1))

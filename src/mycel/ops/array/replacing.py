@@ -52,8 +52,6 @@ def slice_scatter(x, part, axis=0, start=None, end=None, step=1):
         ValueError: `src` has another shape, or there is no such dimension or step.
         TypeError: `src` has another type.
 
-    Source: MindSpore's `ops.slice_scatter`.
-
     Example:
         >>> print(ops.slice_scatter(Tensor([1, 2, 3]), Tensor([8, 9]), start=1))
         [1 8 9]
@@ -80,8 +78,6 @@ def select_scatter(x, part, axis, index):
     Raises:
         ValueError: `src` has another shape, or there is no such position.
         TypeError: `src` has another type.
-
-    Source: MindSpore's `ops.select_scatter`.
 
     Example:
         >>> print(ops.select_scatter(Tensor([[1, 2], [3, 4]]), Tensor([8, 9]), 1, 0))
@@ -112,8 +108,6 @@ def diagonal_scatter(x, part, *, offset=0, first=0, second=1):
 
     Raises:
         ValueError: `src` has another shape.
-
-    Source: MindSpore's `ops.diagonal_scatter`.
 
     Example:
         >>> print(ops.diagonal_scatter(Tensor([[1, 2], [3, 4]]), Tensor([8, 9])))
@@ -165,8 +159,6 @@ def inplace_update(x, values, indices):
         ValueError: `v` has another shape, or there is no such row.
         TypeError: `v` has another type, or the indices are not integers.
 
-    Source: MindSpore's `ops.inplace_update`, `ops.InplaceUpdate`.
-
     Example:
         >>> print(ops.inplace_update(Tensor([[1], [2]]), Tensor([[9]]), 0))
         [[9]
@@ -187,8 +179,6 @@ def inplace_add(x, values, indices):
         ValueError: `v` has another shape, or there is no such row.
         TypeError: `v` has another type, or the indices are not integers.
 
-    Source: MindSpore's `ops.inplace_add`, `ops.InplaceAdd`.
-
     Example:
         >>> print(ops.inplace_add(Tensor([[1], [2]]), Tensor([[9]]), 0))
         [[10]
@@ -208,8 +198,6 @@ def inplace_sub(x, values, indices):
     Raises:
         ValueError: `v` has another shape, or there is no such row.
         TypeError: `v` has another type, or the indices are not integers.
-
-    Source: MindSpore's `ops.inplace_sub`, `ops.InplaceSub`.
 
     Example:
         >>> print(ops.inplace_sub(Tensor([[1], [2]]), Tensor([[9]]), 0))

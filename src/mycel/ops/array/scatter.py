@@ -26,8 +26,6 @@ def scatter_nd(index, updates, *, shape):
     Raises:
         ValueError: rows longer than the shape.
 
-    Source: MindSpore's `ops.scatter_nd`, `ops.ScatterNd`.
-
     Example:
         >>> print(ops.scatter_nd(Tensor([[1], [1]]), Tensor([1.0, 2.0]), (3,)))
         [0. 3. 0.]
@@ -66,8 +64,6 @@ _WORDS = {
 def tensor_scatter_update(x, index, updates):
     """x with the slices that the rows of `index` point to replaced.
 
-    Source: MindSpore's `ops.tensor_scatter_update`, `ops.TensorScatterUpdate`.
-
     Example:
         >>> print(ops.tensor_scatter_update(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
         [9 2]
@@ -83,8 +79,6 @@ def tensor_scatter_update(x, index, updates):
 )
 def tensor_scatter_add(x, index, updates):
     """x with updates added to the slices that the rows of `index` point to.
-
-    Source: MindSpore's `ops.tensor_scatter_add`, `ops.TensorScatterAdd`.
 
     Example:
         >>> print(ops.tensor_scatter_add(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
@@ -103,8 +97,6 @@ def tensor_scatter_add(x, index, updates):
 def tensor_scatter_sub(x, index, updates):
     """x with updates subtracted from the slices that the rows of `index` point to.
 
-    Source: MindSpore's `ops.tensor_scatter_sub`.
-
     Example:
         >>> print(ops.tensor_scatter_sub(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
         [-8  2]
@@ -121,8 +113,6 @@ def tensor_scatter_sub(x, index, updates):
 )
 def tensor_scatter_max(x, index, updates):
     """x with the larger of slice and update where the rows of `index` point.
-
-    Source: MindSpore's `ops.tensor_scatter_max`.
 
     Example:
         >>> print(ops.tensor_scatter_max(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
@@ -141,8 +131,6 @@ def tensor_scatter_max(x, index, updates):
 def tensor_scatter_min(x, index, updates):
     """x with the smaller of slice and update where the rows of `index` point.
 
-    Source: MindSpore's `ops.tensor_scatter_min`.
-
     Example:
         >>> print(ops.tensor_scatter_min(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
         [1 2]
@@ -160,8 +148,6 @@ def tensor_scatter_min(x, index, updates):
 def tensor_scatter_mul(x, index, updates):
     """x with the slices that the rows of `index` point to multiplied by updates.
 
-    Source: MindSpore's `ops.tensor_scatter_mul`.
-
     Example:
         >>> print(ops.tensor_scatter_mul(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
         [9 2]
@@ -178,8 +164,6 @@ def tensor_scatter_mul(x, index, updates):
 )
 def tensor_scatter_div(x, index, updates):
     """x with the slices that the rows of `index` point to divided by updates.
-
-    Source: MindSpore's `ops.tensor_scatter_div`.
 
     Example:
         >>> print(ops.tensor_scatter_div(Tensor([8.0]), Tensor([[0]]), Tensor([2.0])))
@@ -203,8 +187,6 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
 
     Raises:
         ValueError: shapes that do not go together, or another reduction.
-
-    Source: MindSpore's `ops.tensor_scatter_elements`.
 
     Example:
         >>> print(ops.tensor_scatter_elements(Tensor([1, 2]), Tensor([1, 7]), Tensor([8, 9])))
@@ -240,8 +222,6 @@ def scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     Raises:
         ValueError: shapes that do not go together, or another reduction.
 
-    Source: MindSpore's `ops.scatter`.
-
     Example:
         >>> x = Tensor([[1, 2], [3, 4]])
         >>> print(ops.scatter(x, 1, Tensor([[1], [0]]), Tensor([[8], [9]])))
@@ -260,8 +240,6 @@ def _from_begin(x, index, *_, axis, **__):
     indices=_from_begin)  # fmt: skip
 def with_index_added(x, index, updates, *, axis, alpha=1):
     """x with alpha · updates added to its slices along `axis` at the positions of a vector.
-
-    Source: MindSpore's `mint.index_add`.
 
     Example:
         >>> print(mint.index_add(Tensor([1, 2]), 0, Tensor([0]), Tensor([9])))
@@ -288,8 +266,6 @@ def positions_along(x, index, updates, axis):
 def index_fill(x, index, value, *, axis):
     """x with `value` in its slices along `axis` at the positions of a vector.
 
-    Source: MindSpore's `ops.index_fill`.
-
     Example:
         >>> print(ops.index_fill(Tensor([1, 2]), 0, Tensor([0]), 9))
         [9 2]
@@ -311,8 +287,6 @@ def unsorted_segment_sum(x, index, *, count):
 
     Args:
         index: a number for each of x's leading elements.
-
-    Source: MindSpore's `ops.unsorted_segment_sum`.
 
     Example:
         >>> print(ops.unsorted_segment_sum(Tensor([1, 2, 3]), Tensor([0, 0, 1]), 2))
@@ -344,8 +318,6 @@ def _bound(dtype, word):
 def unsorted_segment_max(x, index, *, count):
     """The maximum of the slices of x that have the same number; the lowest value for none.
 
-    Source: MindSpore's `ops.unsorted_segment_max`.
-
     Example:
         >>> print(ops.unsorted_segment_max(Tensor([1, 2, 3]), Tensor([0, 0, 1]), 2))
         [2 3]
@@ -361,8 +333,6 @@ def unsorted_segment_max(x, index, *, count):
 )
 def unsorted_segment_min(x, index, *, count):
     """The minimum of the slices of x that have the same number; the highest value for none.
-
-    Source: MindSpore's `ops.unsorted_segment_min`.
 
     Example:
         >>> print(ops.unsorted_segment_min(Tensor([1, 2, 3]), Tensor([0, 0, 1]), 2))
@@ -391,8 +361,6 @@ def _rows(index):
 def index_add(x, index, updates, axis, use_lock=True, check_index_bound=True):
     """Add updates to slices of a Parameter along `axis`, in place.
 
-    Source: MindSpore's `ops.index_add`, `ops.IndexAdd`.
-
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
         >>> print(ops.index_add(p, Tensor([0]), Tensor([9]), 0))
@@ -407,8 +375,6 @@ def index_add(x, index, updates, axis, use_lock=True, check_index_bound=True):
            " updates=updates)")  # fmt: skip
 def scatter_update(x, index, updates, use_locking=True):
     """Replace rows of a Parameter, in place.
-
-    Source: MindSpore's `ops.scatter_update`, `ops.ScatterUpdate`.
 
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
@@ -425,8 +391,6 @@ def scatter_update(x, index, updates, use_locking=True):
 def scatter_add(x, index, updates, use_locking=False):
     """Add to rows of a Parameter, in place.
 
-    Source: MindSpore's `ops.scatter_add`, `ops.ScatterAdd`.
-
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
         >>> print(ops.scatter_add(p, Tensor([0]), Tensor([9])))
@@ -442,8 +406,6 @@ def scatter_add(x, index, updates, use_locking=False):
 def scatter_nd_update(x, index, updates, use_locking=True):
     """Replace the slices of a Parameter that the rows of `index` point to, in place.
 
-    Source: MindSpore's `ops.scatter_nd_update`, `ops.ScatterNdUpdate`.
-
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
         >>> print(ops.scatter_nd_update(p, Tensor([[0]]), Tensor([9])))
@@ -458,8 +420,6 @@ def scatter_nd_update(x, index, updates, use_locking=True):
            " updates=updates)")  # fmt: skip
 def scatter_nd_add(x, index, updates, use_locking=False):
     """Add to the slices of a Parameter that the rows of `index` point to, in place.
-
-    Source: MindSpore's `ops.scatter_nd_add`, `ops.ScatterNdAdd`.
 
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")

@@ -47,8 +47,6 @@ def gather(x, index, *, axis, batch=0):
     Raises:
         ValueError: no such axis, or batch dimensions that differ.
 
-    Source: MindSpore's `ops.gather`, `ops.Gather`.
-
     Example:
         >>> print(ops.gather(Tensor([5, 6, 7]), Tensor([2, 0]), 0))
         [7 5]
@@ -93,8 +91,6 @@ def gather_elements(x, index, *, axis):
     Raises:
         ValueError: index has another number of dimensions, or is longer elsewhere than x.
 
-    Source: MindSpore's `ops.gather_elements`, `ops.gather_d`, `ops.GatherD`.
-
     Example:
         >>> print(ops.gather_elements(Tensor([[1, 2], [3, 4]]), 1, Tensor([[0], [1]])))
         [[1]
@@ -124,8 +120,6 @@ def gather_nd(x, index):
     Raises:
         ValueError: rows longer than the dimensions of x.
 
-    Source: MindSpore's `ops.gather_nd`, `ops.GatherNd`.
-
     Example:
         >>> print(ops.gather_nd(Tensor([[1, 2], [3, 4]]), Tensor([[0, 1], [1, 0]])))
         [2 3]
@@ -153,8 +147,6 @@ def index_select(x, index, *, axis):
     Raises:
         ValueError: index has more than one dimension.
 
-    Source: MindSpore's `ops.index_select`.
-
     Example:
         >>> print(ops.index_select(Tensor([5, 6, 7]), 0, Tensor([2, 0])))
         [7 5]
@@ -170,8 +162,6 @@ def index_select(x, index, *, axis):
 @op("ops.take(input=x, index=index)", "mint.take(input=x, index=index)", indices=positions_in)
 def take(x, index, *, axis=None):
     """The elements of x, counted through all dimensions, or its slices along `axis`.
-
-    Source: MindSpore's `ops.take`.
 
     Example:
         >>> print(ops.take(Tensor([[5, 6], [7, 8]]), Tensor([3])))
@@ -221,8 +211,6 @@ def narrow(x, axis, start, length):
     Raises:
         ValueError: they reach over the end.
 
-    Source: MindSpore's `ops.narrow`.
-
     Example:
         >>> print(ops.narrow(Tensor([5, 6, 7]), 0, 1, 2))
         [6 7]
@@ -242,8 +230,6 @@ def slice_(x, begin, size):
 
     Raises:
         ValueError: the block reaches out of x.
-
-    Source: MindSpore's `ops.slice`, `ops.Slice`.
 
     Example:
         >>> print(ops.slice(Tensor([5, 6, 7]), (1,), (2,)))
@@ -284,8 +270,6 @@ def strided_slice(
 
     Raises:
         ValueError: begin, end and strides have different lengths.
-
-    Source: MindSpore's `ops.strided_slice`, `ops.StridedSlice`.
 
     Example:
         >>> print(ops.strided_slice(Tensor([5, 6, 7]), (0,), (3,), (2,)))

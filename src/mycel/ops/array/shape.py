@@ -39,8 +39,6 @@ def reshape(x, *, shape):
         ValueError: the shape holds another number of elements.
         TypeError: the shape does not consist of integers.
 
-    Source: MindSpore's `ops.reshape`, `ops.Reshape`, `Tensor.reshape`.
-
     Example:
         >>> ops.reshape(Tensor([1, 2, 3, 4]), (2, -1)).shape
         (2, 2)
@@ -83,8 +81,6 @@ def transpose(x, *, axes):
     Raises:
         ValueError: `axes` is no permutation of the dimensions.
 
-    Source: MindSpore's `ops.transpose`, `ops.permute`, `ops.Transpose`.
-
     Example:
         >>> ops.transpose(Tensor([[1, 2, 3], [4, 5, 6]]), (1, 0)).shape
         (3, 2)
@@ -108,8 +104,6 @@ def transpose(x, *, axes):
 def swapaxes(x, *, first, second):
     """x with two dimensions exchanged.
 
-    Source: MindSpore's `ops.swapaxes`, `ops.swapdims`, `mint.transpose`.
-
     Example:
         >>> ops.swapaxes(Tensor([[1, 2, 3]]), 0, 1).shape
         (3, 1)
@@ -128,8 +122,6 @@ def swapaxes(x, *, first, second):
 )
 def movedim(x, *, source, destination):
     """x with the dimensions `source` moved to `destination`; the others keep their order.
-
-    Source: MindSpore's `ops.movedim`.
 
     Example:
         >>> ops.movedim(ops.reshape(Tensor([1, 2]), (1, 2, 1)), 1, 0).shape
@@ -152,8 +144,6 @@ def t(x):
 
     Raises:
         ValueError: more than two dimensions.
-
-    Source: MindSpore's `mint.t`.
 
     Example:
         >>> ops.t(Tensor([[1, 2, 3]])).shape
@@ -178,8 +168,6 @@ def squeeze(x, *, axis=None):
 
     Raises:
         ValueError: there is no such dimension.
-
-    Source: MindSpore's `ops.squeeze`, `ops.Squeeze`, `Tensor.squeeze`.
 
     Example:
         >>> ops.squeeze(Tensor([[1], [2]])).shape
@@ -207,8 +195,6 @@ def expand_dims(x, *, axis):
     Raises:
         ValueError: `axis` lies outside -ndim-1 … ndim.
 
-    Source: MindSpore's `ops.expand_dims`, `ops.unsqueeze`, `ops.ExpandDims`.
-
     Example:
         >>> ops.expand_dims(Tensor([1, 2]), -1).shape
         (2, 1)
@@ -234,8 +220,6 @@ def flatten(x, *, order="C", start=1, end=-1):
     Raises:
         ValueError: an unknown order, or `start` behind `end`.
 
-    Source: MindSpore's `ops.flatten`, `ops.Flatten`, `Tensor.flatten`.
-
     Example:
         >>> ops.flatten(ops.reshape(Tensor([1, 2, 3, 4]), (2, 1, 2))).shape
         (2, 2)
@@ -256,8 +240,6 @@ def flatten(x, *, order="C", start=1, end=-1):
 @composite("ops.ravel(input=x)", "Tensor.ravel(x)", "mint.ravel(input=x)")
 def ravel(x):
     """The elements of x in one dimension.
-
-    Source: MindSpore's `ops.ravel`.
 
     Example:
         >>> ops.ravel(Tensor([[1], [2]])).shape
@@ -281,8 +263,6 @@ def broadcast_to(x, *, shape):
 
     Raises:
         ValueError: x cannot take this shape.
-
-    Source: MindSpore's `ops.broadcast_to`, `ops.BroadcastTo`, `Tensor.expand`.
 
     Example:
         >>> print(ops.broadcast_to(Tensor([1, 2]), (2, -1)))
@@ -321,8 +301,6 @@ def tile(x, *, repeats):
 
     Raises:
         ValueError: a negative number.
-
-    Source: MindSpore's `ops.tile`, `ops.Tile`.
 
     Example:
         >>> print(ops.tile(Tensor([1, 2]), (2,)))
@@ -374,8 +352,6 @@ def repeat_interleave(x, repeats, axis=None, length=None):
     Raises:
         ValueError: the result has another length.
 
-    Source: MindSpore's `ops.repeat_interleave`, `ops.repeat_elements`.
-
     Example:
         >>> print(ops.repeat_interleave(Tensor([1, 2]), 2))
         [1 1 2 2]
@@ -393,8 +369,6 @@ def repeat(x, repeats):
     Raises:
         ValueError: fewer numbers than dimensions.
 
-    Source: MindSpore's `Tensor.repeat`.
-
     Example:
         >>> print(Tensor([1, 2]).repeat(2))
         [1 2 1 2]
@@ -409,8 +383,6 @@ def repeat(x, repeats):
     "mint.flip(input=x, dims=axes)", "Tensor.reverse(x, axis=axes)")  # fmt: skip
 def flip(x, *, axes):
     """x in reverse order along the dimensions `axes`.
-
-    Source: MindSpore's `ops.flip`, `ops.ReverseV2`.
 
     Example:
         >>> print(ops.flip(Tensor([1, 2, 3]), (0,)))
@@ -450,8 +422,6 @@ def flipud(x):
 def roll(x, *, shifts, axes=None):
     """x shifted along dimensions, what leaves at one end coming in at the other.
 
-    Source: MindSpore's `ops.roll`.
-
     Example:
         >>> print(ops.roll(Tensor([1, 2, 3]), 1))
         [3 1 2]
@@ -462,8 +432,6 @@ def roll(x, *, shifts, axes=None):
 @op("ops.rot90(input=x, k=turns, dims=axes)", "Tensor.rot90(x, k=turns, dims=axes)")
 def rot90(x, *, turns, axes):
     """x turned by 90 degrees `turns` times in the plane of two dimensions.
-
-    Source: MindSpore's `ops.rot90`.
 
     Example:
         >>> print(ops.rot90(Tensor([[1, 2]]), 1, (0, 1)))

@@ -39,8 +39,6 @@ def cumsum(x, *, axis, dtype=None, exclusive=False, reverse=False):
     Raises:
         ValueError: there is no such axis.
 
-    Source: MindSpore's `ops.cumsum`, `ops.CumSum`.
-
     Example:
         >>> print(ops.cumsum(Tensor([[1, 2, 3]]), 1))
         [[1 3 6]]
@@ -55,8 +53,6 @@ def cumsum(x, *, axis, dtype=None, exclusive=False, reverse=False):
 @composite("Tensor.cumsum(x, axis, dtype=dtype, dim=dim)")
 def cumsum_method(x, axis=None, dtype=None, dim=None):
     """The sums of all elements up to each one along `axis` (also called `dim`), or of x laid flat.
-
-    Source: MindSpore's `Tensor.cumsum`.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).cumsum())
@@ -77,8 +73,6 @@ def cumprod(x, *, axis, dtype=None):
     Raises:
         ValueError: there is no such axis.
 
-    Source: MindSpore's `ops.cumprod`.
-
     Example:
         >>> print(ops.cumprod(Tensor([1, 2, 3]), 0))
         [1 2 6]
@@ -92,8 +86,6 @@ def cumprod(x, *, axis, dtype=None):
 def running_product(x, *, axis, exclusive=False, reverse=False):
     """The products of all elements up to each one along an axis, in the type of x.
 
-    Source: MindSpore's `ops.CumProd`.
-
     Example:
         >>> print(ops.CumProd(exclusive=True)(Tensor([2, 3, 4]), 0))
         [1 2 6]
@@ -104,8 +96,6 @@ def running_product(x, *, axis, exclusive=False, reverse=False):
 @op("ops.logcumsumexp(input=x, axis=axis)", "Tensor.logcumsumexp(x, axis)")
 def logcumsumexp(x, *, axis):
     """The logarithms of the sums of exponentials up to each element, without overflow.
-
-    Source: MindSpore's `ops.logcumsumexp`.
 
     Example:
         >>> print(ops.logcumsumexp(Tensor([0.0, 0.0]), 0))
@@ -130,8 +120,6 @@ def diff(x, n=1, axis=-1, before=None, behind=None):
 
     Args:
         prepend: what is put before x along the axis, a Tensor; `append`: what behind.
-
-    Source: MindSpore's `ops.diff`, `mint.diff`.
 
     Example:
         >>> print(ops.diff(Tensor([1, 4, 9]), prepend=Tensor([0])))

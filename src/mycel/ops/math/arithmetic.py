@@ -30,8 +30,6 @@ def _promoted_weakly(x, y):
 def add(x, y):
     """x + y, element by element, with broadcasting; two booleans give their "or".
 
-    Source: MindSpore's `ops.add`, `ops.Add`.
-
     Example:
         >>> print(ops.add(Tensor([1, 2]), 3))
         [4 5]
@@ -48,8 +46,6 @@ def add(x, y):
 )
 def sub(x, y):
     """x - y, element by element, with broadcasting; two booleans give whether they differ.
-
-    Source: MindSpore's `ops.sub`, `ops.Sub`.
 
     Example:
         >>> print(ops.sub(Tensor([1, 2]), 3))
@@ -75,8 +71,6 @@ def mul(x, y):
 
     A Tensor without dimensions takes the type of a larger one of the same kind.
 
-    Source: MindSpore's `ops.mul`, `ops.Mul`.
-
     Example:
         >>> print(ops.mul(Tensor([1, 2]), 3))
         [3 6]
@@ -94,8 +88,6 @@ def mul(x, y):
 )
 def true_divide(x, y):
     """x / y as real numbers, element by element; integers give Float32.
-
-    Source: MindSpore's `ops.true_divide`, `ops.Div`.
 
     Example:
         >>> print(ops.true_divide(Tensor([1, 2]), 4))
@@ -118,8 +110,6 @@ def true_divide(x, y):
 def floor_divide(x, y):
     """The largest whole number not above x / y, element by element.
 
-    Source: MindSpore's `ops.floor_divide`, `ops.FloorDiv`.
-
     Example:
         >>> print(Tensor([7, -7]) // 2)
         [ 3 -4]
@@ -136,8 +126,6 @@ def floor_divide(x, y):
 @op("RealDiv()(x, y)")
 def real_div(x, y):
     """x / y; between integers without what lies behind the point.
-
-    Source: MindSpore's `ops.RealDiv`.
 
     Example:
         >>> print(ops.RealDiv()(Tensor([7, -7]), Tensor([2, 2])))
@@ -160,8 +148,6 @@ def divide(x, y, rounding_mode=None):
 
     Raises:
         ValueError: another `rounding_mode`.
-
-    Source: MindSpore's `ops.div`.
 
     Example:
         >>> print(ops.div(Tensor([7, -7]), 2, rounding_mode="trunc"))
@@ -199,8 +185,6 @@ def truncated_div(x, y):
 def remainder(x, y):
     """What is left of x after whole multiples of y, with the sign of y, element by element.
 
-    Source: MindSpore's `ops.remainder`, `ops.FloorMod`.
-
     Example:
         >>> print(Tensor([7, -7]) % 3)
         [1 2]
@@ -219,8 +203,6 @@ def remainder(x, y):
 )
 def fmod(x, y):
     """What is left of x after whole multiples of y, with the sign of x, element by element.
-
-    Source: MindSpore's `ops.fmod`, `ops.Mod`, `ops.TruncateMod`.
 
     Example:
         >>> print(ops.fmod(Tensor([7, -7]), 3))
@@ -242,8 +224,6 @@ def _left_over(x, y):
 def add_multiple(x, y, alpha=1):
     """x + alpha · y, element by element.
 
-    Source: MindSpore's `mint.add`, `Tensor.add`.
-
     Example:
         >>> print(Tensor([1, 2]).add(3, alpha=10))
         [31 32]
@@ -259,8 +239,6 @@ def add_multiple(x, y, alpha=1):
 )
 def sub_multiple(x, y, alpha=1):
     """x - alpha · y, element by element.
-
-    Source: MindSpore's `ops.subtract`, `mint.sub`, `Tensor.sub`.
 
     Example:
         >>> print(ops.subtract(Tensor([1, 2]), 3, alpha=10))
@@ -282,8 +260,6 @@ def sub_multiple(x, y, alpha=1):
 def neg(x):
     """-x, element by element; unsigned integers wrap round.
 
-    Source: MindSpore's `ops.neg`, `ops.Neg`.
-
     Example:
         >>> print(-Tensor([1, -2]))
         [-1  2]
@@ -294,8 +270,6 @@ def neg(x):
 @composite("ops.positive(input=x)", "Tensor.positive(x)", "Tensor.__pos__(x)")
 def positive(x):
     """x itself.
-
-    Source: MindSpore's `ops.positive`.
 
     Example:
         >>> print(+Tensor([1, -2]))
@@ -315,8 +289,6 @@ def positive(x):
 )
 def abs(x):
     """The distance of x from zero, element by element.
-
-    Source: MindSpore's `ops.abs`, `ops.Abs`.
 
     Example:
         >>> print(abs(Tensor([1, -2])))
@@ -342,8 +314,6 @@ def _abs_reverse(x, output, cotangent):
 def sign(x):
     """-1, 0 or 1 as x is negative, zero or positive, element by element.
 
-    Source: MindSpore's `ops.sign`, `ops.Sign`.
-
     Example:
         >>> print(ops.sign(Tensor([-3.0, 0.0, 5.0])))
         [-1.  0.  1.]
@@ -360,8 +330,6 @@ def sign(x):
 def maximum(x, y):
     """The larger of x and y, element by element; where they are equal each gets half the gradient.
 
-    Source: MindSpore's `ops.maximum`, `ops.Maximum`.
-
     Example:
         >>> print(ops.maximum(Tensor([1, 5]), 3))
         [3 5]
@@ -377,8 +345,6 @@ def maximum(x, y):
 )
 def minimum(x, y):
     """The smaller of x and y, element by element; where they are equal each gets half the gradient.
-
-    Source: MindSpore's `ops.minimum`, `ops.Minimum`.
 
     Example:
         >>> print(ops.minimum(Tensor([1, 5]), 3))

@@ -22,8 +22,6 @@ from mycel.ops.common import promoted
 def equal(x, y):
     """Whether x is equal to y, element by element, with broadcasting; Bool.
 
-    Source: MindSpore's `ops.equal`, `ops.Equal`.
-
     Example:
         >>> print(ops.equal(Tensor([1, 2, 3]), 2))
         [False  True False]
@@ -42,8 +40,6 @@ def equal(x, y):
 )
 def not_equal(x, y):
     """Whether x is different from y, element by element, with broadcasting; Bool.
-
-    Source: MindSpore's `ops.not_equal`, `ops.NotEqual`.
 
     Example:
         >>> print(ops.not_equal(Tensor([1, 2, 3]), 2))
@@ -65,8 +61,6 @@ def not_equal(x, y):
 def less(x, y):
     """Whether x is smaller than y, element by element, with broadcasting; Bool.
 
-    Source: MindSpore's `ops.less`, `ops.Less`.
-
     Example:
         >>> print(ops.less(Tensor([1, 2, 3]), 2))
         [ True False False]
@@ -86,8 +80,6 @@ def less(x, y):
 )
 def less_equal(x, y):
     """Whether x is at most y, element by element, with broadcasting; Bool.
-
-    Source: MindSpore's `ops.less_equal`, `ops.LessEqual`.
 
     Example:
         >>> print(ops.less_equal(Tensor([1, 2, 3]), 2))
@@ -109,8 +101,6 @@ def less_equal(x, y):
 def greater(x, y):
     """Whether x is larger than y, element by element, with broadcasting; Bool.
 
-    Source: MindSpore's `ops.greater`, `ops.Greater`.
-
     Example:
         >>> print(ops.greater(Tensor([1, 2, 3]), 2))
         [False False  True]
@@ -130,8 +120,6 @@ def greater(x, y):
 )
 def greater_equal(x, y):
     """Whether x is at least y, element by element, with broadcasting; Bool.
-
-    Source: MindSpore's `ops.greater_equal`, `ops.GreaterEqual`.
 
     Example:
         >>> print(ops.greater_equal(Tensor([1, 2, 3]), 2))
@@ -175,8 +163,6 @@ def all_equal(x, y):
 def same(x, y):
     """Whether two Tensors have the same shape and the same elements, as one Python bool.
 
-    Source: MindSpore's `mint.equal`.
-
     Example:
         >>> mint.equal(Tensor([1, 2]), Tensor([1, 2]))
         True
@@ -192,8 +178,6 @@ def same(x, y):
 )
 def logical_and(x, y):
     """Whether both x and y are true, element by element; a number is true unless it is zero.
-
-    Source: MindSpore's `ops.logical_and`, `ops.LogicalAnd`.
 
     Example:
         >>> print(ops.logical_and(Tensor([True, True, False]), Tensor([True, False, False])))
@@ -211,8 +195,6 @@ def logical_and(x, y):
 def logical_or(x, y):
     """Whether x or y is true, element by element; a number is true unless it is zero.
 
-    Source: MindSpore's `ops.logical_or`, `ops.LogicalOr`.
-
     Example:
         >>> print(ops.logical_or(Tensor([True, True, False]), Tensor([True, False, False])))
         [ True  True False]
@@ -228,8 +210,6 @@ def logical_or(x, y):
 )
 def logical_xor(x, y):
     """Whether just one of x and y is true, element by element; a number is true unless it is zero.
-
-    Source: MindSpore's `ops.logical_xor`, `ops.LogicalXor`.
 
     Example:
         >>> print(ops.logical_xor(Tensor([True, True, False]), Tensor([True, False, False])))
@@ -247,8 +227,6 @@ def logical_xor(x, y):
 )
 def logical_not(x):
     """Whether x is false, element by element; `~x` means the same for every element type.
-
-    Source: MindSpore's `ops.logical_not`, `ops.LogicalNot`.
 
     Example:
         >>> print(~Tensor([True, False]))
@@ -272,8 +250,6 @@ def bitwise_and(x, y):
     Raises:
         TypeError: an operand holds real numbers.
 
-    Source: MindSpore's `ops.bitwise_and`, `ops.BitwiseAnd`.
-
     Example:
         >>> print(Tensor([1, 2, 3]) & 2)
         [0 2 2]
@@ -296,8 +272,6 @@ def bitwise_or(x, y):
     Raises:
         TypeError: an operand holds real numbers.
 
-    Source: MindSpore's `ops.bitwise_or`, `ops.BitwiseOr`.
-
     Example:
         >>> print(Tensor([1, 2, 3]) | 2)
         [3 2 3]
@@ -319,8 +293,6 @@ def bitwise_xor(x, y):
 
     Raises:
         TypeError: an operand holds real numbers.
-
-    Source: MindSpore's `ops.bitwise_xor`, `ops.BitwiseXor`.
 
     Example:
         >>> print(Tensor([1, 2, 3]) ^ 2)
@@ -346,8 +318,6 @@ def _bits(x, y):
 def bitwise_not(x):
     """All bits of x turned over, element by element.
 
-    Source: MindSpore's `ops.invert`, `mint.bitwise_not`.
-
     Example:
         >>> print(ops.invert(Tensor([0, 1, -2])))
         [-1 -2  1]
@@ -365,8 +335,6 @@ def bitwise_not(x):
 )
 def bitwise_left_shift(x, y):
     """The bits of x moved up by y places, element by element.
-
-    Source: MindSpore's `ops.bitwise_left_shift`, `ops.LeftShift`.
 
     Example:
         >>> print(Tensor([1, 2, 3]) << 2)
@@ -386,8 +354,6 @@ def bitwise_left_shift(x, y):
 def bitwise_right_shift(x, y):
     """The bits of x moved down by y places, element by element; the sign stays.
 
-    Source: MindSpore's `ops.bitwise_right_shift`, `ops.RightShift`.
-
     Example:
         >>> print(Tensor([4, 5, -6]) >> 1)
         [ 2  2 -3]
@@ -406,8 +372,6 @@ def where(x, y, condition):
 
     A number takes the type of the Tensor it stands beside.
 
-    Source: MindSpore's `ops.where`, `ops.select`, `ops.Select`.
-
     Example:
         >>> print(ops.where(Tensor([True, False]), Tensor([1.0, 2.0]), 0))
         [1. 0.]
@@ -425,8 +389,6 @@ def where(x, y, condition):
 def isclose(x, y, *, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether |x - y| is at most atol + rtol · |y|, element by element.
 
-    Source: MindSpore's `ops.isclose`.
-
     Example:
         >>> print(ops.isclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])))
         [ True False]
@@ -440,8 +402,6 @@ def isclose(x, y, *, rtol=1e-05, atol=1e-08, equal_nan=False):
 )
 def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether all elements are close, as one Python bool.
-
-    Source: MindSpore's `mint.allclose`.
 
     Example:
         >>> mint.allclose(Tensor([1.0]), Tensor([1.0 + 1e-7]))
@@ -463,8 +423,6 @@ def all_close(x, y, *, rtol, atol, equal_nan):
 )
 def approximate_equal(x, y, *, tolerance=1e-05):
     """Whether x and y lie less than `tolerance` apart, element by element.
-
-    Source: MindSpore's `ops.approximate_equal`.
 
     Example:
         >>> print(ops.approximate_equal(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])))

@@ -18,8 +18,6 @@ def complex_of(x, y):
     Raises:
         TypeError: the parts are not both Float32 or both Float64.
 
-    Source: MindSpore's `ops.Complex`.
-
     Example:
         >>> print(ops.Complex()(Tensor([1.0]), Tensor([2.0])))
         [1.+2.j]
@@ -42,8 +40,6 @@ def polar(x, y):
     Raises:
         TypeError: these are not both Float32 or both Float64.
 
-    Source: MindSpore's `ops.polar`, `ops.Polar`.
-
     Example:
         >>> print(ops.polar(Tensor([2.0]), Tensor([0.0])))
         [2.+0.j]
@@ -57,8 +53,6 @@ def polar(x, y):
 def real(x):
     """The real part, element by element.
 
-    Source: MindSpore's `ops.real`, `ops.Real`.
-
     Example:
         >>> print(ops.real(Tensor(np.array([1 + 2j], np.complex64))))
         [1.]
@@ -69,8 +63,6 @@ def real(x):
 @op("ops.imag(input=x)", "Imag()(input=x)", "Tensor.imag(x)", "mint.imag(input=x)")
 def imag(x):
     """The imaginary part, element by element; 0 for real numbers.
-
-    Source: MindSpore's `ops.imag`, `ops.Imag`.
 
     Example:
         >>> print(ops.imag(Tensor(np.array([1 + 2j], np.complex64))))
@@ -83,8 +75,6 @@ def imag(x):
 def conj(x):
     """The imaginary part with the other sign, element by element.
 
-    Source: MindSpore's `ops.conj`, `ops.Conj`.
-
     Example:
         >>> print(ops.conj(Tensor(np.array([1 + 2j], np.complex64))))
         [1.-2.j]
@@ -95,8 +85,6 @@ def conj(x):
 @op("ops.angle(input=x)", "Angle()(input=x)", "Tensor.angle(x)")
 def angle(x):
     """The angle of each number, seen from 0; pi for negative numbers.
-
-    Source: MindSpore's `ops.angle`, `ops.Angle`.
 
     Example:
         >>> print(ops.angle(Tensor(np.array([2j, -1], np.complex64))))
@@ -111,8 +99,6 @@ def complex_size(x):
 
     Raises:
         TypeError: the numbers are not complex.
-
-    Source: MindSpore's `ops.ComplexAbs`.
 
     Example:
         >>> print(ops.ComplexAbs()(Tensor(np.array([3 + 4j], np.complex64))))
@@ -133,8 +119,6 @@ def view_as_real(x):
 
     Raises:
         TypeError: the numbers are not complex.
-
-    Source: MindSpore's `ops.view_as_real`.
 
     Example:
         >>> print(ops.view_as_real(Tensor(np.array([1 + 2j], np.complex64))))

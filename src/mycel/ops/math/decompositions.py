@@ -57,8 +57,6 @@ def svd(x, *, whole=False, vectors=True):
         whole: u and v are square, instead of having a column for each value.
         vectors: False gives the values alone.
 
-    Source: MindSpore's `ops.svd`, `ops.Svd`.
-
     Example:
         >>> print(ops.svd(Tensor([[3.0, 0.0], [0.0, 2.0]]), compute_uv=False))
         [3. 2.]
@@ -77,8 +75,6 @@ def _factors(x, whole):
 @op("Qr(full_matrices=whole)(x)")
 def qr_factors(x, *, whole=False):
     """Matrices q with orthogonal columns and r with zeros below the diagonal, whose product is x.
-
-    Source: MindSpore's `ops.Qr`.
 
     Example:
         >>> q, r = ops.Qr()(Tensor([[0.0, 2.0], [3.0, 0.0]]))
@@ -99,8 +95,6 @@ def qr(x, mode="reduced"):
     Raises:
         TypeError: another mode.
 
-    Source: MindSpore's `ops.qr`.
-
     Example:
         >>> [part.shape for part in ops.qr(ops.ones((3, 2)), mode="complete")]
         [(3, 3), (3, 2)]
@@ -113,8 +107,6 @@ def qr(x, mode="reduced"):
 @composite("Tensor.qr(x, some=True)")
 def qr_method(x, some=True):
     """As `ops.qr`; `some=False` gives the square q.
-
-    Source: MindSpore's `Tensor.qr`.
 
     Example:
         >>> [part.shape for part in ops.ones((3, 2)).qr()]
@@ -134,8 +126,6 @@ def cholesky(x, *, upper=False):
     Raises:
         ValueError: x is not square.
 
-    Source: MindSpore's `ops.cholesky`, `ops.Cholesky`.
-
     Example:
         >>> print(ops.cholesky(Tensor([[4.0, 0.0], [0.0, 9.0]])))
         [[2. 0.]
@@ -151,8 +141,6 @@ def eig(x):
 
     The eigenvectors have no derivative.
 
-    Source: MindSpore's `ops.eig`.
-
     Example:
         >>> print(ops.eig(Tensor([[2.0, 0.0], [0.0, 3.0]]))[0])
         [2.+0.j 3.+0.j]
@@ -164,8 +152,6 @@ def eig(x):
 def eigvals(x):
     """The eigenvalues of square matrices, complex, in no order.
 
-    Source: MindSpore's `ops.eigvals`.
-
     Example:
         >>> print(ops.eigvals(Tensor([[2.0, 0.0], [0.0, 3.0]])))
         [2.+0.j 3.+0.j]
@@ -176,8 +162,6 @@ def eigvals(x):
 @composite("Eig(compute_v=vectors)(x)")
 def eigen(x, vectors=False):
     """The eigenvalues of square matrices and their eigenvectors, which are empty unless wanted.
-
-    Source: MindSpore's `ops.Eig`.
 
     Example:
         >>> print(ops.Eig()(Tensor([[2.0]]))[0])
@@ -198,8 +182,6 @@ def eigen(x, vectors=False):
 )
 def slogdet(x):
     """The sign of the determinant of square matrices, and the logarithm of its size.
-
-    Source: MindSpore's `ops.slogdet`, `ops.log_matrix_determinant`.
 
     Example:
         >>> print(ops.slogdet(Tensor([[-1.0, 0.0], [0.0, 1.0]]))[0])
@@ -223,8 +205,6 @@ def det(x):
         TypeError: x has integers, or numbers of 16 bits.
         ValueError: x is not square.
 
-    Source: MindSpore's `ops.det`.
-
     Example:
         >>> print(ops.det(Tensor([[2.0, 0.0], [0.0, 3.0]])))
         6.0
@@ -241,8 +221,6 @@ def inverse(x):
         TypeError: x has integers, or numbers of 16 bits.
         ValueError: x is not square.
 
-    Source: MindSpore's `ops.inverse`.
-
     Example:
         >>> print(ops.inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
         [[0.5  0.  ]
@@ -254,8 +232,6 @@ def inverse(x):
 @op("ops.logdet(input=x)", "Tensor.logdet(x)")
 def logdet(x):
     """The logarithm of the determinant of square matrices, NaN where that is negative.
-
-    Source: MindSpore's `ops.logdet`.
 
     Example:
         >>> print(ops.logdet(Tensor([[1.0, 0.0], [0.0, 1.0]])))
@@ -270,8 +246,6 @@ def logdet(x):
 @op("ops.matrix_exp(input=x)", "MatrixExp()(input=x)")
 def matrix_exp(x):
     """The exponential of square matrices: the sum of xⁿ / n!.
-
-    Source: MindSpore's `ops.matrix_exp`, `ops.MatrixExp`.
 
     Example:
         >>> print(ops.matrix_exp(Tensor([[0.0, 1.0], [0.0, 0.0]])))
@@ -289,8 +263,6 @@ def pinv(x, *, atol=None, rtol=None, hermitian=False):
         atol, rtol: singular values up to the larger of `atol` and `rtol` times the largest one
             count as 0; without either `rtol` is the longer side times the machine's precision.
         hermitian: only the lower triangle is read.
-
-    Source: MindSpore's `ops.pinv`.
 
     Example:
         >>> print(ops.pinv(Tensor([[2.0, 0.0], [0.0, 0.0]])))
@@ -321,8 +293,6 @@ def matrix_norm(x, *, order="fro", axis=(-2, -1), keepdims=False, dtype=None):
         order: "fro" for the root of the sum of squares, "nuc" for the sum of the singular values,
             2 and -2 for the largest and smallest of these, 1 and -1 for sums of columns, the
             infinities for sums of rows.
-
-    Source: MindSpore's `ops.matrix_norm`.
 
     Example:
         >>> print(ops.matrix_norm(Tensor([[3.0, 0.0], [0.0, 4.0]])))
@@ -362,8 +332,6 @@ def condition_number(x, *, order=None):
 def vector_norm(x, *, order=2, axis=None, keepdims=False, dtype=None):
     """The size of vectors along `axis`: the root of the sum of powers of that order.
 
-    Source: MindSpore's `ops.vector_norm`.
-
     Example:
         >>> print(ops.vector_norm(Tensor([3.0, 4.0])))
         5.0
@@ -378,8 +346,6 @@ def vector_norm(x, *, order=2, axis=None, keepdims=False, dtype=None):
 def nuclear_norm(x, *, axis=None, keepdims=False):
     """The sum of the singular values of the matrices in the two axes `axis`.
 
-    Source: MindSpore's `ops.NuclearNorm`.
-
     Example:
         >>> print(ops.NuclearNorm()(Tensor([[3.0, 0.0], [0.0, 2.0]])))
         5.0
@@ -392,8 +358,6 @@ def geqrf(x):
     """The reflections whose product is the q of `ops.qr`: vectors below the diagonal, and scales.
 
     On and above the diagonal is r. There is no derivative.
-
-    Source: MindSpore's `ops.geqrf`, `ops.Geqrf`.
 
     Example:
         >>> [part.shape for part in ops.geqrf(ops.ones((3, 2)))]
@@ -425,8 +389,6 @@ def _reflected(packed, scales, other, turn):
 def orgqr(x, scales):
     """The first columns of the product of reflections that `ops.geqrf` gives, as many as x has.
 
-    Source: MindSpore's `ops.orgqr`, `ops.Orgqr`.
-
     Example:
         >>> print(ops.orgqr(*ops.geqrf(Tensor([[2.0, 1.0], [0.0, 3.0]]))))
         [[1. 0.]
@@ -447,8 +409,6 @@ def ormqr(x, scales, other, *, left=True, transpose=False):
     Args:
         left: whether q is the left factor.
         transpose: take qᵀ, conjugated, instead of q.
-
-    Source: MindSpore's `ops.ormqr`, `ops.Ormqr`.
 
     Example:
         >>> reflections = ops.geqrf(Tensor([[2.0, 1.0], [0.0, 3.0]]))
@@ -489,8 +449,6 @@ def lu_unpack(x, pivots, data=True, order=True):
     Args:
         pivots: for each row the number of the row, from 1 on, that it was exchanged with.
         data, order: False leaves out L and U, or P; None stands in their places.
-
-    Source: MindSpore's `ops.lu_unpack`, `ops.LuUnpack`.
 
     Example:
         >>> print(ops.lu_unpack(Tensor([[4.0, 2.0], [0.5, 3.0]]), Tensor([2, 2]))[1])

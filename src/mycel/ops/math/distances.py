@@ -38,8 +38,6 @@ def cosine_similarity(x, y, *, dim=1, epsilon=1e-8):
     Raises:
         ValueError: shapes that do not broadcast, or no such dimension.
 
-    Source: MindSpore's `ops.cosine_similarity`.
-
     Example:
         >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[3.0, 4.0]])))
         [0.6]
@@ -64,8 +62,6 @@ def pdist(x, *, p=2.0):
     Raises:
         ValueError: no rows, or a negative p.
 
-    Source: MindSpore's `ops.pdist`, `ops.Pdist`.
-
     Example:
         >>> print(ops.pdist(Tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]])))
         [5. 4. 3.]
@@ -80,8 +76,6 @@ def pdist(x, *, p=2.0):
 @op("ops.dist(input=x, other=y, p=p)")
 def dist(x, y, *, p=2):
     """The p-norm of all of x - y.
-
-    Source: MindSpore's `ops.dist`.
 
     Example:
         >>> print(ops.dist(Tensor([1.0, 2.0]), Tensor([4.0, 6.0])))
@@ -102,8 +96,6 @@ def renorm(x, *, p, axis, most):
 
     Raises:
         ValueError: p is not positive, or there is no such dimension.
-
-    Source: MindSpore's `ops.renorm`, `ops.Renorm`.
 
     Example:
         >>> print(ops.renorm(Tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0))
@@ -133,8 +125,6 @@ def bidense(x, y, weight, bias=None):
 
     Raises:
         ValueError: lengths that do not fit.
-
-    Source: MindSpore's `ops.bidense`.
 
     Example:
         >>> x, y = Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])
@@ -221,8 +211,6 @@ def embedding(
         TypeError: numbers that are not integers.
         ValueError: a padding_idx outside of the table.
 
-    Source: MindSpore's `ops.embedding`.
-
     Example:
         >>> print(ops.embedding(Tensor([2, 0]), Tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])))
         [[4. 5.]
@@ -275,8 +263,6 @@ def gumbel_softmax(x, tau=1.0, hard=False, dim=-1):
         TypeError: logits that are not real.
         ValueError: tau is not positive.
 
-    Source: MindSpore's `ops.gumbel_softmax`.
-
     Example:
         >>> print(ops.gumbel_softmax(Tensor([0.0, 99.0]), hard=True))
         [0. 1.]
@@ -313,8 +299,6 @@ def dropout_mask(shape, keep, seed=0, seed2=0):
     Args:
         keep: the probability of a 1, a number or a Tensor.
 
-    Source: MindSpore's `ops.DropoutGenMask`.
-
     Example:
         >>> ops.DropoutGenMask(1, 2)((4, 50), 0.5).shape
         (32,)
@@ -329,8 +313,6 @@ def dropout_by_mask(x, mask, keep):
 
     Raises:
         ValueError: a mask of another size.
-
-    Source: MindSpore's `ops.DropoutDoMask`.
 
     Example:
         >>> mask = ops.DropoutGenMask()((2,), 1.0)

@@ -17,8 +17,6 @@ from mycel.ops.math.arithmetic import maximum, minimum
 def floor(x):
     """The largest whole number not above x, element by element; the type stays.
 
-    Source: MindSpore's `ops.floor`, `ops.Floor`.
-
     Example:
         >>> print(ops.floor(Tensor([-1.5, 0.5, 1.5])))
         [-2.  0.  1.]
@@ -30,8 +28,6 @@ def floor(x):
 def ceil(x):
     """The smallest whole number not below x, element by element; the type stays.
 
-    Source: MindSpore's `ops.ceil`, `ops.Ceil`.
-
     Example:
         >>> print(ops.ceil(Tensor([-1.5, 0.5, 1.5])))
         [-1.  1.  2.]
@@ -42,8 +38,6 @@ def ceil(x):
 @op("ops.trunc(input=x)", "Trunc()(input=x)", "Tensor.trunc(x)", "mint.trunc(input=x)")
 def trunc(x):
     """x without what lies behind the point, element by element; the type stays.
-
-    Source: MindSpore's `ops.trunc`, `ops.Trunc`.
 
     Example:
         >>> print(ops.trunc(Tensor([-1.5, 0.5, 1.5])))
@@ -64,8 +58,6 @@ def trunc(x):
 def round(x, *, decimals=0):
     """The nearest whole number, or number of so many decimals; halves go to the even neighbour.
 
-    Source: MindSpore's `ops.round`, `ops.Round`.
-
     Example:
         >>> print(ops.round(Tensor([0.5, 1.5, 2.4])))
         [0. 2. 2.]
@@ -76,8 +68,6 @@ def round(x, *, decimals=0):
 @op("ops.frac(x)", "Tensor.frac(x)", "mint.frac(input=x)")
 def frac(x):
     """What lies behind the point, with the sign of x, element by element.
-
-    Source: MindSpore's `ops.frac`.
 
     Example:
         >>> print(ops.frac(Tensor([-1.5, 0.5, 1.5])))
@@ -90,8 +80,6 @@ def frac(x):
 def isnan(x):
     """Whether x is no number, element by element; Bool.
 
-    Source: MindSpore's `ops.isnan`, `ops.IsNan`.
-
     Example:
         >>> print(ops.isnan(Tensor([1.0, float("nan"), float("inf")])))
         [False  True False]
@@ -102,8 +90,6 @@ def isnan(x):
 @op("ops.isinf(input=x)", "IsInf()(input=x)", "Tensor.isinf(x)", "mint.isinf(input=x)")
 def isinf(x):
     """Whether x is infinite, element by element; Bool.
-
-    Source: MindSpore's `ops.isinf`, `ops.IsInf`.
 
     Example:
         >>> print(ops.isinf(Tensor([1.0, float("nan"), float("inf")])))
@@ -121,8 +107,6 @@ def isinf(x):
 def isfinite(x):
     """Whether x is a number and finite, element by element; Bool.
 
-    Source: MindSpore's `ops.isfinite`, `ops.IsFinite`.
-
     Example:
         >>> print(ops.isfinite(Tensor([1.0, float("nan"), float("inf")])))
         [ True False False]
@@ -133,8 +117,6 @@ def isfinite(x):
 @op("ops.isneginf(input=x)", "Tensor.isneginf(x)", "mint.isneginf(input=x)")
 def isneginf(x):
     """Whether x is minus infinity, element by element; Bool.
-
-    Source: MindSpore's `ops.isneginf`.
 
     Example:
         >>> print(ops.isneginf(Tensor([1.0, float("nan"), float("inf")])))
@@ -147,8 +129,6 @@ def isneginf(x):
 def isposinf(x):
     """Whether x is plus infinity, element by element; Bool.
 
-    Source: MindSpore's `ops.isposinf`.
-
     Example:
         >>> print(ops.isposinf(Tensor([1.0, float("nan"), float("inf")])))
         [False False  True]
@@ -159,8 +139,6 @@ def isposinf(x):
 @op("ops.isreal(input=x)", "Tensor.isreal(x)")
 def isreal(x):
     """Whether x has no imaginary part, element by element; Bool.
-
-    Source: MindSpore's `ops.isreal`.
 
     Example:
         >>> print(ops.isreal(Tensor([1.0, float("nan"), float("inf")])))
@@ -173,8 +151,6 @@ def isreal(x):
 def signbit(x):
     """Whether the sign of x is minus, -0.0 included, element by element; Bool.
 
-    Source: MindSpore's `ops.signbit`.
-
     Example:
         >>> print(ops.signbit(Tensor([-0.0, 0.0, 1.0])))
         [ True False False]
@@ -185,8 +161,6 @@ def signbit(x):
 @op("ops.erf(input=x)", "Erf()(input=x)", "Tensor.erf(x)", "mint.erf(input=x)")
 def erf(x):
     """The error function, element by element.
-
-    Source: MindSpore's `ops.erf`, `ops.Erf`.
 
     Example:
         >>> print(ops.erf(Tensor([0.0, 0.5])))
@@ -200,8 +174,6 @@ def erf(x):
 def erfc(x):
     """1 less the error function, exact for large x, element by element.
 
-    Source: MindSpore's `ops.erfc`, `ops.Erfc`.
-
     Example:
         >>> print(ops.erfc(Tensor([0.0, 0.5])))
         [1.         0.47950017]
@@ -213,8 +185,6 @@ def erfc(x):
 def erfinv(x):
     """The number whose error function is x, element by element.
 
-    Source: MindSpore's `ops.erfinv`, `ops.Erfinv`.
-
     Example:
         >>> print(ops.erfinv(Tensor([0.0, 0.5])))
         [0.         0.47693628]
@@ -225,8 +195,6 @@ def erfinv(x):
 @op("ops.lgamma(input=x)", "Lgamma()(x)", "Tensor.lgamma(x)")
 def lgamma(x):
     """The logarithm of the size of the gamma function, element by element.
-
-    Source: MindSpore's `ops.lgamma`, `ops.Lgamma`.
 
     Example:
         >>> print(ops.lgamma(Tensor([0.5, 3.0])).asnumpy().round(4))
@@ -253,8 +221,6 @@ _digamma.defjvps(lambda t, y, x: t * jax.scipy.special.polygamma(1, x))
 def digamma(x):
     """The derivative of the logarithm of the gamma function, element by element.
 
-    Source: MindSpore's `ops.digamma`, `ops.Digamma`.
-
     Example:
         >>> print(ops.digamma(Tensor([0.5, 3.0])))
         [-1.96351     0.92278427]
@@ -265,8 +231,6 @@ def digamma(x):
 @op("ops.copysign(x, other=y)", "Tensor.copysign(x, other=y)")
 def copysign(x, y):
     """The size of x with the sign of y, element by element.
-
-    Source: MindSpore's `ops.copysign`.
 
     Example:
         >>> print(ops.copysign(Tensor([1.0, 2.0]), -1.0))
@@ -286,8 +250,6 @@ _with_sign.defjvps(
 def heaviside(x, y):
     """0 where x is negative, 1 where it is positive, y where it is zero, element by element.
 
-    Source: MindSpore's `ops.heaviside`.
-
     Example:
         >>> print(ops.heaviside(Tensor([-1.0, 0.0, 1.0]), Tensor([0.5, 0.5, 0.5])))
         [0.  0.5 1. ]
@@ -303,8 +265,6 @@ def heaviside(x, y):
 )
 def nextafter(x, y):
     """The next number after x on the way to y, element by element.
-
-    Source: MindSpore's `ops.nextafter`.
 
     Example:
         >>> print(ops.nextafter(Tensor([1.0]), Tensor([2.0])))
@@ -327,8 +287,6 @@ _next.defjvps(lambda t, made, x, y: jnp.broadcast_to(t, made.shape), None)
 def gcd(x, y):
     """The greatest common divisor, element by element.
 
-    Source: MindSpore's `ops.gcd`.
-
     Example:
         >>> print(ops.gcd(Tensor([12, 7]), Tensor([18, 5])))
         [6 1]
@@ -340,8 +298,6 @@ def gcd(x, y):
 def lcm(x, y):
     """The least common multiple, element by element.
 
-    Source: MindSpore's `ops.lcm`.
-
     Example:
         >>> print(ops.lcm(Tensor([4, 7]), Tensor([6, 5])))
         [12 35]
@@ -352,8 +308,6 @@ def lcm(x, y):
 @op("SquaredDifference()(x, y)")
 def squared_difference(x, y):
     """(x - y)², element by element.
-
-    Source: MindSpore's `ops.SquaredDifference`.
 
     Example:
         >>> print(ops.SquaredDifference()(Tensor([1, 5]), Tensor([3, 4])))
@@ -367,8 +321,6 @@ def squared_difference(x, y):
 def div_no_nan(x, y):
     """x / y, and 0 where y is 0, element by element.
 
-    Source: MindSpore's `ops.DivNoNan`.
-
     Example:
         >>> print(ops.DivNoNan()(Tensor([1.0, 6.0]), Tensor([0.0, 3.0])))
         [0. 2.]
@@ -381,8 +333,6 @@ def div_no_nan(x, y):
 @op("SquareSumAll()(x, y)")
 def square_sum_all(x, y):
     """The sums of the squares of all elements of x and of y.
-
-    Source: MindSpore's `ops.SquareSumAll`.
 
     Example:
         >>> ops.SquareSumAll()(Tensor([3.0, 4.0]), Tensor([1.0, 1.0]))
@@ -402,8 +352,6 @@ def addn(*tensors):
 
     Raises:
         ValueError: not a Tensor, or different shapes.
-
-    Source: MindSpore's `ops.addn`, `ops.AddN`.
 
     Example:
         >>> print(ops.addn((Tensor([1, 2]), Tensor([3, 4]), Tensor([5, 6]))))
@@ -428,8 +376,6 @@ def addn(*tensors):
 def lerp(x, y, weight):
     """x + weight · (y - x), element by element: x at weight 0, y at weight 1.
 
-    Source: MindSpore's `ops.lerp`, `ops.Lerp`.
-
     Example:
         >>> print(ops.lerp(Tensor([0.0, 10.0]), Tensor([4.0, 20.0]), 0.25))
         [ 1.  12.5]
@@ -447,8 +393,6 @@ def lerp(x, y, weight):
 def addcmul(x, a, b, value=1):
     """x + value · a · b, element by element.
 
-    Source: MindSpore's `ops.addcmul`, `ops.Addcmul`.
-
     Example:
         >>> print(ops.addcmul(Tensor([1.0]), Tensor([2.0]), Tensor([3.0]), 0.5))
         [4.]
@@ -465,8 +409,6 @@ def addcmul(x, a, b, value=1):
 )
 def addcdiv(x, a, b, value=1):
     """x + value · a / b, element by element.
-
-    Source: MindSpore's `ops.addcdiv`, `ops.Addcdiv`.
 
     Example:
         >>> print(ops.addcdiv(Tensor([1.0]), Tensor([3.0]), Tensor([2.0]), 2))
@@ -521,8 +463,6 @@ def clamp(x, low=None, high=None):
     Raises:
         ValueError: both are left out.
 
-    Source: MindSpore's `ops.clamp`, `ops.clip_by_value`.
-
     Example:
         >>> print(ops.clamp(Tensor([-2.0, 0.5, 3.0]), -1, 1))
         [-1.   0.5  1. ]
@@ -542,8 +482,6 @@ def clip_by_value(x, low=None, high=None):
 
     Raises:
         ValueError: both bounds are left out.
-
-    Source: MindSpore's `ops.clip_by_value`.
 
     Example:
         >>> print(ops.clip_by_value(Tensor([-2.0, 0.5, 3.0]), -1, 1))
@@ -566,8 +504,6 @@ def clip_by_value(x, low=None, high=None):
 def nan_to_num(x, *, nan=None, posinf=None, neginf=None):
     """x with numbers in place of NaN (0) and of the infinities (the largest and the smallest).
 
-    Source: MindSpore's `ops.nan_to_num`, `ops.NanToNum`.
-
     Example:
         >>> print(ops.nan_to_num(Tensor([1.0, float("nan"), float("inf")]), posinf=9.0))
         [1. 0. 9.]
@@ -578,8 +514,6 @@ def nan_to_num(x, *, nan=None, posinf=None, neginf=None):
 @op("ops.logit(input=x, eps=eps)", "Logit(eps=(eps, -1.0))(input=x)", "Tensor.logit(x, eps=eps)")
 def logit(x, *, eps=None):
     """log(x / (1 - x)), element by element; `eps` keeps x away from 0 and 1.
-
-    Source: MindSpore's `ops.logit`.
 
     Example:
         >>> print(ops.logit(Tensor([0.5])))

@@ -82,8 +82,6 @@ def max_pair(x, axis=None, keepdims=False, initial=None, where=None):
     Returns:
         (values, Int64 indices).
 
-    Source: MindSpore's `ops.max`.
-
     Example:
         >>> print(*ops.max(Tensor([[1, 5], [4, 3]]), 1))
         [5 4] [1 0]
@@ -100,8 +98,6 @@ def max_pair(x, axis=None, keepdims=False, initial=None, where=None):
 )
 def amax(x, axis=None, keepdims=False, initial=None, where=None):
     """The largest elements along `axis`, one or several; equal ones share the gradient.
-
-    Source: MindSpore's `ops.amax`.
 
     Example:
         >>> print(ops.amax(Tensor([[1, 5], [4, 3]]), 1))
@@ -120,8 +116,6 @@ def max_method(
 ):  # fmt: skip
     """The largest elements; along `dim` with their indices, along `axis` without.
 
-    Source: MindSpore's `Tensor.max`.
-
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).max(axis=1))
         [5 4]
@@ -137,8 +131,6 @@ def max_method(
 @composite("mint.max(input=x, dim=dim, keepdim=keepdim)")
 def max_of(x, dim=None, keepdim=False):
     """The largest of all elements; along `dim` with indices; or, given a Tensor, of two.
-
-    Source: MindSpore's `mint.max`.
 
     Example:
         >>> print(mint.max(Tensor([1, 5])))
@@ -157,8 +149,6 @@ def max_of(x, dim=None, keepdim=False):
 def argmax_with_value(x, axis=0, keepdims=False):
     """The indices of the largest elements along one axis, and the elements.
 
-    Source: MindSpore's `ops.ArgMaxWithValue`.
-
     Example:
         >>> print(*ops.ArgMaxWithValue(1)(Tensor([[1, 5], [4, 3]])))
         [1 0] [5 4]
@@ -170,8 +160,6 @@ def argmax_with_value(x, axis=0, keepdims=False):
 @composite("Tensor.argmax_with_value(x, axis=axis, keep_dims=keepdims)")
 def argmax_with_value_method(x, axis=0, keepdims=False):
     """The largest elements along one axis, and their indices.
-
-    Source: MindSpore's `Tensor.argmax_with_value`.
 
     Example:
         >>> print(*Tensor([[1, 5], [4, 3]]).argmax_with_value(1))
@@ -193,8 +181,6 @@ def min_pair(x, axis=None, keepdims=False, initial=None, where=None):
     Returns:
         (values, Int64 indices).
 
-    Source: MindSpore's `ops.min`.
-
     Example:
         >>> print(*ops.min(Tensor([[1, 5], [4, 3]]), 1))
         [1 3] [0 1]
@@ -211,8 +197,6 @@ def min_pair(x, axis=None, keepdims=False, initial=None, where=None):
 )
 def amin(x, axis=None, keepdims=False, initial=None, where=None):
     """The smallest elements along `axis`, one or several; equal ones share the gradient.
-
-    Source: MindSpore's `ops.amin`.
 
     Example:
         >>> print(ops.amin(Tensor([[1, 5], [4, 3]]), 1))
@@ -231,8 +215,6 @@ def min_method(
 ):  # fmt: skip
     """The smallest elements; along `dim` with their indices, along `axis` without.
 
-    Source: MindSpore's `Tensor.min`.
-
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).min(axis=1))
         [1 3]
@@ -248,8 +230,6 @@ def min_method(
 @composite("mint.min(input=x, dim=dim, keepdim=keepdim)")
 def min_of(x, dim=None, keepdim=False):
     """The smallest of all elements; along `dim` with indices; or, given a Tensor, of two.
-
-    Source: MindSpore's `mint.min`.
 
     Example:
         >>> print(mint.min(Tensor([1, 5])))
@@ -268,8 +248,6 @@ def min_of(x, dim=None, keepdim=False):
 def argmin_with_value(x, axis=0, keepdims=False):
     """The indices of the smallest elements along one axis, and the elements.
 
-    Source: MindSpore's `ops.ArgMinWithValue`.
-
     Example:
         >>> print(*ops.ArgMinWithValue(1)(Tensor([[1, 5], [4, 3]])))
         [0 1] [1 3]
@@ -281,8 +259,6 @@ def argmin_with_value(x, axis=0, keepdims=False):
 @composite("Tensor.argmin_with_value(x, axis=axis, keep_dims=keepdims)")
 def argmin_with_value_method(x, axis=0, keepdims=False):
     """The smallest elements along one axis, and their indices.
-
-    Source: MindSpore's `Tensor.argmin_with_value`.
 
     Example:
         >>> print(*Tensor([[1, 5], [4, 3]]).argmin_with_value(1))
@@ -299,8 +275,6 @@ def argmin_with_value_method(x, axis=0, keepdims=False):
 def argmax(x, *, axis=None, keepdims=False, dtype="int64"):
     """The index of the largest element along `axis`, or in x laid flat; the first of equal ones.
 
-    Source: MindSpore's `ops.argmax`, `ops.Argmax`.
-
     Example:
         >>> print(ops.argmax(Tensor([[1, 5], [4, 3]]), 1))
         [1 0]
@@ -311,8 +285,6 @@ def argmax(x, *, axis=None, keepdims=False, dtype="int64"):
 @composite("Tensor.argmax(x, axis, keepdims=keepdims, dim=dim, keepdim=keepdim)")
 def argmax_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     """The index of the largest element along `axis` (also called `dim`).
-
-    Source: MindSpore's `Tensor.argmax`.
 
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).argmax())
@@ -328,8 +300,6 @@ def argmax_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
 def argmin(x, *, axis=None, keepdims=False, dtype="int32"):
     """The index of the smallest element along `axis`, or in x laid flat; the first of equal ones.
 
-    Source: MindSpore's `ops.argmin`, `ops.Argmin`.
-
     Example:
         >>> print(ops.argmin(Tensor([[1, 5], [4, 3]]), 1))
         [0 1]
@@ -341,8 +311,6 @@ def argmin(x, *, axis=None, keepdims=False, dtype="int32"):
 def long_argmin(x, axis=None, keepdims=False):
     """As `ops.argmin`, but Int64.
 
-    Source: MindSpore's `mint.argmin`.
-
     Example:
         >>> ms.mint.argmin(Tensor([4, 3])).dtype
         mindspore.int64
@@ -353,8 +321,6 @@ def long_argmin(x, axis=None, keepdims=False):
 @composite("Tensor.argmin(x, axis, keepdims=keepdims, dim=dim, keepdim=keepdim)")
 def argmin_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     """The index of the smallest element along `axis` (also called `dim`).
-
-    Source: MindSpore's `Tensor.argmin`.
 
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).argmin())
@@ -369,8 +335,6 @@ def argmin_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
 )
 def aminmax(x, *, axis=0, keepdims=False):
     """The smallest and the largest elements along `axis`.
-
-    Source: MindSpore's `ops.aminmax`.
 
     Example:
         >>> print(*ops.aminmax(Tensor([[1, 5], [4, 3]])))
@@ -405,8 +369,6 @@ def _running(x, axis, accumulate, dtype):
 def cummax(x, *, axis):
     """The largest element so far along an axis, and its Int64 index; the last of equal ones.
 
-    Source: MindSpore's `ops.cummax`, `ops.Cummax`.
-
     Example:
         >>> print(*ops.cummax(Tensor([1, 5, 4]), 0))
         [1 5 5] [0 1 1]
@@ -422,8 +384,6 @@ def cummax(x, *, axis):
 def cummin(x, *, axis):
     """The smallest element so far along an axis, and its Int32 index; the last of equal ones.
 
-    Source: MindSpore's `ops.cummin`, `ops.Cummin`.
-
     Example:
         >>> print(*ops.cummin(Tensor([5, 1, 4]), 0))
         [5 1 1] [0 1 1]
@@ -434,8 +394,6 @@ def cummin(x, *, axis):
 @op("ops.median(input=x, axis=axis, keepdims=keepdims)")
 def median(x, *, axis=-1, keepdims=False):
     """The middle element along an axis, the lower of two, and its Int64 index.
-
-    Source: MindSpore's `ops.median`.
 
     Example:
         >>> print(*ops.median(Tensor([[3, 1, 2]])))
@@ -463,8 +421,6 @@ def median(x, *, axis=-1, keepdims=False):
 )
 def median_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     """The middle element along `axis` (also called `dim`) with its index, or that of all alone.
-
-    Source: MindSpore's `Tensor.median`, `mint.median`.
 
     Example:
         >>> print(mint.median(Tensor([3, 1, 2])))

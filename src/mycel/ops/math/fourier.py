@@ -93,8 +93,6 @@ def fft(x, *, n=None, axis=-1, norm=None):
     Raises:
         ValueError: another norm.
 
-    Source: MindSpore's `ops.fft`.
-
     Example:
         >>> print(ops.fft(Tensor([1.0, 0.0])))
         [1.+0.j 1.+0.j]
@@ -105,8 +103,6 @@ def fft(x, *, n=None, axis=-1, norm=None):
 @op("ops.ifft(input=x, n=n, dim=axis, norm=norm)")
 def ifft(x, *, n=None, axis=-1, norm=None):
     """The inverse of `ops.fft`.
-
-    Source: MindSpore's `ops.ifft`.
 
     Example:
         >>> print(ops.ifft(Tensor([1.0, 1.0])))
@@ -119,8 +115,6 @@ def ifft(x, *, n=None, axis=-1, norm=None):
 def fft2(x, *, sizes=None, axes=(-2, -1), norm=None):
     """The Fourier transform over two axes, complex; see `ops.fft`.
 
-    Source: MindSpore's `ops.fft2`.
-
     Example:
         >>> print(ops.fft2(Tensor([[1.0, 0.0]])))
         [[1.+0.j 1.+0.j]]
@@ -131,8 +125,6 @@ def fft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 @op("ops.ifft2(input=x, s=sizes, dim=axes, norm=norm)")
 def ifft2(x, *, sizes=None, axes=(-2, -1), norm=None):
     """The inverse of `ops.fft2`.
-
-    Source: MindSpore's `ops.ifft2`.
 
     Example:
         >>> print(ops.ifft2(Tensor([[1.0, 1.0]])))
@@ -145,8 +137,6 @@ def ifft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 def fftn(x, *, sizes=None, axes=None, norm=None):
     """The Fourier transform over axes, all of them if none are named, complex; see `ops.fft`.
 
-    Source: MindSpore's `ops.fftn`.
-
     Example:
         >>> print(ops.fftn(Tensor([[1.0, 0.0]])))
         [[1.+0.j 1.+0.j]]
@@ -157,8 +147,6 @@ def fftn(x, *, sizes=None, axes=None, norm=None):
 @op("ops.ifftn(input=x, s=sizes, dim=axes, norm=norm)")
 def ifftn(x, *, sizes=None, axes=None, norm=None):
     """The inverse of `ops.fftn`.
-
-    Source: MindSpore's `ops.ifftn`.
 
     Example:
         >>> print(ops.ifftn(Tensor([[1.0, 1.0]])))
@@ -174,8 +162,6 @@ def rfft(x, *, n=None, axis=-1, norm=None):
     Raises:
         TypeError: the numbers are complex.
 
-    Source: MindSpore's `ops.rfft`.
-
     Example:
         >>> ops.rfft(ops.ones(4)).shape
         (3,)
@@ -186,8 +172,6 @@ def rfft(x, *, n=None, axis=-1, norm=None):
 @op("ops.irfft(input=x, n=n, dim=axis, norm=norm)")
 def irfft(x, *, n=None, axis=-1, norm=None):
     """The inverse of `ops.rfft`; `n` is the length wanted, an even one if not given.
-
-    Source: MindSpore's `ops.irfft`.
 
     Example:
         >>> print(ops.irfft(ops.rfft(Tensor([1.0, 2.0, 3.0])), n=3))
@@ -200,8 +184,6 @@ def irfft(x, *, n=None, axis=-1, norm=None):
 def rfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
     """As `ops.fft2`, of real numbers: half of the last axis; the other half mirrors it.
 
-    Source: MindSpore's `ops.rfft2`.
-
     Example:
         >>> ops.rfft2(ops.ones((3, 4))).shape
         (3, 3)
@@ -212,8 +194,6 @@ def rfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 @op("ops.irfft2(input=x, s=sizes, dim=axes, norm=norm)")
 def irfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
     """The inverse of `ops.rfft2`.
-
-    Source: MindSpore's `ops.irfft2`.
 
     Example:
         >>> ops.irfft2(ops.rfft2(ops.ones((3, 4)))).shape
@@ -226,8 +206,6 @@ def irfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 def rfftn(x, *, sizes=None, axes=None, norm=None):
     """As `ops.fftn`, of real numbers: half of the last axis; the other half mirrors it.
 
-    Source: MindSpore's `ops.rfftn`.
-
     Example:
         >>> ops.rfftn(ops.ones((3, 4))).shape
         (3, 3)
@@ -239,8 +217,6 @@ def rfftn(x, *, sizes=None, axes=None, norm=None):
 def irfftn(x, *, sizes=None, axes=None, norm=None):
     """The inverse of `ops.rfftn`.
 
-    Source: MindSpore's `ops.irfftn`.
-
     Example:
         >>> ops.irfftn(ops.rfftn(ops.ones((3, 4)))).shape
         (3, 4)
@@ -251,8 +227,6 @@ def irfftn(x, *, sizes=None, axes=None, norm=None):
 @op("ops.hfft(input=x, n=n, dim=axis, norm=norm)")
 def hfft(x, *, n=None, axis=-1, norm=None):
     """The real Fourier transform of a sequence whose other half is its mirror, conjugated.
-
-    Source: MindSpore's `ops.hfft`.
 
     Example:
         >>> ops.hfft(ops.ones(3)).shape
@@ -273,8 +247,6 @@ def _mirrored_back(x, sizes, axes, norm):
 def ihfft(x, *, n=None, axis=-1, norm=None):
     """The inverse of `ops.hfft`.
 
-    Source: MindSpore's `ops.ihfft`.
-
     Example:
         >>> ops.ihfft(ops.ones(4)).shape
         (3,)
@@ -285,8 +257,6 @@ def ihfft(x, *, n=None, axis=-1, norm=None):
 @op("ops.hfft2(input=x, s=sizes, dim=axes, norm=norm)")
 def hfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
     """As `ops.hfft`, over two axes; the last one is the half.
-
-    Source: MindSpore's `ops.hfft2`.
 
     Example:
         >>> ops.hfft2(ops.ones((2, 3))).shape
@@ -299,8 +269,6 @@ def hfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 def ihfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
     """The inverse of `ops.hfft2`.
 
-    Source: MindSpore's `ops.ihfft2`.
-
     Example:
         >>> ops.ihfft2(ops.ones((2, 4))).shape
         (2, 3)
@@ -311,8 +279,6 @@ def ihfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 @op("ops.hfftn(input=x, s=sizes, dim=axes, norm=norm)")
 def hfftn(x, *, sizes=None, axes=None, norm=None):
     """As `ops.hfft`, over axes; the last one is the half.
-
-    Source: MindSpore's `ops.hfftn`.
 
     Example:
         >>> ops.hfftn(ops.ones((2, 3))).shape
@@ -325,8 +291,6 @@ def hfftn(x, *, sizes=None, axes=None, norm=None):
 def ihfftn(x, *, sizes=None, axes=None, norm=None):
     """The inverse of `ops.hfftn`.
 
-    Source: MindSpore's `ops.ihfftn`.
-
     Example:
         >>> ops.ihfftn(ops.ones((2, 4))).shape
         (2, 3)
@@ -338,8 +302,6 @@ def ihfftn(x, *, sizes=None, axes=None, norm=None):
 def fftshift(x, *, axes=None):
     """x rolled by half along axes, all if none are named: frequency 0 comes into the middle.
 
-    Source: MindSpore's `ops.fftshift`.
-
     Example:
         >>> print(ops.fftshift(Tensor([0, 1, -2, -1])))
         [-2 -1  0  1]
@@ -350,8 +312,6 @@ def fftshift(x, *, axes=None):
 @op("ops.ifftshift(input=x, dim=axes)")
 def ifftshift(x, *, axes=None):
     """The inverse of `ops.fftshift`.
-
-    Source: MindSpore's `ops.ifftshift`.
 
     Example:
         >>> print(ops.ifftshift(Tensor([-2, -1, 0, 1])))
@@ -367,8 +327,6 @@ def fftfreq(n, spacing=1.0, dtype=None):
     Args:
         spacing: the time between samples.
 
-    Source: MindSpore's `ops.fftfreq`.
-
     Example:
         >>> print(ops.fftfreq(4))
         [ 0.    0.25 -0.5  -0.25]
@@ -380,8 +338,6 @@ def fftfreq(n, spacing=1.0, dtype=None):
 @composite("ops.rfftfreq(n, d=spacing, dtype=dtype)")
 def rfftfreq(n, spacing=1.0, dtype=None):
     """The frequencies of what `ops.rfft` of n samples gives; see `ops.fftfreq`.
-
-    Source: MindSpore's `ops.rfftfreq`.
 
     Example:
         >>> print(ops.rfftfreq(4))
@@ -407,8 +363,6 @@ def fft_with_size(x, *, count, inverse, of_real, norm="backward", half=True, siz
     Raises:
         ValueError: `sizes` do not belong to a transform of this shape.
 
-    Source: MindSpore's `ops.FFTWithSize`.
-
     Example:
         >>> print(ops.FFTWithSize(1, False, False)(Tensor(np.array([1, 0], np.complex64))))
         [1.+0.j 1.+0.j]
@@ -431,8 +385,6 @@ def fft_with_size(x, *, count, inverse, of_real, norm="backward", half=True, siz
     " return_complex=as_complex)(x, window)")  # fmt: skip
 def short_transforms(x, window, *, size, hop, length, normalized, half, as_complex):
     """Fourier transforms of stretches of a signal; see `ops.stft`.
-
-    Source: MindSpore's `ops.STFT`.
 
     Example:
         >>> short = ops.STFT(4, 4, 4, False, True, True)
@@ -495,8 +447,6 @@ def stft(
 
     Raises:
         ValueError: lengths that do not fit, or another mode.
-
-    Source: MindSpore's `ops.stft`.
 
     Example:
         >>> ops.stft(ops.ones(8), 4).shape

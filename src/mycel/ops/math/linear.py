@@ -48,8 +48,6 @@ def matmul(x, y):
         TypeError: the element types differ.
         ValueError: the inner lengths differ, or an operand has no dimensions.
 
-    Source: MindSpore's `ops.matmul`.
-
     Example:
         >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]) @ Tensor([1.0, 10.0]))
         [21. 43.]
@@ -68,8 +66,6 @@ def mat_mul(x, y, *, transpose_a=False, transpose_b=False):
     Raises:
         TypeError: the element types differ.
         ValueError: an operand has not two dimensions, or the inner lengths differ.
-
-    Source: MindSpore's `ops.MatMul`.
 
     Example:
         >>> print(ops.MatMul(transpose_b=True)(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
@@ -96,8 +92,6 @@ def batch_mat_mul(x, y, *, transpose_a=False, transpose_b=False):
         TypeError: the element types differ.
         ValueError: an operand has fewer than two dimensions, or lengths do not fit.
 
-    Source: MindSpore's `ops.BatchMatMul`, `ops.bmm`.
-
     Example:
         >>> ops.BatchMatMul()(ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
         (5, 2, 4)
@@ -120,8 +114,6 @@ def batch_mat_mul(x, y, *, transpose_a=False, transpose_b=False):
 def mm(x, y):
     """The product of two matrices of two dimensions.
 
-    Source: MindSpore's `ops.mm`.
-
     Example:
         >>> print(ops.mm(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
         [[11.]]
@@ -132,8 +124,6 @@ def mm(x, y):
 @op("ops.mv(mat=x, vec=y)", "mint.mv(input=x, vec=y)")
 def mv(x, y):
     """The product of a matrix (n, m) and a vector (m).
-
-    Source: MindSpore's `ops.mv`.
 
     Example:
         >>> print(ops.mv(Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
@@ -148,8 +138,6 @@ def dot(x, y):
 
     Raises:
         ValueError: an operand has fewer than two dimensions.
-
-    Source: MindSpore's `ops.dot`.
 
     Example:
         >>> ops.dot(ops.ones((2, 3)), ops.ones((5, 3, 4))).shape
@@ -167,8 +155,6 @@ def dot(x, y):
 def vector_dot(x, y):
     """The sum of the products of two vectors; of tables, as `ops.dot`.
 
-    Source: MindSpore's `Tensor.dot`, `mint.dot`.
-
     Example:
         >>> print(mint.dot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
         11.0
@@ -180,8 +166,6 @@ def vector_dot(x, y):
 @op("ops.inner(input=x, other=y)", "Tensor.inner(x, other=y)", "mint.inner(input=x, other=y)")
 def inner(x, y):
     """The sum of products over the last axis of both.
-
-    Source: MindSpore's `ops.inner`.
 
     Example:
         >>> print(ops.inner(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
@@ -203,8 +187,6 @@ def outer(x, y):
 
     Raises:
         ValueError: an operand has not one dimension.
-
-    Source: MindSpore's `ops.outer`, `ops.ger`.
 
     Example:
         >>> print(ops.outer(Tensor([1, 2]), Tensor([3, 4])))
@@ -229,8 +211,6 @@ def tensor_dot(x, y, *, axes):
     Raises:
         ValueError: the lengths of a pair differ.
 
-    Source: MindSpore's `ops.tensor_dot`.
-
     Example:
         >>> print(ops.tensor_dot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), 1))
         11.0
@@ -242,8 +222,6 @@ def tensor_dot(x, y, *, axes):
 @op("Einsum(equation=equation)(x=operands)")
 def einsum_of(*operands, equation):
     """`ops.einsum` of a tuple of Tensors.
-
-    Source: MindSpore's `ops.Einsum`.
 
     Example:
         >>> print(ops.Einsum("i,i->")((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))))
@@ -258,8 +236,6 @@ def einsum(equation, operands):
 
     Raises:
         ValueError: the letters do not fit the shapes.
-
-    Source: MindSpore's `ops.einsum`.
 
     Example:
         >>> print(ops.einsum("ij,jk->ik", Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
@@ -283,8 +259,6 @@ def _scaled_sum(x, product, beta, alpha):
 def addmm(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · (a @ b), for matrices.
 
-    Source: MindSpore's `ops.addmm`.
-
     Example:
         >>> print(ops.addmm(Tensor([[1.0]]), Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), beta=2))
         [[13.]]
@@ -299,8 +273,6 @@ def addmm(x, a, b, beta=1, alpha=1):
 )
 def addmv(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · (a @ b), for a matrix and a vector.
-
-    Source: MindSpore's `ops.addmv`.
 
     Example:
         >>> print(ops.addmv(Tensor([1.0]), Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
@@ -317,8 +289,6 @@ def addmv(x, a, b, beta=1, alpha=1):
 def baddbmm(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · (a @ b), for batches of matrices.
 
-    Source: MindSpore's `ops.baddbmm`.
-
     Example:
         >>> ops.baddbmm(ops.ones((5, 2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
         (5, 2, 4)
@@ -334,8 +304,6 @@ def baddbmm(x, a, b, beta=1, alpha=1):
 def addbmm(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · the sum over the batch of (a @ b).
 
-    Source: MindSpore's `ops.addbmm`.
-
     Example:
         >>> ops.addbmm(ops.ones((2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
         (2, 4)
@@ -350,8 +318,6 @@ def addbmm(x, a, b, beta=1, alpha=1):
 def addr(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · outer(a, b).
 
-    Source: MindSpore's `ops.addr`.
-
     Example:
         >>> print(ops.addr(Tensor([[1.0]]), Tensor([2.0]), Tensor([3.0])))
         [[7.]]
@@ -362,8 +328,6 @@ def addr(x, a, b, beta=1, alpha=1):
 @op("ops.kron(input=x, other=y)")
 def kron(x, y):
     """Each element of x times the whole of y, laid out as one matrix.
-
-    Source: MindSpore's `ops.kron`.
 
     Example:
         >>> print(ops.kron(Tensor([[1, 2]]), Tensor([[1, 10]])))
@@ -384,8 +348,6 @@ def cross(x, y, *, dim=None):
     Raises:
         ValueError: no axis has length 3.
 
-    Source: MindSpore's `ops.cross`.
-
     Example:
         >>> print(ops.cross(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0])))
         [0. 0. 1.]
@@ -400,8 +362,6 @@ def cross(x, y, *, dim=None):
 @op("ops.matrix_power(input=x, n=n)", "MatrixPower(n=n)(x)", "Tensor.matrix_power(x, n)")
 def matrix_power(x, *, n):
     """A square matrix multiplied n times by itself; a negative n inverts it.
-
-    Source: MindSpore's `ops.matrix_power`.
 
     Example:
         >>> print(ops.matrix_power(Tensor([[1.0, 1.0], [0.0, 1.0]]), 3))
@@ -423,8 +383,6 @@ def dense(x, weight, bias=None):
         TypeError: the element types differ.
         ValueError: the last length of x and that of the weight differ.
 
-    Source: MindSpore's `ops.dense`, `mint.nn.functional.linear`.
-
     Example:
         >>> print(ops.dense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]), Tensor([10.0])))
         [[21.]]
@@ -441,8 +399,6 @@ def cdist(x, y, *, order=2.0):
 
     Raises:
         ValueError: the lengths of the rows differ.
-
-    Source: MindSpore's `ops.cdist`.
 
     Example:
         >>> print(ops.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]])))

@@ -24,8 +24,6 @@ _WRITTEN = 8
 def pow(x, y):
     """x to the power y, both Tensors, element by element.
 
-    Source: MindSpore's `ops.Pow`.
-
     Example:
         >>> print(ops.Pow()(Tensor([1.0, 2.0]), Tensor([3.0, 0.5])))
         [1.        1.4142135]
@@ -81,8 +79,6 @@ def raised(x, y):
 
     A small Python integer is part of the program: `x ** 2` is a multiplication.
 
-    Source: MindSpore's `ops.pow`.
-
     Example:
         >>> print(ops.pow(Tensor([1.0, 2.0]), 3), 2 ** Tensor([3, 4]))
         [1. 8.] [ 8 16]
@@ -100,8 +96,6 @@ def raised(x, y):
 def float_power(x, y):
     """x to the power y as Float64.
 
-    Source: MindSpore's `ops.float_power`.
-
     Example:
         >>> ops.float_power(Tensor([2]), 3)
         Tensor(shape=[1], dtype=Float64, value= [ 8.00000000e+00])
@@ -114,8 +108,6 @@ def float_power(x, y):
 def square(x):
     """x · x, element by element; integers stay integers.
 
-    Source: MindSpore's `ops.square`, `ops.Square`.
-
     Example:
         >>> print(ops.square(Tensor([1.0, 4.0])))
         [ 1. 16.]
@@ -127,8 +119,6 @@ def square(x):
 def sqrt(x):
     """The square root, element by element; integers give Float32, negative numbers NaN.
 
-    Source: MindSpore's `ops.sqrt`, `ops.Sqrt`.
-
     Example:
         >>> print(ops.sqrt(Tensor([1.0, 4.0])))
         [1. 2.]
@@ -139,8 +129,6 @@ def sqrt(x):
 @op("ops.rsqrt(input=x)", "Rsqrt()(input=x)", "Tensor.rsqrt(x)", "mint.rsqrt(input=x)")
 def rsqrt(x):
     """One over the square root, element by element; integers give Float32.
-
-    Source: MindSpore's `ops.rsqrt`, `ops.Rsqrt`.
 
     Example:
         >>> print(ops.rsqrt(Tensor([1.0, 4.0])))
@@ -162,8 +150,6 @@ _one_over_root.defjvps(lambda t, y, x: t * jnp.array(-0.5, x.dtype) * y * y * y)
 def reciprocal(x):
     """1 / x, element by element; integers give Float32.
 
-    Source: MindSpore's `ops.reciprocal`, `ops.Reciprocal`.
-
     Example:
         >>> print(ops.reciprocal(Tensor([1.0, 4.0])))
         [1.   0.25]
@@ -174,8 +160,6 @@ def reciprocal(x):
 @op("ops.exp(input=x)", "Exp()(input=x)", "Tensor.exp(x)", "mint.exp(input=x)")
 def exp(x):
     """e to the power x, element by element; integers give Float32.
-
-    Source: MindSpore's `ops.exp`, `ops.Exp`.
 
     Example:
         >>> print(ops.exp(Tensor([0.0, 1.0])))
@@ -189,8 +173,6 @@ def exp(x):
 def exp2(x):
     """2 to the power x, element by element; integers give Float32.
 
-    Source: MindSpore's `ops.exp2`.
-
     Example:
         >>> print(ops.exp2(Tensor([0.0, 3.0])))
         [1. 8.]
@@ -203,8 +185,6 @@ def exp2(x):
 def expm1(x):
     """e to the power x, less 1, exact near zero, element by element.
 
-    Source: MindSpore's `ops.expm1`, `ops.Expm1`.
-
     Example:
         >>> print(ops.expm1(Tensor([0.0, 1.0])).asnumpy().round(4))
         [0.     1.7183]
@@ -215,8 +195,6 @@ def expm1(x):
 @op("ops.log(input=x)", "Log()(input=x)", "Tensor.log(x)", "mint.log(input=x)")
 def log(x):
     """The natural logarithm, element by element; integers give Float32, negative numbers NaN.
-
-    Source: MindSpore's `ops.log`, `ops.Log`.
 
     Example:
         >>> print(ops.log(Tensor([1.0, 4.0])))
@@ -229,8 +207,6 @@ def log(x):
 def log2(x):
     """The logarithm to base 2, element by element; integers give Float32.
 
-    Source: MindSpore's `ops.log2`.
-
     Example:
         >>> print(ops.log2(Tensor([1.0, 4.0])))
         [0. 2.]
@@ -241,8 +217,6 @@ def log2(x):
 @op("ops.log10(input=x)", "Tensor.log10(x)", "mint.log10(input=x)")
 def log10(x):
     """The logarithm to base 10, element by element; integers give Float32.
-
-    Source: MindSpore's `ops.log10`.
 
     Example:
         >>> print(ops.log10(Tensor([1.0, 100.0])))
@@ -255,8 +229,6 @@ def log10(x):
     "mint.special.log1p(input=x)")  # fmt: skip
 def log1p(x):
     """The natural logarithm of 1 + x, exact near zero, element by element.
-
-    Source: MindSpore's `ops.log1p`, `ops.Log1p`.
 
     Example:
         >>> print(ops.log1p(Tensor([0.0, 1.0])))
@@ -273,8 +245,6 @@ def log1p(x):
 def logaddexp(x, y):
     """log(exp(x) + exp(y)) without overflow, element by element.
 
-    Source: MindSpore's `ops.logaddexp`.
-
     Example:
         >>> print(ops.logaddexp(Tensor([0.0, 100.0]), Tensor([0.0, 100.0])))
         [  0.6931472 100.693146 ]
@@ -290,8 +260,6 @@ def logaddexp(x, y):
 )
 def logaddexp2(x, y):
     """log2(2**x + 2**y) without overflow, element by element.
-
-    Source: MindSpore's `ops.logaddexp2`.
 
     Example:
         >>> print(ops.logaddexp2(Tensor([0.0, 100.0]), Tensor([0.0, 100.0])))
@@ -324,8 +292,6 @@ def _(base, primals, tangents):
 def xlogy(x, y):
     """x · log(y), and 0 where x is 0, element by element.
 
-    Source: MindSpore's `ops.xlogy`, `ops.Xlogy`.
-
     Example:
         >>> print(ops.xlogy(Tensor([0.0, 2.0]), Tensor([0.0, 1.0])))
         [0. 0.]
@@ -351,8 +317,6 @@ def _(primals, tangents):
 def xdivy(x, y):
     """x / y, and 0 where x is 0, element by element.
 
-    Source: MindSpore's `ops.xdivy`, `ops.Xdivy`.
-
     Example:
         >>> print(ops.xdivy(Tensor([0.0, 2.0]), Tensor([0.0, 4.0])))
         [0.  0.5]
@@ -369,8 +333,6 @@ def _over(x, y):
 @op("ops.hypot(input=x, other=y)", "Hypot()(x1=x, x2=y)", "Tensor.hypot(x, other=y)")
 def hypot(x, y):
     """The length of the hypotenuse over x and y, element by element.
-
-    Source: MindSpore's `ops.hypot`, `ops.Hypot`.
 
     Example:
         >>> print(ops.hypot(Tensor([3.0]), Tensor([4.0])))
@@ -396,8 +358,6 @@ def _(primals, tangents):
 @op("ops.ldexp(x, other=y)", "Tensor.ldexp(x, other=y)")
 def ldexp(x, y):
     """x · 2**y, element by element.
-
-    Source: MindSpore's `ops.ldexp`.
 
     Example:
         >>> print(ops.ldexp(Tensor([1.5]), Tensor([3])))

@@ -22,8 +22,6 @@ def batch_dot(x, y, *, axes=None):
     Raises:
         ValueError: the batches or the lengths summed over differ, or an axis is the batch.
 
-    Source: MindSpore's `ops.batch_dot`.
-
     Example:
         >>> ops.batch_dot(ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
         (5, 2, 4)
@@ -45,8 +43,6 @@ def batch_dot(x, y, *, axes=None):
 def vecdot(x, y, *, axis=-1):
     """The sum of products along an axis; x is conjugated.
 
-    Source: MindSpore's `ops.vecdot`.
-
     Example:
         >>> print(ops.vecdot(Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
         [11.]
@@ -61,8 +57,6 @@ def vander(x, *, count=None):
 
     Raises:
         ValueError: x is no vector.
-
-    Source: MindSpore's `ops.vander`.
 
     Example:
         >>> print(ops.vander(Tensor([1, 2, 3])))
@@ -90,8 +84,6 @@ def cov(x, counts=None, weights=None, *, correction=1):
         weights: how much each of them matters.
         correction: what is taken from the number of observations that is divided by.
 
-    Source: MindSpore's `ops.cov`.
-
     Example:
         >>> print(ops.cov(Tensor([[0.0, 2.0], [3.0, 1.0]])))
         [[ 2. -2.]
@@ -115,8 +107,6 @@ def cov(x, counts=None, weights=None, *, correction=1):
 def adjoint(x):
     """The last two dimensions exchanged, and every element conjugated.
 
-    Source: MindSpore's `ops.adjoint`.
-
     Example:
         >>> print(ops.adjoint(Tensor([[1, 2], [3, 4]])))
         [[1 3]
@@ -130,8 +120,6 @@ def adjoint(x):
 @op("ConjugateTranspose()(x, perm=axes)")
 def conjugate_transpose(x, *, axes):
     """The dimensions in another order, and every element conjugated.
-
-    Source: MindSpore's `ops.ConjugateTranspose`.
 
     Example:
         >>> print(ops.ConjugateTranspose()(Tensor([[1, 2], [3, 4]]), (1, 0)))

@@ -53,8 +53,6 @@ def quantile(x, q, axis=None, keepdims=False):
     Raises:
         ValueError: q is not from 0 to 1.
 
-    Source: MindSpore's `ops.quantile`.
-
     Example:
         >>> print(ops.quantile(Tensor([1.0, 2.0, 4.0]), 0.75))
         3.0
@@ -69,8 +67,6 @@ def quantile(x, q, axis=None, keepdims=False):
 def nanquantile(x, q, axis=None, keepdims=False):
     """As `ops.quantile`, of the elements that are numbers.
 
-    Source: MindSpore's `ops.nanquantile`.
-
     Example:
         >>> print(ops.nanquantile(Tensor([1.0, float("nan"), 2.0]), 0.5))
         1.5
@@ -81,8 +77,6 @@ def nanquantile(x, q, axis=None, keepdims=False):
 @composite("Quantile(dim=axis, keep_dims=keepdims, ignore_nan=missing)(x, q)")
 def quantile_of(x, q, axis=None, keepdims=False, missing=False):
     """The value below which the share q of x lies; `ignore_nan` as in `ops.nanquantile`.
-
-    Source: MindSpore's `ops.Quantile`.
 
     Example:
         >>> print(ops.Quantile()(Tensor([1.0, 2.0]), Tensor(0.5)))
@@ -95,8 +89,6 @@ def quantile_of(x, q, axis=None, keepdims=False, missing=False):
     "Tensor.nanmedian(x, axis=axis, keepdims=keepdims)")  # fmt: skip
 def nanmedian(x, *, axis=-1, keepdims=False):
     """The middle of the elements that are numbers, the lower of two, and its Int64 index.
-
-    Source: MindSpore's `ops.nanmedian`.
 
     Example:
         >>> print(*ops.nanmedian(Tensor([3.0, float("nan"), 1.0, 2.0])))
@@ -123,8 +115,6 @@ def median_of(x, whole=False, axis=0, keepdims=False, missing=False):
         whole: of all elements.
         missing: of the elements that are numbers.
 
-    Source: MindSpore's `ops.Median`.
-
     Example:
         >>> print(*ops.Median()(Tensor([3.0, 1.0, 2.0])))
         2.0 2
@@ -146,8 +136,6 @@ def histc(x, *, bins=100, low=0.0, high=0.0):
 
     Raises:
         ValueError: no parts, or bounds in the wrong order.
-
-    Source: MindSpore's `ops.histc`, `ops.Histogram`.
 
     Example:
         >>> print(ops.histc(Tensor([1.0, 2.0, 1.0]), bins=4, min=0.0, max=3.0))
@@ -175,8 +163,6 @@ def histogram_fixed_width(x, bounds, *, bins, dtype="int32"):
 
     What lies outside counts in the first and the last part.
 
-    Source: MindSpore's `ops.HistogramFixedWidth`.
-
     Example:
         >>> print(ops.HistogramFixedWidth(3)(Tensor([0.5, 9.0]), Tensor([0.0, 3.0])))
         [1 0 1]
@@ -189,8 +175,6 @@ def histogram_fixed_width(x, bounds, *, bins, dtype="int32"):
 @op("Bincount()(array=x, size=size, weights=weights)")
 def bincount_of(x, weights, *, size):
     """The sums of the weights that belong to each number from 0 to size - 1.
-
-    Source: MindSpore's `ops.Bincount`.
 
     Example:
         >>> print(ops.Bincount()(Tensor([0, 2, 2]), 3, Tensor([1.0, 2.0, 3.0])))
@@ -212,8 +196,6 @@ def bucketize(x, *, bounds, right=False):
         bounds: numbers.
         right: an element that equals a bound lies behind it.
 
-    Source: MindSpore's `ops.bucketize`, `ops.Bucketize`.
-
     Example:
         >>> print(ops.bucketize(Tensor([0.5, 1.0, 2.5]), [1.0, 2.0]))
         [0 0 2]
@@ -227,8 +209,6 @@ def bucketize(x, *, bounds, right=False):
 def search_sorted(ordered, values, sorter=None, dtype=int64, right=False):
     """Where values belong in ordered rows; see `ops.searchsorted`.
 
-    Source: MindSpore's `ops.SearchSorted`.
-
     Example:
         >>> print(ops.SearchSorted()(Tensor([1, 3]), Tensor([2])))
         [1]
@@ -240,8 +220,6 @@ def search_sorted(ordered, values, sorter=None, dtype=int64, right=False):
 def lower_bound(ordered, values, dtype=int32):
     """Where values belong in ordered rows, in front of equal elements.
 
-    Source: MindSpore's `ops.LowerBound`.
-
     Example:
         >>> print(ops.LowerBound()(Tensor([[1, 3]]), Tensor([[3]])))
         [[1]]
@@ -252,8 +230,6 @@ def lower_bound(ordered, values, dtype=int32):
 @composite("UpperBound(out_type=dtype)(sorted_x=ordered, values=values)")
 def upper_bound(ordered, values, dtype=int32):
     """Where values belong in ordered rows, behind equal elements.
-
-    Source: MindSpore's `ops.UpperBound`.
 
     Example:
         >>> print(ops.UpperBound()(Tensor([[1, 3]]), Tensor([[3]])))
@@ -269,8 +245,6 @@ def nth_element(x, *, n, reverse=False):
     Raises:
         ValueError: there are not as many.
 
-    Source: MindSpore's `ops.NthElement`.
-
     Example:
         >>> print(ops.NthElement()(Tensor([3.0, 1.0, 2.0]), 1))
         2.0
@@ -283,8 +257,6 @@ def nth_element(x, *, n, reverse=False):
 @op("EqualCount()(x, y)")
 def equal_count(x, y):
     """How many elements of x and y are equal, as one element of their type.
-
-    Source: MindSpore's `ops.EqualCount`.
 
     Example:
         >>> print(ops.EqualCount()(Tensor([1, 2, 3]), Tensor([1, 2, 4])))

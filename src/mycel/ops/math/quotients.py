@@ -19,8 +19,6 @@ def inv(x):
 
     The inverse of matrices is `ops.inverse`.
 
-    Source: MindSpore's `ops.inv`, `ops.Inv`.
-
     Example:
         >>> print(ops.inv(Tensor([2.0, 4.0])))
         [0.5  0.25]
@@ -34,8 +32,6 @@ def inv(x):
 def truncate_div(x, y):
     """x / y without what lies behind the point, element by element; what is left is `ops.fmod`.
 
-    Source: MindSpore's `ops.truncate_div`, `ops.TruncateDiv`.
-
     Example:
         >>> print(ops.truncate_div(Tensor([-7, 7]), Tensor([2, 2])))
         [-3  3]
@@ -47,8 +43,6 @@ def truncate_div(x, y):
 @op("MulNoNan()(x, y)")
 def mul_no_nan(x, y):
     """x · y, and 0 where y is 0 even if x is infinite or NaN, element by element.
-
-    Source: MindSpore's `ops.MulNoNan`.
 
     Example:
         >>> print(ops.MulNoNan()(Tensor([2.0, float("inf")]), Tensor([3.0, 0.0])))
@@ -70,8 +64,6 @@ _product.defjvps(lambda t, made, x, y: _product(t, y), lambda t, made, x, y: x *
 def fmax(x, y):
     """The larger of x and y, or the one that is a number, element by element.
 
-    Source: MindSpore's `ops.fmax`, `ops.Fmax`.
-
     Example:
         >>> print(ops.fmax(Tensor([1.0, float("nan")]), Tensor([2.0, 3.0])))
         [2. 3.]
@@ -84,8 +76,6 @@ def fmax(x, y):
 def fmin(x, y):
     """The smaller of x and y, or the one that is a number, element by element.
 
-    Source: MindSpore's `ops.fmin`, `ops.Fmin`.
-
     Example:
         >>> print(ops.fmin(Tensor([1.0, float("nan")]), Tensor([2.0, 3.0])))
         [1. 3.]
@@ -97,8 +87,6 @@ def fmin(x, y):
 @op("ops.population_count(input_x=x)", "PopulationCount()(input=x)")
 def population_count(x):
     """How many bits of an integer are 1, UInt8, element by element.
-
-    Source: MindSpore's `ops.population_count`, `ops.PopulationCount`.
 
     Example:
         >>> print(ops.population_count(Tensor([0, 7, 8])))
@@ -115,8 +103,6 @@ def trapz(y, x=None, dx=1.0, *, axis=-1):
 
     Args:
         x: where the points are: a vector, or of the shape of y; `dx` apart without it.
-
-    Source: MindSpore's `ops.trapz`.
 
     Example:
         >>> print(ops.trapz(Tensor([1.0, 2.0, 3.0])))
@@ -139,8 +125,6 @@ def cumulative_logsumexp(x, *, axis, exclusive=False, reverse=False):
     Args:
         exclusive: without the element itself; the first one is the smallest number there is.
         reverse: from the other end.
-
-    Source: MindSpore's `ops.CumulativeLogsumexp`.
 
     Example:
         >>> print(ops.CumulativeLogsumexp()(Tensor([0.0, 0.0]), 0))

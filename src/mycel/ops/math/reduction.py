@@ -42,8 +42,6 @@ def sum(x, *, axis=None, keepdims=False, dtype=None):
     Raises:
         ValueError: there is no such axis.
 
-    Source: MindSpore's `ops.sum`, `mint.sum`.
-
     Example:
         >>> print(ops.sum(Tensor([[1, 2], [3, 4]]), 0))
         [4 6]
@@ -57,8 +55,6 @@ def sum(x, *, axis=None, keepdims=False, dtype=None):
 )
 def sum_method(x, axis=None, keepdim=False, dtype=None, keepdims=None, initial=None, dim=None):
     """The sum over `axis` (also called `dim`), beginning with `initial`.
-
-    Source: MindSpore's `Tensor.sum`.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).sum(axis=1, keepdims=True))
@@ -75,8 +71,6 @@ def sum_method(x, axis=None, keepdim=False, dtype=None, keepdims=None, initial=N
 )
 def reduce_sum(x, *, axis=(), keepdims=False, skip_mode=False):
     """The sum over `axis` in the type of x; with `skip_mode` an empty `axis` sums nothing.
-
-    Source: MindSpore's `ops.ReduceSum`.
 
     Example:
         >>> print(ops.ReduceSum(keep_dims=True)(Tensor([[1, 2], [3, 4]]), 1))
@@ -104,8 +98,6 @@ def mean(x, *, axis=None, keepdims=False, dtype=None):
         TypeError: x holds booleans.
         ValueError: there is no such axis.
 
-    Source: MindSpore's `ops.mean`, `ops.ReduceMean`.
-
     Example:
         >>> print(ops.mean(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
         [2. 3.]
@@ -126,8 +118,6 @@ def mean(x, *, axis=None, keepdims=False, dtype=None):
 def mean_method(x, axis=None, keep_dims=False, dim=None, keepdim=None, dtype=None):
     """The mean over `axis` (also called `dim`).
 
-    Source: MindSpore's `Tensor.mean`.
-
     Example:
         >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).mean(axis=1))
         [1.5 3.5]
@@ -142,8 +132,6 @@ def mean_method(x, axis=None, keep_dims=False, dim=None, keepdim=None, dtype=Non
 def prod(x, *, axis=None, keepdims=False, dtype=None):
     """The product over `axis`; integers and booleans multiply as Int64.
 
-    Source: MindSpore's `ops.prod`.
-
     Example:
         >>> print(ops.prod(Tensor([[1, 2], [3, 4]]), 0))
         [3 8]
@@ -155,8 +143,6 @@ def prod(x, *, axis=None, keepdims=False, dtype=None):
 def prod_method(x, axis=None, keep_dims=False, dtype=None, dim=None, keepdim=None):
     """The product over `axis` (also called `dim`).
 
-    Source: MindSpore's `Tensor.prod`.
-
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).prod(1))
         [ 2 12]
@@ -167,8 +153,6 @@ def prod_method(x, axis=None, keep_dims=False, dtype=None, dim=None, keepdim=Non
 @op("ReduceProd(keep_dims=keepdims)(x, axis=axis)")
 def reduce_prod(x, *, axis=(), keepdims=False):
     """The product over `axis` in the type of x.
-
-    Source: MindSpore's `ops.ReduceProd`.
 
     Example:
         >>> print(ops.ReduceProd()(Tensor([[1, 2], [3, 4]]), 1))
@@ -185,8 +169,6 @@ def reduce_prod(x, *, axis=(), keepdims=False):
 def all(x, *, axis=None, keepdims=False):
     """Whether all elements along `axis` are true; Bool.
 
-    Source: MindSpore's `ops.all`, `ops.ReduceAll`.
-
     Example:
         >>> print(ops.all(Tensor([[True, False], [True, True]]), 0))
         [ True False]
@@ -197,8 +179,6 @@ def all(x, *, axis=None, keepdims=False):
 @composite("Tensor.all(x, axis, keep_dims=keep_dims, dim=dim, keepdim=keepdim)")
 def all_method(x, axis=None, keep_dims=False, dim=None, keepdim=None):
     """Whether all elements along `axis` (also called `dim`) are true.
-
-    Source: MindSpore's `Tensor.all`.
 
     Example:
         >>> print(Tensor([True, False]).all())
@@ -215,8 +195,6 @@ def all_method(x, axis=None, keep_dims=False, dim=None, keepdim=None):
 def any(x, *, axis=None, keepdims=False):
     """Whether some element along `axis` is true; Bool.
 
-    Source: MindSpore's `ops.any`, `ops.ReduceAny`.
-
     Example:
         >>> print(ops.any(Tensor([[True, False], [False, False]]), 1))
         [ True False]
@@ -227,8 +205,6 @@ def any(x, *, axis=None, keepdims=False):
 @composite("Tensor.any(x, axis, keep_dims=keep_dims, dim=dim, keepdim=keepdim)")
 def any_method(x, axis=None, keep_dims=False, dim=None, keepdim=None):
     """Whether some element along `axis` (also called `dim`) is true.
-
-    Source: MindSpore's `Tensor.any`.
 
     Example:
         >>> print(Tensor([True, False]).any())
@@ -253,8 +229,6 @@ def _axes_of_some(axis, x):
 def reduce_max(x, *, axis=(), keepdims=False):
     """The largest element along `axis`; equal ones share the gradient.
 
-    Source: MindSpore's `ops.ReduceMax`, `mint.amax`.
-
     Example:
         >>> print(ops.ReduceMax()(Tensor([[1, 2], [3, 4]]), 1))
         [2 4]
@@ -269,8 +243,6 @@ def reduce_max(x, *, axis=(), keepdims=False):
 )
 def reduce_min(x, *, axis=(), keepdims=False):
     """The smallest element along `axis`; equal ones share the gradient.
-
-    Source: MindSpore's `ops.ReduceMin`, `mint.amin`.
 
     Example:
         >>> print(ops.ReduceMin()(Tensor([[1, 2], [3, 4]]), 1))
@@ -287,8 +259,6 @@ def reduce_min(x, *, axis=(), keepdims=False):
 def logsumexp(x, *, axis, keepdims=False):
     """The logarithm of the sum of exponentials along `axis`, without overflow.
 
-    Source: MindSpore's `ops.logsumexp`.
-
     Example:
         >>> print(ops.logsumexp(Tensor([[0.0, 0.0], [1000.0, 1000.0]]), 1))
         [6.9314718e-01 1.0006932e+03]
@@ -304,8 +274,6 @@ def logsumexp(x, *, axis, keepdims=False):
 def count_nonzero(x, *, axis=(), keepdims=False, dtype="int32"):
     """How many elements along `axis` are not zero.
 
-    Source: MindSpore's `ops.count_nonzero`, `ops.CountNonZero`.
-
     Example:
         >>> print(ops.count_nonzero(Tensor([[0, 2], [3, 4]]), axis=0))
         [1 2]
@@ -317,8 +285,6 @@ def count_nonzero(x, *, axis=(), keepdims=False, dtype="int32"):
 @composite("Tensor.count_nonzero(x, axis, keep_dims=keep_dims, dtype=dtype, dim=dim)")
 def count_nonzero_method(x, axis=(), keep_dims=False, dtype=None, dim=None):
     """How many elements along `axis` (also called `dim`) are not zero.
-
-    Source: MindSpore's `Tensor.count_nonzero`.
 
     Example:
         >>> print(Tensor([0, 2, 3]).count_nonzero())
@@ -335,8 +301,6 @@ def count_nonzero_method(x, axis=(), keep_dims=False, dtype=None, dim=None):
 def nansum(x, *, axis=None, keepdims=False, dtype=None):
     """The sum over `axis` of all that are numbers.
 
-    Source: MindSpore's `ops.nansum`.
-
     Example:
         >>> print(ops.nansum(Tensor([1.0, float("nan"), 3.0])))
         4.0
@@ -351,8 +315,6 @@ def nansum(x, *, axis=None, keepdims=False, dtype=None):
 )
 def nanmean(x, *, axis=None, keepdims=False, dtype=None):
     """The mean over `axis` of all that are numbers.
-
-    Source: MindSpore's `ops.nanmean`.
 
     Example:
         >>> print(ops.nanmean(Tensor([1.0, float("nan"), 3.0])))

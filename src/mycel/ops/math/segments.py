@@ -34,8 +34,6 @@ def unsorted_segment_prod(x, index, *, count):
     Raises:
         ValueError: the numbers do not fit x.
 
-    Source: MindSpore's `ops.unsorted_segment_prod`.
-
     Example:
         >>> print(ops.unsorted_segment_prod(Tensor([2, 3, 4]), Tensor([0, 0, 1]), 2))
         [6 4]
@@ -107,8 +105,6 @@ def segment_max(x, index):
     Args:
         index: a number for each slice, in order; the last one is read.
 
-    Source: MindSpore's `ops.SegmentMax`.
-
     Example:
         >>> print(ops.SegmentMax()(Tensor([1, 5, 2]), Tensor([0, 0, 1])))
         [5 2]
@@ -119,8 +115,6 @@ def segment_max(x, index):
 @composite("SegmentMin()(input_x=x, segment_ids=index)")
 def segment_min(x, index):
     """The smallest of the slices of x that have the same number; 0 for none.
-
-    Source: MindSpore's `ops.SegmentMin`.
 
     Example:
         >>> print(ops.SegmentMin()(Tensor([1, 5, 2]), Tensor([0, 0, 1])))
@@ -133,8 +127,6 @@ def segment_min(x, index):
 def segment_sum(x, index):
     """The sum of the slices of x that have the same number; 0 for none.
 
-    Source: MindSpore's `ops.SegmentSum`.
-
     Example:
         >>> print(ops.SegmentSum()(Tensor([1, 5, 2]), Tensor([0, 0, 1])))
         [6 2]
@@ -145,8 +137,6 @@ def segment_sum(x, index):
 @composite("SegmentMean()(input_x=x, segment_ids=index)")
 def segment_mean(x, index):
     """The mean of the slices of x that have the same number; 0 for none.
-
-    Source: MindSpore's `ops.SegmentMean`.
 
     Example:
         >>> print(ops.SegmentMean()(Tensor([1.0, 5.0, 2.0]), Tensor([0, 0, 1])))
@@ -159,8 +149,6 @@ def segment_mean(x, index):
 def segment_prod(x, index):
     """The product of the slices of x that have the same number; 1 for none.
 
-    Source: MindSpore's `ops.SegmentProd`.
-
     Example:
         >>> print(ops.SegmentProd()(Tensor([1, 5, 2]), Tensor([0, 0, 1])))
         [5 2]
@@ -172,8 +160,6 @@ def segment_prod(x, index):
            "SparseSegmentMean()(x, indices=rows, segment_ids=index)")  # fmt: skip
 def sparse_segment_mean(x, rows, index):
     """The mean of those slices of x that `rows` names and that have the same number.
-
-    Source: MindSpore's `ops.sparse_segment_mean`.
 
     Example:
         >>> x = Tensor([1.0, 5.0, 2.0])

@@ -40,8 +40,6 @@ def _triangular(x, right, lower, transpose=False, conjugate=False, unit=False):
 def cholesky_inverse(x, *, upper=False):
     """The inverse of the matrices whose `ops.cholesky` is x.
 
-    Source: MindSpore's `ops.cholesky_inverse`, `ops.CholeskyInverse`.
-
     Example:
         >>> print(ops.cholesky_inverse(Tensor([[2.0, 0.0], [0.0, 1.0]])))
         [[0.25 0.  ]
@@ -63,8 +61,6 @@ def cholesky_solve(right, x, *, upper=False):
 
     Raises:
         ValueError: shapes do not fit.
-
-    Source: MindSpore's `ops.cholesky_solve`, `ops.CholeskySolve`.
 
     Example:
         >>> print(ops.cholesky_solve(Tensor([[8.0], [1.0]]), Tensor([[2.0, 0.0], [0.0, 1.0]])))
@@ -90,8 +86,6 @@ def lu_solve(right, x, pivots):
     Raises:
         ValueError: shapes do not fit.
 
-    Source: MindSpore's `ops.lu_solve`, `ops.LuSolve`.
-
     Example:
         >>> x = Tensor([[2.0, 0.0], [0.0, 4.0]])
         >>> print(ops.lu_solve(Tensor([[2.0], [4.0]]), x, Tensor([1, 2])))
@@ -115,8 +109,6 @@ def matrix_solve(x, right, *, adjoint=False):
     Raises:
         ValueError: shapes do not fit.
 
-    Source: MindSpore's `ops.matrix_solve`, `ops.MatrixSolve`.
-
     Example:
         >>> print(ops.matrix_solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([[2.0], [4.0]])))
         [[1.]
@@ -129,8 +121,6 @@ def matrix_solve(x, right, *, adjoint=False):
 @op("MatrixTriangularSolve(lower=lower, adjoint=adjoint)(matrix=x, rhs=right)")
 def matrix_triangular_solve(x, right, *, lower=True, adjoint=False):
     """What triangular matrices must be multiplied with to give `right`; the rest is not read.
-
-    Source: MindSpore's `ops.MatrixTriangularSolve`.
 
     Example:
         >>> x = Tensor([[2.0, 9.0], [0.0, 4.0]])
@@ -153,8 +143,6 @@ def triangular_solve(right, x, *, upper=True, transpose=False, unit=False):
     Args:
         unit: ones stand for the diagonal.
 
-    Source: MindSpore's `Tensor.triangular_solve`.
-
     Example:
         >>> print(Tensor([[2.0], [4.0]]).triangular_solve(Tensor([[2.0, 0.0], [9.0, 4.0]]))[0])
         [[1.]
@@ -173,8 +161,6 @@ def matrix_inverse(x, *, adjoint=False):
         TypeError: x has integers.
         ValueError: x is not square.
 
-    Source: MindSpore's `ops.MatrixInverse`.
-
     Example:
         >>> print(ops.MatrixInverse()(Tensor([[2.0, 0.0], [0.0, 4.0]])))
         [[0.5  0.  ]
@@ -190,8 +176,6 @@ def lstsq(x, right):
 
     Raises:
         ValueError: shapes do not fit.
-
-    Source: MindSpore's `ops.lstsq`.
 
     Example:
         >>> print(ops.round(ops.lstsq(Tensor([[1.0], [1.0]]), Tensor([[1.0], [3.0]]))))

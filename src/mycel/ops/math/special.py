@@ -194,8 +194,6 @@ def bessel_i0(x):
     Raises:
         TypeError: the numbers are not real.
 
-    Source: MindSpore's `ops.bessel_i0`, `ops.BesselI0`.
-
     Example:
         >>> print(ops.round(ops.bessel_i0(Tensor([0.0, 1.0])), decimals=2))
         [1.   1.27]
@@ -206,8 +204,6 @@ def bessel_i0(x):
 @op("ops.bessel_i0e(x)", "BesselI0e()(x)", "Tensor.bessel_i0e(x)")
 def bessel_i0e(x):
     """`ops.bessel_i0` times exp(-|x|), element by element.
-
-    Source: MindSpore's `ops.bessel_i0e`, `ops.BesselI0e`.
 
     Example:
         >>> print(ops.round(ops.bessel_i0e(Tensor([0.0, 1.0])), decimals=2))
@@ -220,8 +216,6 @@ def bessel_i0e(x):
 def bessel_i1(x):
     """The modified Bessel function of the first kind and order 1, element by element.
 
-    Source: MindSpore's `ops.bessel_i1`, `ops.BesselI1`.
-
     Example:
         >>> print(ops.round(ops.bessel_i1(Tensor([0.0, 1.0])), decimals=2))
         [0.   0.57]
@@ -232,8 +226,6 @@ def bessel_i1(x):
 @op("ops.bessel_i1e(x)", "BesselI1e()(x)", "Tensor.bessel_i1e(x)")
 def bessel_i1e(x):
     """`ops.bessel_i1` times exp(-|x|), element by element.
-
-    Source: MindSpore's `ops.bessel_i1e`, `ops.BesselI1e`.
 
     Example:
         >>> print(ops.round(ops.bessel_i1e(Tensor([0.0, 1.0])), decimals=2))
@@ -246,8 +238,6 @@ def bessel_i1e(x):
 def bessel_j0(x):
     """The Bessel function of the first kind and order 0, element by element.
 
-    Source: MindSpore's `ops.bessel_j0`, `ops.BesselJ0`.
-
     Example:
         >>> print(ops.bessel_j0(Tensor([0.0])))
         [1.]
@@ -258,8 +248,6 @@ def bessel_j0(x):
 @op("ops.bessel_j1(x)", "BesselJ1()(x)", "Tensor.bessel_j1(x)")
 def bessel_j1(x):
     """The Bessel function of the first kind and order 1, element by element.
-
-    Source: MindSpore's `ops.bessel_j1`, `ops.BesselJ1`.
 
     Example:
         >>> print(ops.bessel_j1(Tensor([0.0])))
@@ -272,8 +260,6 @@ def bessel_j1(x):
 def bessel_y0(x):
     """The Bessel function of the second kind and order 0, element by element; NaN below 0.
 
-    Source: MindSpore's `ops.bessel_y0`, `ops.BesselY0`.
-
     Example:
         >>> print(ops.bessel_y0(Tensor([0.0])))
         [-inf]
@@ -284,8 +270,6 @@ def bessel_y0(x):
 @op("ops.bessel_y1(x)", "BesselY1()(x)")
 def bessel_y1(x):
     """The Bessel function of the second kind and order 1, element by element; NaN below 0.
-
-    Source: MindSpore's `ops.bessel_y1`, `ops.BesselY1`.
 
     Example:
         >>> print(ops.bessel_y1(Tensor([0.0])))
@@ -298,8 +282,6 @@ def bessel_y1(x):
 def bessel_k0(x):
     """The modified Bessel function of the second kind and order 0, element by element.
 
-    Source: MindSpore's `ops.bessel_k0`, `ops.BesselK0`.
-
     Example:
         >>> print(ops.bessel_k0(Tensor([0.0])))
         [inf]
@@ -310,8 +292,6 @@ def bessel_k0(x):
 @op("ops.bessel_k0e(x)", "BesselK0e()(x)", "Tensor.bessel_k0e(x)")
 def bessel_k0e(x):
     """`ops.bessel_k0` times exp(x), element by element.
-
-    Source: MindSpore's `ops.bessel_k0e`, `ops.BesselK0e`.
 
     Example:
         >>> print(ops.bessel_k0e(Tensor([0.0])))
@@ -324,8 +304,6 @@ def bessel_k0e(x):
 def bessel_k1(x):
     """The modified Bessel function of the second kind and order 1, element by element.
 
-    Source: MindSpore's `ops.bessel_k1`, `ops.BesselK1`.
-
     Example:
         >>> print(ops.bessel_k1(Tensor([0.0])))
         [inf]
@@ -336,8 +314,6 @@ def bessel_k1(x):
 @op("ops.bessel_k1e(x)", "BesselK1e()(x)", "Tensor.bessel_k1e(x)")
 def bessel_k1e(x):
     """`ops.bessel_k1` times exp(x), element by element.
-
-    Source: MindSpore's `ops.bessel_k1e`, `ops.BesselK1e`.
 
     Example:
         >>> print(ops.bessel_k1e(Tensor([0.0])))
@@ -356,8 +332,6 @@ def _floats(x, y, what):
 @op("ops.igamma(input=a, other=x)", "Igamma()(a, x)", "Tensor.igamma(a, other=x)")
 def igamma(a, x):
     """The share of the gamma function of `a` that comes from below x, element by element.
-
-    Source: MindSpore's `ops.igamma`, `ops.Igamma`.
 
     Example:
         >>> print(ops.igamma(Tensor([1.0]), Tensor([0.0])))
@@ -398,8 +372,6 @@ _share_above.defjvps(
 def igammac(a, x):
     """The share of the gamma function of `a` that comes from above x, element by element.
 
-    Source: MindSpore's `ops.igammac`, `ops.Igammac`.
-
     Example:
         >>> print(ops.igammac(Tensor([1.0]), Tensor([0.0])))
         [1.]
@@ -410,8 +382,6 @@ def igammac(a, x):
 @op("ops.mvlgamma(input=x, p=p)", "Mvlgamma(p=p)(x)", "Tensor.mvlgamma(x, p)")
 def mvlgamma(x, *, p):
     """The logarithm of the gamma function of p dimensions; x is above (p - 1) / 2.
-
-    Source: MindSpore's `ops.mvlgamma`, `ops.Mvlgamma`.
 
     Example:
         >>> print(ops.round(ops.mvlgamma(Tensor([3.0]), 1), decimals=2))
@@ -425,8 +395,6 @@ def mvlgamma(x, *, p):
 @op("Polygamma()(a=n, x=x)")
 def polygamma_of(n, x):
     """The n-th derivative of `ops.digamma`, element by element; n is a Tensor of whole numbers.
-
-    Source: MindSpore's `ops.Polygamma`.
 
     Example:
         >>> print(ops.round(ops.Polygamma()(Tensor(1), Tensor([1.0])), decimals=2))
@@ -452,8 +420,6 @@ _polygamma.defjvps(None, lambda t, y, n, x: t * _polygamma(n + 1, x))
 def polygamma(n, x):
     """The n-th derivative of `ops.digamma`, element by element.
 
-    Source: MindSpore's `ops.polygamma`.
-
     Example:
         >>> print(ops.round(ops.polygamma(Tensor(1), Tensor([1.0])), decimals=2))
         [1.64]
@@ -464,8 +430,6 @@ def polygamma(n, x):
 @op("ops.zeta(input=x, other=q)", "Zeta()(x, q)")
 def zeta(x, q):
     """The sum of 1 / (q + k)ˣ over all k from 0 on, element by element; nothing flows to x.
-
-    Source: MindSpore's `ops.zeta`, `ops.Zeta`.
 
     Example:
         >>> print(ops.round(ops.zeta(Tensor([2.0]), Tensor([1.0])), decimals=2))
@@ -479,8 +443,6 @@ def zeta(x, q):
 def betainc(a, b, x):
     """The share of the beta function of a and b that comes from below x; nothing flows to a, b.
 
-    Source: MindSpore's `ops.Betainc`.
-
     Example:
         >>> one = Tensor([1.0])
         >>> print(ops.round(ops.Betainc()(one, one, Tensor([0.25])), decimals=2))
@@ -492,8 +454,6 @@ def betainc(a, b, x):
 @composite("ops.eps(x)", "Eps()(x)")
 def eps(x):
     """The distance from 1 to the next number of x's type, with the shape of x.
-
-    Source: MindSpore's `ops.eps`, `ops.Eps`.
 
     Example:
         >>> print(ops.eps(Tensor([1.0])))

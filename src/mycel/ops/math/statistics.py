@@ -25,8 +25,6 @@ def _variance(x, axis, ddof, keepdims):
 def var(x, *, axis=None, ddof=0, keepdims=False):
     """The variance over `axis`: squared distances from the mean, divided by count - `ddof`.
 
-    Source: MindSpore's `ops.var`.
-
     Example:
         >>> print(ops.var(Tensor([1.0, 3.0])))
         1.0
@@ -41,8 +39,6 @@ def var(x, *, axis=None, ddof=0, keepdims=False):
 def std(x, *, axis=None, ddof=0, keepdims=False):
     """The standard deviation over `axis`, the root of the variance.
 
-    Source: MindSpore's `ops.std`.
-
     Example:
         >>> print(ops.std(Tensor([1.0, 3.0])))
         1.0
@@ -56,8 +52,6 @@ def std(x, *, axis=None, ddof=0, keepdims=False):
 )
 def var_mean(x, *, axis=None, ddof=0, keepdims=False):
     """The variance and the mean over `axis`.
-
-    Source: MindSpore's `ops.var_mean`.
 
     Example:
         >>> ops.var_mean(Tensor([1.0, 3.0]))
@@ -74,8 +68,6 @@ def var_mean(x, *, axis=None, ddof=0, keepdims=False):
 )
 def std_mean(x, *, axis=None, ddof=0, keepdims=False):
     """The standard deviation and the mean over `axis`.
-
-    Source: MindSpore's `ops.std_mean`, `ops.ReduceStd`.
 
     Example:
         >>> ops.std_mean(Tensor([1.0, 3.0]))
@@ -94,8 +86,6 @@ def var_method(
 ):  # fmt: skip
     """The variance over `axis`; over `dim` the divisor is count - `correction` (1).
 
-    Source: MindSpore's `Tensor.var`.
-
     Example:
         >>> print(Tensor([1.0, 3.0]).var())
         1.0
@@ -113,8 +103,6 @@ def std_method(
     x, axis=None, ddof=0, keepdims=False, dim=None, correction=None, keepdim=None
 ):  # fmt: skip
     """The standard deviation over `axis`; over `dim` the divisor is count - `correction` (1).
-
-    Source: MindSpore's `Tensor.std`.
 
     Example:
         >>> print(Tensor([1.0, 3.0]).std())
@@ -139,8 +127,6 @@ def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
     Raises:
         ValueError: an order that vectors or matrices do not have.
 
-    Source: MindSpore's `ops.norm`.
-
     Example:
         >>> print(ops.norm(Tensor([3.0, 4.0])))
         5.0
@@ -162,8 +148,6 @@ def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
 @op("mint.norm(input=x, p=order, dim=axis, keepdim=keepdims, dtype=dtype)")
 def norm_of(x, *, order="fro", axis=None, keepdims=False, dtype=None):
     """The root of order p of the sum of the p-th powers of all sizes over `dim`.
-
-    Source: MindSpore's `mint.norm`.
 
     Example:
         >>> print(mint.norm(Tensor([3.0, -4.0]), 1))
@@ -189,8 +173,6 @@ def root_of_squares(squares):
 def lp_norm(x, *, axis, order=2, keepdims=False, epsilon=1e-12):
     """The root of order p of the sum of the p-th powers of all sizes, at least `epsilon`.
 
-    Source: MindSpore's `ops.LpNorm`.
-
     Example:
         >>> print(ops.LpNorm(axis=0, p=1)(Tensor([3.0, -4.0])))
         7.0
@@ -203,8 +185,6 @@ def lp_norm(x, *, axis, order=2, keepdims=False, epsilon=1e-12):
 def euclidean_norm(x, *, axes, keepdims=False):
     """The root of the sum of squares over `axes`.
 
-    Source: MindSpore's `ops.EuclideanNorm`.
-
     Example:
         >>> print(ops.EuclideanNorm()(Tensor([3.0, 4.0]), (0,)))
         5.0
@@ -215,8 +195,6 @@ def euclidean_norm(x, *, axes, keepdims=False):
 @op("L2Normalize(axis=axis, epsilon=epsilon)(x)")
 def l2_normalize(x, *, axis=0, epsilon=1e-4):
     """x divided by the root of its sum of squares along `axis`, which is at least `epsilon`.
-
-    Source: MindSpore's `ops.L2Normalize`.
 
     Example:
         >>> print(ops.L2Normalize()(Tensor([3.0, 4.0])))

@@ -15,8 +15,6 @@ from mycel.ops.common import as_float, promoted
 def sin(x):
     """The sine of an angle in radians, element by element; integers give Float32.
 
-    Source: MindSpore's `ops.sin`, `ops.Sin`.
-
     Example:
         >>> print(ops.sin(Tensor([0.0, 0.5])))
         [0.         0.47942555]
@@ -28,8 +26,6 @@ def sin(x):
 def cos(x):
     """The cosine of an angle in radians, element by element; integers give Float32.
 
-    Source: MindSpore's `ops.cos`, `ops.Cos`.
-
     Example:
         >>> print(ops.cos(Tensor([0.0, 0.5])))
         [1.         0.87758255]
@@ -40,8 +36,6 @@ def cos(x):
 @op("ops.tan(input=x)", "Tan()(input=x)", "Tensor.tan(x)", "mint.tan(input=x)")
 def tan(x):
     """The tangent of an angle in radians, element by element; integers give Float32.
-
-    Source: MindSpore's `ops.tan`, `ops.Tan`.
 
     Example:
         >>> print(ops.tan(Tensor([0.0, 0.5])))
@@ -62,8 +56,6 @@ def tan(x):
 def asin(x):
     """The angle between -pi/2 and pi/2 whose sine is x, element by element; integers give Float32.
 
-    Source: MindSpore's `ops.asin`, `ops.Asin`.
-
     Example:
         >>> print(ops.asin(Tensor([0.0, 0.5])))
         [0.        0.5235988]
@@ -82,8 +74,6 @@ def asin(x):
 )
 def acos(x):
     """The angle between 0 and pi whose cosine is x, element by element; integers give Float32.
-
-    Source: MindSpore's `ops.acos`, `ops.ACos`.
 
     Example:
         >>> print(ops.acos(Tensor([0.0, 0.5])))
@@ -104,8 +94,6 @@ def acos(x):
 def atan(x):
     """The angle between -pi/2 and pi/2 whose tangent is x, element by element.
 
-    Source: MindSpore's `ops.atan`, `ops.Atan`.
-
     Example:
         >>> print(ops.atan(Tensor([0.0, 0.5])).asnumpy().round(2))
         [0.   0.46]
@@ -117,8 +105,6 @@ def atan(x):
 def sinh(x):
     """The hyperbolic sine, element by element; integers give Float32.
 
-    Source: MindSpore's `ops.sinh`, `ops.Sinh`.
-
     Example:
         >>> print(ops.sinh(Tensor([0.0, 0.5])))
         [0.         0.52109534]
@@ -129,8 +115,6 @@ def sinh(x):
 @op("ops.cosh(input=x)", "Cosh()(input=x)", "Tensor.cosh(x)", "mint.cosh(input=x)")
 def cosh(x):
     """The hyperbolic cosine, element by element; integers give Float32.
-
-    Source: MindSpore's `ops.cosh`, `ops.Cosh`.
 
     Example:
         >>> print(ops.cosh(Tensor([0.0, 0.5])))
@@ -151,8 +135,6 @@ def cosh(x):
 def asinh(x):
     """The number whose hyperbolic sine is x, element by element; integers give Float32.
 
-    Source: MindSpore's `ops.asinh`, `ops.Asinh`.
-
     Example:
         >>> print(ops.asinh(Tensor([0.0, 0.5])))
         [0.         0.48121184]
@@ -171,8 +153,6 @@ def asinh(x):
 )
 def acosh(x):
     """The positive number whose hyperbolic cosine is x, element by element; integers give Float32.
-
-    Source: MindSpore's `ops.acosh`, `ops.Acosh`.
 
     Example:
         >>> print(ops.acosh(Tensor([1.0, 2.0])))
@@ -198,8 +178,6 @@ _arccosh.defjvps(lambda t, y, x: t * lax.rsqrt(x - 1) * lax.rsqrt(x + 1))
 def atanh(x):
     """The number whose hyperbolic tangent is x, element by element; integers give Float32.
 
-    Source: MindSpore's `ops.atanh`, `ops.Atanh`.
-
     Example:
         >>> print(ops.atanh(Tensor([0.0, 0.5])))
         [0.         0.54930615]
@@ -219,8 +197,6 @@ def atanh(x):
 def atan2(x, y):
     """The angle of the point (y, x) seen from the origin, element by element.
 
-    Source: MindSpore's `ops.atan2`, `ops.Atan2`.
-
     Example:
         >>> print(ops.atan2(Tensor([1.0, 2.0]), Tensor([2.0, 1.0])))
         [0.4636476 1.1071488]
@@ -233,8 +209,6 @@ def atan2(x, y):
 def deg2rad(x):
     """Degrees as radians, element by element.
 
-    Source: MindSpore's `ops.deg2rad`.
-
     Example:
         >>> print(ops.deg2rad(Tensor([0.0, 90.0])))
         [0.        1.5707964]
@@ -245,8 +219,6 @@ def deg2rad(x):
 @op("ops.rad2deg(x)", "Tensor.rad2deg(x)")
 def rad2deg(x):
     """Radians as degrees, element by element.
-
-    Source: MindSpore's `ops.rad2deg`.
 
     Example:
         >>> print(ops.rad2deg(Tensor([0.0, 1.0])))
@@ -259,8 +231,6 @@ def rad2deg(x):
     "mint.special.sinc(input=x)")  # fmt: skip
 def sinc(x):
     """sin(pi x) / (pi x), and 1 at 0, element by element.
-
-    Source: MindSpore's `ops.sinc`.
 
     Example:
         >>> print(ops.sinc(Tensor([0.0, 0.5])).asnumpy().round(4))

@@ -43,8 +43,6 @@ def bartlett_window(length, periodic=True, dtype=None):
         TypeError: the length is no whole number, or the type not a real one.
         ValueError: the length is negative.
 
-    Source: MindSpore's `ops.bartlett_window`.
-
     Example:
         >>> print(ops.bartlett_window(4))
         [0.  0.5 1.  0.5]
@@ -58,8 +56,6 @@ def bartlett_window(length, periodic=True, dtype=None):
 )
 def blackman_window(length, periodic=True, dtype=None):
     """A window of two cosines, 0.42 - 0.5 cos(t) + 0.08 cos(2t); see `ops.bartlett_window`.
-
-    Source: MindSpore's `ops.blackman_window`.
 
     Example:
         >>> ops.blackman_window(4).shape
@@ -76,8 +72,6 @@ def blackman_window(length, periodic=True, dtype=None):
 def hamming_window(length, periodic=True, alpha=0.54, beta=0.46, dtype=None):
     """A window alpha - beta cos(t); see `ops.bartlett_window`.
 
-    Source: MindSpore's `ops.hamming_window`.
-
     Example:
         >>> print(ops.hamming_window(4, True, 0.5, 0.5))
         [0.  0.5 1.  0.5]
@@ -93,8 +87,6 @@ def hamming_window(length, periodic=True, alpha=0.54, beta=0.46, dtype=None):
 def hann_window(length, periodic=True, dtype=None):
     """A window 0.5 - 0.5 cos(t), Float64; see `ops.bartlett_window`.
 
-    Source: MindSpore's `ops.hann_window`.
-
     Example:
         >>> print(ops.hann_window(4))
         [0.  0.5 1.  0.5]
@@ -108,8 +100,6 @@ def kaiser_window(length, periodic=True, beta=12.0, dtype=None):
 
     Args:
         beta: how narrow it is.
-
-    Source: MindSpore's `ops.kaiser_window`.
 
     Example:
         >>> print(ops.kaiser_window(2, beta=0.0))

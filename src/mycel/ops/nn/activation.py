@@ -17,8 +17,6 @@ from mycel.ops.common import as_float
 def relu(x):
     """max(x, 0), element by element; `inplace` assigns it to x as well.
 
-    Source: MindSpore's `ops.relu`, `ops.ReLU`.
-
     Example:
         >>> print(ops.relu(Tensor([-1.0, 2.0])))
         [0. 2.]
@@ -30,8 +28,6 @@ def relu(x):
 @op("ops.relu6(x)", "ReLU6()(x)", "mint.nn.functional.relu6(input=x, inplace=False)")
 def relu6(x):
     """min(max(x, 0), 6), element by element; mint's `inplace` assigns it to x as well.
-
-    Source: MindSpore's `ops.relu6`, `ops.ReLU6`, `mint.nn.functional.relu6`.
 
     Example:
         >>> print(ops.relu6(Tensor([-1.0, 2.0, 9.0])))
@@ -63,8 +59,6 @@ def _clipped(x, low, high, *ends):
 def leaky_relu(x, *, slope=0.2):
     """x where it is positive, slope · x elsewhere.
 
-    Source: MindSpore's `ops.leaky_relu`.
-
     Example:
         >>> print(ops.leaky_relu(Tensor([-1.0, 2.0]), 0.5))
         [-0.5  2. ]
@@ -83,8 +77,6 @@ def leaky_relu(x, *, slope=0.2):
 def elu(x, *, alpha=1.0):
     """x where it is positive, alpha · (exp(x) - 1) elsewhere; mint's `inplace` assigns it to x.
 
-    Source: MindSpore's `ops.elu`, `ops.Elu`, `mint.nn.functional.elu`, `elu_`.
-
     Example:
         >>> print(ops.elu(Tensor([0.0, 2.0])))
         [0. 2.]
@@ -96,8 +88,6 @@ def elu(x, *, alpha=1.0):
 def celu(x, *, alpha=1.0):
     """max(x, 0) + min(alpha · (exp(x / alpha) - 1), 0).
 
-    Source: MindSpore's `ops.celu`, `ops.CeLU`.
-
     Example:
         >>> print(ops.celu(Tensor([0.0, 2.0])))
         [0. 2.]
@@ -108,8 +98,6 @@ def celu(x, *, alpha=1.0):
 @op("ops.selu(input_x=x)", "SeLU()(input_x=x)", "mint.nn.functional.selu(input=x)")
 def selu(x):
     """The exponential linear unit, scaled so that activations keep mean 0 and variance 1.
-
-    Source: MindSpore's `ops.selu`, `ops.SeLU`.
 
     Example:
         >>> print(ops.selu(Tensor([0.0])))
@@ -134,8 +122,6 @@ def gelu(x, *, approximate="none"):
     Raises:
         ValueError: another `approximate`.
 
-    Source: MindSpore's `ops.gelu`, `ops.GeLU`.
-
     Example:
         >>> print(ops.gelu(Tensor([0.0, 10.0])))
         [ 0. 10.]
@@ -149,8 +135,6 @@ def gelu(x, *, approximate="none"):
 def fast_gelu(x):
     """x / (1 + exp(-1.702·|x|)) · exp(0.851·(x - |x|)): a cheap relative of gelu.
 
-    Source: MindSpore's `ops.fast_gelu`, `ops.FastGeLU`.
-
     Example:
         >>> print(ops.fast_gelu(Tensor([0.0])))
         [0.]
@@ -163,8 +147,6 @@ def fast_gelu(x):
 def silu(x):
     """x · sigmoid(x), also called swish; mint's `inplace` assigns it to x as well.
 
-    Source: MindSpore's `ops.silu`, `mint.nn.functional.silu`.
-
     Example:
         >>> print(ops.silu(Tensor([0.0])))
         [0.]
@@ -175,8 +157,6 @@ def silu(x):
 @op("ops.mish(x)", "Mish()(x)", "mint.nn.functional.mish(input=x)")
 def mish(x):
     """x · tanh(log(1 + exp(x))).
-
-    Source: MindSpore's `ops.mish`, `ops.Mish`.
 
     Example:
         >>> print(ops.mish(Tensor([0.0])))
@@ -190,8 +170,6 @@ def mish(x):
 def sigmoid(x):
     """1 / (1 + exp(-x)); integers give Float32.
 
-    Source: MindSpore's `ops.sigmoid`, `ops.Sigmoid`.
-
     Example:
         >>> print(ops.sigmoid(Tensor([0.0])))
         [0.5]
@@ -204,8 +182,6 @@ def sigmoid(x):
 def tanh(x):
     """The hyperbolic tangent; integers give Float32.
 
-    Source: MindSpore's `ops.tanh`, `ops.Tanh`.
-
     Example:
         >>> print(ops.tanh(Tensor([0.0])))
         [0.]
@@ -216,8 +192,6 @@ def tanh(x):
 @op("ops.hardswish(input=x)", "HSwish()(input=x)", "mint.nn.functional.hardswish(input=x)")
 def hardswish(x):
     """x · relu6(x + 3) / 6.
-
-    Source: MindSpore's `ops.hardswish`, `ops.HSwish`.
 
     Example:
         >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
@@ -231,8 +205,6 @@ def hardswish(x):
 @op("ops.hardsigmoid(input=x)", "HSigmoid()(input=x)", "mint.nn.functional.hardsigmoid(input=x)")
 def hardsigmoid(x):
     """relu6(x + 3) / 6.
-
-    Source: MindSpore's `ops.hardsigmoid`, `ops.HSigmoid`.
 
     Example:
         >>> print(ops.hardsigmoid(Tensor([-4.0, 0.0, 4.0])))
@@ -252,8 +224,6 @@ def _hard_gate(x, *ends):
 def hardtanh(x, *, low=-1.0, high=1.0):
     """x within `low` and `high`; mint's `inplace` assigns it to x as well.
 
-    Source: MindSpore's `ops.hardtanh`, `mint.nn.functional.hardtanh`, `hardtanh_`.
-
     Example:
         >>> print(ops.hardtanh(Tensor([-4.0, 0.5])))
         [-1.   0.5]
@@ -267,8 +237,6 @@ def hardtanh(x, *, low=-1.0, high=1.0):
 def softplus(x, *, beta=1, threshold=20):
     """log(1 + exp(beta · x)) / beta, and x itself where beta · x exceeds the threshold.
 
-    Source: MindSpore's `ops.softplus`, `ops.Softplus`.
-
     Example:
         >>> print(ops.softplus(Tensor([30.0])))
         [30.]
@@ -281,8 +249,6 @@ def softplus(x, *, beta=1, threshold=20):
 @op("ops.softsign(x)", "Softsign()(x)")
 def softsign(x):
     """x / (1 + |x|).
-
-    Source: MindSpore's `ops.softsign`, `ops.Softsign`.
 
     Example:
         >>> print(ops.softsign(Tensor([1.0])))
@@ -304,8 +270,6 @@ def softshrink(x, *, bound=0.5):
     Raises:
         ValueError: the bound is negative.
 
-    Source: MindSpore's `ops.softshrink`, `ops.SoftShrink`.
-
     Example:
         >>> print(ops.softshrink(Tensor([-1.0, 0.2])))
         [-0.5  0. ]
@@ -324,8 +288,6 @@ def softshrink(x, *, bound=0.5):
 def hardshrink(x, *, bound=0.5):
     """x, and 0 for what lies within -bound … bound.
 
-    Source: MindSpore's `ops.hardshrink`, `ops.HShrink`.
-
     Example:
         >>> print(ops.hardshrink(Tensor([-1.0, 0.2])))
         [-1.  0.]
@@ -337,8 +299,6 @@ def hardshrink(x, *, bound=0.5):
 @op("ops.tanhshrink(input=x)")
 def tanhshrink(x):
     """x - tanh(x).
-
-    Source: MindSpore's `ops.tanhshrink`.
 
     Example:
         >>> print(ops.tanhshrink(Tensor([0.0])))
@@ -354,8 +314,6 @@ def tanhshrink(x):
 )  # fmt: skip
 def threshold(x, bound, value):
     """x where it exceeds `bound`, `value` elsewhere; mint's `inplace` assigns it to x as well.
-
-    Source: MindSpore's `ops.threshold`, `mint.nn.functional.threshold`, `threshold_`.
 
     Example:
         >>> print(ops.threshold(Tensor([0.1, 0.3]), 0.2, 9.0))
@@ -375,8 +333,6 @@ def softmax(x, *, axis=-1, dtype=None):
     Args:
         dtype: the element type to convert to before.
 
-    Source: MindSpore's `ops.softmax`, `ops.Softmax`.
-
     Example:
         >>> print(ops.softmax(Tensor([1.0, 1.0])))
         [0.5 0.5]
@@ -395,8 +351,6 @@ def _(x, output, cotangent, *, axis, dtype):
 def softmin(x, *, axis=-1, dtype=None):
     """The softmax of -x.
 
-    Source: MindSpore's `ops.softmin`.
-
     Example:
         >>> print(ops.softmin(Tensor([1.0, 1.0])))
         [0.5 0.5]
@@ -411,8 +365,6 @@ def softmin(x, *, axis=-1, dtype=None):
 )
 def log_softmax(x, *, axis=-1, dtype=None):
     """The logarithm of softmax, without losing small values.
-
-    Source: MindSpore's `ops.log_softmax`, `ops.LogSoftmax`.
 
     Example:
         >>> print(ops.log_softmax(Tensor([0.0])))
@@ -444,8 +396,6 @@ def _converted(x, dtype):
 def logsigmoid(x):
     """log(sigmoid(x)), without losing small values.
 
-    Source: MindSpore's `ops.logsigmoid`.
-
     Example:
         >>> print(ops.logsigmoid(Tensor([100.0])))
         [-0.]
@@ -465,8 +415,6 @@ def prelu(x, weight):
     Raises:
         ValueError: another number of weights.
 
-    Source: MindSpore's `ops.prelu`, `ops.PReLU`.
-
     Example:
         >>> print(ops.prelu(Tensor([[-1.0, 2.0]]), Tensor([0.5])))
         [[-0.5  2. ]]
@@ -485,8 +433,6 @@ def glu(x, *, axis=-1):
 
     Raises:
         ValueError: the length along `axis` is odd.
-
-    Source: MindSpore's `ops.glu`.
 
     Example:
         >>> print(ops.glu(Tensor([2.0, 0.0])))

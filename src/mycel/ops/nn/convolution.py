@@ -40,8 +40,6 @@ def convolution(
     Raises:
         ValueError: shapes, channels or attributes that do not go together.
 
-    Source: MindSpore's `ops.Conv2D`.
-
     Example:
         >>> x, w = ops.ones((1, 1, 3, 3), mycel.float32), ops.ones((1, 1, 3, 3), mycel.float32)
         >>> print(ops.Conv2D(1, 3)(x, w))
@@ -128,8 +126,6 @@ def conv(
     Raises:
         ValueError: shapes, channels or attributes that do not go together.
 
-    Source: MindSpore's `ops.conv2d`.
-
     Example:
         >>> x, w = ops.ones((1, 1, 4, 4), mycel.float32), ops.ones((2, 1, 3, 3), mycel.float32)
         >>> ops.conv2d(x, w, pad_mode="same").shape
@@ -150,8 +146,6 @@ def conv(
 def conv_line(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
     """`ops.conv2d` over one dimension: x [N, C, L], weight [O, C / groups, kernel].
 
-    Source: MindSpore's `ops.conv1d`.
-
     Example:
         >>> ops.conv1d(ops.ones((1, 1, 4)), ops.ones((2, 1, 3))).shape
         (1, 2, 2)
@@ -165,8 +159,6 @@ def conv_line(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilat
 )
 def conv_volume(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
     """`ops.conv2d` over three dimensions: x [N, C, D, H, W], weight [O, C / groups, *kernel].
-
-    Source: MindSpore's `ops.conv3d`.
 
     Example:
         >>> ops.conv3d(ops.ones((1, 1, 2, 3, 4)), ops.ones((2, 1, 2, 2, 2))).shape
@@ -187,8 +179,6 @@ def conv_volume(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dil
 def padded_conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """A convolution whose padding is always given: a number, one for each dimension, or a word.
 
-    Source: MindSpore's `mint.nn.functional.conv2d`.
-
     Example:
         >>> x, w = ops.ones((1, 1, 4, 4), mycel.float32), ops.ones((2, 1, 3, 3), mycel.float32)
         >>> mint.nn.functional.conv2d(x, w, padding=1).shape
@@ -203,8 +193,6 @@ def bias_add(x, bias, *, data_format="NCHW"):
 
     Raises:
         ValueError: another number of channels, or an x of one dimension.
-
-    Source: MindSpore's `ops.bias_add`, `ops.BiasAdd`.
 
     Example:
         >>> print(ops.bias_add(Tensor([[1.0, 2.0]]), Tensor([1.0, 1.0])))

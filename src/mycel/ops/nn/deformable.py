@@ -52,8 +52,6 @@ def deformable_offsets(
     Raises:
         ValueError: shapes that do not go together.
 
-    Source: MindSpore's `ops.DeformableOffsets`.
-
     Example:
         >>> x, offsets = ops.ones((1, 1, 3, 3)), ops.ones((1, 12, 2, 2)) * 0.5
         >>> make = ops.DeformableOffsets((1, 1, 1, 1), (0, 0, 0, 0), (2, 2))
@@ -139,8 +137,6 @@ def deformable_conv2d(
 
     Raises:
         ValueError: shapes that do not go together.
-
-    Source: MindSpore's `ops.deformable_conv2d`.
 
     Example:
         >>> x, w = ops.ones((1, 1, 3, 3)), ops.ones((1, 1, 2, 2))

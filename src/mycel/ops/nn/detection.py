@@ -58,8 +58,6 @@ def iou(anchors, truths, *, mode="iou"):
         KeyError: another mode.
         ValueError: other shapes.
 
-    Source: MindSpore's `ops.iou`, `ops.IOU`.
-
     Example:
         >>> print(ops.iou(Tensor([[0.0, 0.0, 1.0, 1.0]]), Tensor([[1.0, 0.0, 2.0, 1.0]])))
         [[0.33333334]]
@@ -109,8 +107,6 @@ def bounding_box_encode(anchors, truths, *, means=NO_SHIFT, stds=NO_SCALE):
     Raises:
         ValueError: other shapes.
 
-    Source: MindSpore's `ops.bounding_box_encode`, `ops.BoundingBoxEncode`.
-
     Example:
         >>> anchor, truth = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[2.0, 0.0, 5.0, 3.0]])
         >>> print(ops.bounding_box_encode(anchor, truth))
@@ -142,8 +138,6 @@ def bounding_box_decode(anchors, codes, *, shape, means=NO_SHIFT, stds=NO_SCALE,
 
     Raises:
         ValueError: other shapes.
-
-    Source: MindSpore's `ops.bounding_box_decode`, `ops.BoundingBoxDecode`.
 
     Example:
         >>> anchor, code = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.5, 0.0, 0.0, 0.0]])
@@ -181,8 +175,6 @@ def check_valid(boxes, size):
     Raises:
         ValueError: other shapes.
 
-    Source: MindSpore's `ops.check_valid`, `ops.CheckValid`.
-
     Example:
         >>> boxes = Tensor([[0.0, 0.0, 7.0, 3.0], [0.0, 0.0, 8.0, 3.0]])
         >>> print(ops.check_valid(boxes, Tensor([4.0, 8.0, 1.0])))
@@ -215,8 +207,6 @@ def nms_with_mask(x, *, threshold=0.5):
 
     Raises:
         ValueError: another shape.
-
-    Source: MindSpore's `ops.NMSWithMask`.
 
     Example:
         >>> boxes = [[0, 0, 9, 9, 0.5], [0, 1, 9, 9, 0.75], [20, 0, 29, 9, 0.25]]
@@ -290,8 +280,6 @@ def choice_with_mask(x, count=256, seed=None, seed2=0):
     Raises:
         TypeError: x is not Bool.
         ValueError: x has no dimensions, or count is not positive.
-
-    Source: MindSpore's `ops.choice_with_mask`, `ops.RandomChoiceWithMask`.
 
     Example:
         >>> places, there = ops.choice_with_mask(Tensor([False, True]), 2)

@@ -74,8 +74,6 @@ def dropout(x, p=0.5, training=True, seed=None):
         ValueError: p lies outside [0, 1).
         TypeError: x has no real numbers.
 
-    Source: MindSpore's `ops.dropout`.
-
     Example:
         >>> print(ops.dropout(Tensor([1.0, 2.0]), training=False))
         [1. 2.]
@@ -86,8 +84,6 @@ def dropout(x, p=0.5, training=True, seed=None):
 @composite("ops.dropout1d(input=x, p=0.5, training=True)")
 def dropout1d(x, p=0.5, training=True):
     """`dropout` of whole channels of [N, C, L] or [C, L].
-
-    Source: MindSpore's `ops.dropout1d`.
 
     Example:
         >>> print(ops.dropout1d(Tensor([[1.0, 2.0]]), training=False))
@@ -100,8 +96,6 @@ def dropout1d(x, p=0.5, training=True):
 def dropout2d(x, p=0.5, training=True):
     """`dropout` of whole channels of [N, C, H, W].
 
-    Source: MindSpore's `ops.dropout2d`.
-
     Example:
         >>> print(ops.dropout2d(Tensor([[[[1.0, 2.0]]]]), training=False))
         [[[[1. 2.]]]]
@@ -112,8 +106,6 @@ def dropout2d(x, p=0.5, training=True):
 @composite("ops.dropout3d(input=x, p=0.5, training=True)")
 def dropout3d(x, p=0.5, training=True):
     """`dropout` of whole channels of [N, C, D, H, W].
-
-    Source: MindSpore's `ops.dropout3d`.
 
     Example:
         >>> print(ops.dropout3d(Tensor([[[[[1.0]]]]]), training=False))
@@ -134,8 +126,6 @@ def _with_mask(x, keep_prob, alike):
 def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0):
     """Dropout by the probability of keeping an element, with the mask in the type of x.
 
-    Source: MindSpore's `ops.Dropout`.
-
     Example:
         >>> [part.asnumpy().tolist() for part in ops.Dropout(1.0)(Tensor([2.0]))]
         [[2.0], [1.0]]
@@ -152,8 +142,6 @@ def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0):
 def dropout2d_with_mask(x, keep_prob=0.5):
     """Dropout of whole channels of [N, C, H, W], with the mask, Bool.
 
-    Source: MindSpore's `ops.Dropout2D`.
-
     Example:
         >>> ops.Dropout2D(1.0)(Tensor([[[[2.0]]]]))[1].shape
         (1, 1, 1, 1)
@@ -164,8 +152,6 @@ def dropout2d_with_mask(x, keep_prob=0.5):
 @composite("Dropout3D(keep_prob=0.5)(x)")
 def dropout3d_with_mask(x, keep_prob=0.5):
     """Dropout of whole channels of [N, C, D, H, W], with the mask, Bool.
-
-    Source: MindSpore's `ops.Dropout3D`.
 
     Example:
         >>> ops.Dropout3D(1.0)(Tensor([[[[[2.0]]]]]))[1].shape

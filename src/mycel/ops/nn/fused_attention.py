@@ -263,8 +263,6 @@ def flash_attention_score(
     Raises:
         ValueError: another layout or mode, or shapes that do not go together.
 
-    Source: MindSpore's `ops.flash_attention_score`.
-
     Example:
         >>> x = Tensor([[[0.0], [2.0]]])
         >>> print(ops.flash_attention_score(x * 0, x, x, 1, sparse_mode=2).reshape(-1))
@@ -320,8 +318,6 @@ def speed_fusion_attention(
 
     Raises:
         ValueError: another pse_type than 0 and 1.
-
-    Source: MindSpore's `ops.speed_fusion_attention`.
 
     Example:
         >>> x = ops.ones((1, 2, 4), mycel.float32)

@@ -167,8 +167,6 @@ def nll_loss(x, target, weight=None, *, ignore_index=-100, reduction="mean", smo
     Raises:
         ValueError: shapes that do not go together, or an unknown reduction.
 
-    Source: MindSpore's `ops.nll_loss`.
-
     Example:
         >>> print(ops.nll_loss(Tensor([[-1.0, -2.0]]), Tensor([1])))
         2.0
@@ -188,8 +186,6 @@ def _strict(x, target, *_, ignore_index, **__):
 )
 def nll_loss_of_mint(x, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """The negative log-likelihood of class numbers; see `ops.nll_loss`.
-
-    Source: MindSpore's `mint.nn.functional.nll_loss`.
 
     Example:
         >>> print(mint.nn.functional.nll_loss(Tensor([[-1.0, -2.0]]), Tensor([1])))
@@ -228,8 +224,6 @@ def cross_entropy(x, target, weight=None, *, ignore_index=-100, reduction="mean"
     Raises:
         ValueError: shapes that do not go together, or an unknown reduction.
 
-    Source: MindSpore's `ops.cross_entropy`.
-
     Example:
         >>> print(ops.cross_entropy(Tensor([[0.0, 0.0]]), Tensor([1])))
         0.6931472
@@ -251,8 +245,6 @@ def cross_entropy_of_mint(
     x, target, weight=None, *, ignore_index=-100, reduction="mean", smoothing=0.0
 ):
     """The cross entropy of predictions and classes; see `ops.cross_entropy`.
-
-    Source: MindSpore's `mint.nn.functional.cross_entropy`.
 
     Example:
         >>> print(mint.nn.functional.cross_entropy(Tensor([[0.0, 0.0]]), Tensor([1])))
@@ -287,8 +279,6 @@ def _of_probabilities(logs, target, weight, reduction, smoothing):
 def nll_with_weight(x, target, weight, *, ignore_index=-100, reduction="mean"):
     """The negative log-likelihood of class numbers, and the sum of the weights that counted.
 
-    Source: MindSpore's `ops.NLLLoss`.
-
     Example:
         >>> x, w = Tensor([[-1.0, -2.0]]), Tensor([1.0, 3.0])
         >>> [loss.item() for loss in ops.NLLLoss()(x, Tensor([1]), w)]
@@ -317,8 +307,6 @@ def softmax_cross_entropy_with_logits(x, labels):
     Raises:
         ValueError: different shapes.
 
-    Source: MindSpore's `ops.SoftmaxCrossEntropyWithLogits`.
-
     Example:
         >>> loss, slope = ops.SoftmaxCrossEntropyWithLogits()(
         ...     Tensor([[0.0, 0.0]]), Tensor([[0.0, 1.0]]))
@@ -345,8 +333,6 @@ def sparse_softmax_cross_entropy_with_logits(x, labels, *, is_grad=False):
 
     Raises:
         ValueError: shapes that do not go together.
-
-    Source: MindSpore's `ops.SparseSoftmaxCrossEntropyWithLogits`.
 
     Example:
         >>> loss = ops.SparseSoftmaxCrossEntropyWithLogits()
@@ -391,8 +377,6 @@ def mse_loss(x, target, *, reduction="mean"):
     Raises:
         ValueError: shapes that do not fit, or an unknown reduction.
 
-    Source: MindSpore's `ops.mse_loss`.
-
     Example:
         >>> print(ops.mse_loss(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
         2.0
@@ -409,8 +393,6 @@ def mse_loss(x, target, *, reduction="mean"):
 def l1_loss(x, target, *, reduction="mean"):
     """The absolute differences.
 
-    Source: MindSpore's `ops.l1_loss`.
-
     Example:
         >>> print(ops.l1_loss(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
         1.0
@@ -426,8 +408,6 @@ def l1_loss(x, target, *, reduction="mean"):
 )
 def smooth_l1_loss(x, target, *, beta=1.0, reduction="none"):
     """Half the squared difference over beta below beta, the absolute one less beta / 2 above.
-
-    Source: MindSpore's `ops.smooth_l1_loss`, `ops.SmoothL1Loss`.
 
     Example:
         >>> print(ops.smooth_l1_loss(Tensor([0.0, 3.0]), Tensor([1.0, 1.0])))
@@ -450,8 +430,6 @@ def huber_loss(x, target, *, reduction="mean", delta=1.0):
 
     Raises:
         ValueError: delta is not positive.
-
-    Source: MindSpore's `ops.huber_loss`.
 
     Example:
         >>> print(ops.huber_loss(Tensor([0.0, 3.0]), Tensor([1.0, 1.0]), "none"))
@@ -482,8 +460,6 @@ def binary_cross_entropy(x, target, weight=None, *, reduction="mean"):
 
     Raises:
         ValueError: different shapes, or an unknown reduction.
-
-    Source: MindSpore's `ops.binary_cross_entropy`, `ops.BinaryCrossEntropy`.
 
     Example:
         >>> print(ops.binary_cross_entropy(Tensor([0.5]), Tensor([1.0])))
@@ -533,8 +509,6 @@ def binary_cross_entropy_with_logits(x, target, weight=None, positive=None, *, r
     Raises:
         ValueError: different shapes, or an unknown reduction.
 
-    Source: MindSpore's `ops.binary_cross_entropy_with_logits`, `ops.BCEWithLogitsLoss`.
-
     Example:
         >>> print(ops.binary_cross_entropy_with_logits(Tensor([0.0]), Tensor([1.0])))
         0.6931472
@@ -551,8 +525,6 @@ def binary_cross_entropy_with_logits(x, target, weight=None, positive=None, *, r
 @composite("SigmoidCrossEntropyWithLogits()(logits, label)")
 def sigmoid_cross_entropy_with_logits(logits, label):
     """The cross entropy of sigmoid(logits) and probabilities, element by element.
-
-    Source: MindSpore's `ops.SigmoidCrossEntropyWithLogits`.
 
     Example:
         >>> print(ops.SigmoidCrossEntropyWithLogits()(Tensor([0.0]), Tensor([1.0])))
@@ -574,8 +546,6 @@ def kl_div(x, target, *, reduction="mean", log_target=False):
 
     Raises:
         ValueError: shapes that do not fit, or an unknown reduction.
-
-    Source: MindSpore's `ops.kl_div`, `ops.KLDivLoss`.
 
     Example:
         >>> print(ops.kl_div(Tensor([0.0]), Tensor([1.0])))

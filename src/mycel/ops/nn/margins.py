@@ -44,8 +44,6 @@ def _above_zero(x, at_zero=0.0):
 def margin_ranking_loss(x, y, target, *, margin=0.0, reduction="mean"):
     """max(0, -target · (x - y) + margin): x should be larger where target is 1.
 
-    Source: MindSpore's `ops.margin_ranking_loss`.
-
     Example:
         >>> print(ops.margin_ranking_loss(Tensor([1.0]), Tensor([3.0]), Tensor([1.0])))
         2.0
@@ -63,8 +61,6 @@ def soft_margin_loss(x, target, *, reduction="mean"):
 
     Raises:
         ValueError: different shapes, or an unknown reduction.
-
-    Source: MindSpore's `ops.soft_margin_loss`, `ops.SoftMarginLoss`.
 
     Example:
         >>> print(ops.soft_margin_loss(Tensor([0.0]), Tensor([1.0])))
@@ -90,8 +86,6 @@ def multi_margin_loss(x, target, weight=None, *, power=1, margin=1.0, reduction=
 
     Raises:
         ValueError: another power, or shapes that do not go together.
-
-    Source: MindSpore's `ops.multi_margin_loss`, `ops.MultiMarginLoss`.
 
     Example:
         >>> print(ops.multi_margin_loss(Tensor([[1.0, 0.5]]), Tensor([0])))
@@ -160,8 +154,6 @@ def multilabel_margin_loss(x, target, *, reduction="mean"):
     Raises:
         ValueError: different shapes, or an unknown reduction.
 
-    Source: MindSpore's `ops.multilabel_margin_loss`.
-
     Example:
         >>> print(ops.multilabel_margin_loss(Tensor([[1.0, 0.5]]), Tensor([[0, -1]])))
         0.25
@@ -172,8 +164,6 @@ def multilabel_margin_loss(x, target, *, reduction="mean"):
 @op("MultilabelMarginLoss(reduction=reduction)(x, target)", indices=_labels)
 def multilabel_margin_with_hits(x, target, *, reduction="mean"):
     """`multilabel_margin_loss`, and which classes are labelled, Int32 of x's shape.
-
-    Source: MindSpore's `ops.MultilabelMarginLoss`.
 
     Example:
         >>> loss, hits = ops.MultilabelMarginLoss()(Tensor([[1.0, 0.5]]), Tensor([[0, -1]]))
@@ -189,8 +179,6 @@ def multilabel_soft_margin_loss(x, target, weight=None, *, reduction="mean"):
 
     Args:
         x: [N, C]; target: 1 for a labelled class, else 0; weight: a factor for each class.
-
-    Source: MindSpore's `ops.multilabel_soft_margin_loss`.
 
     Example:
         >>> print(ops.multilabel_soft_margin_loss(Tensor([[0.0]]), Tensor([[1.0]])))
@@ -221,8 +209,6 @@ def triplet_margin_loss(
     Raises:
         ValueError: shapes that do not broadcast, or an unknown reduction.
 
-    Source: MindSpore's `ops.triplet_margin_loss`, `ops.TripletMarginLoss`.
-
     Example:
         >>> x, near, far = Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]]), Tensor([[0.0, 2.0]])
         >>> print(ops.triplet_margin_loss(x, near, far, 1.0, eps=0.0))
@@ -251,8 +237,6 @@ def gaussian_nll_loss(x, target, variance, *, full=False, epsilon=1e-6, reductio
     Raises:
         ValueError: epsilon is not positive, or an unknown reduction.
 
-    Source: MindSpore's `ops.gaussian_nll_loss`.
-
     Example:
         >>> print(ops.gaussian_nll_loss(Tensor([1.0]), Tensor([3.0]), Tensor([1.0])))
         2.0
@@ -275,8 +259,6 @@ def hinge_embedding_loss(x, target, *, margin=1.0, reduction="mean"):
 
     Raises:
         ValueError: an unknown reduction.
-
-    Source: MindSpore's `ops.hinge_embedding_loss`.
 
     Example:
         >>> print(ops.hinge_embedding_loss(Tensor([0.5, 0.25]), Tensor([1, -1]), reduction="sum"))
@@ -302,8 +284,6 @@ def cosine_embedding_loss(x, y, target, *, margin=0.0, reduction="mean"):
     Raises:
         ValueError: a margin outside of -1 … 1, or an unknown reduction.
 
-    Source: MindSpore's `ops.cosine_embedding_loss`.
-
     Example:
         >>> x, y = Tensor([[1.0, 0.0]]), Tensor([[0.0, 4.0]])
         >>> print(ops.cosine_embedding_loss(x, y, Tensor([1])))
@@ -324,8 +304,6 @@ def cosine_embedding_loss(x, y, target, *, margin=0.0, reduction="mean"):
 @op("L2Loss()(input_x=x)")
 def l2_loss(x):
     """Half the sum of squares.
-
-    Source: MindSpore's `ops.L2Loss`.
 
     Example:
         >>> print(ops.L2Loss()(Tensor([2.0])))

@@ -160,8 +160,6 @@ def batch_norm(
     Raises:
         ValueError: a vector does not fit the channels.
 
-    Source: MindSpore's `ops.batch_norm`.
-
     Example:
         >>> one, zero = Tensor([1.0]), Tensor([0.0])
         >>> print(ops.batch_norm(Tensor([[1.0], [3.0]]), zero, one, one, zero, True).round(3))
@@ -186,8 +184,6 @@ def batch_norm_with_statistics(
 
     Returns:
         The output, mean, variance, mean, variance.
-
-    Source: MindSpore's `ops.BatchNorm`.
 
     Example:
         >>> one, zero = Tensor([1.0]), Tensor([0.0])
@@ -272,8 +268,6 @@ def layer_norm(x, shape, weight=None, bias=None, epsilon=1e-5):
     Raises:
         ValueError: x does not end in `shape`, or weight or bias has another.
 
-    Source: MindSpore's `ops.layer_norm`.
-
     Example:
         >>> print(ops.layer_norm(Tensor([[1.0, 3.0]]), (2,)).round(3))
         [[-1.  1.]]
@@ -295,8 +289,6 @@ def layer_norm_with_statistics(
     x, weight, bias, begin_norm_axis=1, begin_params_axis=1, epsilon=1e-7
 ):
     """`layer_norm` from a dimension on, with mean and variance, their dimensions kept.
-
-    Source: MindSpore's `ops.LayerNorm`.
 
     Example:
         >>> one, zero = Tensor([1.0, 1.0]), Tensor([0.0, 0.0])
@@ -330,8 +322,6 @@ def group_norm(x, groups, weight=None, bias=None, epsilon=1e-5):
     Raises:
         ValueError: the channels do not divide into the groups.
 
-    Source: MindSpore's `ops.group_norm`.
-
     Example:
         >>> print(ops.group_norm(Tensor([[1.0, 3.0]]), 1).round(3))
         [[-1.  1.]]
@@ -353,8 +343,6 @@ def rms_norm(x, weight, *, epsilon=1e-6):
 
     Returns:
         The output, and 1 / root of the mean square.
-
-    Source: MindSpore's `ops.rms_norm`.
 
     Example:
         >>> print(ops.rms_norm(Tensor([3.0, 3.0]), Tensor([1.0, 1.0]))[0])

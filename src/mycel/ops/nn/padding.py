@@ -89,8 +89,6 @@ def pad(x, padding, mode="constant", value=None, contiguous=True):
     Raises:
         ValueError: an unknown mode, or padding that does not fit x.
 
-    Source: MindSpore's `ops.pad`.
-
     Example:
         >>> print(ops.pad(Tensor([1, 2]), (1, 0)))
         [0 1 2]
@@ -115,8 +113,6 @@ def pad(x, padding, mode="constant", value=None, contiguous=True):
 def pad_pairs(x, paddings):
     """x with zeros around it; `paddings` has (in front, behind) for each dimension.
 
-    Source: MindSpore's `ops.Pad`.
-
     Example:
         >>> print(ops.Pad(((1, 0),))(Tensor([1, 2])))
         [0 1 2]
@@ -130,8 +126,6 @@ def mirror_pad(x, paddings, mode="REFLECT"):
 
     Raises:
         ValueError: an unknown mode, or padding that does not fit x.
-
-    Source: MindSpore's `ops.MirrorPad`.
 
     Example:
         >>> print(ops.MirrorPad("SYMMETRIC")(Tensor([1, 2]), ((1, 1),)))
@@ -149,8 +143,6 @@ def padded_tail(x, pad_dim_size=8):
 
     Raises:
         ValueError: the last dimension has another length than 1, or `pad_dim_size` is below 1.
-
-    Source: MindSpore's `ops.padding`, `ops.Padding`.
 
     Example:
         >>> print(ops.padding(Tensor([[8.0], [10.0]]), 3))

@@ -24,8 +24,6 @@ def pixel_shuffle(x, *, factor):
     Raises:
         ValueError: too few dimensions, or channels that factor² does not divide.
 
-    Source: MindSpore's `ops.pixel_shuffle`.
-
     Example:
         >>> print(ops.pixel_shuffle(ops.arange(4).reshape(1, 4, 1, 1), 2))
         [[[[0 1]
@@ -46,8 +44,6 @@ def pixel_unshuffle(x, *, factor):
     Raises:
         ValueError: too few dimensions, or lengths that the factor does not divide.
 
-    Source: MindSpore's `ops.pixel_unshuffle`.
-
     Example:
         >>> print(ops.pixel_unshuffle(ops.arange(4).reshape(1, 1, 2, 2), 2).reshape(-1))
         [0 1 2 3]
@@ -66,8 +62,6 @@ def depth_to_space(x, *, block_size):
 
     Raises:
         ValueError: not four dimensions, or channels that block² does not divide.
-
-    Source: MindSpore's `ops.DepthToSpace`.
 
     Example:
         >>> print(ops.DepthToSpace(2)(ops.arange(4).reshape(1, 4, 1, 1)))
@@ -88,8 +82,6 @@ def space_to_depth(x, *, block_size):
 
     Raises:
         ValueError: not four dimensions, or lengths that the block does not divide.
-
-    Source: MindSpore's `ops.SpaceToDepth`.
 
     Example:
         >>> print(ops.SpaceToDepth(2)(ops.arange(4).reshape(1, 1, 2, 2)).reshape(-1))
@@ -149,8 +141,6 @@ def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
 
     Raises:
         ValueError: columns that do not fit.
-
-    Source: MindSpore's `ops.fold`.
 
     Example:
         >>> print(ops.fold(ops.ones((1, 4, 2)), (2, 3), 2)[0, 0])

@@ -141,8 +141,6 @@ def max_pool2d(
     Raises:
         ValueError: a window that does not fit.
 
-    Source: MindSpore's `ops.max_pool2d`.
-
     Example:
         >>> print(ops.max_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
         [[[4.]]]
@@ -197,8 +195,6 @@ def max_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
     Raises:
         ValueError: an unknown mode or layout, or a window that does not fit.
 
-    Source: MindSpore's `ops.MaxPool`.
-
     Example:
         >>> ops.MaxPool(2, 2)(ops.ones((1, 1, 4, 4), mycel.float32)).shape
         (1, 1, 2, 2)
@@ -211,8 +207,6 @@ def max_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
 )
 def max_pool_with_argmax(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
     """`MaxPool` with the positions of the maxima, counted through C, H and W, Int32.
-
-    Source: MindSpore's `ops.MaxPoolWithArgmax`.
 
     Example:
         >>> print(ops.MaxPoolWithArgmax(2, 2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))[1])
@@ -234,8 +228,6 @@ def mean_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
 
     Raises:
         ValueError: an unknown mode or layout, or a window that does not fit.
-
-    Source: MindSpore's `ops.AvgPool`.
 
     Example:
         >>> ops.AvgPool(2, 2)(ops.ones((1, 1, 4, 4), mycel.float32)).shape
@@ -276,8 +268,6 @@ def avg_pool2d(
     Raises:
         ValueError: a window that does not fit.
 
-    Source: MindSpore's `ops.avg_pool2d`.
-
     Example:
         >>> print(ops.avg_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
         [[[2.5]]]
@@ -295,8 +285,6 @@ def avg_pool2d(
 )
 def avg_pool1d(x, kernel_size=1, stride=1, padding=0, ceil_mode=False, count_include_pad=True):
     """The mean of every window of [N, C, L] or [C, L].
-
-    Source: MindSpore's `ops.avg_pool1d`.
 
     Example:
         >>> print(ops.avg_pool1d(Tensor([[1.0, 3.0]]), 2))
@@ -356,8 +344,6 @@ def adaptive_mean(x, output_size, space):
 def adaptive_avg_pool2d(x, output_size):
     """The mean of regions that cover H and W, `output_size` of them; None keeps a length.
 
-    Source: MindSpore's `ops.adaptive_avg_pool2d`, `ops.AdaptiveAvgPool2D`.
-
     Example:
         >>> print(ops.adaptive_avg_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 1))
         [[[2.5]]]
@@ -371,8 +357,6 @@ def adaptive_avg_pool2d(x, output_size):
 )
 def adaptive_avg_pool1d(x, output_size):
     """The mean of `output_size` regions that cover the last dimension.
-
-    Source: MindSpore's `ops.adaptive_avg_pool1d`.
 
     Example:
         >>> print(ops.adaptive_avg_pool1d(Tensor([[[1.0, 3.0]]]), 1))
@@ -435,8 +419,6 @@ def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
 
     Raises:
         ValueError: a window that does not fit.
-
-    Source: MindSpore's `ops.unfold`.
 
     Example:
         >>> ops.unfold(ops.ones((1, 1, 3, 3), mycel.float32), 2).shape

@@ -89,8 +89,6 @@ def apply_rotary_pos_emb(query, key, cos, sin, place, cos_format=0):
     Raises:
         ValueError: another cos_format, whose meaning MindSpore does not document.
 
-    Source: MindSpore's `ops.ApplyRotaryPosEmb`.
-
     Example:
         >>> x, one = Tensor([[[1.0, 2.0]]]), Tensor([[1.0, 1.0]])
         >>> query, key = ops.ApplyRotaryPosEmb(2)(x, x, one * 0, one, Tensor([1]))
@@ -130,8 +128,6 @@ def add_rms_norm(x, y, weight, epsilon=1e-6):
 
     Returns:
         The output, 1 / root of the mean square, and x + y.
-
-    Source: MindSpore's `ops.add_rms_norm`.
 
     Example:
         >>> one = Tensor([1.0, 1.0])

@@ -127,8 +127,6 @@ def roi_align(x, regions, height, width, scale, sample_num=2, roi_end_mode=1):
     Raises:
         ValueError: other shapes, or another roi_end_mode.
 
-    Source: MindSpore's `ops.ROIAlign`.
-
     Example:
         >>> x = ops.arange(16.0).reshape(1, 1, 4, 4)
         >>> print(ops.ROIAlign(1, 2, 1.0)(x, Tensor([[0.0, 0.0, 0.0, 2.0, 2.0]])))
@@ -254,8 +252,6 @@ def crop_and_resize(x, boxes, numbers, *, size, method="bilinear", outside=0.0):
 
     Raises:
         ValueError: an unknown method, or shapes that do not go together.
-
-    Source: MindSpore's `ops.crop_and_resize`, `ops.CropAndResize`.
 
     Example:
         >>> x, box = ops.arange(4.0).reshape(1, 2, 2, 1), Tensor([[0.0, 0.0, 1.0, 1.0]])

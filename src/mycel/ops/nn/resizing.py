@@ -246,8 +246,6 @@ def interpolate(
         ValueError: an unknown mode, one that does not fit x, or sizes that are not there, given
             twice, of another count or not positive.
 
-    Source: MindSpore's `ops.interpolate`, `ops.upsample`.
-
     Example:
         >>> x = Tensor([[[1.0, 3.0]]])
         >>> print(ops.interpolate(x, size=3, mode="linear", align_corners=True))
@@ -281,8 +279,6 @@ def interpolate_exactly(
 
     Raises:
         ValueError: as `ops.interpolate`.
-
-    Source: MindSpore's `mint.nn.functional.interpolate`.
 
     Example:
         >>> print(mint.nn.functional.interpolate(Tensor([[[1.0, 3.0]]]), scale_factor=2))
@@ -364,8 +360,6 @@ def resize_nearest(x, size, align_corners=False, half_pixel_centers=False):
     Raises:
         ValueError: no images, a size that is not positive, or both kinds of positions.
 
-    Source: MindSpore's `ops.ResizeNearestNeighbor`, `ops.ResizeNearestNeighborV2`.
-
     Example:
         >>> print(ops.ResizeNearestNeighbor((1, 4))(Tensor([[[[1.0, 2.0]]]])))
         [[[[1. 1. 2. 2.]]]]
@@ -388,8 +382,6 @@ def resize_bilinear(x, size, align_corners=False, half_pixel_centers=False):
     Raises:
         ValueError: no images, a size that is not positive, or both kinds of positions.
 
-    Source: MindSpore's `ops.ResizeBilinear`, `ops.ResizeBilinearV2`.
-
     Example:
         >>> print(ops.ResizeBilinear((1, 3), align_corners=True)(Tensor([[[[1.0, 2.0]]]])))
         [[[[1.  1.5 2. ]]]]
@@ -403,8 +395,6 @@ def resize_bicubic(x, size, align_corners=False, half_pixel_centers=False):
 
     Raises:
         ValueError: no images, a size that is not positive, or both kinds of positions.
-
-    Source: MindSpore's `ops.ResizeBicubic`.
 
     Example:
         >>> print(ops.ResizeBicubic(align_corners=True)(Tensor([[[[1.0, 2.0]]]]), (1, 3)))

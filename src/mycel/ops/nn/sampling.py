@@ -142,8 +142,6 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=No
     Raises:
         ValueError: an unknown mode, or shapes that do not go together.
 
-    Source: MindSpore's `ops.grid_sample`.
-
     Example:
         >>> x, middle = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), Tensor([[[[0.0, 0.0]]]])
         >>> print(ops.grid_sample(x, middle))
@@ -192,8 +190,6 @@ def affine_grid(theta, size, align_corners=False):
 
     Raises:
         ValueError: a size that does not fit theta.
-
-    Source: MindSpore's `ops.affine_grid`, `ops.AffineGrid`.
 
     Example:
         >>> print(ops.affine_grid(Tensor([[[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2), True))

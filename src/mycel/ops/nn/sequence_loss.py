@@ -189,8 +189,6 @@ def ctc_loss(logs, labels, steps, lengths, blank=0, reduction="none", zero_infin
             there are more labels than steps.
         TypeError: labels or lengths that are not integers, or logarithms that are.
 
-    Source: MindSpore's `ops.ctc_loss`, `ops.CTCLossV2`.
-
     Example:
         >>> logs = ops.log_softmax(ops.zeros((1, 1, 2), mycel.float32))
         >>> one = Tensor([1])
@@ -353,8 +351,6 @@ def ctc_loss_of_logits(
             more than there is, or there are more labels than steps.
         TypeError: places, labels or lengths that are not integers, or logits that are.
 
-    Source: MindSpore's `ops.CTCLoss`.
-
     Example:
         >>> logits, labels = ops.zeros((1, 1, 2), mycel.float32), (Tensor([[0, 0]]), Tensor([0]))
         >>> print(ops.CTCLoss()(logits, *labels, Tensor([1]))[0])
@@ -400,8 +396,6 @@ def ctc_greedy_decoder(x, steps, merge_repeated=True):
     Raises:
         ValueError: shapes that do not go together.
         OutOfRangeError: a length is more than there is.
-
-    Source: MindSpore's `ops.ctc_greedy_decoder`, `ops.CTCGreedyDecoder`.
 
     Example:
         >>> x = Tensor([[[9.0, 0.0, 0.0]], [[0.0, 0.0, 9.0]], [[0.0, 9.0, 0.0]]])

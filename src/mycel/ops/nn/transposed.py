@@ -177,8 +177,6 @@ def conv_transpose(
     Raises:
         ValueError: shapes, channels or attributes that do not go together.
 
-    Source: MindSpore's `ops.conv_transpose2d`.
-
     Example:
         >>> x, w = ops.ones((1, 1, 2, 2), mycel.float32), ops.ones((1, 1, 2, 2), mycel.float32)
         >>> print(ops.conv_transpose2d(x, w))
@@ -232,8 +230,6 @@ def convolution_backwards(
 
     Raises:
         ValueError: a convolution of an `input_size` does not give the shape of x.
-
-    Source: MindSpore's `ops.Conv2DTranspose`, `ops.Conv2DBackpropInput`.
 
     Example:
         >>> x, w = ops.ones((1, 1, 2, 2), mycel.float32), ops.ones((1, 1, 2, 2), mycel.float32)
@@ -309,8 +305,6 @@ def conv3d_transpose(
     Raises:
         ValueError: shapes, channels or attributes that do not go together.
 
-    Source: MindSpore's `ops.Conv3DTranspose`.
-
     Example:
         >>> x, w = ops.ones((1, 1, 1, 1, 2)), ops.ones((1, 1, 1, 1, 2))
         >>> print(ops.Conv3DTranspose(1, 1, (1, 1, 2))(x, w).asnumpy().ravel())
@@ -350,8 +344,6 @@ def depthwise_convolution(
 
     Raises:
         ValueError: shapes or attributes that do not go together.
-
-    Source: MindSpore's `ops.DepthwiseConv2dNative`.
 
     Example:
         >>> x, weight = ops.ones((1, 2, 3, 3)), ops.ones((1, 2, 3, 3))

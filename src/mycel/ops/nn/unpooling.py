@@ -78,8 +78,6 @@ def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, output_size=No
     Raises:
         ValueError: shapes that do not go together.
 
-    Source: MindSpore's `ops.max_unpool1d`.
-
     Example:
         >>> print(ops.max_unpool1d(Tensor([[5.0, 6.0]]), Tensor([[1, 2]]), 2))
         [[0. 5. 6. 0.]]
@@ -103,8 +101,6 @@ def max_unpool2d(
 
     Raises:
         ValueError: shapes that do not go together, or another layout.
-
-    Source: MindSpore's `ops.max_unpool2d`, `ops.MaxUnpool2D`.
 
     Example:
         >>> print(ops.max_unpool2d(Tensor([[[5.0]]]), Tensor([[[2]]]), 2))
@@ -132,8 +128,6 @@ def max_unpool3d(
 
     Raises:
         ValueError: shapes that do not go together, or another layout.
-
-    Source: MindSpore's `ops.max_unpool3d`, `ops.MaxUnpool3D`.
 
     Example:
         >>> ops.max_unpool3d(ops.ones((1, 1, 1, 1)), ops.zeros((1, 1, 1, 1), mycel.int64), 2).shape
@@ -183,8 +177,6 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
         TypeError: norm_type is not a number.
         ValueError: a window that does not fit.
 
-    Source: MindSpore's `ops.lp_pool1d`.
-
     Example:
         >>> print(ops.lp_pool1d(Tensor([[3.0, 4.0]]), 2, 2))
         [[5.]]
@@ -204,8 +196,6 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     Raises:
         TypeError: norm_type is not a number.
         ValueError: a window that does not fit.
-
-    Source: MindSpore's `ops.lp_pool2d`.
 
     Example:
         >>> print(ops.lp_pool2d(Tensor([[[3.0, 4.0]]]), 2, (1, 2)))
@@ -316,8 +306,6 @@ def fractional_max_pool2d(
     Raises:
         ValueError: both or neither of the sizes, or windows that do not fit.
 
-    Source: MindSpore's `ops.fractional_max_pool2d`.
-
     Example:
         >>> ops.fractional_max_pool2d(ops.ones((1, 1, 5, 6)), 2, (3, 4)).shape
         (1, 1, 3, 4)
@@ -343,8 +331,6 @@ def fractional_max_pool3d(
     Raises:
         ValueError: both or neither of the sizes, or windows that do not fit.
 
-    Source: MindSpore's `ops.fractional_max_pool3d`.
-
     Example:
         >>> ops.fractional_max_pool3d(ops.ones((1, 1, 4, 5, 6)), 2, (2, 3, 4)).shape
         (1, 1, 2, 3, 4)
@@ -359,8 +345,6 @@ def fractional_max_pool3d(
 )
 def fractional_max_pool_of_samples(x, samples, ksize, output_shape, data_format="NCHW"):
     """`fractional_max_pool2d` by given numbers, and the positions of the maxima.
-
-    Source: MindSpore's `ops.FractionalMaxPoolWithFixedKsize`.
 
     Example:
         >>> pool = ops.FractionalMaxPoolWithFixedKsize(2, (1, 1))
@@ -378,8 +362,6 @@ def fractional_max_pool_of_samples(x, samples, ksize, output_shape, data_format=
 )
 def fractional_max_pool3d_of_samples(x, samples, ksize, output_shape, data_format="NCDHW"):
     """`fractional_max_pool3d` by given numbers, and the positions of the maxima.
-
-    Source: MindSpore's `ops.FractionalMaxPool3DWithFixedKsize`.
 
     Example:
         >>> pool = ops.FractionalMaxPool3DWithFixedKsize(1, (1, 1, 1))
@@ -414,8 +396,6 @@ def max_pool_with_positions(
     Raises:
         ValueError: a window that does not fit.
 
-    Source: MindSpore's `ops.MaxPoolWithArgmaxV2`.
-
     Example:
         >>> pooled, places = ops.MaxPoolWithArgmaxV2(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))
         >>> print(pooled, places)
@@ -446,8 +426,6 @@ def max_pool3d_with_positions(
 
     Raises:
         ValueError: a window that does not fit, or another layout.
-
-    Source: MindSpore's `ops.MaxPool3DWithArgmax`.
 
     Example:
         >>> pooled, places = ops.MaxPool3DWithArgmax(2, 1, 0)(ops.ones((1, 1, 2, 2, 2)))

@@ -51,8 +51,6 @@ def conv3d(
     Raises:
         ValueError: shapes, channels or attributes that do not go together.
 
-    Source: MindSpore's `ops.Conv3D`.
-
     Example:
         >>> x, w = ops.ones((1, 1, 2, 2, 2)), ops.ones((1, 1, 2, 2, 2))
         >>> print(ops.Conv3D(1, 2)(x, w).asnumpy().ravel())
@@ -78,8 +76,6 @@ def max_pool3d(
 
     Raises:
         ValueError: a window that does not fit.
-
-    Source: MindSpore's `ops.max_pool3d`.
 
     Example:
         >>> print(ops.max_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (1, 2, 2)))
@@ -126,8 +122,6 @@ def max_pool_volume(
     Raises:
         ValueError: an unknown mode or layout, or a window that does not fit.
 
-    Source: MindSpore's `ops.MaxPool3D`.
-
     Example:
         >>> ops.MaxPool3D(2, 2)(ops.ones((1, 1, 4, 4, 4))).shape
         (1, 1, 2, 2, 2)
@@ -161,8 +155,6 @@ def avg_pool3d(
 
     Raises:
         ValueError: a window that does not fit.
-
-    Source: MindSpore's `ops.avg_pool3d`.
 
     Example:
         >>> print(ops.avg_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (1, 2, 2)))
@@ -198,8 +190,6 @@ def mean_pool_volume(
     Raises:
         ValueError: an unknown mode or layout, or a window that does not fit.
 
-    Source: MindSpore's `ops.AvgPool3D`.
-
     Example:
         >>> ops.AvgPool3D(2, 2)(ops.ones((1, 1, 4, 4, 4))).shape
         (1, 1, 2, 2, 2)
@@ -220,8 +210,6 @@ def mean_pool_volume(
 )
 def adaptive_avg_pool3d(x, output_size):
     """The mean of regions that cover D, H and W, `output_size` of them; None keeps a length.
-
-    Source: MindSpore's `ops.adaptive_avg_pool3d`, `ops.AdaptiveAvgPool3D`.
 
     Example:
         >>> print(ops.adaptive_avg_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1))
@@ -278,8 +266,6 @@ def _adaptive_maximum(x, output_size, space, positions=False):
 def adaptive_max_pool1d(x, output_size):
     """The maximum of `output_size` regions that cover the last dimension.
 
-    Source: MindSpore's `ops.adaptive_max_pool1d`.
-
     Example:
         >>> print(ops.adaptive_max_pool1d(Tensor([[[1.0, 3.0]]]), 1))
         [[[3.]]]
@@ -293,8 +279,6 @@ def adaptive_max_pool1d(x, output_size):
 def adaptive_max_pool_line(x, output_size, return_indices=False):
     """`ops.adaptive_max_pool1d`, on request with the positions of the maxima.
 
-    Source: MindSpore's `mint.nn.functional.adaptive_max_pool1d`.
-
     Example:
         >>> print(mint.nn.functional.adaptive_max_pool1d(Tensor([[[1.0, 3.0]]]), 1, True)[1])
         [[[1]]]
@@ -305,8 +289,6 @@ def adaptive_max_pool_line(x, output_size, return_indices=False):
 @composite("AdaptiveMaxPool2D(output_size)(input=x)")
 def adaptive_max_pool_image(x, output_size):
     """The maximum of regions that cover H and W, and its positions, counted through H and W.
-
-    Source: MindSpore's `ops.AdaptiveMaxPool2D`.
 
     Example:
         >>> pooled, places = ops.AdaptiveMaxPool2D(1)(Tensor([[[1.0, 2.0], [3.0, 4.0]]]))
@@ -322,8 +304,6 @@ def adaptive_max_pool3d(x, output_size, return_indices=False):
 
     Args:
         return_indices: give the positions of the maxima too, Int32, counted through D, H and W.
-
-    Source: MindSpore's `ops.adaptive_max_pool3d`.
 
     Example:
         >>> print(ops.adaptive_max_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1))

@@ -28,8 +28,6 @@ def scaled_laplace(mean, scale, key, *, shape):
 def laplace(shape, mean, scale, seed=None):
     """Numbers of a Laplace distribution around `mean`.
 
-    Source: MindSpore's `ops.laplace`.
-
     Example:
         >>> ops.laplace((2, 3), Tensor(0.0), Tensor(1.0)).shape
         (2, 3)
@@ -44,8 +42,6 @@ def laplace(shape, mean, scale, seed=None):
 )
 def standard_laplace(shape, seed=None, seed2=0):
     """Numbers of a Laplace distribution of mean 0 and scale 1.
-
-    Source: MindSpore's `ops.standard_laplace`, `ops.StandardLaplace`.
 
     Example:
         >>> ops.standard_laplace((2, 3)).shape
@@ -68,8 +64,6 @@ def scaled_gamma(alpha, beta, key, *, shape):
 def gamma(shape, alpha, beta, seed=None, seed2=0):
     """Numbers of a gamma distribution: `shape` of them for each pair of parameters.
 
-    Source: MindSpore's `ops.gamma`, `ops.Gamma`.
-
     Example:
         >>> ops.gamma((2,), Tensor([1.0, 2.0]), Tensor([1.0])).shape
         (2, 2)
@@ -89,8 +83,6 @@ def draw_poisson(rate, key, *, shape, dtype):
 def random_poisson(shape, rate, seed=None, dtype=float32):
     """Counts of a Poisson distribution: `shape` of them for each rate.
 
-    Source: MindSpore's `ops.random_poisson`.
-
     Example:
         >>> ops.random_poisson((2,), Tensor([1.0, 2.0])).shape
         (2, 2)
@@ -102,8 +94,6 @@ def random_poisson(shape, rate, seed=None, dtype=float32):
 @composite("Poisson(seed=(seed, 0), seed2=(seed2, 0))(shape, mean=rate)")
 def poisson(shape, rate, seed=0, seed2=0):
     """Int32 counts of a Poisson distribution: `shape` of them for each mean.
-
-    Source: MindSpore's `ops.Poisson`.
 
     Example:
         >>> ops.Poisson()((2,), Tensor([1.0, 2.0])).dtype
@@ -124,8 +114,6 @@ def padded_order(n, max_length=1, pad=-1, dtype=int32):
 
     Raises:
         ValueError: `max_length` is below 1, or `n` has more than one element.
-
-    Source: MindSpore's `mindspore.ops.Randperm`.
 
     Example:
         >>> made = ops.Randperm(max_length=4, pad=-1)(Tensor([2], ms.int32)).tolist()
@@ -170,8 +158,6 @@ def cauchy(x, median=0.0, sigma=1.0):
     Raises:
         TypeError: x has integers.
 
-    Source: MindSpore's `Tensor.cauchy`.
-
     Example:
         >>> Tensor([1.0, 2.0]).cauchy(5.0).shape
         (2,)
@@ -191,8 +177,6 @@ def log_normal(x, mean=1.0, std=2.0):
     Raises:
         TypeError: x has integers.
         ValueError: std is negative.
-
-    Source: MindSpore's `Tensor.log_normal`.
 
     Example:
         >>> print(Tensor([1.0, 2.0]).log_normal(0.0, 0.0))
@@ -215,8 +199,6 @@ def uniform_like(x, from_=0.0, to=1.0, generator=None):
     Raises:
         TypeError: x has integers.
         RuntimeError: from_ lies above to.
-
-    Source: MindSpore's `Tensor.uniform`.
 
     Example:
         >>> x = Tensor([1.0, 2.0]).uniform(5, 6)

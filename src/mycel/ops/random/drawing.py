@@ -117,8 +117,6 @@ def rand(size=(), dtype=None, seed=None, generator=None, device=None):
     Raises:
         ValueError: the dtype is not real.
 
-    Source: MindSpore's `ops.rand`, `mint.rand`.
-
     Example:
         >>> ops.rand(2, 3).shape
         (2, 3)
@@ -136,8 +134,6 @@ def randn(size=(), dtype=None, seed=None, generator=None, device=None):
     Raises:
         ValueError: the dtype is not real.
 
-    Source: MindSpore's `ops.randn`, `mint.randn`.
-
     Example:
         >>> ops.randn(2, 3).shape
         (2, 3)
@@ -151,8 +147,6 @@ def randint(low, high, size, seed=None, dtype=None):
 
     Raises:
         ValueError: `size` is not a tuple, the dtype is not whole, or `high` is not above `low`.
-
-    Source: MindSpore's `ops.randint`.
 
     Example:
         >>> ops.randint(0, 5, (2, 3)).dtype
@@ -175,8 +169,6 @@ def _integers(low, high, size, key, dtype) -> Tensor:
 def randint_of(low, high=None, size=None, generator=None, dtype=None, device=None):
     """Integers from `low` (0 if two values are given) to before `high`, equally likely.
 
-    Source: MindSpore's `mint.randint`.
-
     Example:
         >>> mint.randint(5, (2, 3)).shape
         (2, 3)
@@ -196,8 +188,6 @@ def rand_like(x, seed=None, dtype=None, device=None):
     Raises:
         ValueError: the element type is not real.
 
-    Source: MindSpore's `ops.rand_like`.
-
     Example:
         >>> ops.rand_like(Tensor([1.0, 2.0])).shape
         (2,)
@@ -215,8 +205,6 @@ def randn_like(x, seed=None, dtype=None, device=None):
     Raises:
         ValueError: the element type is not real.
 
-    Source: MindSpore's `ops.randn_like`.
-
     Example:
         >>> ops.randn_like(Tensor([1.0, 2.0])).shape
         (2,)
@@ -231,8 +219,6 @@ def randint_like(x, low, high, seed=None, dtype=None):
     Raises:
         ValueError: the element type is not whole.
 
-    Source: MindSpore's `ops.randint_like`.
-
     Example:
         >>> ops.randint_like(Tensor([1, 2]), 0, 5).shape
         (2,)
@@ -243,8 +229,6 @@ def randint_like(x, low, high, seed=None, dtype=None):
 @composite("mint.randint_like(input=x, low=low, high=high, dtype=dtype, device=device)")
 def randint_like_of(x, low, high=None, dtype=None, device=None):
     """Integers from `low` (0 if one bound is given) to before `high` in the shape of x.
-
-    Source: MindSpore's `mint.randint_like`.
 
     Example:
         >>> mint.randint_like(Tensor([1, 2]), 5).shape
@@ -280,8 +264,6 @@ def uniform(shape, low, high, seed=None, dtype=float32):
     Raises:
         TypeError: a bound is of another element type.
 
-    Source: MindSpore's `ops.uniform`.
-
     Example:
         >>> ops.uniform((2, 3), Tensor(1.0), Tensor(2.0)).shape
         (2, 3)
@@ -309,8 +291,6 @@ def normal(shape, mean, deviation, seed=None):
     Args:
         mean, stddev: numbers, or Tensors that are broadcast against `shape`.
 
-    Source: MindSpore's `ops.normal`.
-
     Example:
         >>> ops.normal((2, 3), 1.0, 0.1).shape
         (2, 3)
@@ -322,8 +302,6 @@ def normal(shape, mean, deviation, seed=None):
 @composite("mint.normal(mean=mean, std=deviation, size=size, generator=generator)")
 def normal_of(mean=0.0, deviation=1.0, size=None, generator=None):
     """Normally distributed numbers in a shape, or in that of `mean` and `std`.
-
-    Source: MindSpore's `mint.normal`.
 
     Example:
         >>> mint.normal(0.0, 1.0, (2, 3)).shape
@@ -341,8 +319,6 @@ def normal_of(mean=0.0, deviation=1.0, size=None, generator=None):
 def standard_normal(shape, seed=None, seed2=0):
     """Normally distributed numbers of mean 0 and standard deviation 1; Float32.
 
-    Source: MindSpore's `ops.standard_normal`, `ops.StandardNormal`.
-
     Example:
         >>> ops.standard_normal((2, 3)).shape
         (2, 3)
@@ -354,8 +330,6 @@ def standard_normal(shape, seed=None, seed2=0):
 def uniform_real(shape, seed=0, seed2=0):
     """Numbers from 0 to before 1, equally likely; Float32.
 
-    Source: MindSpore's `ops.UniformReal`.
-
     Example:
         >>> ops.UniformReal()((2, 3)).shape
         (2, 3)
@@ -366,8 +340,6 @@ def uniform_real(shape, seed=0, seed2=0):
 @composite("UniformInt(seed=(seed, 0), seed2=(seed2, 0))(shape, minval=low, maxval=high)")
 def uniform_int(shape, low, high, seed=0, seed2=0):
     """Integers from `minval` to before `maxval`, equally likely; Int32.
-
-    Source: MindSpore's `ops.UniformInt`.
 
     Example:
         >>> ops.UniformInt()((2, 3), 0, 5).dtype
@@ -385,8 +357,6 @@ def draw_truncated_normal(key, *, shape, dtype):
 @composite("TruncatedNormal(dtype=dtype, seed=(seed, 0), seed2=(seed2, 0))(shape)")
 def truncated_normal(shape, dtype=float32, seed=0, seed2=0):
     """Normally distributed numbers of which those beyond 2 are drawn again.
-
-    Source: MindSpore's `ops.TruncatedNormal`.
 
     Example:
         >>> ops.TruncatedNormal()((2, 3)).shape
@@ -410,8 +380,6 @@ def draw_bernoulli(probability, key, *, shape, dtype):
 def bernoulli(x, p=0.5, seed=None, offset=0):
     """1 with probability p, else 0, in the shape and element type of x.
 
-    Source: MindSpore's `ops.bernoulli`.
-
     Example:
         >>> ops.bernoulli(Tensor([1.0, 2.0]), 0.5).shape
         (2,)
@@ -425,8 +393,6 @@ def bernoulli(x, p=0.5, seed=None, offset=0):
 )
 def bernoulli_of(x, generator=None):
     """1 with the probability that stands in x, else 0.
-
-    Source: MindSpore's `mint.bernoulli`.
 
     Example:
         >>> print(mint.bernoulli(Tensor([0.0, 1.0])))
@@ -466,8 +432,6 @@ def multinomial(x, count, replacement=True, seed=None, seed2=0, dtype=int32):
     Raises:
         ValueError: more are drawn without replacement than there are.
 
-    Source: MindSpore's `ops.multinomial`, `ops.Multinomial`.
-
     Example:
         >>> print(ops.multinomial(Tensor([0.0, 1.0]), 3))
         [1 1 1]
@@ -487,8 +451,6 @@ def multinomial_of(x, count, replacement=False, generator=None):
     Raises:
         ValueError: more are drawn without replacement than there are.
 
-    Source: MindSpore's `mint.multinomial`.
-
     Example:
         >>> print(mint.multinomial(Tensor([0.0, 1.0]), 1))
         [1]
@@ -505,8 +467,6 @@ def multinomial_of(x, count, replacement=False, generator=None):
 )
 def random_categorical(logits, count, seed=0, dtype=int64):
     """Indices drawn from each row of logarithms of weights, (rows, n) to (rows, num_sample).
-
-    Source: MindSpore's `ops.random_categorical`.
 
     Example:
         >>> ops.random_categorical(Tensor([[1.0, 2.0]]), 3).shape
@@ -537,8 +497,6 @@ def draw_order(key, *, length, dtype):
 def randperm(n, seed=0, offset=0, dtype=int64, generator=None):
     """The numbers from 0 to before n in random order; Int64.
 
-    Source: MindSpore's `ops.randperm`.
-
     Example:
         >>> sorted(ops.randperm(4).tolist())
         [0, 1, 2, 3]
@@ -556,8 +514,6 @@ def shuffled(x, key):
 @composite("ops.shuffle(x, seed=seed)")
 def shuffle(x, seed=None):
     """The rows of x in random order.
-
-    Source: MindSpore's `ops.shuffle`.
 
     Example:
         >>> sorted(ops.shuffle(Tensor([3, 1, 2])).tolist())

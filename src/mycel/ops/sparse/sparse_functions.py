@@ -31,8 +31,6 @@ from mycel.ops.sparse.sparse_tensors import (
 def dense_to_sparse_coo(x):
     """The elements of a matrix that are not 0, as a COOTensor; where they are is read.
 
-    Source: MindSpore's `ops.dense_to_sparse_coo`.
-
     Example:
         >>> print(ops.dense_to_sparse_coo(Tensor([[0, 5], [6, 0]])).values)
         [5 6]
@@ -44,8 +42,6 @@ def dense_to_sparse_coo(x):
 def dense_to_sparse_csr(x):
     """The elements of a matrix that are not 0, as a CSRTensor; where they are is read.
 
-    Source: MindSpore's `ops.dense_to_sparse_csr`.
-
     Example:
         >>> print(ops.dense_to_sparse_csr(Tensor([[0, 5], [6, 0]])).indptr)
         [0 1 2]
@@ -56,8 +52,6 @@ def dense_to_sparse_csr(x):
 @composite("ops.csr_to_coo(tensor=x)")
 def csr_to_coo(x):
     """A CSRTensor as a COOTensor.
-
-    Source: MindSpore's `ops.csr_to_coo`.
 
     Example:
         >>> print(ops.csr_to_coo(Tensor([[0, 5], [6, 0]]).to_csr()).indices)
@@ -71,8 +65,6 @@ def csr_to_coo(x):
 def csr_to_dense(x):
     """A CSRTensor as a Tensor.
 
-    Source: MindSpore's `ops.csr_to_dense`.
-
     Example:
         >>> print(ops.csr_to_dense(Tensor([[0, 5], [6, 0]]).to_csr()))
         [[0 5]
@@ -84,8 +76,6 @@ def csr_to_dense(x):
 @composite("ops.coo_add(x1=x, x2=y, thresh=thresh)")
 def coo_add(x, y, thresh):
     """The sum of two COOTensors, without values smaller than `thresh`; places are read.
-
-    Source: MindSpore's `ops.coo_add`.
 
     Example:
         >>> x = Tensor([[0, 5], [6, 0]]).to_coo()
@@ -99,8 +89,6 @@ def coo_add(x, y, thresh):
 @composite("ops.coo_concat(sp_input=parts, concat_dim=axis)")
 def coo_concat(parts, axis=0):
     """COOTensors behind each other along a dimension, in order; places are read.
-
-    Source: MindSpore's `ops.coo_concat`.
 
     Example:
         >>> x = Tensor([[0, 5]]).to_coo()
@@ -139,8 +127,6 @@ def behind(*tensors):
 def csr_add(a, b, alpha, beta):
     """alpha times a CSRTensor plus beta times another; places are read.
 
-    Source: MindSpore's `ops.csr_add`.
-
     Example:
         >>> x = Tensor([[0.0, 5.0], [6.0, 0.0]]).to_csr()
         >>> print(ops.csr_add(x, x, Tensor(1.0), Tensor(2.0)).values)
@@ -153,8 +139,6 @@ def csr_add(a, b, alpha, beta):
 def csr_mul(x, y):
     """The values of a CSRTensor times the elements of a Tensor in their places, or a number.
 
-    Source: MindSpore's `ops.csr_mul`.
-
     Example:
         >>> print(ops.csr_mul(Tensor([[0, 5]]).to_csr(), Tensor([[1, 2]])).values)
         [10]
@@ -166,8 +150,6 @@ def csr_mul(x, y):
 def csr_div(x, y):
     """The values of a CSRTensor divided by the elements of a Tensor in their places.
 
-    Source: MindSpore's `ops.csr_div`.
-
     Example:
         >>> print(ops.csr_div(Tensor([[0.0, 5.0]]).to_csr(), Tensor([[1.0, 2.0]])).values)
         [2.5]
@@ -178,8 +160,6 @@ def csr_div(x, y):
 @composite("ops.csr_mv(csr_tensor=x, dense=column)")
 def csr_mv(x, column):
     """The product of a CSRTensor and a column, (columns, 1).
-
-    Source: MindSpore's `ops.csr_mv`.
 
     Example:
         >>> print(ops.csr_mv(Tensor([[0.0, 5.0]]).to_csr(), Tensor([[1.0], [2.0]])))
@@ -196,8 +176,6 @@ def csr_mm(x, y, turn_x=False, turn_y=False, adjoint_x=False, adjoint_y=False):
 
     Args:
         turn_x, turn_y, adjoint_x, adjoint_y: exchange the dimensions of a factor first.
-
-    Source: MindSpore's `ops.csr_mm`.
 
     Example:
         >>> print(ops.csr_mm(Tensor([[0.0, 5.0]]).to_csr(), Tensor([[1.0], [2.0]])))
@@ -219,8 +197,6 @@ def _turned(x):
 def csr_reduce_sum(x, axis):
     """The sums of the rows of a CSRTensor, (rows, 1); `axis` is 1.
 
-    Source: MindSpore's `ops.csr_reduce_sum`.
-
     Example:
         >>> print(ops.csr_reduce_sum(Tensor([[2.0, 5.0]]).to_csr(), 1))
         [[7.]]
@@ -231,8 +207,6 @@ def csr_reduce_sum(x, axis):
 @composite("ops.csr_softmax(logits=x, dtype=dtype)")
 def csr_softmax(x, dtype=None):
     """The softmax of the values of each row of a CSRTensor; zeros do not take part.
-
-    Source: MindSpore's `ops.csr_softmax`.
 
     Example:
         >>> print(ops.csr_softmax(Tensor([[2.0, 0.0]]).to_csr(), ms.float32).values)
@@ -245,8 +219,6 @@ def csr_softmax(x, dtype=None):
 @composite("ops.csr_gather(indptr, indices, dense, sparse_shape)")
 def csr_gather(indptr, indices, dense, sparse_shape):
     """The elements of a Tensor in the places of a CSRTensor.
-
-    Source: MindSpore's `ops.csr_gather`.
 
     Example:
         >>> print(ops.csr_gather(Tensor([0, 1]), Tensor([1]), Tensor([[5, 6]]), (1, 2)))
@@ -269,8 +241,6 @@ def sparse_tensor_dense_matmul(places, values, dense, *, shape, turn=False, turn
     Raises:
         ValueError: shapes that do not fit.
 
-    Source: MindSpore's `ops.SparseTensorDenseMatmul`.
-
     Example:
         >>> multiply = ops.SparseTensorDenseMatmul()
         >>> print(multiply(Tensor([[0, 1]]), Tensor([5.0]), (1, 2), Tensor([[1.0], [2.0]])))
@@ -290,8 +260,6 @@ def sparse_tensor_dense_matmul(places, values, dense, *, shape, turn=False, turn
 def sparse_to_dense(places, values, *, shape):
     """A Tensor with values in some places and 0 elsewhere.
 
-    Source: MindSpore's `ops.SparseToDense`.
-
     Example:
         >>> print(ops.SparseToDense()(Tensor([[0, 1]]), Tensor([5]), (1, 2)))
         [[0 5]]
@@ -307,8 +275,6 @@ def sparse_tensor_dense_add(places, values, dense, *, shape):
     Raises:
         ValueError: the shapes differ.
 
-    Source: MindSpore's `ops.SparseTensorDenseAdd`.
-
     Example:
         >>> add = ops.SparseTensorDenseAdd()
         >>> print(add(Tensor([[0, 1]]), Tensor([5]), (1, 2), Tensor([[1, 2]])))
@@ -323,8 +289,6 @@ def sparse_tensor_dense_add(places, values, dense, *, shape):
 def coalesce(places, values, shape):
     """Places in order, one column for each, with the sums of their values; and the shape.
 
-    Source: MindSpore's `ops.Coalesce`.
-
     Example:
         >>> made = ops.Coalesce()(Tensor([[0, 0], [1, 1]]), Tensor([5, 6]), Tensor([2, 2]))
         >>> print(made[1])
@@ -337,8 +301,6 @@ def coalesce(places, values, shape):
 @composite("ops.make_row_tensor(indices, values, dense_shape=shape)")
 def make_row_tensor(indices, values, shape):
     """A RowTensor.
-
-    Source: MindSpore's `ops.make_row_tensor`.
 
     Example:
         >>> ops.make_row_tensor(Tensor([1]), Tensor([[5, 6]]), (3, 2)).shape
@@ -390,8 +352,6 @@ def _of_values(kind, name, function):
 
     of_values.__name__ = f"{kind}_{name}"
     of_values.__doc__ = f"""`ops.{name}` of the values of a {kind.upper()}Tensor, where they are.
-
-    Source: MindSpore's `ops.{kind}_{name}`.
 
     Example:
         >>> ops.{kind}_{name}(Tensor([[0.0, 0.5]]).to_{kind}()).shape

@@ -84,8 +84,6 @@ _answer()
 def stack_along(tensors, dim=0):
     """Tensors of one shape along a new dimension.
 
-    Source: MindSpore's `StackExt`.
-
     Example:
         >>> print(ops.StackExt(1)((Tensor([1, 2]), Tensor([3, 4]))))
         [[1 3]

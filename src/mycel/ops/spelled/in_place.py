@@ -55,8 +55,6 @@ def _given(x, made, inplace):
 def relu_in_place(x):
     """`relu`, assigned to x.
 
-    Source: MindSpore's `mint.nn.functional.relu_`.
-
     Example:
         >>> x = Tensor([-1.0, 2.0])
         >>> print(mint.nn.functional.relu_(x) is x, x)
@@ -68,8 +66,6 @@ def relu_in_place(x):
 @composite("mint.nn.functional.sigmoid_(input=x)")
 def sigmoid_in_place(x):
     """`sigmoid`, assigned to x.
-
-    Source: MindSpore's `mint.nn.functional.sigmoid_`.
 
     Example:
         >>> print(mint.nn.functional.sigmoid_(Tensor([0.0])))
@@ -95,8 +91,6 @@ def dropout_of(x, p=0.5, training=True, inplace=False):
     Raises:
         ValueError: p lies outside [0, 1].
 
-    Source: MindSpore's `mint.nn.functional.dropout`.
-
     Example:
         >>> print(mint.nn.functional.dropout(Tensor([1.0, 2.0]), training=False))
         [1. 2.]
@@ -108,8 +102,6 @@ def dropout_of(x, p=0.5, training=True, inplace=False):
 def dropout_of_channels(x, p=0.5, training=True, inplace=False):
     """`mint.nn.functional.dropout` of whole channels of [N, C, H, W].
 
-    Source: MindSpore's `mint.nn.functional.dropout2d`.
-
     Example:
         >>> print(mint.nn.functional.dropout2d(Tensor([[[[1.0, 2.0]]]]), 1.0))
         [[[[0. 0.]]]]
@@ -120,8 +112,6 @@ def dropout_of_channels(x, p=0.5, training=True, inplace=False):
 @composite("mint.addr_(input=x, vec1=a, vec2=b, beta=beta, alpha=alpha)")
 def addr_in_place(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · outer(a, b), assigned to x.
-
-    Source: MindSpore's `mint.addr_`.
 
     Example:
         >>> print(mint.addr_(Tensor([[1.0]]), Tensor([2.0]), Tensor([3.0])))

@@ -37,8 +37,6 @@ def add_(x, other, alpha=1):
         ValueError: the result has another shape than x.
         TypeError: real numbers for integers, or complex ones for real ones.
 
-    Source: MindSpore's `Tensor.add_`.
-
     Example:
         >>> x = Tensor([1.0, 2.0])
         >>> print(x.add_(3, alpha=2) is x, x)
@@ -55,8 +53,6 @@ def sub_(x, other, alpha=1):
         ValueError: the result has another shape than x.
         TypeError: real numbers for integers, or complex ones for real ones.
 
-    Source: MindSpore's `Tensor.sub_`.
-
     Example:
         >>> print(Tensor([1.0, 2.0]).sub_(1))
         [0. 1.]
@@ -71,8 +67,6 @@ def mul_(x, other):
     Raises:
         ValueError: the result has another shape than x.
         TypeError: real numbers for integers, or complex ones for real ones.
-
-    Source: MindSpore's `Tensor.mul_`.
 
     Example:
         >>> print(Tensor([1.0, 2.0]).mul_(2))
@@ -89,8 +83,6 @@ def div_(x, other, rounding_mode=None):
         ValueError: the result has another shape than x, or another `rounding_mode`.
         TypeError: x has integers, and the quotients are not rounded.
 
-    Source: MindSpore's `Tensor.div_`.
-
     Example:
         >>> print(Tensor([7, -7]).div_(2, rounding_mode="floor"))
         [ 3 -4]
@@ -104,8 +96,6 @@ def floor_divide_(x, other):
 
     Raises:
         ValueError: the result has another shape than x.
-
-    Source: MindSpore's `Tensor.floor_divide_`.
 
     Example:
         >>> print(Tensor([7.0, -7.0]).floor_divide_(2))
@@ -121,8 +111,6 @@ def remainder_(x, other):
     Raises:
         ValueError: the result has another shape than x.
 
-    Source: MindSpore's `Tensor.remainder_`.
-
     Example:
         >>> print(Tensor([7.0, -7.0]).remainder_(4))
         [3. 1.]
@@ -137,8 +125,6 @@ def addmm_(x, mat1, mat2, beta=1, alpha=1):
     Raises:
         ValueError: shapes that do not fit.
 
-    Source: MindSpore's `Tensor.addmm_`.
-
     Example:
         >>> print(Tensor([[1.0]]).addmm_(Tensor([[2.0]]), Tensor([[3.0]]), alpha=10))
         [[61.]]
@@ -152,8 +138,6 @@ def clamp_(x, min=None, max=None):
 
     Raises:
         ValueError: neither bound was given.
-
-    Source: MindSpore's `Tensor.clamp_`.
 
     Example:
         >>> print(Tensor([-1.0, 5.0]).clamp_(0, 2))
@@ -174,8 +158,6 @@ def exp_(x):
     Raises:
         TypeError: x has integers.
 
-    Source: MindSpore's `Tensor.exp_`.
-
     Example:
         >>> print(Tensor([0.0]).exp_())
         [1.]
@@ -190,8 +172,6 @@ def log_(x):
     Raises:
         TypeError: x has integers.
 
-    Source: MindSpore's `Tensor.log_`.
-
     Example:
         >>> print(Tensor([1.0]).log_())
         [0.]
@@ -203,8 +183,6 @@ def log_(x):
 def sign_(x):
     """-1, 0 or 1, assigned to x.
 
-    Source: MindSpore's `Tensor.sign_`.
-
     Example:
         >>> print(Tensor([-2.0, 0.0]).sign_())
         [-1.  0.]
@@ -215,8 +193,6 @@ def sign_(x):
 @composite("Tensor.floor_")
 def floor_(x):
     """The largest whole number not above x, assigned to x.
-
-    Source: MindSpore's `Tensor.floor_`.
 
     Example:
         >>> print(Tensor([1.5]).floor_())
@@ -232,8 +208,6 @@ def sigmoid_(x):
     Raises:
         TypeError: x has integers.
 
-    Source: MindSpore's `Tensor.sigmoid_`.
-
     Example:
         >>> print(Tensor([0.0]).sigmoid_())
         [0.5]
@@ -248,8 +222,6 @@ def tanh_(x):
     Raises:
         TypeError: x has integers.
 
-    Source: MindSpore's `Tensor.tanh_`.
-
     Example:
         >>> print(Tensor([0.0]).tanh_())
         [0.]
@@ -263,8 +235,6 @@ def erfinv_(x):
 
     Raises:
         TypeError: x has integers.
-
-    Source: MindSpore's `Tensor.erfinv_`.
 
     Example:
         >>> print(Tensor([0.0]).erfinv_())
@@ -291,8 +261,6 @@ def fill_(x, value):
     Raises:
         ValueError: a Tensor of several elements.
 
-    Source: MindSpore's `Tensor.fill_`.
-
     Example:
         >>> print(Tensor([1.0, 2.0]).fill_(7))
         [7. 7.]
@@ -305,8 +273,6 @@ def fill_(x, value):
 @composite("Tensor.zero_")
 def zero_(x):
     """Zeros everywhere.
-
-    Source: MindSpore's `Tensor.zero_`.
 
     Example:
         >>> print(Tensor([1.0, 2.0]).zero_())
@@ -325,8 +291,6 @@ def copy_(x, src, non_blocking=False):
     Raises:
         TypeError: not a Tensor.
         ValueError: a shape that cannot be stretched.
-
-    Source: MindSpore's `Tensor.copy_`.
 
     Example:
         >>> print(Tensor([[1.0, 2.0]]).copy_(Tensor([3, 4])))
@@ -381,8 +345,6 @@ def uniform_(x, from_=0, to=1, generator=None):
         TypeError: x has integers.
         RuntimeError: from_ lies above to.
 
-    Source: MindSpore's `Tensor.uniform_`.
-
     Example:
         >>> x = Tensor([1.0, 2.0]).uniform_(5, 6)
         >>> bool((x >= 5).all() and (x <= 6).all())
@@ -405,8 +367,6 @@ def normal_(x, mean=0, std=1, generator=None):
     Raises:
         TypeError: x has integers.
         ValueError: std is negative.
-
-    Source: MindSpore's `Tensor.normal_`.
 
     Example:
         >>> print(Tensor([1.0, 2.0]).normal_(3, 0))
@@ -431,8 +391,6 @@ def exponential_(x, lambd=1, generator=None):
         TypeError: x has integers.
         ValueError: lambd is not positive.
 
-    Source: MindSpore's `Tensor.exponential_`.
-
     Example:
         >>> bool((Tensor([1.0, 2.0]).exponential_() >= 0).all())
         True
@@ -454,8 +412,6 @@ def bernoulli_(x, p=0.5, generator=None):
 
     Raises:
         ValueError: p lies outside [0, 1].
-
-    Source: MindSpore's `Tensor.bernoulli_`.
 
     Example:
         >>> print(Tensor([5.0, 5.0]).bernoulli_(Tensor([0.0, 1.0])))
@@ -486,8 +442,6 @@ def random_(x, from_=0, to=None, generator=None):
     Raises:
         TypeError: a bound is not an integer.
         RuntimeError: from_ does not lie below to.
-
-    Source: MindSpore's `Tensor.random_`.
 
     Example:
         >>> print(Tensor([1.0, 2.0]).random_(4, 5))

@@ -37,8 +37,6 @@ def masked_fill_(x, mask, value):
         TypeError: the mask is not Bool.
         ValueError: the mask has another shape and cannot be stretched to that of x.
 
-    Source: MindSpore's `Tensor.masked_fill_`.
-
     Example:
         >>> print(Tensor([1.0, 2.0]).masked_fill_(Tensor([True, False]), 9.0))
         [9. 2.]
@@ -56,8 +54,6 @@ def masked_scatter(x, mask, source):
 
     Raises:
         TypeError: the mask is not Bool, or `source` has another type than x.
-
-    Source: MindSpore's `Tensor.masked_scatter`.
 
     Example:
         >>> x, mask = Tensor([1, 2, 3]), Tensor([True, False, True])
@@ -80,8 +76,6 @@ def masked_scatter(x, mask, source):
 def masked_scatter_(x, mask, source):
     """`masked_scatter`, assigned to x.
 
-    Source: MindSpore's `Tensor.masked_scatter_`.
-
     Example:
         >>> x, mask = Tensor([1, 2, 3]), Tensor([True, False, True])
         >>> print(x.masked_scatter_(mask, Tensor([8, 9])))
@@ -96,8 +90,6 @@ def fill_diagonal_(x, fill_value, wrap=False):
 
     Args:
         wrap: go on with another diagonal below, in a matrix with more rows than columns.
-
-    Source: MindSpore's `Tensor.fill_diagonal_`.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).fill_diagonal_(9))
@@ -116,8 +108,6 @@ def index_add_(x, dim, index, source, alpha=1):
 
     Raises:
         ValueError: a source of another shape than the slices.
-
-    Source: MindSpore's `Tensor.index_add_`.
 
     Example:
         >>> print(Tensor([1, 2]).index_add_(0, Tensor([0]), Tensor([9])))
@@ -149,8 +139,6 @@ def index_copy_(x, dim, index, source):
     Raises:
         ValueError: a source of another shape than the slices.
 
-    Source: MindSpore's `Tensor.index_copy_`.
-
     Example:
         >>> print(Tensor([1, 2]).index_copy_(0, Tensor([0]), Tensor([9])))
         [9 2]
@@ -161,8 +149,6 @@ def index_copy_(x, dim, index, source):
 @composite("Tensor.index_fill_")
 def index_fill_(x, dim, index, value):
     """`value` in the slices of x along `dim` at the positions of a vector.
-
-    Source: MindSpore's `Tensor.index_fill_`.
 
     Example:
         >>> print(Tensor([1, 2]).index_fill_(0, Tensor([0]), 9))
@@ -219,8 +205,6 @@ def index_put(x, indices, values, accumulate=False):
     Raises:
         TypeError: indices of another kind.
 
-    Source: MindSpore's `Tensor.index_put`.
-
     Example:
         >>> print(Tensor([1, 2]).index_put([Tensor([0, 0])], Tensor([4, 5]), accumulate=True))
         [10  2]
@@ -231,8 +215,6 @@ def index_put(x, indices, values, accumulate=False):
 @composite("Tensor.index_put_")
 def index_put_(x, indices, values, accumulate=False):
     """`index_put`, assigned to x.
-
-    Source: MindSpore's `Tensor.index_put_`.
 
     Example:
         >>> print(Tensor([1, 2]).index_put_([Tensor([0])], Tensor([4])))
@@ -252,8 +234,6 @@ def put_(x, index, source, accumulate=False):
     Raises:
         ValueError: another number of elements.
         TypeError: the index has no integers.
-
-    Source: MindSpore's `Tensor.put_`.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).put_(Tensor([3]), Tensor([9])))
@@ -291,8 +271,6 @@ def scatter_(x, dim, index, src=None, value=None, reduce=None):
         ValueError: another `reduce`, or shapes that do not go together.
         TypeError: neither `src` nor `value`.
 
-    Source: MindSpore's `Tensor.scatter_`.
-
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).scatter_(1, Tensor([[1], [0]]), Tensor([[8], [9]])))
         [[1 8]
@@ -317,8 +295,6 @@ def scatter_add_of(x, dim=None, index=None, src=None, indices=None, updates=None
     Raises:
         ValueError: shapes that do not go together.
 
-    Source: MindSpore's `Tensor.scatter_add`.
-
     Example:
         >>> print(Tensor([1, 2]).scatter_add(0, Tensor([0]), Tensor([9])))
         [10  2]
@@ -333,8 +309,6 @@ def scatter_add_of(x, dim=None, index=None, src=None, indices=None, updates=None
 @composite("Tensor.scatter_add_")
 def scatter_add_(x, dim, index, src):
     """The elements of `src` added at the places of `index`, assigned to x; see `scatter_`.
-
-    Source: MindSpore's `Tensor.scatter_add_`.
 
     Example:
         >>> print(Tensor([1, 2]).scatter_add_(0, Tensor([0]), Tensor([9])))

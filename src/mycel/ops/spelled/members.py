@@ -26,8 +26,6 @@ def stride(x, dim=None):
     Raises:
         IndexError: no such dimension.
 
-    Source: MindSpore's `Tensor.stride`.
-
     Example:
         >>> x = Tensor([[1, 2, 3], [4, 5, 6]])
         >>> x.stride(), x.stride(0)
@@ -45,8 +43,6 @@ def stride(x, dim=None):
 def storage_offset(x):
     """0: every Tensor has memory of its own, also one that was cut from another.
 
-    Source: MindSpore's `Tensor.storage_offset`.
-
     Example:
         >>> Tensor([1, 2])[1:].storage_offset()
         0
@@ -59,8 +55,6 @@ def storage_offset(x):
 def is_shared(x):
     """False: no other process sees the memory.
 
-    Source: MindSpore's `Tensor.is_shared`.
-
     Example:
         >>> Tensor([1, 2]).is_shared()
         False
@@ -72,8 +66,6 @@ def is_shared(x):
 @composite("Tensor.is_pinned")
 def is_pinned(x):
     """False: XLA keeps values where it computes with them.
-
-    Source: MindSpore's `Tensor.is_pinned`.
 
     Example:
         >>> Tensor([1, 2]).is_pinned()
@@ -97,8 +89,6 @@ Tensor.is_meta = property(_is_meta, doc=_is_meta.__doc__)  # type: ignore[attr-d
 @composite("Tensor.get_bytes")
 def get_bytes(x):
     """The bytes of the elements in C order, as NumPy's `tobytes` gives them.
-
-    Source: MindSpore's `Tensor.get_bytes`.
 
     Example:
         >>> Tensor([1, 2], ms.int16).get_bytes().hex()
@@ -146,8 +136,6 @@ def assign_value(x, value):
     Raises:
         TypeError: not a Tensor.
 
-    Source: MindSpore's `Tensor.assign_value`.
-
     Example:
         >>> x = Tensor([1.0, 2.0])
         >>> print(x.assign_value(Tensor([7])) is x, x)
@@ -173,8 +161,6 @@ def data_sync(x, wait=True):
     Args:
         wait: False only starts the computation.
 
-    Source: MindSpore's `Tensor.data_sync`.
-
     Example:
         >>> (Tensor([1.0]) + 1).data_sync()
     """
@@ -187,8 +173,6 @@ def data_sync(x, wait=True):
 @composite("Tensor.wait_pipeline")
 def wait_pipeline(x):
     """As `data_sync`: wait until the values are computed.
-
-    Source: MindSpore's `Tensor.wait_pipeline`.
 
     Example:
         >>> (Tensor([1.0]) + 1).wait_pipeline()
@@ -214,8 +198,6 @@ def set_const_arg(x, const_arg=True):
     Raises:
         TypeError: not a bool.
 
-    Source: MindSpore's `Tensor.set_const_arg`.
-
     Example:
         >>> Tensor([1]).set_const_arg().const_arg
         True
@@ -229,8 +211,6 @@ def set_const_arg(x, const_arg=True):
 @composite("Tensor.hooks")
 def hooks(x):
     """The functions that `register_hook` was given and that were not removed, in a list.
-
-    Source: MindSpore's `Tensor.hooks`.
 
     Example:
         >>> x = Tensor([1.0])

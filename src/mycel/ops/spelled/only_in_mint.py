@@ -39,8 +39,6 @@ def _whole(x) -> bool:
 def long_count(x, axis=None):
     """As `ops.count_nonzero`, but Int64.
 
-    Source: MindSpore's `mint.count_nonzero`.
-
     Example:
         >>> print(mint.count_nonzero(Tensor([0, 2, 3])))
         2
@@ -51,8 +49,6 @@ def long_count(x, axis=None):
 @composite("mint.cumsum(input=x, dim=axis, dtype=dtype)")
 def long_cumsum(x, axis, dtype=None):
     """As `ops.cumsum`, but Int64 of integers unless another `dtype` is given.
-
-    Source: MindSpore's `mint.cumsum`.
 
     Example:
         >>> print(mint.cumsum(Tensor([1, 2, 3]), 0))
@@ -65,8 +61,6 @@ def long_cumsum(x, axis, dtype=None):
 def long_cummin(x, axis):
     """As `ops.cummin`, but with Int64 indices.
 
-    Source: MindSpore's `mint.cummin`.
-
     Example:
         >>> print(*mint.cummin(Tensor([5, 1, 4]), 0))
         [5 1 1] [0 1 1]
@@ -78,8 +72,6 @@ def long_cummin(x, axis):
 @composite("mint.trace(input=x)")
 def long_trace(x):
     """As `ops.trace`, but Int64 of integers.
-
-    Source: MindSpore's `mint.trace`.
 
     Example:
         >>> print(mint.trace(Tensor([[1, 2], [3, 4]])))
@@ -95,8 +87,6 @@ def where_or_nonzero(condition, x=None, y=None):
     Raises:
         TypeError: only one of the two is given.
 
-    Source: MindSpore's `mint.where`.
-
     Example:
         >>> print(*mint.where(Tensor([True, False, True])))
         [0 2]
@@ -111,8 +101,6 @@ def where_or_nonzero(condition, x=None, y=None):
 @op("mint.nn.functional.normalize(input=x, p=order, dim=axis, eps=epsilon)")
 def normalize(x, *, order=2.0, axis=1, epsilon=1e-12):
     """x divided by its length of order p along `dim`, which is taken to be at least `eps`.
-
-    Source: MindSpore's `mint.nn.functional.normalize`.
 
     Example:
         >>> print(mint.nn.functional.normalize(Tensor([[3.0, 4.0]])))
@@ -140,8 +128,6 @@ def softmax_along(x, dim=None, dtype=None):
     Args:
         dtype: the element type to convert to before.
 
-    Source: MindSpore's `mint.softmax`.
-
     Example:
         >>> print(mint.softmax(Tensor([1.0, 1.0]), -1))
         [0.5 0.5]
@@ -155,8 +141,6 @@ def softmax_along(x, dim=None, dtype=None):
 )
 def log_softmax_along(x, dim=None, dtype=None):
     """The logarithm of `mint.softmax`, without losing small values.
-
-    Source: MindSpore's `mint.nn.functional.log_softmax`.
 
     Example:
         >>> print(mint.nn.functional.log_softmax(Tensor([1.0, 1.0]), -1))
@@ -200,8 +184,6 @@ def max_unpool_image(x, index, kernel_size, stride=None, padding=0, output_size=
     Raises:
         ValueError: shapes that differ, or an output_size further than a stride from the usual one.
 
-    Source: MindSpore's `mint.nn.functional.max_unpool2d`.
-
     Example:
         >>> found = mint.nn.functional.max_unpool2d(Tensor([[[4.0]]]), Tensor([[[3]]]), 2)
         >>> print(found)
@@ -232,8 +214,6 @@ def adaptive_max_pool_with_positions(x, output_size, positions=False):
 
     With `return_indices` also the positions of the maxima, Int64.
 
-    Source: MindSpore's `ops.adaptive_max_pool2d`, `mint.nn.functional.adaptive_max_pool2d`.
-
     Example:
         >>> print(mint.nn.functional.adaptive_max_pool2d(Tensor([[[1.0, 3.0]]]), 1, True)[1])
         [[[1]]]
@@ -251,8 +231,6 @@ def one_slice(x, *, axis, index):
 
     Raises:
         ValueError: a position that is not there.
-
-    Source: MindSpore's `mint.select`.
 
     Example:
         >>> print(mint.select(Tensor([[1, 2], [3, 4]]), 1, -1))
@@ -276,8 +254,6 @@ def distances(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
     Raises:
         ValueError: an unknown compute_mode, or rows of different lengths.
 
-    Source: MindSpore's `mint.cdist`.
-
     Example:
         >>> print(mint.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]])))
         [[5.]]
@@ -295,8 +271,6 @@ def sorted_with_places(x, axis=-1, descending=False, stable=False):
     Args:
         stable: accepted; equal elements always keep their order here.
 
-    Source: MindSpore's `mint.sort`.
-
     Example:
         >>> print(mint.sort(Tensor([3, 1, 2]))[1])
         [1 2 0]
@@ -313,8 +287,6 @@ def sorting_places(x, axis=-1, descending=False, stable=False):
     Args:
         stable: accepted; equal elements always keep their order here.
 
-    Source: MindSpore's `mint.argsort`.
-
     Example:
         >>> print(mint.argsort(Tensor([3, 1, 2])))
         [1 2 0]
@@ -326,8 +298,6 @@ def sorting_places(x, axis=-1, descending=False, stable=False):
 @composite("mint.topk(input=x, k=k, dim=axis, largest=True, sorted=True)")
 def greatest_with_places(x, k, axis=-1, largest=True, sorted=True):
     """The k greatest (or least) elements along `dim`, in order, and where they were, Int64.
-
-    Source: MindSpore's `mint.topk`.
 
     Example:
         >>> print(mint.topk(Tensor([3, 1, 2]), 2)[1])
@@ -343,8 +313,6 @@ def conjugate_dot(x, y):
 
     Raises:
         ValueError: no vectors, or of different lengths.
-
-    Source: MindSpore's `mint.vdot`.
 
     Example:
         >>> print(mint.vdot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
@@ -363,8 +331,6 @@ def kth_smallest(x, *, k, axis=-1, keepdims=False):
 
     Raises:
         ValueError: k lies outside the dimension.
-
-    Source: MindSpore's `mint.kthvalue`.
 
     Example:
         >>> value, place = mint.kthvalue(Tensor([3.0, 1.0, 2.0]), 2)
@@ -387,8 +353,6 @@ def conv_time_first(x, weight, bias, padding=0):
         weight: (kernel, channels, out channels); bias: (out channels).
         padding: zeros at both ends.
 
-    Source: MindSpore's `mint.conv_tbc`.
-
     Example:
         >>> x, weight = ops.ones((3, 1, 2)), ops.ones((2, 2, 1))
         >>> print(mint.conv_tbc(x, weight, ops.ones(1)).reshape(-1))
@@ -409,8 +373,6 @@ def _of_channels(vector, x):
 def channel_statistics(x, *, epsilon):
     """The mean of each channel of [N, C, …], and 1 / √(variance + eps).
 
-    Source: MindSpore's `mint.batch_norm_stats`.
-
     Example:
         >>> print(mint.batch_norm_stats(Tensor([[1.0], [3.0]]), 0.0))
         (Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00]),
@@ -428,8 +390,6 @@ def normalised_channels(x, weight=None, bias=None, mean=None, inverse=None, *, e
 
     Args:
         epsilon: accepted; it is part of invstd already.
-
-    Source: MindSpore's `mint.batch_norm_elemt`.
 
     Example:
         >>> one = Tensor([1.0])
@@ -483,8 +443,6 @@ def gathered_batch_statistics(
     Args:
         means, inverses: (parts, C), as `mint.batch_norm_stats` gives them for each part.
         counts: how many elements of each channel each part has.
-
-    Source: MindSpore's `mint.batch_norm_gather_stats_with_counts`.
 
     Example:
         >>> x, means, inverses = ops.ones((2, 1)), Tensor([[1.0], [3.0]]), Tensor([[1.0], [1.0]])

@@ -38,8 +38,6 @@ def _is_dimension(value) -> bool:
 def gather_method(x, dim=None, index=None, batch_dims=0, input_indices=None, axis=None):
     """`x.gather(indices, axis)` as `ops.gather`, `x.gather(dim, index)` as `ops.gather_elements`.
 
-    Source: MindSpore's `Tensor.gather`.
-
     Example:
         >>> print(Tensor([5, 6, 7]).gather(Tensor([2, 0]), 0))
         [7 5]
@@ -74,8 +72,6 @@ def index_add_method(
     Args:
         use_lock, check_index_bound: accepted; nothing else writes meanwhile.
 
-    Source: MindSpore's `Tensor.index_add`.
-
     Example:
         >>> print(Tensor([1, 2]).index_add(0, Tensor([0]), Tensor([9])))
         [10  2]
@@ -98,8 +94,6 @@ def scatter_method(x, axis, index, src, reduce="none"):
     Raises:
         ValueError: another word for `reduce`, or shapes that do not go together.
 
-    Source: MindSpore's `Tensor.scatter`.
-
     Example:
         >>> print(Tensor([1, 2]).scatter(0, Tensor([1]), Tensor([7]), reduce="add"))
         [1 9]
@@ -120,8 +114,6 @@ def take_method(x, indices, axis=None, mode="clip"):
     Raises:
         ValueError: another mode; "raise" is refused, as positions are not read.
 
-    Source: MindSpore's `Tensor.take`.
-
     Example:
         >>> print(Tensor([5, 6, 7]).take(Tensor([4]), mode="wrap"))
         [6]
@@ -140,8 +132,6 @@ def select_method(x, dim=None, index=None, condition=None, y=None):
     Raises:
         ValueError: a position that is not there.
         TypeError: neither two numbers nor a Bool Tensor and what stands where it is False.
-
-    Source: MindSpore's `Tensor.select`.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).select(1, 0))
@@ -167,8 +157,6 @@ def diag_method(x, diagonal=0):
     Raises:
         ValueError: another diagonal than the main one; `mint.diag` has them.
 
-    Source: MindSpore's `Tensor.diag`.
-
     Example:
         >>> print(Tensor([1, 2]).diag())
         [[1 0]
@@ -191,8 +179,6 @@ def trace_method(x, *, offset=0, first=0, second=1, dtype=None):
     Raises:
         ValueError: fewer than two dimensions.
 
-    Source: MindSpore's `Tensor.trace`.
-
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).trace(1))
         2
@@ -210,8 +196,6 @@ def trace_method(x, *, offset=0, first=0, second=1, dtype=None):
 def flip_method(x, axes, dims=None):
     """x in reverse order along dimensions, which are loose numbers or one tuple.
 
-    Source: MindSpore's `Tensor.flip`.
-
     Example:
         >>> print(Tensor([1, 2, 3]).flip(dims=(0,)))
         [3 2 1]
@@ -223,8 +207,6 @@ def flip_method(x, axes, dims=None):
 def tile_method(x, repeats, dims=None, reps=None):
     """x laid out several times along its dimensions, for loose numbers or one tuple of them.
 
-    Source: MindSpore's `Tensor.tile`.
-
     Example:
         >>> print(Tensor([1, 2]).tile(reps=(2,)))
         [1 2 1 2]
@@ -235,8 +217,6 @@ def tile_method(x, repeats, dims=None, reps=None):
 @composite("Tensor.permute(x, *axes, dims=None, axis=None)")
 def permute_method(x, axes, dims=None, axis=None):
     """x with its dimensions in an order of loose numbers or of one tuple.
-
-    Source: MindSpore's `Tensor.permute`.
 
     Example:
         >>> Tensor([[1, 2, 3]]).permute(1, 0).shape
@@ -287,8 +267,6 @@ def view(x, given, shape=None, dtype=None):
 
     Raises:
         ValueError: the shape holds another number of elements; the bytes do not go into a row.
-
-    Source: MindSpore's `Tensor.view`.
 
     Example:
         >>> Tensor([[1, 2], [3, 4]]).view(4).shape
@@ -363,8 +341,6 @@ def to_(x, device=None, non_blocking=False):
     Raises:
         ValueError: another device, or none.
 
-    Source: MindSpore's `Tensor.to_`.
-
     Example:
         >>> x = Tensor([1.5])
         >>> x.to_("CPU") is x
@@ -385,8 +361,6 @@ def move_to(x, to, blocking=True):
 
     Raises:
         ValueError: another device.
-
-    Source: MindSpore's `Tensor.move_to`.
 
     Example:
         >>> print(Tensor([1.5]).move_to("CPU"))

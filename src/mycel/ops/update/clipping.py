@@ -51,8 +51,6 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
         ValueError: `clip_norm` is not above 0, or `use_norm` is given.
         TypeError: other things than Tensors.
 
-    Source: MindSpore's `mindspore.ops.clip_by_global_norm`.
-
     Example:
         >>> print(ops.clip_by_global_norm((Tensor([3.0]), Tensor([4.0])), 1.0)[1])
         [0.8]
@@ -82,8 +80,6 @@ def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
     Raises:
         RuntimeError: the norm is not finite, with `error_if_nonfinite`.
         TypeError: other things than Tensors.
-
-    Source: MindSpore's `mindspore.ops.clip_by_norm`.
 
     Example:
         >>> print(ops.clip_by_norm(Tensor([3.0, 4.0]), 10.0))
@@ -116,8 +112,6 @@ def _tensors(x, what: str) -> tuple[Tensor, ...]:
 @op("FloatStatus()(x)")
 def float_status(x):
     """Whether a Tensor has an infinite element or one that is no number: [1.0] or [0.0].
-
-    Source: MindSpore's `mindspore.ops.FloatStatus`.
 
     Example:
         >>> print(ops.FloatStatus()(Tensor([1.0, float("inf")])))

@@ -13,8 +13,6 @@ from mycel.ops.update.updates import settings_for, updated
 def apply_gradient_descent(var, alpha, delta):
     """var - alpha · delta, in place.
 
-    Source: MindSpore's `mindspore.ops.ApplyGradientDescent`.
-
     Example:
         >>> w = Parameter(Tensor([1.0]), name="w")
         >>> print(ops.ApplyGradientDescent()(w, 0.25, Tensor([2.0])))
@@ -26,8 +24,6 @@ def apply_gradient_descent(var, alpha, delta):
 @composite("ApplyProximalGradientDescent()(var, alpha, l1, l2, delta)")
 def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
     """A step along delta and towards 0, by the weights l1 and l2 of its norms; in place.
-
-    Source: MindSpore's `mindspore.ops.ApplyProximalGradientDescent`.
 
     Example:
         >>> w = Parameter(Tensor([2.0]), name="w")
@@ -42,8 +38,6 @@ def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
 def apply_proximal_adagrad(var, accum, lr, l1, l2, grad, use_locking=False):
     """One step of Adagrad towards 0 by the weights l1 and l2: (var, accum), changed in place.
 
-    Source: MindSpore's `mindspore.ops.ApplyProximalAdagrad`.
-
     Example:
         >>> w, a = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([3.0]), name="a")
         >>> print(*ops.ApplyProximalAdagrad()(w, a, 0.5, 1.0, 0.0, Tensor([1.0])))
@@ -56,8 +50,6 @@ def apply_proximal_adagrad(var, accum, lr, l1, l2, grad, use_locking=False):
 @composite("ApplyFtrl(use_locking=False)(var, accum, linear, grad, lr, l1, l2, lr_power)")
 def apply_ftrl(var, accum, linear, grad, lr, l1=0.0, l2=0.0, lr_power=-0.5, use_locking=False):
     """One step towards the regularised leader: var; accum and linear change in place as well.
-
-    Source: MindSpore's `mindspore.ops.ApplyFtrl`.
 
     Example:
         >>> w, a, b = (Parameter(Tensor([1.0]), name=name) for name in "wab")
@@ -85,8 +77,6 @@ def apply_momentum(
 ):
     """One step of Momentum: the variable, changed in place with its accumulation.
 
-    Source: MindSpore's `mindspore.ops.ApplyMomentum`.
-
     Example:
         >>> w, v = (Parameter(Tensor([1.0]), name=name) for name in "wv")
         >>> print(ops.ApplyMomentum()(w, v, 0.5, Tensor([1.0]), 0.5), v.asnumpy())
@@ -108,8 +98,6 @@ def apply_momentum_with_decay(
 ):
     """One step of Momentum by (gradient + weight_decay · variable) · loss_scale, in place.
 
-    Source: MindSpore's `mindspore.ops.FusedWeightScaleApplyMomentum`.
-
     Example:
         >>> w, v = (Parameter(Tensor([1.0]), name=name) for name in "wv")
         >>> step = ops.FusedWeightScaleApplyMomentum()
@@ -126,8 +114,6 @@ def apply_momentum_with_decay(
 )
 def apply_keras_momentum(var, accum, lr, grad, momentum, use_locking=False, use_nesterov=False):
     """One step of momentum that keeps the step itself: (var, accum), changed in place.
-
-    Source: MindSpore's `mindspore.ops.ApplyKerasMomentum`.
 
     Example:
         >>> w, v = (Parameter(Tensor([1.0]), name=name) for name in "wv")
@@ -162,8 +148,6 @@ def apply_stochastic_descent(
     Raises:
         ValueError: `nesterov` with dampening.
 
-    Source: MindSpore's `mindspore.ops.SGD`.
-
     Example:
         >>> w, v, first = (Parameter(Tensor([1.0]), name=name) for name in "wvf")
         >>> print(ops.SGD()(w, Tensor([1.0]), 0.5, v, 0.5, first), first.asnumpy())
@@ -186,8 +170,6 @@ def apply_root_mean_square(
     var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon, use_locking=False
 ):
     """One step of RMSProp: var, changed in place with mean_square and moment.
-
-    Source: MindSpore's `mindspore.ops.ApplyRMSProp`.
 
     Example:
         >>> w, s, m = (Parameter(Tensor([1.0]), name=name) for name in "wsm")
@@ -216,8 +198,6 @@ def apply_centered_root_mean_square(
     use_locking=False,
 ):
     """One step of RMSProp by the spread around the mean gradient: var; all change in place.
-
-    Source: MindSpore's `mindspore.ops.ApplyCenteredRMSProp`.
 
     Example:
         >>> w, g, s, m = (Parameter(Tensor([1.0]), name=name) for name in "wgsm")
@@ -249,8 +229,6 @@ def layerwise_update(
 
     Args:
         norm_weight, norm_gradient: the sums of squares of weight and gradient.
-
-    Source: MindSpore's `mindspore.ops.LARSUpdate`.
 
     Example:
         >>> one = Tensor([1.0])

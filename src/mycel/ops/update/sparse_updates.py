@@ -78,8 +78,6 @@ def apply_sparse_adam(
 ):
     """One step of Adam by a gradient that is 0 but for some rows: (var, m, v); all rows move.
 
-    Source: MindSpore's `mindspore.ops.FusedSparseAdam`.
-
     Example:
         >>> w, m, v = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wmv")
         >>> settings = 0.5, 0.5, 0.25, 0.5, 0.5, 0.0
@@ -113,8 +111,6 @@ def apply_lazy_adam(
 ):
     """One step of Adam for some rows: (var, m, v), whose other rows stay as they are.
 
-    Source: MindSpore's `mindspore.ops.FusedSparseLazyAdam`.
-
     Example:
         >>> w, m, v = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wmv")
         >>> settings = 0.5, 0.5, 0.25, 0.5, 0.5, 0.0
@@ -135,8 +131,6 @@ def apply_fused_sparse_ftrl(
 ):
     """One step towards the regularised leader, for some rows: (var, accum, linear).
 
-    Source: MindSpore's `mindspore.ops.FusedSparseFtrl`.
-
     Example:
         >>> w, a, b = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wab")
         >>> update = ops.FusedSparseFtrl(1.0, 0.0, 0.0, -0.5)
@@ -154,8 +148,6 @@ def apply_fused_sparse_ftrl(
 def apply_sparse_ftrl(var, accum, linear, grad, indices, lr, l1, l2, lr_power, use_locking=False):
     """FusedSparseFtrl for indices that name each row once: (var, accum, linear).
 
-    Source: MindSpore's `mindspore.ops.SparseApplyFtrl`.
-
     Example:
         >>> w, a, b = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wab")
         >>> update = ops.SparseApplyFtrl(1.0, 0.0, 0.0, -0.5)
@@ -171,8 +163,6 @@ def apply_sparse_ftrl(var, accum, linear, grad, indices, lr, l1, l2, lr_power, u
 def apply_fused_sparse_proximal(var, accum, lr, l1, l2, grad, indices, use_locking=False):
     """One step of Adagrad towards 0, for some rows: (var, accum).
 
-    Source: MindSpore's `mindspore.ops.FusedSparseProximalAdagrad`.
-
     Example:
         >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
         >>> update = ops.FusedSparseProximalAdagrad()
@@ -187,8 +177,6 @@ def apply_fused_sparse_proximal(var, accum, lr, l1, l2, grad, indices, use_locki
 @composite("SparseApplyProximalAdagrad(use_locking=False)(var, accum, lr, l1, l2, grad, indices)")
 def apply_sparse_proximal(var, accum, lr, l1, l2, grad, indices, use_locking=False):
     """FusedSparseProximalAdagrad for indices that name each row once: (var, accum).
-
-    Source: MindSpore's `mindspore.ops.SparseApplyProximalAdagrad`.
 
     Example:
         >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
@@ -206,8 +194,6 @@ def apply_sparse_proximal(var, accum, lr, l1, l2, grad, indices, use_locking=Fal
 )
 def apply_sparse_adagrad(var, accum, grad, indices, lr, update_slots=True, use_locking=False):
     """One step of Adagrad for some rows, each named once: (var, accum).
-
-    Source: MindSpore's `mindspore.ops.SparseApplyAdagrad`.
 
     Example:
         >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
@@ -228,8 +214,6 @@ def apply_sparse_adagrad_shifted(
     var, accum, grad, indices, lr, epsilon, use_locking=False, update_slots=True
 ):
     """SparseApplyAdagrad with epsilon beside the root: (var, accum).
-
-    Source: MindSpore's `mindspore.ops.SparseApplyAdagradV2`.
 
     Example:
         >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
@@ -252,8 +236,6 @@ def apply_sparse_adadelta(
 ):
     """One step of Adadelta for some rows, each named once: (var, accum, accum_update).
 
-    Source: MindSpore's `mindspore.ops.SparseApplyAdadelta`.
-
     Example:
         >>> w, a, u = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wau")
         >>> update = ops.SparseApplyAdadelta(0.0)
@@ -272,8 +254,6 @@ def apply_sparse_root_mean_square(
     var, ms, mom, lr, grad, indices, rho, momentum, epsilon, use_locking=False
 ):
     """One step of RMSProp for some rows, each named once: (var, ms, mom).
-
-    Source: MindSpore's `mindspore.ops.SparseApplyRMSProp`.
 
     Example:
         >>> w, s, m = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wsm")

@@ -61,8 +61,6 @@ def assign_add(variable, value):
         ValueError: a Tensor of another shape.
         TypeError: `variable` is neither a Parameter nor a Tensor.
 
-    Source: MindSpore's `mindspore.ops.assign_add`, `mindspore.ops.AssignAdd`.
-
     Example:
         >>> p = Parameter(Tensor([1.0, 2.0]), name="p")
         >>> print(ops.assign_add(p, Tensor([1.0, 1.0])), p.asnumpy())
@@ -81,8 +79,6 @@ def assign_sub(variable, value):
     Raises:
         ValueError: a Tensor of another shape.
         TypeError: `variable` is neither a Parameter nor a Tensor.
-
-    Source: MindSpore's `mindspore.ops.assign_sub`, `mindspore.ops.AssignSub`.
 
     Example:
         >>> p = Parameter(Tensor([1.0, 2.0]), name="p")
@@ -111,8 +107,6 @@ def apply_adam(
     use_nesterov=False,
 ):
     """One step of Adam: (var, m, v), changed in place.
-
-    Source: MindSpore's `mindspore.ops.Adam`.
 
     Example:
         >>> w, m, v = (Parameter(Tensor([1.0]), name=name) for name in "wmv")
@@ -143,8 +137,6 @@ def apply_adam_step(
 ):
     """What a step of Adam adds to a Parameter; m and v change in place.
 
-    Source: MindSpore's `mindspore.ops.AdamNoUpdateParam`.
-
     Example:
         >>> m, v = (Parameter(Tensor([1.0]), name=name) for name in "mv")
         >>> step = ops.AdamNoUpdateParam()(m, v, 0.5, 0.5, 0.25, 0.5, 0.5, 0.0, Tensor([1.0]))
@@ -165,8 +157,6 @@ def apply_adam_weight_decay(
 ):
     """One step of Adam without correction of the start, the decay beside it: (var, m, v).
 
-    Source: MindSpore's `mindspore.ops.AdamWeightDecay`.
-
     Example:
         >>> w, m, v = (Parameter(Tensor([1.0]), name=name) for name in "wmv")
         >>> done = ops.AdamWeightDecay()(w, m, v, 0.5, 0.5, 0.5, 0.0, 0.5, Tensor([1.0]))
@@ -185,8 +175,6 @@ def apply_adam_weight_decay_scaled(
     var, m, v, lr, beta1, beta2, epsilon, decay, gradient, global_norm=1.0, use_locking=False
 ):
     """AdamWeightDecay of the gradient divided by `global_norm`, computed in Float32.
-
-    Source: MindSpore's `mindspore.ops.FusedCastAdamWeightDecay`.
 
     Example:
         >>> w = Parameter(Tensor([1.0], ms.float16), name="w")
@@ -226,8 +214,6 @@ def apply_adam_with_amsgrad(
 ):
     """One step of Adam by the largest mean square so far: (var, m, v, vhat), changed in place.
 
-    Source: MindSpore's `mindspore.ops.ApplyAdamWithAmsgrad`.
-
     Example:
         >>> w, m, v, top = (Parameter(Tensor([1.0]), name=name) for name in "wmvt")
         >>> done = ops.ApplyAdamWithAmsgrad()(w, m, v, top, 0.5, 0.5, 0.25, Tensor([1.0]))
@@ -257,8 +243,6 @@ def apply_adam_with_amsgrad_settings(
 ):
     """ApplyAdamWithAmsgrad whose betas and epsilon are inputs.
 
-    Source: MindSpore's `mindspore.ops.ApplyAdamWithAmsgradV2`.
-
     Example:
         >>> w, m, v, top = (Parameter(Tensor([1.0]), name=name) for name in "wmvt")
         >>> done = ops.ApplyAdamWithAmsgradV2()(
@@ -273,8 +257,6 @@ def apply_adam_with_amsgrad_settings(
 def apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     """One step of AdaMax: (var, m, v), changed in place.
 
-    Source: MindSpore's `mindspore.ops.ApplyAdaMax`.
-
     Example:
         >>> w, m, v = (Parameter(Tensor([1.0]), name=name) for name in "wmv")
         >>> done = ops.ApplyAdaMax()(w, m, v, 0.5, 0.25, 0.5, 0.5, 0.0, Tensor([1.0]))
@@ -288,8 +270,6 @@ def apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
 @composite("ApplyAdadelta()(var, accum, accum_update, lr, rho, epsilon, grad)")
 def apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     """One step of Adadelta: (var, accum, accum_update), changed in place.
-
-    Source: MindSpore's `mindspore.ops.ApplyAdadelta`.
 
     Example:
         >>> w, a, u = (Parameter(Tensor([1.0]), name=name) for name in "wau")
@@ -306,8 +286,6 @@ def apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
 def apply_adagrad(var, accum, lr, grad, update_slots=True):
     """One step of Adagrad: (var, accum), changed in place.
 
-    Source: MindSpore's `mindspore.ops.ApplyAdagrad`.
-
     Example:
         >>> w, a = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([3.0]), name="a")
         >>> print(*ops.ApplyAdagrad()(w, a, 0.5, Tensor([1.0])))
@@ -320,8 +298,6 @@ def apply_adagrad(var, accum, lr, grad, update_slots=True):
 @composite("ApplyAdagradV2(epsilon, update_slots=True)(var, accum, lr, grad)")
 def apply_adagrad_shifted(var, accum, lr, grad, epsilon, update_slots=True):
     """One step of Adagrad with epsilon beside the root: (var, accum), changed in place.
-
-    Source: MindSpore's `mindspore.ops.ApplyAdagradV2`.
 
     Example:
         >>> w, a = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([3.0]), name="a")
@@ -350,8 +326,6 @@ def apply_adagrad_dual(
 ):
     """One step of Adagrad by dual averaging: a tuple of var, changed in place with both sums.
 
-    Source: MindSpore's `mindspore.ops.ApplyAdagradDA`.
-
     Example:
         >>> w, s, q = (Parameter(Tensor([1.0]), name=name) for name in "wsq")
         >>> print(*ops.ApplyAdagradDA()(w, s, q, Tensor([0.0]), 0.5, 0.0, 0.0, 1))
@@ -366,8 +340,6 @@ def apply_adagrad_dual(
 def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad):
     """One step of AddSign: (var, m), changed in place.
 
-    Source: MindSpore's `mindspore.ops.ApplyAddSign`.
-
     Example:
         >>> w, m = (Parameter(Tensor([1.0]), name=name) for name in "wm")
         >>> print(*ops.ApplyAddSign()(w, m, 0.25, 1.0, 1.0, 0.5, Tensor([1.0])))
@@ -380,8 +352,6 @@ def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad):
 @composite("ApplyPowerSign()(var, m, lr, logbase, sign_decay, beta, grad)")
 def apply_power_sign(var, m, lr, logbase, sign_decay, beta, grad):
     """One step of PowerSign: (var, m), changed in place.
-
-    Source: MindSpore's `mindspore.ops.ApplyPowerSign`.
 
     Example:
         >>> w, m = (Parameter(Tensor([1.0]), name=name) for name in "wm")
