@@ -22,6 +22,7 @@ _backend.configure()
 _signals.keep_what_python_drops()
 
 from mycel import debug, init, nn, ops, optim
+from mycel import report as _report
 from mycel.debug import at_exit as _at_exit
 from mycel.init.initializer import initializer_of as _initializer_of
 from mycel.kernel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
@@ -71,6 +72,7 @@ if _typing.TYPE_CHECKING:
 # The one place where the machine is put together: lower layers are given what they need of
 # higher ones, so that imports go one way.
 _stream.machine.account = _ledger
+_stream.machine.report = _report
 _stream.machine.run_segment = _fused.run_segment
 _stream.machine.run_for_another = _fused.run_for_another
 _stream.machine.run_directly = _direct.run_directly

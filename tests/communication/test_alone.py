@@ -12,9 +12,8 @@ import mycel as ms
 from harness import matches
 from mycel import communication, nn, ops
 from mycel.communication import comm_func
-from mycel.kernel.base import processes
 from mycel.mint import distributed
-from mycel.ops import collectives
+from mycel.ops import collectives, processes
 from mycel.parallel import cells, configurations, context, layouts
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)

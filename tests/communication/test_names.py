@@ -12,7 +12,7 @@ from mycel.communication import (
     MCCL_WORLD_COMM_GROUP,
     NCCL_WORLD_COMM_GROUP,
 )
-from mycel.kernel.base import processes
+from mycel.ops import processes
 from mycel.parallel import Layout
 
 WORLDS = [HCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP]

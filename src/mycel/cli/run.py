@@ -14,8 +14,8 @@ import traceback
 from types import ModuleType
 
 from mycel.compat.alias import install_as_mindspore
-from mycel.kernel.base.keywords import explain_keyword
 from mycel.kernel.base.places import PACKAGE
+from mycel.report.keywords import explain_keyword
 
 # Where other processes find what they import, and the folder with what `mindspore` means there.
 PATH_VARIABLE = "PYTHONPATH"

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from mycel.kernel.base import log, processes
+from mycel.kernel.base import log
 from mycel.kernel.base.backend import default_target
 from mycel.kernel.base.context import get_context
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.processes import (
+from mycel.ops import processes
+from mycel.ops.processes import (
     HCCL_WORLD_COMM_GROUP,
     MCCL_WORLD_COMM_GROUP,
     NCCL_WORLD_COMM_GROUP,

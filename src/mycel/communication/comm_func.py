@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from mycel import ops
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, nobody
 from mycel.kernel.record.tensor import Tensor
 from mycel.ops.collectives import check_tensor
+from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, nobody
 
 
 class CommHandle:

@@ -10,11 +10,11 @@ import numpy as np
 from mycel.init import later, schemes
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import as_dtype, float32
-from mycel.kernel.base.keywords import check_keywords
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.stream import current_stream
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite
+from mycel.report.keywords import check_keywords
 
 
 def random_numbers() -> np.random.Generator:

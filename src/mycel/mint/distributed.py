@@ -12,8 +12,8 @@ from mycel import communication, ops
 from mycel.communication.comm_func import handle, irecv, isend, one_each, recv, send
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
 from mycel.ops.collectives import check_kind, check_tensor
+from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
 
 
 def _group(group) -> str:

@@ -11,7 +11,6 @@ from weakref import ref
 from mycel.kernel.base import errors
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import GRAPH_MODE, context
-from mycel.kernel.base.keywords import check_keywords, explain_keyword
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import structure
 from mycel.kernel.differentiate.api import DERIVATIVES
@@ -25,6 +24,7 @@ from mycel.nn.members import Named, named_members, never_called
 from mycel.nn.precision import call_in_precision, names_used
 from mycel.nn.settings import Settings
 from mycel.nn.state import Stateful
+from mycel.report.keywords import check_keywords, explain_keyword
 from mycel.transform.recompute import call_recomputed
 
 # Given by the package root: makes a function that is remembered in Graph mode.

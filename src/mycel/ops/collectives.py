@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
 from mycel.ops.array.copying import identity
+from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
 
 
 class ReduceOp:

@@ -7,7 +7,6 @@ import inspect
 
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.keywords import no_keyword
 from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
@@ -16,6 +15,7 @@ from mycel.ops.update import update_rules as rules
 from mycel.optim.arguments import opt_init_args_register
 from mycel.optim.optimizer import Optimizer, floating, unit_interval, update
 from mycel.optim.together import Together
+from mycel.report.keywords import no_keyword
 
 # What Adam is told about memory, which asks for nothing here.
 _NOT_NEEDED = ("use_lazy", "use_offload")

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.processes import HCCL_WORLD_COMM_GROUP, check_group
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn import Cell
 from mycel.nn.checks import positive_integer
+from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group
 from mycel.parallel.context import get_gradients_mean
 
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine tells of its work, to whoever keeps account of it (see report.ledger)."""
+"""What the machine tells of its work, to whoever keeps account of it (see report.ledger), and what
+it leaves to whoever talks to people (see report)."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
+
+import numpy as np
 
 from mycel.kernel.base.places import Place
 
@@ -57,4 +60,28 @@ class Account(Protocol):
 
     def warn_stopped(self, name: str, place: Place, who: object = None) -> None:
         """A breakpoint keeps a function from being compiled."""
+        ...
+
+
+class Report(Protocol):
+    """Texts for people, and what stands for `print` and logging while a call is recorded."""
+
+    def tensor_repr(self, array: np.ndarray, dtype=None) -> str:
+        """`repr(tensor)`."""
+        ...
+
+    def tensor_str(self, array: np.ndarray) -> str:
+        """`print(tensor)`."""
+        ...
+
+    def explain_keyword(self, error: TypeError) -> None:
+        """Say more in Python's error about a keyword that is not there."""
+        ...
+
+    def watch_printing(self, on: bool) -> None:
+        """Whether this thread records a call, in which a `print` is a site."""
+        ...
+
+    def watch_logging(self, on: bool) -> None:
+        """Whether any thread records a call, in which a message is a site."""
         ...

@@ -11,7 +11,6 @@ import numpy as np
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.context import GRAPH_MODE, context
-from mycel.kernel.base.keywords import explain_keyword
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.trees import tree_exchange, tree_leaves, tree_map
 from mycel.kernel.differentiate import plans
@@ -19,7 +18,7 @@ from mycel.kernel.differentiate.reverse import ONES, STOP, reverse
 from mycel.kernel.differentiate.used import USED, Usage
 from mycel.kernel.record.marker import COPY
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.stream import Stream, current_stream, record
+from mycel.kernel.record.stream import Stream, current_stream, machine, record
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 from mycel.kernel.record.value import Value
 
@@ -161,7 +160,7 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
     try:
         output = task.function(*args, **kwargs)
     except TypeError as error:
-        explain_keyword(error)
+        machine.report.explain_keyword(error)
         raise
     finally:
         if usage is not None:

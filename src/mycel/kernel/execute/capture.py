@@ -19,14 +19,13 @@ from mycel.kernel.define.op import signatures
 from mycel.kernel.execute.compile import seen_bytes
 from mycel.kernel.execute.effects import Site, emission
 from mycel.kernel.execute.notes import Argument, Constant, Held, Read, Slot
-from mycel.kernel.execute.printing import Shown
 from mycel.kernel.execute.reads import Reads
 from mycel.kernel.execute.templates import Templates
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.stream import Stream, cell_path, demand
 from mycel.kernel.record.tensor import Tensor, made_inside, resolve
-from mycel.kernel.record.value import Value
+from mycel.kernel.record.value import Shown, Value
 
 _SEEN = {"bool": "bool", "int": "int"}
 
@@ -69,7 +68,7 @@ class Capture:
         self.site_changes: set[tuple[int, str]] = set()
         self.again = again or []
         self.check = check
-        self.formatted: list | None = []
+        self.formatted: list[Shown] | None = []
         self._arguments: dict[int, int] = {}
         self._containers: dict[int, int] = {}
         self._outside: dict[int, tuple[Tensor, Value | None]] = {}

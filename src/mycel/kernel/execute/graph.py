@@ -15,7 +15,6 @@ import numpy as np
 
 from mycel.kernel.base import log
 from mycel.kernel.base.cell import CellBase
-from mycel.kernel.base.keywords import explain_keyword
 from mycel.kernel.base.places import definition_of
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
@@ -28,7 +27,6 @@ from mycel.kernel.execute.explain import (
     nearest_key,
 )
 from mycel.kernel.execute.notes import hooks_of
-from mycel.kernel.execute.printing import BREAKPOINT, watch_python
 from mycel.kernel.execute.python_watch import is_debugged, watch_over
 from mycel.kernel.execute.reads import Reads
 from mycel.kernel.execute.replay import Difference, Given, Memory, Outcome, replay
@@ -57,6 +55,7 @@ MOST_BITS = 1 << 12
 # One NaN for all, since none equals itself.
 _NAN = float("nan")
 _DEBUGGED = "a debugger is attached"
+BREAKPOINT = "a breakpoint was reached"
 
 
 class Way:
@@ -235,17 +234,17 @@ class Remembered:
                     reads.reach(argument)
                 capture.python = reads if watched else None
                 stream.capture = capture
-                watch_python(True)
+                machine.report.watch_printing(True)
                 try:
                     if watched:
                         watch.start()
                     output = self.function(*args, **kwargs)
                 except TypeError as error:
-                    explain_keyword(error)
+                    machine.report.explain_keyword(error)
                     raise
                 finally:
                     watch.stop()
-                    watch_python(False)
+                    machine.report.watch_printing(False)
                 capture.formatted = None
                 template = capture.template(output)
                 bindings = capture.bindings()
@@ -259,7 +258,7 @@ class Remembered:
             finally:
                 stream.capture = None  # at once: an exception may come from outside
                 watch.stop()  # again: it may have come where these were ended before
-                watch_python(False)
+                machine.report.watch_printing(False)
                 # What it holds is not kept by the program.
                 while again:
                     again.pop().watch.forget()

@@ -147,8 +147,8 @@ class _Writer:
     def _now(self, source: Source) -> str:
         """How the present value of a source is asked for."""
         look, holder, name = source.look, source.holder, source.name
-        is_function = type(source.value) is FunctionType
-        if look is OF_CLASS and is_function and type(holder) is type and _can_be_written(name):
+        kinds = type(holder), type(source.value)
+        if look is OF_CLASS and kinds == (type, FunctionType) and _can_be_written(name):
             # Python remembers what a class has: that takes half as long as to ask its dict.
             return f"{self.name(holder)}.{name}"
         if look in (FIELD, OF_CLASS) and source.value is not ABSENT and type(name) is str:

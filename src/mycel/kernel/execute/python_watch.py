@@ -20,12 +20,11 @@ from typing import Any
 
 from mycel.kernel.base.places import PACKAGE, Place
 from mycel.kernel.base.signals import came_from_outside
-from mycel.kernel.execute import logged
 from mycel.kernel.execute.bytecode import summary
 from mycel.kernel.execute.kinds import NOT, PACKAGES, STAND_INS, USERS, is_machine, is_watched
 from mycel.kernel.execute.lines import look_at_instruction, look_at_line
 from mycel.kernel.execute.reads import Reads
-from mycel.kernel.record.stream import local
+from mycel.kernel.record.stream import local, machine
 
 _STOOD_IN = ("getattr", "hasattr", "setattr", "delattr", "vars")
 _real = {name: getattr(builtins, name) for name in _STOOD_IN}
@@ -328,7 +327,7 @@ def _stand_in(on: bool) -> None:
                 space[name] = stand_in
             elif not _watching and space[name] is stand_in:
                 space[name] = _real[name]
-        logged.stand_in(bool(_watching))
+        machine.report.watch_logging(bool(_watching))
 
 
 def _reads() -> Reads | None:

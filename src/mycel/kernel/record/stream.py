@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
-from mycel.kernel.base.account import Account
+from mycel.kernel.base.account import Account, Report
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import context
 from mycel.kernel.base.places import Place, is_theirs, passed, path_of, theirs, user_place
@@ -120,12 +120,13 @@ def place_of(places: list, number: int) -> Place:
 
 
 class Machine:
-    """What runs segments and keeps account of it; the package root wires it in, so that arrows
-    point down."""
+    """What runs segments, keeps account of it and speaks to people; the package root wires it in,
+    so that arrows point down."""
 
-    __slots__ = ("account", "run_directly", "run_for_another", "run_segment")
+    __slots__ = ("account", "report", "run_directly", "run_for_another", "run_segment")
 
     account: Account
+    report: Report
 
     def __init__(self):
         self.run_segment: Callable[[Segment, Observer | None], None] = _not_wired

@@ -21,8 +21,7 @@ from mycel.kernel.base.structure import changed_everywhere, structure
 from mycel.kernel.define.aval import aval_of
 from mycel.kernel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, check_hook
 from mycel.kernel.record.packed import Packed
-from mycel.kernel.record.show import tensor_repr, tensor_str
-from mycel.kernel.record.stream import current_stream, demand, local
+from mycel.kernel.record.stream import current_stream, demand, local, machine
 from mycel.kernel.record.value import Observer, Value
 
 # Given by the package root: the initialiser that a name or a number means.
@@ -208,14 +207,16 @@ class Tensor:
     def __repr__(self):
         if not hasattr(self, "_value"):
             return f"<{type(self).__name__} whose creation failed>"
-        return tensor_repr(look(self, "text", tensor_repr), self.dtype)
+        text = machine.report.tensor_repr
+        return text(look(self, "text", text), self.dtype)
 
     def __str__(self):
-        return tensor_str(look(self, "text", tensor_str))
+        text = machine.report.tensor_str
+        return text(look(self, "text", text))
 
     def __format__(self, spec):
         def formatted(array):
-            return format(array.item(), spec) if spec else tensor_str(array)
+            return format(array.item(), spec) if spec else machine.report.tensor_str(array)
 
         return formatted(look(self, "text", formatted))
 

@@ -4,11 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.places import Place
 from mycel.kernel.define.aval import Aval, aval_of
+
+
+class Shown(NamedTuple):
+    """A value that Python made text of: which, and how it is done again; the number of the read,
+    and where."""
+
+    text: str
+    handle: Any
+    again: Callable
+    read: int
+    place: Place
 
 
 class Observer(Protocol):
@@ -19,7 +30,7 @@ class Observer(Protocol):
     """
 
     # Texts of values that Python asked for, to be found again in what is printed; None: not noted.
-    formatted: list | None
+    formatted: list[Shown] | None
 
     def lift(self, handle, value: Value) -> Value:
         """The Value to use for a handle from outside."""

@@ -19,17 +19,15 @@ import linecache
 import re
 import sys
 import threading
-from collections.abc import Callable
 from itertools import chain
 from types import CodeType
 from typing import NamedTuple
 
 from mycel.kernel.base.places import Place
+from mycel.kernel.execute.graph import BREAKPOINT
 from mycel.kernel.execute.kinds import STAND_INS
 from mycel.kernel.record.stream import local
-from mycel.kernel.record.tensor import Tensor
-
-BREAKPOINT = "a breakpoint was reached"
+from mycel.kernel.record.value import Shown
 
 _FORMATTED = "formatted text"
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
@@ -48,7 +46,7 @@ class Formatted(NamedTuple):
     exact: bool
 
 
-def watch_python(on: bool) -> None:
+def watch_printing(on: bool) -> None:
     """Take `print` and breakpoints over while any thread records a call; other threads pass.
 
     For a thread twice the same is as once, so that what an exception from outside interrupts is
@@ -75,16 +73,6 @@ def _breakpoint(self, frame=None, *args, **kwargs):
         place = Place(frame.f_code, frame.f_lasti)
         capture.refuse(BREAKPOINT, "remove it to have the call compiled", place)
     return _set_trace(self, frame, *args, **kwargs)
-
-
-class Shown(NamedTuple):
-    """A value that Python made text of: where, which, and how it is done again."""
-
-    text: str
-    handle: Tensor
-    again: Callable
-    read: int
-    place: Place
 
 
 def _print_site(*args, **kwargs):

@@ -71,7 +71,7 @@ def no_keyword(name: str, keyword: str, known: list[str], place) -> str:
     """What is wrong, what there is, and what is nearest.
 
     Example:
-        >>> from mycel.kernel.base.keywords import no_keyword
+        >>> from mycel.report.keywords import no_keyword
         >>> no_keyword("ops.sum", "axis", ["input", "dim"], "train.py:3")
         "ops.sum() has no keyword 'axis' (at train.py:3); it takes input, dim; nearest: dim."
     """

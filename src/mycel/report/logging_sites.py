@@ -69,7 +69,7 @@ def _show(message):
     return _real_show(message)
 
 
-def stand_in(on: bool) -> None:
+def watch_logging(on: bool) -> None:
     """Take logging and warnings over, or give them back."""
     if on and logging.Logger._log is _real_log:
         logging.Logger._log = _log  # type: ignore[method-assign]

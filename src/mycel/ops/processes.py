@@ -44,7 +44,7 @@ def check_alone() -> None:
         RuntimeError: it did.
 
     Example:
-        >>> from mycel.kernel.base.processes import check_alone
+        >>> from mycel.ops.processes import check_alone
         >>> check_alone()
     """
     for variable in VARIABLES:
@@ -65,7 +65,7 @@ def check_group(group) -> str:
         ValueError: no such group.
 
     Example:
-        >>> from mycel.kernel.base.processes import check_group
+        >>> from mycel.ops.processes import check_group
         >>> check_group("nccl_world_group")
         'nccl_world_group'
     """
@@ -86,7 +86,7 @@ def check_rank(rank, what: str) -> int:
         ValueError: another process.
 
     Example:
-        >>> from mycel.kernel.base.processes import check_rank
+        >>> from mycel.ops.processes import check_rank
         >>> check_rank(0, "src")
         0
     """
