@@ -18,8 +18,9 @@ import textwrap
 from mkdocs.structure.files import File
 
 from mycel.compat.alias import public_names
+from mycel.compat.keywords import RENAMED
 from mycel.kernel.base.dtypes import ALL as TYPES
-from mycel.kernel.spell.older_keywords import ABSENT, RENAMED
+from mycel.kernel.spell.other_keywords import ABSENT
 
 FOLDER = "reference"
 EMPTY = inspect.Parameter.empty

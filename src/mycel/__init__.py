@@ -23,6 +23,13 @@ _signals.keep_what_python_drops()
 
 from mycel import debug, init, nn, ops, optim
 from mycel import report as _report
+from mycel.compat import absent as _absent
+from mycel.compat import alias as _alias
+from mycel.compat import keywords as _keywords
+from mycel.compat import mint_operators as _mint_operators
+from mycel.compat import moved as _moved
+from mycel.compat import operators as _operators
+from mycel.compat.alias import install_as_mindspore
 from mycel.debug import at_exit as _at_exit
 from mycel.init.initializer import initializer_of as _initializer_of
 from mycel.kernel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
@@ -54,6 +61,7 @@ from mycel.kernel.record.generator import (
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
 from mycel.kernel.record.stream import flush
 from mycel.kernel.record.tensor import Tensor, from_numpy, tensor
+from mycel.kernel.spell.other_keywords import other_keywords as _other_keywords
 from mycel.nn import cell as _cell
 from mycel.ops.sparse.sparse_tensors import COOTensor, CSRTensor, RowTensor
 from mycel.ops.spelled.hints import constexpr, is_tensor, jit_class, mutable
@@ -86,16 +94,12 @@ _tensor.given["initializer"] = _initializer_of
 
 _at_exit.register()
 
-# MindSpore has the optimisers in `nn`.
-vars(nn).update(optim.PUBLIC)
-nn.__all__ += [name for name in optim.PUBLIC if name not in nn.__all__]
+# Names that MindSpore has in other places, has given up, or has two of.
+_other_keywords.update(_keywords.OTHER)
+_alias.offer(nn, optim.PUBLIC)
+_alias.offer(ops, _operators.PUBLIC)
 
 # MindSpore's module paths below both names, and errors that name the nearest thing there is.
-from mycel.compat import absent as _absent
-from mycel.compat import alias as _alias
-from mycel.compat import moved as _moved
-from mycel.compat.alias import install_as_mindspore
-
 _moved.install()
 _alias.install_older_paths()
 _alias.explain(_alias.sys.modules[__name__], nn, ops)

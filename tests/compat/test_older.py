@@ -15,10 +15,10 @@ import pytest
 import mycel as ms
 from harness import matches
 from mycel import nn, ops
+from mycel.compat import initializers as initial
 from mycel.compat import older, types
 from mycel.debug import devices, profiler, runtime
 from mycel.init import later
-from mycel.init import older as initial
 from mycel.kernel.base import backend
 from mycel.kernel.base import context as settings
 from mycel.transform import no_grad

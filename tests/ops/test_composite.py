@@ -10,8 +10,8 @@ import mycel as ms
 import recorded_cells as recorded
 from harness import matches, run_everywhere
 from mycel import Parameter, Tensor, nn, ops
-from mycel.ops.spelled.extended import FUNCTIONS
-from mycel.ops.spelled.older import PYTHON, RENAMED
+from mycel.compat.mint_operators import FUNCTIONS
+from mycel.compat.operators import PYTHON, RENAMED
 
 X, Y = np.array([3.0, -4.0], np.float32), np.array([[12.0]], np.float32)
 

@@ -7,7 +7,7 @@ import functools
 import importlib
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -106,6 +106,12 @@ def find(path: str, name: str):
         if value is not _MISSING and _offers(module, name, value):
             return value
     raise AttributeError(_absent(f"{path}.{name}"))
+
+
+def offer(module: ModuleType, names: Mapping[str, object]) -> None:
+    """Let a module have names that are defined elsewhere."""
+    vars(module).update(names)
+    vars(module)["__all__"] += [name for name in names if name not in vars(module)["__all__"]]
 
 
 def explain(*modules: ModuleType) -> None:

@@ -28,10 +28,7 @@ SHELVES = {
         "regions resizing sampling sequence_loss transposed unpooling volumes"
     ),
     "random": "distributions",
-    "spelled": (
-        "extended hints in_place in_place_methods in_place_places members older only_in_mint "
-        "overloads"
-    ),
+    "spelled": "hints in_place in_place_methods in_place_places members only_in_mint overloads",
     "update": "clipping descent_updates overflow sparse_updates update_rules updates",
     "user": "composite control custom hook registration user_operator user_primitive",
 }
@@ -54,6 +51,12 @@ MOVED = {
     "execute.printing": "report.printing",
     "execute.report": "report.pages",
     "execute.written": "tuning.materialize",
+    "init.older": "compat.initializers",
+    "nn.layers.older": "nn.layers.operators",
+    "ops.extended": "compat.mint_operators",
+    "ops.older": "compat.operators",
+    "ops.spelled.extended": "compat.mint_operators",
+    "ops.spelled.older": "compat.operators",
     "record": "kernel.record",
     "record.show": "report.show",
     "spell": "kernel.spell",

@@ -65,7 +65,7 @@ from mycel.nn.layers.normalization import (
     LayerNorm,
     SyncBatchNorm,
 )
-from mycel.nn.layers.older import (
+from mycel.nn.layers.operators import (
     LRN,
     ChannelShuffle,
     ClipByNorm,

@@ -26,6 +26,7 @@ from mycel.ops.array import (
     selection,
     shape,
 )
+from mycel.ops.array.casting import mixed_precision_cast
 from mycel.ops.array.diagonals import block_diag, meshgrid
 from mycel.ops.collectives import (
     AllGather,
@@ -95,7 +96,6 @@ from mycel.ops.sparse import (
     sparse_functions,
 )
 from mycel.ops.spelled import (
-    extended,
     in_place,
     in_place_methods,
     in_place_places,
@@ -112,19 +112,6 @@ from mycel.ops.spelled.hints import (
     is_tensor,
     print_,
     tuple_to_array,
-)
-from mycel.ops.spelled.older import (
-    ControlDepend,
-    Load,
-    ScalarCast,
-    ScalarToArray,
-    StopGradient,
-    TupleToArray,
-    control_depend,
-    dtype,
-    mixed_precision_cast,
-    scalar_cast,
-    scalar_to_array,
 )
 from mycel.ops.summary import HistogramSummary, ImageSummary, ScalarSummary, TensorSummary
 from mycel.ops.update import (
@@ -159,25 +146,15 @@ from mycel.transform.vmap import vmap
 answer(globals(), "ops")
 
 __all__ = [
-    "ControlDepend",
     "ForiLoop",
     "HyperMap",
-    "Load",
     "Map",
     "MultitypeFuncGraph",
     "Partial",
-    "ScalarCast",
-    "ScalarToArray",
-    "StopGradient",
-    "TupleToArray",
     "add_flags",
-    "control_depend",
     "core",
-    "dtype",
     "mixed_precision_cast",
     "partial",
-    "scalar_cast",
-    "scalar_to_array",
     "AllGather",
     "AllReduce",
     "AlltoAll",

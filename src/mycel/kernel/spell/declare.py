@@ -10,7 +10,7 @@ from types import ModuleType
 
 from mycel.kernel.define.definition import Definition, define
 from mycel.kernel.record.tensor import Tensor
-from mycel.kernel.spell.older_keywords import ALSO, RENAMED
+from mycel.kernel.spell.other_keywords import other_keywords
 from mycel.kernel.spell.primitive import Primitive
 from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling, parse, where
 from mycel.kernel.spell.write import write_function, write_primitive, write_renaming
@@ -177,9 +177,9 @@ def _spell_all(definition, spellings, own, composite):
 def _written(definition, text, own, composite):
     spelling = parse(text, definition.defaults)
     place = f"{spelling.namespace}.{spelling.name}"
-    renamed = RENAMED.get(place) or ALSO.get(place)
-    if renamed:
-        made = write_renaming(definition, place, spelling.called or own, composite, renamed)
+    others = other_keywords.get(place)
+    if others is not None:
+        made = write_renaming(definition, place, spelling.called or own, composite, others.words)
     elif spelling.created is None:
         made = write_function(definition, spelling.name, spelling.called or own, composite)
     else:

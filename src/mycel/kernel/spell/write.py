@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from mycel.kernel.base.places import PACKAGE
 from mycel.kernel.define.definition import Definition
 from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn
-from mycel.kernel.spell.older_keywords import ABSENT, call_renamed
+from mycel.kernel.spell.other_keywords import ABSENT, call_renamed
 from mycel.kernel.spell.spelling import REQUIRED, Argument
 
 INPLACE = "inplace"
@@ -188,9 +188,9 @@ def write_function(definition, name: str, arguments: list[Argument], composite: 
 
 
 def write_renaming(
-    definition, where: str, arguments: list[Argument], composite, renamed: dict[str, str]
+    definition, where: str, arguments: list[Argument], composite, renamed: Mapping[str, str]
 ) -> Callable:
-    """As `write_function`, for a function that takes older keywords behind its parameters."""
+    """As `write_function`, for a function that takes other keywords behind its parameters."""
     name, writer = where.rpartition(".")[2], Writer(definition)
     newer = [
         a._replace(default=ABSENT) if a.default is REQUIRED and a.public in renamed.values() else a

@@ -11,7 +11,7 @@ from mycel.kernel.base.log import note_once
 from mycel.kernel.record.parameter import Parameter
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
-from mycel.nn.layers.older import shortened
+from mycel.nn.layers.operators import shortened
 
 OPERATORS = ("SUM", "MAX", "MEAN")
 

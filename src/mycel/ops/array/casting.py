@@ -8,6 +8,7 @@ import numpy as np
 
 from mycel.kernel.base import dtypes as types
 from mycel.kernel.base.dtypes import as_dtype
+from mycel.kernel.base.trees import tree_map
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 from mycel.kernel.spell import composite, op
 
@@ -223,3 +224,22 @@ def is_signed(x):
         False
     """
     return x.dtype.numpy.kind not in "bu"
+
+
+def mixed_precision_cast(dst_dtype, x):
+    """The real Tensors of nested tuples in another element type; other things as they are.
+
+    Source: MindSpore's `mindspore.ops.mixed_precision_cast`.
+
+    Example:
+        >>> half, count = ops.mixed_precision_cast(mycel.float16, (Tensor(1.0), Tensor(2)))
+        >>> half.dtype, count.dtype
+        (mindspore.float16, mindspore.int64)
+    """
+    wanted = as_dtype(dst_dtype)
+
+    def converted(leaf):
+        is_real = isinstance(leaf, Tensor) and leaf.dtype.name.startswith(("float", "bfloat"))
+        return leaf.astype(wanted) if is_real else leaf
+
+    return tree_map(converted, x)

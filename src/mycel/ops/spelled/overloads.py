@@ -2,7 +2,7 @@
 """Tensor methods that MindSpore calls with either of two lists of parameters.
 
 One list is NumPy's or MindSpore's own, the other PyTorch's: `x.gather(indices, axis)` and
-`x.gather(dim, index)`. Where the lists differ in words only, `spell.older_keywords` has them.
+`x.gather(dim, index)`. Where the lists differ in words only, `compat.keywords` has them.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 Older MindSpore had the former and 2.10 has renamed them; they are noted in the log.
 
-Only the functions named here have a check for them; they stand behind the newer parameters.
+Only the functions named here have a check for them (see kernel.spell.other_keywords).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.log import older
+from mycel.kernel.spell.other_keywords import OtherKeywords
 
 # By function: the older keyword, and the one to write instead; a value may need a change too.
 RENAMED = {
@@ -63,16 +63,6 @@ ALSO = {
 }
 
 
-class _Absent:
-    """Stands for an argument that was not given."""
-
-    def __repr__(self):
-        return "absent"
-
-
-ABSENT = _Absent()
-
-
 def _only_without_padding(newer: dict) -> None:
     mode = newer["padding"]
     if str(mode).lower() != "valid":
@@ -106,25 +96,12 @@ CHANGED: dict[tuple[str, str], Callable[[dict], None]] = {
     ("ops.split", "output_num"): _into_equal_parts,
 }
 
-
-def call_renamed(function: Callable, name: str, newer: dict, former: dict):
-    """Call a function, some arguments of which were given by their other keywords.
-
-    Raises:
-        TypeError: an argument is missing, or was given twice.
-    """
-    given = {word: value for word, value in former.items() if value is not ABSENT}
-    for word, value in given.items():
-        if name in RENAMED:
-            meant = RENAMED[name][word]
-            older(f"{name}({word}=...)", f"{name}({meant}=...)")
-        else:
-            meant = ALSO[name][word]
-        newer[meant] = value
-    for word, value in newer.items():
-        if value is ABSENT:
-            raise wrong(TypeError, f"{name}: {word}", "given", "nothing")
-    for word in given:
-        if (name, word) in CHANGED:
-            CHANGED[name, word](newer)
-    return function(**newer)
+# What `kernel.spell` writes such functions by.
+OTHER = {
+    name: OtherKeywords(
+        words,
+        name in RENAMED,
+        {word: CHANGED[name, word] for word in words if (name, word) in CHANGED},
+    )
+    for name, words in (RENAMED | ALSO).items()
+}

@@ -15,7 +15,6 @@ import numpy as np
 from mycel.kernel.base.dtypes import as_dtype
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.log import older
-from mycel.kernel.base.trees import tree_map
 from mycel.kernel.differentiate.api import stop_gradient
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 from mycel.kernel.spell import Primitive, namespaces
@@ -355,20 +354,16 @@ class TupleToArray(Primitive):
         return Tensor(np.array(input_x, np.int32 if kinds == {int} else np.float32))
 
 
-def mixed_precision_cast(dst_dtype, x):
-    """The real Tensors of nested tuples in another element type; other things as they are.
-
-    Source: MindSpore's `mindspore.ops.mixed_precision_cast`.
-
-    Example:
-        >>> half, count = ops.mixed_precision_cast(mycel.float16, (Tensor(1.0), Tensor(2)))
-        >>> half.dtype, count.dtype
-        (mindspore.float16, mindspore.int64)
-    """
-    wanted = as_dtype(dst_dtype)
-
-    def converted(leaf):
-        is_real = isinstance(leaf, Tensor) and leaf.dtype.name.startswith(("float", "bfloat"))
-        return leaf.astype(wanted) if is_real else leaf
-
-    return tree_map(converted, x)
+# What the package root puts into `ops`.
+PUBLIC = {
+    "ControlDepend": ControlDepend,
+    "Load": Load,
+    "ScalarCast": ScalarCast,
+    "ScalarToArray": ScalarToArray,
+    "StopGradient": StopGradient,
+    "TupleToArray": TupleToArray,
+    "control_depend": control_depend,
+    "dtype": dtype,
+    "scalar_cast": scalar_cast,
+    "scalar_to_array": scalar_to_array,
+}

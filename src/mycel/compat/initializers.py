@@ -37,7 +37,7 @@ def gain(nonlinearity: str, param=None) -> float:
     Source: MindSpore's `mindspore.common.initializer._calculate_gain`.
 
     Example:
-        >>> from mycel.init.older import gain
+        >>> from mycel.compat.initializers import gain
         >>> round(gain("leaky_relu", 0.1), 4), gain("conv2d")
         (1.4072, 1)
     """
@@ -57,7 +57,7 @@ def assignment(arr: np.ndarray, num) -> np.ndarray:
     Source: MindSpore's `mindspore.common.initializer._assignment`.
 
     Example:
-        >>> from mycel.init.older import assignment
+        >>> from mycel.compat.initializers import assignment
         >>> assignment(np.zeros(2), 3)
         array([3., 3.])
     """
@@ -74,7 +74,7 @@ def register(*aliases: str):
     Source: MindSpore's `mindspore.common.initializer._register`.
 
     Example:
-        >>> from mycel.init.older import register
+        >>> from mycel.compat.initializers import register
         >>> @register("sevens_example")
         ... class Sevens(mycel.init.Initializer):
         ...     def _initialize(self, arr):
@@ -99,7 +99,7 @@ def random_uniform(a, b, shape) -> np.ndarray:
     Source: MindSpore's `mindspore.common.initializer._init_random_uniform`.
 
     Example:
-        >>> from mycel.init.older import random_uniform
+        >>> from mycel.compat.initializers import random_uniform
         >>> random_uniform(5, 6, (2,)) // 1
         array([5., 5.], dtype=float32)
     """
@@ -112,7 +112,7 @@ def random_normal(mean, sigma, shape) -> np.ndarray:
     Source: MindSpore's `mindspore.common.initializer._init_random_normal`.
 
     Example:
-        >>> from mycel.init.older import random_normal
+        >>> from mycel.compat.initializers import random_normal
         >>> random_normal(3, 0, (2,))
         array([3., 3.], dtype=float32)
     """
@@ -125,7 +125,7 @@ def truncated_normal(a, b, mean, sigma, shape) -> np.ndarray:
     Source: MindSpore's `mindspore.common.initializer._init_truncated_normal`.
 
     Example:
-        >>> from mycel.init.older import truncated_normal
+        >>> from mycel.compat.initializers import truncated_normal
         >>> bool((truncated_normal(-2, 2, 0, 1, (99,)) < 2).all())
         True
     """
