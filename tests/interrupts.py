@@ -315,12 +315,13 @@ def moments_of(code: CodeType) -> frozenset[int]:
 class AtMoment:
     """Raises at the n-th moment of our own code at which a handler might; counts all of them.
 
-    Only functions of the package are looked at. With `then` its handler calls that, and raises
-    nothing.
+    Only functions of the package are looked at, or only those of the files named `within`. With
+    `then` its handler calls that, and raises nothing.
     """
 
-    def __init__(self, number: int, kind, then: Callable | None = None):
+    def __init__(self, number: int, kind, then: Callable | None = None, within: str = ""):
         self.interruption = Interruption(kind, then)
+        self.within = within
         self.left, self.count = number, 0
         self.where = ""
 
@@ -342,7 +343,8 @@ class AtMoment:
 
     def _enter(self, frame, event, argument):
         code = frame.f_code
-        if not code.co_filename.startswith(SOURCE):
+        file = code.co_filename
+        if not (file.startswith(SOURCE) and file.endswith(self.within)):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         self._moment(frame)

@@ -14,6 +14,7 @@ Example:
 import typing as _typing
 
 from mycel.kernel.base import backend as _backend
+from mycel.kernel.base import context as _settings
 from mycel.kernel.base import signals as _signals
 from mycel.tuning import malloc as _malloc
 
@@ -25,6 +26,7 @@ from mycel import debug, init, nn, ops, optim
 from mycel import report as _report
 from mycel.compat import absent as _absent
 from mycel.compat import alias as _alias
+from mycel.compat import context as _older_settings
 from mycel.compat import keywords as _keywords
 from mycel.compat import mint_operators as _mint_operators
 from mycel.compat import moved as _moved
@@ -33,7 +35,6 @@ from mycel.compat.alias import install_as_mindspore
 from mycel.debug import at_exit as _at_exit
 from mycel.init.initializer import initializer_of as _initializer_of
 from mycel.kernel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
-from mycel.kernel.base.context import context as _context
 from mycel.kernel.base.dtypes import *
 from mycel.kernel.base.errors import BudgetError, HookOrderError, OutOfRangeError
 from mycel.kernel.base.version import __version__
@@ -88,7 +89,7 @@ _forked.watch_forks()
 _backend.tuning.compiler_options = _options.compiler_options
 _backend.tuning.to_materialize = _materialize.to_materialize
 _backend.tuning.materialize = _materialize.materialize
-_context.before_device_change = _stream.flush
+_settings.context.before_device_change = _stream.flush
 _api.given["remember"] = _cell.given["remember"] = _Remembered
 _tensor.given["initializer"] = _initializer_of
 
@@ -96,6 +97,7 @@ _at_exit.register()
 
 # Names that MindSpore has in other places, has given up, or has two of.
 _other_keywords.update(_keywords.OTHER)
+_settings.without_effect.update(_older_settings.WITHOUT_EFFECT)
 _alias.offer(nn, optim.PUBLIC)
 _alias.offer(ops, _operators.PUBLIC)
 

@@ -9,8 +9,7 @@ import math
 import pytest
 
 import mycel as ms
-from mycel.compat import checking
-from mycel.kernel.base import log
+from mycel.compat import checking, log
 from mycel.kernel.base.errors import WRONG_VALUE
 
 CASES = [

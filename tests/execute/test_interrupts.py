@@ -38,6 +38,7 @@ from interrupts import (
 )
 from mycel import Parameter, Tensor, nn, ops
 from mycel.kernel.base.signals import is_of_handler, undisturbed
+from mycel.kernel.differentiate import plans
 from mycel.kernel.execute import graph
 from mycel.kernel.execute.compile import executables
 from mycel.kernel.record.hooks import Hooks
@@ -225,6 +226,45 @@ def test_a_handler_may_look_at_everything_and_go_on(setup, no_debugger):
         assert not interruption.others, f"{interruption.others} ({moment.where})"
         wrong = [n for n, v in states.items() if not close(v, oracle.states[STEPS][n])]
         assert not wrong, f"{wrong} ({moment.where})"
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["kept", "repeated"])
+@pytest.mark.parametrize("flushing", [True, False], ids=["flushing", "recording"])
+def test_a_handler_at_every_moment_of_a_kept_walk(known, flushing, no_debugger):
+    """Also when it runs what was recorded, or records more, just where the record is copied."""
+    weight, inside = Parameter(Tensor([1.0, -2.0]), name="w"), []
+
+    def taken():
+        # Something is pending from before, and what is looked at runs behind the walk.
+        pending = weight * 2.0
+        function = ms.value_and_grad(lambda: (weight * weight * pending).sum(), None, weight)
+        return [x.asnumpy() for x in function()]
+
+    def handler():
+        made = weight + 1.0
+        inside.append(made.asnumpy() if flushing else made)
+
+    def run(number: int) -> int:
+        if not known:
+            plans._plans.clear()
+        results = []
+        moment = AtMoment(number, TimeLimit, then=handler, within="differentiate/plans.py")
+        interruption = moment.run(lambda: results.extend(taken()))
+        assert not interruption.others, f"{interruption.others} ({moment.where})"
+        # And whatever was kept then is the walk, the next time.
+        for found in (results, taken()):
+            assert all(map(close, found, expected)), moment.where
+        return moment.count
+
+    plans._plans.clear()
+    expected = taken()
+    run(-1)  # Python begins to trace instructions
+    moments = run(-1)
+    assert moments > 20
+    for number in range(1, moments + 1):
+        run(number)
+    assert len(inside) == moments
+    assert all(np.array_equal(value, [2.0, -1.0]) for value in inside)
 
 
 class Finalized:

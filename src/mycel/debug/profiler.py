@@ -244,7 +244,9 @@ class Profiler:
         """End, and say in the log where the files are."""
         del args, kwargs
         self.stop()
-        log.info("The trace is in %s: tensorboard --logdir %s", self.output_path, self.output_path)
+        log.logger.info(
+            "The trace is in %s: tensorboard --logdir %s", self.output_path, self.output_path
+        )
 
     def add_metadata(self, key: str, value: str) -> None:
         """Keep a note beside the trace, in `metadata.json`."""

@@ -17,7 +17,7 @@ import jax
 
 from mycel.debug.devices import device
 from mycel.kernel.base import log
-from mycel.kernel.base.context import launch_blocking
+from mycel.kernel.base.context import set_synchronize
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.stream import flush
 from mycel.tuning import malloc
@@ -438,6 +438,20 @@ def set_kernel_launch_capture(enable_capture_graph, op_capture_skip=None) -> Non
     """
     del op_capture_skip
     log.note_once(f"set_kernel_launch_capture({enable_capture_graph!r}) has no effect here")
+
+
+def launch_blocking() -> None:
+    """Run every operator by itself to its end.
+
+    Source: MindSpore's `mindspore.runtime.launch_blocking`.
+
+    Example:
+        >>> ms.runtime.launch_blocking()
+        >>> ms.get_context("pynative_synchronize")
+        True
+        >>> ms.set_context(pynative_synchronize=False)
+    """
+    set_synchronize(True)
 
 
 __all__ = [

@@ -12,7 +12,7 @@ import struct
 import numpy as np
 
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.log import warning
+from mycel.kernel.base.log import logger
 from mycel.kernel.base.places import user_place
 from mycel.mindrecord.errors import (
     MRMDefineIndexError,
@@ -210,7 +210,7 @@ class FileWriter:
                 packed.append(self._packed(row))
             except (TypeError, ValueError, OverflowError, KeyError) as error:
                 reasons.append(str(error))
-                warning("FileWriter leaves out a row: %s", error)
+                logger.warning("FileWriter leaves out a row: %s", error)
         if raw_data and not packed:
             raise RuntimeError(
                 BAD_ROWS.format(

@@ -22,7 +22,7 @@ from multiprocessing.connection import wait
 
 from mycel.dataset.engine import worker
 from mycel.dataset.engine.machinery import Row, Steps
-from mycel.kernel.base.log import warning
+from mycel.kernel.base.log import logger
 
 RAISED = "{operation} failed in a worker process: {kind}: {text}\n\nIn the worker:\n{traceback}"
 DIED = (
@@ -51,7 +51,7 @@ def packed(operations: Sequence[Callable], name: str) -> bytes | None:
         return cloudpickle.dumps(tuple(operations))
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        warning(NOT_SENT.format(operation=name, reason=reason))
+        logger.warning(NOT_SENT.format(operation=name, reason=reason))
         return None
 
 

@@ -15,61 +15,10 @@ from mycel.kernel.base.structure import changed_everywhere
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 
-# How much of Python MindSpore's compiler takes; here all of it, always.
-STRICT = 0
-COMPATIBLE = 1
-LAX = 2
 
-# Settings of MindSpore that mean nothing on XLA: accepted, and noted once in the log.
-WITHOUT_EFFECT = frozenset(
-    """
-    aoe_config aoe_tune_mode ascend_config auto_tune_mode check_bprop debug_level
-    disable_format_transform enable_auto_mixed_precision enable_compile_cache enable_debug_runtime
-    enable_dump enable_dynamic_mem_pool enable_dynamic_memory enable_graph_kernel enable_hccl
-    enable_loop_sink enable_mem_reuse enable_profiling enable_reduce_precision enable_sparse
-    enable_task_sink env_config_path exec_order gpu_config grad_for_scalar graph_kernel_flags
-    graph_memory_max_size host_scheduling_max_threshold inter_op_parallel_num ir_fusion_flag
-    jit_config jit_enable_inplace_ops jit_level jit_syntax_level load_compile_cache
-    max_device_memory memory_offload memory_optimize_level mempool_block_size op_timeout
-    precision_mode precompile_only print_file_path profiling_options recompute
-    reserve_class_name_in_scope runtime_num_threads save_compile_cache save_dump_path
-    support_binary variable_memory_max_size
-    """.split()  # noqa: SIM905 - a list of words reads better as words
-)
-
-# What get_context answers for those that were not set: what MindSpore answers.
-_DEFAULTS: dict = {
-    "aoe_config": {},
-    "aoe_tune_mode": "",
-    "ascend_config": {},
-    "check_bprop": False,
-    "debug_level": 0,
-    "disable_format_transform": False,
-    "enable_debug_runtime": False,
-    "enable_graph_kernel": False,
-    "enable_profiling": False,
-    "enable_reduce_precision": True,
-    "env_config_path": "",
-    "exec_order": "bfs",
-    "gpu_config": {},
-    "graph_kernel_flags": "",
-    "host_scheduling_max_threshold": "",
-    "inter_op_parallel_num": 0,
-    "jit_config": {},
-    "jit_level": "",
-    "jit_syntax_level": LAX,
-    "max_device_memory": 1024.0,
-    "memory_optimize_level": 0,
-    "mempool_block_size": 1.0,
-    "op_timeout": 900,
-    "precision_mode": "",
-    "print_file_path": "",
-    "profiling_options": "training_trace",
-    "reserve_class_name_in_scope": True,
-    "support_binary": False,
-    "variable_memory_max_size": "0",
-    "runtime_num_threads": os.cpu_count(),
-}
+# Settings that mean nothing here and what `get_context` answers for them; the package root gives
+# them. They are accepted, and noted once in the log.
+without_effect: dict[str, object] = {}
 
 
 class Context:
@@ -136,15 +85,15 @@ def set_context(**settings) -> None:
         >>> ms.get_context("mode") == ms.PYNATIVE_MODE
         True
     """
-    without_effect = {}
+    ignored = {}
     for name, value in settings.items():
         setter = _SETTERS.get(name)
         if setter is not None:
             setter(value)
-        elif name in WITHOUT_EFFECT:
-            without_effect[name] = context.accepted[name] = value
+        elif name in without_effect:
+            ignored[name] = context.accepted[name] = value
         else:
-            near = difflib.get_close_matches(name, [*_SETTERS, *WITHOUT_EFFECT], 1)
+            near = difflib.get_close_matches(name, [*_SETTERS, *without_effect], 1)
             raise ValueError(
                 errors.UNKNOWN_CONTEXT.format(
                     name=name,
@@ -153,8 +102,8 @@ def set_context(**settings) -> None:
                     known=", ".join(_SETTERS),
                 )
             )
-    if without_effect:
-        log.without_effect("set_context", without_effect)
+    if ignored:
+        log.without_effect("set_context", ignored)
 
 
 def get_context(attr_key: str):
@@ -174,9 +123,9 @@ def get_context(attr_key: str):
         return context.accepted.get(name, "")
     if name in _SETTERS:
         return getattr(context, name)
-    if name in WITHOUT_EFFECT:
-        return context.accepted.get(name, _DEFAULTS.get(name))
-    near = difflib.get_close_matches(name, [*_SETTERS, *WITHOUT_EFFECT], 1)
+    if name in without_effect:
+        return context.accepted.get(name, without_effect[name])
+    near = difflib.get_close_matches(name, [*_SETTERS, *without_effect], 1)
     hint = f"; nearest: {near[0]}" if near else ""
     raise ValueError(f"get_context has no setting {name!r}{hint}; it knows {', '.join(_SETTERS)}.")
 
@@ -192,7 +141,7 @@ def _set_mode(value) -> None:
     context.mode = value
 
 
-def _set_target(value) -> None:
+def set_target(value) -> None:
     value = "Ascend" if value == "Davinci" else value  # the name of its processor
     if value not in backend.PLATFORMS:
         raise ValueError(
@@ -217,15 +166,15 @@ def _set_target(value) -> None:
 def _set_device_id(value) -> None:
     context.device_id = int(value)
     if context.device_target:
-        _set_target(context.device_target)
+        set_target(context.device_target)
 
 
-def _set_synchronize(value) -> None:
+def set_synchronize(value) -> None:
     context.before_device_change()
     context.direct = bool(value)
 
 
-def _set_deterministic(value) -> None:
+def set_determinism(value) -> None:
     if value not in ("ON", "OFF"):
         raise errors.wrong(ValueError, "deterministic", "'ON' or 'OFF'", repr(value))
     context.before_device_change()
@@ -261,7 +210,7 @@ def _set_cache_path(value) -> None:
     backend.keep_programs_in(os.fspath(value))
 
 
-def _set_call_depth(value) -> None:
+def set_call_depth(value) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise errors.wrong(TypeError, "max_call_depth", "an integer", repr(value))
     if value < 1:
@@ -270,108 +219,22 @@ def _set_call_depth(value) -> None:
     sys.setrecursionlimit(max(value, sys.getrecursionlimit()))
 
 
-def set_recursion_limit(recursion_limit: int = 1000) -> None:
-    """Let functions call each other this deeply; MindSpore's `mindspore.set_recursion_limit`.
-
-    Raises:
-        TypeError: not an integer.
-        ValueError: not above 0.
-
-    Example:
-        >>> ms.set_recursion_limit(2000)
-        >>> ms.get_context("max_call_depth")
-        2000
-    """
-    _set_call_depth(recursion_limit)
-
-
-def set_deterministic(deterministic: bool) -> None:
-    """Let programs give the same bits at each run; MindSpore's `mindspore.set_deterministic`.
-
-    Raises:
-        TypeError: neither True nor False.
-
-    Example:
-        >>> ms.set_deterministic(False)
-    """
-    if not isinstance(deterministic, bool):
-        raise errors.wrong(TypeError, "deterministic", "True or False", repr(deterministic))
-    _set_deterministic("ON" if deterministic else "OFF")
-
-
-def set_device(device_target: str, device_id: int | None = None) -> None:
-    """Choose the device; MindSpore's `mindspore.set_device`.
-
-    Args:
-        device_target: "CPU", "GPU", "TPU" or "Ascend"; MYCEL_DEVICE overrides it.
-        device_id: which device of that target; the first by default.
-
-    Raises:
-        TypeError: a device_id that is not an integer.
-        ValueError: a target that is not known, or a device that is not there.
-
-    Example:
-        >>> ms.set_device("CPU")
-        >>> ms.get_current_device()
-        ('CPU', 0)
-    """
-    if device_id is not None and (isinstance(device_id, bool) or not isinstance(device_id, int)):
-        raise errors.wrong(TypeError, "device_id", "an integer", repr(device_id))
-    before, context.device_id = context.device_id, device_id or 0
-    try:
-        _set_target(device_target)
-    except ValueError:
-        context.device_id = before
-        raise
-
-
-def get_current_device() -> tuple[str, int]:
-    """(device target, device id); MindSpore's `mindspore.get_current_device`.
-
-    Example:
-        >>> ms.set_device("CPU", 0)
-        >>> ms.get_current_device()
-        ('CPU', 0)
-    """
-    return context.device_target or backend.default_target(), context.device_id
-
-
-def launch_blocking() -> None:
-    """Run every operator by itself to its end; MindSpore's `mindspore.runtime.launch_blocking`.
-
-    Example:
-        >>> ms.runtime.launch_blocking()
-        >>> ms.get_context("pynative_synchronize")
-        True
-        >>> ms.set_context(pynative_synchronize=False)
-    """
-    _set_synchronize(True)
-
-
 _SETTERS = {
     "mode": _set_mode,
-    "device_target": _set_target,
+    "device_target": set_target,
     "device_id": _set_device_id,
-    "pynative_synchronize": _set_synchronize,
-    "deterministic": _set_deterministic,
+    "pynative_synchronize": set_synchronize,
+    "deterministic": set_determinism,
     "check_indices": _set_check_indices,
     "save_graphs": _set_save_graphs,
     "save_graphs_path": _set_save_graphs_path,
     "compile_cache_path": _set_cache_path,
-    "max_call_depth": _set_call_depth,
+    "max_call_depth": set_call_depth,
 }
 
 __all__ = [
-    "COMPATIBLE",
     "GRAPH_MODE",
-    "LAX",
     "PYNATIVE_MODE",
-    "STRICT",
     "get_context",
-    "get_current_device",
-    "launch_blocking",
     "set_context",
-    "set_deterministic",
-    "set_device",
-    "set_recursion_limit",
 ]

@@ -63,6 +63,7 @@ def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | Non
     It can if the tape is just what the present segment has, and only our own rules take part.
     """
     segment = stream.segment
+    count = segment.count
     if (
         stream.hooks
         or stream.journal is not None
@@ -78,9 +79,11 @@ def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | Non
     slots = [v.slot if v.segment is segment else known(id(v)) for v in values]
     if None in slots:
         return None
-    name = (tuple(segment.key), forward.nodes, len(leaves), tuple(slots))
-    return Start(name, segment, len(segment.key), segment.nodes, len(segment.outputs),
-                 len(segment.externals))  # fmt: skip
+    key = tuple(segment.key)
+    name = (key, forward.nodes, len(leaves), tuple(slots))
+    begun = Start(name, segment, len(key), segment.nodes, count, len(segment.externals))
+    # What the handler of a signal ran or recorded meanwhile makes it another record.
+    return begun if stream.segment is segment and segment.count == count else None
 
 
 def repeat(stream: Stream, begun: Start, seeds) -> list[Value] | None:
@@ -109,26 +112,26 @@ def repeat(stream: Stream, begun: Start, seeds) -> list[Value] | None:
 def keep(stream: Stream, begun: Start, seeds, found: list[Value]) -> None:
     """Keep what a walk appended, if it can be copied."""
     segment = begun.segment
+    key, places, count = segment.key, segment.places, segment.count
     if stream.segment is not segment or len(segment.externals) != begun.externals:
         return  # it was cut, or met something new
     known = {seed.slot for _, seed in seeds if seed.segment is segment}
     for value in found:
         if value.segment is not segment or (value.slot < begun.outputs and value.slot not in known):
             return
-    places = segment.places
     first: dict[tuple, int] = {}
     for number in range(begun.nodes):
         first.setdefault(tuple(places[3 * number : 3 * number + 3]), number)
     back: list = []
-    for number in range(begun.nodes, segment.nodes):
+    for number in range(begun.nodes, len(places) // 3):
         origin = first.get(tuple(places[3 * number : 3 * number + 3]))
         if origin is None:
             return
         back += (origin, None, None)
     while len(_plans) >= MOST_PLANS:
         _plans.pop(next(iter(_plans)), None)
-    count = len(segment.outputs) - begun.outputs
     avals = {value.slot: value.aval for value in found if value.slot not in known}
-    _plans[begun.name] = Plan(
-        segment.key[begun.key :], back, count, [value.slot for value in found], avals
-    )
+    slots = [value.slot for value in found]
+    plan = Plan(key[begun.key :], back, count - begun.outputs, slots, avals)
+    if segment.count == count:  # else the handler of a signal recorded more meanwhile
+        _plans[begun.name] = plan

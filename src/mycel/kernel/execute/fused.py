@@ -27,13 +27,14 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
     have no array yet. It may run again, also while it runs: the handler of a signal may look at
     one of its Values. So its parts are taken at once.
     """
-    record, outputs = (segment.key, segment.externals, segment.places), segment.outputs
+    outputs, key, externals = segment.outputs, segment.key, segment.externals
+    places, assigned = segment.places, segment.assigned
     held = [(slot, value) for slot, output in enumerate(outputs) if (value := output()) is not None]
     if capture is not None:
         capture.close(segment, held)
     wrong = None
     if held:
-        wrong = _fill(segment, held, *record)
+        wrong = _fill(held, key, externals, segment.has_packed, places, assigned)
     segment.clear()
     if wrong is not None:
         raise wrong
@@ -41,10 +42,9 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
         machine.account.raise_if_over()
 
 
-def _fill(segment: Segment, held, key, externals, places) -> OutOfRangeError | None:
+def _fill(held, key, externals, has_packed, places, assigned) -> OutOfRangeError | None:
     """Compute what is held; the error of the first wrong index, if there is one."""
     live, key = tuple([slot for slot, _ in held]), tuple(key)
-    has_packed, assigned = segment.has_packed, segment.assigned
     executable = executables.get(key, live)
     arrays = [demand(v) for v in externals] if has_packed else [v.array for v in externals]
     machine.account.ran(executable.size)
