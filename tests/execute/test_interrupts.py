@@ -228,10 +228,12 @@ def test_a_handler_may_look_at_everything_and_go_on(setup, no_debugger):
         assert not wrong, f"{wrong} ({moment.where})"
 
 
-@pytest.mark.parametrize("known", [False, True], ids=["kept", "repeated"])
+@pytest.mark.parametrize("within", ["record/stream.py", "record/dispatch.py", "plans.py"])
+@pytest.mark.parametrize("known", [False, True], ids=["first", "repeated"])
 @pytest.mark.parametrize("flushing", [True, False], ids=["flushing", "recording"])
-def test_a_handler_at_every_moment_of_a_kept_walk(known, flushing, no_debugger):
-    """Also when it runs what was recorded, or records more, just where the record is copied."""
+def test_a_handler_at_every_moment_of_recording(within, known, flushing, no_debugger):
+    """Also when it runs what was recorded, or records more, just where something is recorded, or a
+    walk that is kept is copied."""
     weight, inside = Parameter(Tensor([1.0, -2.0]), name="w"), []
 
     def taken():
@@ -248,7 +250,7 @@ def test_a_handler_at_every_moment_of_a_kept_walk(known, flushing, no_debugger):
         if not known:
             plans._plans.clear()
         results = []
-        moment = AtMoment(number, TimeLimit, then=handler, within="differentiate/plans.py")
+        moment = AtMoment(number, TimeLimit, then=handler, within=within)
         interruption = moment.run(lambda: results.extend(taken()))
         assert not interruption.others, f"{interruption.others} ({moment.where})"
         # And whatever was kept then is the walk, the next time.

@@ -49,6 +49,7 @@ class Segment:
         "assigned",
         "bytes",
         "count",
+        "external_count",
         "external_slots",
         "externals",
         "has_packed",
@@ -63,8 +64,8 @@ class Segment:
         self.stream = stream
         self.key: list[int] = []
         self.outputs: list[ref] = []
-        # How many outputs there are: to ask for it calls nothing (see record).
-        self.count = 0
+        # How many outputs and externals there are: to ask for these calls nothing (see record).
+        self.count = self.external_count = 0
         self.externals: list[Value] = []
         # By id: the Values are held by `externals`, so no id is used again.
         self.external_slots: dict[int, int] = {}
@@ -98,10 +99,11 @@ class Segment:
                 self.has_packed = True
             elif array.__class__ is Poison:
                 raise array.error()
-            name, slot = id(value), -1 - len(self.externals)
-            self.bytes += value.aval.nbytes
+            name, size = id(value), value.aval.nbytes
             # Together, whatever interrupts: nothing is called in between.
-            self.external_slots[name] = slot
+            self.bytes += size
+            self.external_count += 1
+            self.external_slots[name] = slot = -self.external_count
             self.externals.append(value)
         return slot
 
