@@ -53,6 +53,8 @@ class Definition:
         self.optional: frozenset[str] = frozenset()
         self.variadic = ""
         self.defaults: dict[str, object] = {}
+        # How it is spelled, and the public names that follow from that.
+        self.spellings: tuple[str, ...] = ()
         self.names: list[str] = []
         self.windows = False
         self.indices: Callable | None = None

@@ -23,7 +23,7 @@ from mycel.kernel.execute.reads import Reads
 from mycel.kernel.execute.templates import Templates
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.journal import Journal
-from mycel.kernel.record.stream import Stream, cell_path, demand
+from mycel.kernel.record.stream import Segment, Stream, cell_path, demand
 from mycel.kernel.record.tensor import Tensor, made_inside, resolve
 from mycel.kernel.record.value import Shown, Value
 
@@ -116,7 +116,7 @@ class Capture:
     def read(self, handle: Tensor, value: Value, kind: str, array, text) -> None:
         """Python saw a value."""
         if self.in_site:
-            if value.number >= self._site_start and value.capture is self:
+            if value.capture is self and value.number >= self._site_start:
                 self.site_reads.add(value.number)
             return
         kind = _SEEN.get(kind, "bits")
@@ -131,15 +131,17 @@ class Capture:
     def provide(self, value: Value) -> None:
         """Values are computed as in PyNative."""
 
-    def close(self, segment, held) -> None:
+    def close(self, segment: Segment, held) -> None:
         """A segment is about to run: its record is kept, its survivors are numbered."""
         numbers = [self.number_of(value) for value in segment.externals]
-        self._segments.append((segment.key, numbers, self._count))
+        # Together: the handler of a signal may run what it recorded, before or behind this.
+        base = self._count
+        self._segments += [(segment.key, numbers, base)]
+        self._count = base + segment.count
         for slot, value in held:
             value.capture = self
-            value.number = self._count + slot
+            value.number = base + slot
             self._survivors.append((value.number, ref(value)))
-        self._count += len(segment.outputs)
 
     def met(self, cell: CellBase) -> None:
         """A Cell is called; what is remembered depends on its structure."""

@@ -20,7 +20,7 @@ from mycel.kernel.execute.sources import Left, Source, put_back, same_plain
 from mycel.kernel.record.hooks import call_labelled, tell_where
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.marker import Inside, Marker, record_again
-from mycel.kernel.record.stream import Stream, dead, demand
+from mycel.kernel.record.stream import Segment, Stream, dead, demand
 from mycel.kernel.record.tensor import Tensor, made_inside, rebind, resolve
 from mycel.kernel.record.value import Value
 
@@ -56,8 +56,8 @@ class Watch:
         self._tape: list = []
         self._journal = Journal()
         self._used = False
-        # What to add to a place in the segment for a number: by the first place it holds for.
-        self._spans: list[tuple[int, int]] = [(0, 0)]
+        # What to add to a slot of a segment for a number: by the first slot it holds for.
+        self._spans: list[tuple[Segment, int, int]] = []
         self._verified = 0
         self._differs = False
 
@@ -67,11 +67,12 @@ class Watch:
         """Run a site: what it did, and whether that is what is remembered."""
         stream = self.stream
         self._site = site
-        begin = len(stream.segment.outputs)
-        self._spans.append((begin, site.start - begin))
         self._verified, self._differs = 0, False
         if self._used:
             self._tape, self._journal, self._used = [], Journal(), False
+        # Without a call in between: what the handler of a signal records is before it or in it.
+        segment = stream.segment
+        self._spans += [(segment, segment.count, site.start - segment.count)]
         stream.tape, stream.journal = tape, journal = self._tape, self._journal
         try:
             result = call_labelled(site.function, args, kwargs, site.label)
@@ -105,14 +106,16 @@ class Watch:
         """Whether the nodes recorded so far are those remembered."""
         assert self._site is not None
         expected = self._site.emitted.nodes
-        while self._verified < len(nodes) and not self._differs:
-            op, inputs, _, _ = nodes[self._verified]
-            if self._verified >= len(expected) or isinstance(op, Marker):
+        # The handler of a signal may come round here, and verify the same, at any moment.
+        number = self._verified
+        while number < len(nodes) and not self._differs:
+            op, inputs, _, _ = nodes[number]
+            if number >= len(expected) or isinstance(op, Marker):
                 self._differs = True
                 break
-            known, names = expected[self._verified]
+            known, names = expected[number]
             self._differs = op is not known or not all(map(self._is, inputs, names))
-            self._verified += 1
+            self._verified = number = number + 1
         return not self._differs
 
     def _is(self, value: Value, name) -> bool:
@@ -168,9 +171,12 @@ class Watch:
             return
         if not self._verify(self._tape):
             return
-        number = self._number_of(value.slot)
+        number = self._number_of(segment, value.slot)
+        if number is None:
+            return
         known = self._known(number)
-        if known is not None:
+        # Still: the handler of a signal may have run it.
+        if known is not None and value.segment is segment:
             segment.outputs[value.slot] = dead
             value.array, value.segment = known.array, known.segment
             if known.array is None:
@@ -178,23 +184,29 @@ class Watch:
             value.capture, value.number = self, number
             self.provided.append(ref(value))
 
-    def close(self, segment, held) -> None:
+    def close(self, segment: Segment, held) -> None:
         """A segment runs: what it makes is made inside."""
         for slot, value in held:
-            value.capture = self
-            value.number = self._number_of(slot)
-        self._spans = [(0, self._number_of(len(segment.outputs)))]
+            number = self._number_of(segment, slot)
+            if number is not None:
+                value.capture, value.number = self, number
+        number, following = self._number_of(segment, segment.count), self.stream.segment
+        if number is not None:
+            # It may have some already, of the handler of a signal.
+            self._spans += [(following, following.count, number - following.count)]
 
-    def _number_of(self, slot: int) -> int:
-        for begin, base in reversed(self._spans):
-            if begin <= slot:
+    def _number_of(self, segment: Segment, slot: int) -> int | None:
+        """The number of a slot; None for what is recorded by the handler of a signal."""
+        for of, begin, base in reversed(self._spans):
+            if of is segment and begin <= slot:
                 return base + slot
-        raise AssertionError("a segment has no place below 0")
+        return None
 
     def describe(self, value: Value):
         """What a Value is to the call: a number, or the input it came from."""
         if value.segment is self.stream.segment:
-            return self._number_of(value.slot)
+            number = self._number_of(value.segment, value.slot)
+            return Constant(demand(value)) if number is None else number
         if value.capture is not self:
             return Constant(demand(value))
         return value.number if value.number >= 0 else self._inputs[-1 - value.number]

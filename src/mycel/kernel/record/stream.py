@@ -166,7 +166,8 @@ class Stream:
         plain: whether Graph mode remembers nothing here: what would be is in vain for now.
         replaced: handles that were assigned to, with the Values they had before, while a derivative
             asks for the Parameters that are used; else None.
-        unfinished: how many runs of segments, and sites, were broken off by an exception or go on.
+        unfinished: how many runs of segments, and sites, were broken off by an exception, go on, or
+            were run once more for a Value.
     """
 
     __slots__ = (
@@ -280,7 +281,8 @@ def demand(value: Value):
         if stream is local.stream:
             if stream.segment is segment:
                 stream.flush()
-            else:  # its run was broken off; no call that is remembered now has part in it
+            else:  # its run was broken off, or goes on, and this is the handler of a signal
+                stream.unfinished += 1  # a call that is being remembered lacks it
                 machine.run_segment(segment, None)
                 if value.array is None:
                     break

@@ -126,7 +126,7 @@ def op(
         definition = define(function.__name__, function, rule, fallible)
         definition.windows, definition.rearranges = windows, rearranges
         definition.indices = indices
-        own = _own_arguments(definition)
+        own = own_arguments(definition)
         made = write_function(definition, definition.name, own, composite=False)
 
         def reverse(derivative):
@@ -146,7 +146,7 @@ def composite(*spellings: str) -> Callable:
     def declare(function: Callable) -> Callable:
         definition = define(function.__name__, function)
         definition.composite = True
-        own = _own_arguments(definition)
+        own = own_arguments(definition)
         _spell_all(definition, spellings, own, composite=True)
         function.definition = definition  # type: ignore[attr-defined]
         return function
@@ -154,7 +154,7 @@ def composite(*spellings: str) -> Callable:
     return declare
 
 
-def _own_arguments(definition: Definition) -> list[Argument]:
+def own_arguments(definition: Definition) -> list[Argument]:
     names = list(definition.arrays)
     if definition.variadic:
         names.append(definition.variadic)
@@ -163,6 +163,7 @@ def _own_arguments(definition: Definition) -> list[Argument]:
 
 
 def _spell_all(definition, spellings, own, composite):
+    definition.spellings = spellings
     for text in spellings:
         namespace, name = where(text)
         write = functools.partial(_written, definition, text, own, composite)
@@ -178,22 +179,24 @@ def _written(definition, text, own, composite):
     spelling = parse(text, definition.defaults)
     place = f"{spelling.namespace}.{spelling.name}"
     others = other_keywords.get(place)
+    called = called_arguments(definition, spelling, own)
     if others is not None:
-        made = write_renaming(definition, place, spelling.called or own, composite, others.words)
+        made = write_renaming(definition, place, called, composite, others.words)
     elif spelling.created is None:
-        made = write_function(definition, spelling.name, spelling.called or own, composite)
+        made = write_function(definition, spelling.name, called, composite)
     else:
-        made = _primitive(definition, spelling, own, composite)
+        made = write_primitive(
+            definition, spelling.name, spelling.created, called, Primitive, composite
+        )
     if spelling.namespace != "Tensor":
         made.__module__ = f"mycel.{spelling.namespace}"
     return made
 
 
-def _primitive(definition, spelling: Spelling, own, composite):
-    created = spelling.created or []
-    taken = {argument.inner for argument in created}
-    called = spelling.called
-    if called is None:
-        arrays = (*definition.arrays, definition.variadic)
-        called = [a for a in own if a.inner in arrays and a.inner not in taken]
-    return write_primitive(definition, spelling.name, created, called, Primitive, composite)
+def called_arguments(definition, spelling: Spelling, own: list[Argument]) -> list[Argument]:
+    """What a call takes; that of a Primitive takes the arrays that are not given at creation."""
+    if spelling.called is not None or spelling.created is None:
+        return spelling.called or own
+    taken = {argument.inner for argument in spelling.created}
+    arrays = (*definition.arrays, definition.variadic)
+    return [a for a in own if a.inner in arrays and a.inner not in taken]
