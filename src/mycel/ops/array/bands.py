@@ -81,7 +81,8 @@ def matrix_band_part(x, lower, upper):
         x: [..., M, N].
         lower: how many diagonals below the main one stay, a number or one for each matrix; a
             negative one keeps all.
-        upper: how many diagonals above the main one stay, likewise.
+        upper: how many diagonals above the main one stay, a number or one for each matrix; a
+            negative one keeps all.
 
     Example:
         >>> print(ops.matrix_band_part(Tensor([[1, 2], [3, 4]]), 0, -1))
