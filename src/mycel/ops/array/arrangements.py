@@ -24,7 +24,9 @@ def combinations(x, *, count=2, again=False):
     """All choices of so many elements of a vector, as rows in order.
 
     Args:
-        again: an element may be chosen more than once.
+        x: [N].
+        count: how many elements are chosen, from 0.
+        again: whether an element may be chosen more than once.
 
     Raises:
         ValueError: x is no vector, or the number is negative.
@@ -99,7 +101,12 @@ def is_nonzero(x):
 
 @composite("Tensor.ptp(x, axis=None, keepdims=False)")
 def ptp(x, axis=None, keepdims=False):
-    """The largest element less the smallest one, along an axis or of all.
+    """The largest element less the smallest one.
+
+    Args:
+        x: any shape.
+        axis: a dimension or a tuple of them; None for all.
+        keepdims: whether these dimensions stay, with length 1.
 
     Example:
         >>> print(Tensor([3, 1, 7]).ptp())
@@ -147,7 +154,9 @@ def choose(x, choices, mode="clip"):
     """At each place the element of the choice that x names there.
 
     Args:
-        mode: 'clip' takes the first or the last choice for numbers outside, 'wrap' counts on
+        x: integers of any shape: numbers of choices.
+        choices: a sequence of Tensors or numbers that broadcast with `x`.
+        mode: what numbers outside mean: 'clip' takes the first or the last choice, 'wrap' counts on
             from the other end.
 
     Example:
@@ -211,6 +220,11 @@ def unique_with_pad(x, filler):
 def list_diff(x, y, dtype=int32):
     """The elements of x that are not in y, and their places; the values are read.
 
+    Args:
+        x: [N].
+        y: any shape, of the type of `x`.
+        dtype: the element type of the places.
+
     Example:
         >>> print(*ops.ListDiff()(Tensor([1, 2, 3]), Tensor([2])))
         [1 3] [0 2]
@@ -270,6 +284,12 @@ def fills(x, value):
 @composite("RaggedRange(Tsplits=dtype)(starts, limits, deltas)")
 def ragged_range(starts, limits, deltas, dtype=int32):
     """Sequences of numbers behind each other, and where each begins; the values are read.
+
+    Args:
+        starts: the first number of each sequence, [N] or one for all.
+        limits: where each sequence stops, itself not in it, [N] or one for all.
+        deltas: the distance of neighbours in each sequence, not 0, [N] or one for all.
+        dtype: the element type of the positions at which sequences begin.
 
     Example:
         >>> print(*ops.RaggedRange(ms.int32)(Tensor([0, 5]), Tensor([2, 8]), Tensor([1, 2])))

@@ -75,10 +75,14 @@ def _laid(x, table, band):
 
 @op("ops.matrix_band_part(x, lower, upper)", "MatrixBandPart()(x, lower, upper)")
 def matrix_band_part(x, lower, upper):
-    """Matrices with zeros outside the diagonals from `lower` below the main one to `upper` above.
+    """Matrices with zeros outside a band around the main diagonal.
 
     Args:
-        lower, upper: how many diagonals stay; a negative number keeps all.
+        x: [..., M, N].
+        lower: how many diagonals below the main one stay, a number or one for each matrix; a
+            negative one keeps all.
+        upper: how many diagonals above the main one stay, a number or one for each matrix; a
+            negative one keeps all.
 
     Example:
         >>> print(ops.matrix_band_part(Tensor([[1, 2], [3, 4]]), 0, -1))
@@ -102,10 +106,15 @@ def matrix_diag(x, padding=0, *, k=0, rows=-1, columns=-1, align="RIGHT_LEFT"):
     """Matrices with the last dimension of x as a diagonal, or its last two as several.
 
     Args:
-        k: which diagonal, counted from the main one; a pair of numbers for a band.
-        rows, columns: the size of the matrices; -1 for the least.
-        padding: what stands elsewhere.
-        align: on which side of x the shorter diagonals are, above and below the main one.
+        x: [..., N]; or [..., D, N] for a band of D diagonals, the highest first.
+        padding: what stands elsewhere, a number.
+        k: the diagonal, counted upwards from the main one; or a pair, the lowest and the highest of
+            a band.
+        rows: the number of rows; -1 for the least. If `columns` is -1 too, the matrices are square.
+        columns: the number of columns; -1 for the least. If `rows` is -1 too, the matrices are
+            square.
+        align: where the shorter diagonals lie in their rows, those above the main one '_' those
+            below: 'RIGHT_LEFT', 'LEFT_RIGHT', 'LEFT_LEFT' or 'RIGHT_RIGHT'.
 
     Raises:
         ValueError: the matrices do not have such diagonals.
@@ -135,9 +144,12 @@ def matrix_diag_part(x, padding, *, k, align="RIGHT_LEFT"):
     """A diagonal of matrices, or several as rows of a table, the highest first.
 
     Args:
-        k: which diagonal, counted from the main one; a pair of numbers for a band.
-        padding: what the shorter diagonals are filled up with.
-        align: on which side the shorter ones begin, above and below the main one.
+        x: [..., M, N].
+        padding: what the shorter diagonals are filled up with, a number.
+        k: the diagonal, counted upwards from the main one; or a pair, the lowest and the highest of
+            a band.
+        align: where the shorter diagonals lie in their rows, those above the main one '_' those
+            below: 'RIGHT_LEFT', 'LEFT_RIGHT', 'LEFT_LEFT' or 'RIGHT_RIGHT'.
 
     Raises:
         ValueError: the matrices do not have such diagonals.
@@ -162,7 +174,13 @@ def matrix_set_diag(x, diagonal, *, k=0, align="RIGHT_LEFT"):
     """Matrices with a diagonal, or a band of them, exchanged.
 
     Args:
-        diagonal: as `ops.matrix_diag_part` gives it.
+        x: [..., M, N].
+        diagonal: as `ops.matrix_diag_part` gives it: [..., L], or [..., D, L] for a band of D
+            diagonals of which the longest has L elements.
+        k: the diagonal, counted upwards from the main one; or a pair, the lowest and the highest of
+            a band.
+        align: where the shorter diagonals lie in their rows, those above the main one '_' those
+            below: 'RIGHT_LEFT', 'LEFT_RIGHT', 'LEFT_LEFT' or 'RIGHT_RIGHT'.
 
     Raises:
         ValueError: the matrices do not have such diagonals, or these have another shape.
@@ -184,8 +202,10 @@ def fill_diagonal(x, value, *, wrap=False):
     """x with a number on its diagonal, all of whose indices are equal.
 
     Args:
-        wrap: in a matrix with more rows than columns the diagonal begins anew below, one row
-            after it has ended.
+        x: [M, N], or three or more dimensions of one length.
+        value: a number.
+        wrap: whether the diagonal of a matrix with more rows than columns begins anew below, one
+            row after it has ended.
 
     Raises:
         ValueError: fewer than two dimensions; or more, of different lengths.
@@ -206,9 +226,13 @@ def fill_diagonal(x, value, *, wrap=False):
 
 @op("TridiagonalMatMul()(superdiag=above, maindiag=main, subdiag=below, rhs=right)")
 def tridiagonal_product(above, main, below, right):
-    """The product of a matrix given by three diagonals, of shape (1, n), and another (n, m).
+    """The product of a matrix given by three diagonals and another matrix, [..., N, M].
 
-    The last element of `above` and the first of `below` count for nothing.
+    Args:
+        above: [..., 1, N], the diagonal above the main one; its last element counts for nothing.
+        main: [..., 1, N], the main diagonal.
+        below: [..., 1, N], the diagonal below the main one; its first element counts for nothing.
+        right: [..., N, M].
 
     Example:
         >>> one = Tensor([[1.0, 1.0]])

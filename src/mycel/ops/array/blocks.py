@@ -40,8 +40,9 @@ def space_to_batch(x, *, block, paddings):
     """The elements of blocks as pictures of their own: [N, …, *lengths] to [N · block, …, smaller].
 
     Args:
-        block: the lengths of a block in the last dimensions.
-        paddings: zeros in front of and behind each of these dimensions.
+        x: [N, ..., *lengths].
+        block: the lengths of a block in the last dimensions; one number for the last two.
+        paddings: for each of these dimensions, how many zeros stand in front of it and behind it.
 
     Raises:
         ValueError: lengths that the block does not divide.
@@ -73,8 +74,9 @@ def batch_to_space(x, *, block, crops):
     """Pictures as the elements of blocks of larger ones: what `space_to_batch_nd` undoes.
 
     Args:
-        block: the lengths of a block in the last dimensions.
-        crops: what is cut off in front of and behind each of these dimensions.
+        x: [N * block, ..., *lengths].
+        block: the lengths of a block in the last dimensions; one number for the last two.
+        crops: for each of these dimensions, how much is cut off in front and behind.
 
     Raises:
         ValueError: a number of pictures that the block does not divide.
@@ -112,7 +114,12 @@ def _block_of_pictures(x, size, name):
 
 @composite("SpaceToBatch(block_size, paddings)(input_x=x)")
 def space_to_batch_of_pictures(x, block_size, paddings):
-    """`space_to_batch_nd` with square blocks of [N, C, H, W].
+    """`space_to_batch_nd` with square blocks of pictures.
+
+    Args:
+        x: [N, C, H, W].
+        block_size: the length of a block, from 2.
+        paddings: for H and for W, how many zeros stand in front of it and behind it.
 
     Example:
         >>> x = ops.arange(4).reshape(1, 1, 2, 2)
@@ -124,7 +131,12 @@ def space_to_batch_of_pictures(x, block_size, paddings):
 
 @composite("BatchToSpace(block_size, crops)(input_x=x)")
 def batch_to_space_of_pictures(x, block_size, crops):
-    """`batch_to_space_nd` with square blocks of [N, C, H, W].
+    """`batch_to_space_nd` with square blocks of pictures.
+
+    Args:
+        x: [N * block_size**2, C, H, W].
+        block_size: the length of a block, from 2.
+        crops: for H and for W, how much is cut off in front and behind.
 
     Example:
         >>> x = ops.arange(4).reshape(4, 1, 1, 1)
@@ -139,11 +151,14 @@ def batch_to_space_of_pictures(x, block_size, crops):
 
 @composite("ExtractImagePatches(ksizes, strides, rates, padding='valid')(input_x=x)")
 def extract_image_patches(x, ksizes, strides, rates, padding="valid"):
-    """Every window of [N, C, H, W] as a pixel with kernel · C channels, channels innermost.
+    """Every window of x as a pixel with kernel · C channels, channels innermost.
 
     Args:
-        ksizes, strides, rates: (1, 1, rows, columns): of a window, between windows, inside.
-        padding: 'valid' (none) or 'same' (as many windows as pixels / strides).
+        x: [N, C, H, W].
+        ksizes: the size of a window, (1, 1, rows, columns).
+        strides: the steps from window to window, (1, 1, rows, columns).
+        rates: the distances of neighbours inside a window, (1, 1, rows, columns).
+        padding: 'valid' (none) or 'same' (as many windows as pixels / `strides`).
 
     Raises:
         ValueError: numbers of another form, or another padding.
@@ -168,7 +183,15 @@ def extract_image_patches(x, ksizes, strides, rates, padding="valid"):
 
 @composite("Im2Col(ksizes, strides=1, dilations=1, pads=0)(x)")
 def image_to_columns(x, ksizes, strides=1, dilations=1, pads=0):
-    """Every window of [N, C, H, W] as a column: [N, C, kernel, windows].
+    """Every window of x as a column: [N, C, kernel, windows].
+
+    Args:
+        x: [N, C, H, W].
+        ksizes: the size of a window, one number or two for (H, W).
+        strides: the steps from window to window, one number or two for (H, W).
+        dilations: the distances of neighbours inside a window, one number or two for (H, W).
+        pads: zeros on each side of H and W: one number, two for (H, W), or four for
+            (top, bottom, left, right).
 
     Example:
         >>> ops.Im2Col(2)(ops.ones((1, 1, 3, 3))).shape
@@ -186,10 +209,16 @@ def image_to_columns(x, ksizes, strides=1, dilations=1, pads=0):
     " padding_value=padding, stride=stride)",
 )
 def columns_to_image(x, size, kernel_size, dilation=1, padding=0, stride=1):
-    """Columns [N, C, kernel, windows], as `Im2Col` gives them, summed back into [N, C, H, W].
+    """Columns, as `Im2Col` gives them, summed back into [N, C, H, W].
 
     Args:
-        size: (H, W), numbers or a Tensor.
+        x: [N, C, kernel, windows].
+        size: (H, W), numbers or a Tensor, which is read.
+        kernel_size: the size of a window, one number or two for (H, W).
+        dilation: the distances of neighbours inside a window, one number or two for (H, W).
+        padding: zeros on each side of H and W: one number, two for (H, W), or four for
+            (top, bottom, left, right).
+        stride: the steps from window to window, one number or two for (H, W).
 
     Raises:
         ValueError: columns that do not fit.
@@ -212,12 +241,13 @@ LINES_UP = {"align_corners": "corners", "half_pixel": "halves", "asymmetric": "e
 
 @composite("ResizeLinear1D(coordinate_transformation_mode='align_corners')(x, size)")
 def resize_linear(x, size, coordinate_transformation_mode="align_corners"):
-    """Lines [N, C, L] with another length, read between their elements.
+    """Lines with another length, read between their elements.
 
     Args:
-        size: the new length, a number or a tuple of one.
-        coordinate_transformation_mode: what corresponds: 'align_corners' (first and last
-            elements), 'half_pixel' (the middles of elements) or 'asymmetric' (first elements).
+        x: [N, C, L].
+        size: the new length, a number, a tuple of one or a Tensor, which is read.
+        coordinate_transformation_mode: what corresponds: 'align_corners' (first and last elements),
+            'half_pixel' (the middles of elements) or 'asymmetric' (first elements).
 
     Raises:
         ValueError: an unknown mode, or not three dimensions.
@@ -247,8 +277,10 @@ def reverse_sequence(x, lengths, *, axis, batch=0):
     """The beginning of each sequence backwards, the rest as it is.
 
     Args:
-        lengths: how many elements of each sequence are turned round, [N].
-        axis: the dimension of steps; batch: that of the sequences.
+        x: two dimensions or more.
+        lengths: how many elements of each sequence are turned round, [N] integers from 0.
+        axis: the dimension of the steps.
+        batch: the dimension of the sequences, of length N.
 
     Raises:
         TypeError: lengths are not integers.
@@ -278,7 +310,13 @@ def reverse_sequence(x, lengths, *, axis, batch=0):
 
 @op("EmbeddingLookup()(input_params=x, input_indices=index, offset=offset)")
 def embedding_lookup(x, index, *, offset):
-    """Rows of a table of which `offset` rows lie elsewhere; what is not here gives zeros.
+    """Rows of a table of which only a part is here.
+
+    Args:
+        x: the rows that are here, [R, D] or [R].
+        index: integers of any shape: numbers of rows in the whole table; what is not here gives
+            zeros.
+        offset: the number of the first row of `x` in the whole table.
 
     Raises:
         TypeError: the numbers are not integers.
@@ -303,6 +341,12 @@ def embedding_lookup(x, index, *, offset):
 @composite("SparseGatherV2()(input_params=x, input_indices=index, axis=axis)")
 def sparse_gather(x, index, axis):
     """`ops.gather` under an older name.
+
+    Args:
+        x: any shape.
+        index: integers of any shape, which takes the place of the dimension `axis`; negative ones
+            count from the end.
+        axis: the dimension in which positions are counted.
 
     Example:
         >>> print(ops.SparseGatherV2()(Tensor([5, 6, 7]), Tensor([2, 0]), 0))
@@ -342,7 +386,12 @@ def local_response(x, *, radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="A
     """x over (bias + alpha · the sum of squares of the channels around) to the power beta.
 
     Args:
-        x: [N, C, H, W]; radius: how many channels on each side count.
+        x: [N, C, H, W].
+        radius: how many channels on each side count.
+        bias: what is added to `alpha` times the sum.
+        alpha: the factor of the sum of squares.
+        beta: the exponent.
+        norm_region: 'ACROSS_CHANNELS', the only one.
 
     Raises:
         ValueError: another number of dimensions, or another region.

@@ -57,9 +57,13 @@ def cast(x, dtype):
 
 @composite("Tensor.astype(x, dtype, copy=copy)")
 def astype(x, dtype, copy=True):
-    """x in another element type: a DType, a NumPy dtype, a Python type or a name.
+    """x in another element type.
 
-    Python's own `float` means Float64 here and `int` Int64, as in NumPy.
+    Args:
+        x: any shape.
+        dtype: a DType, a NumPy dtype, a Python type or a name; Python's own `float` means Float64
+            and `int` Int64, as in NumPy.
+        copy: whether to make a new Tensor even if `x` has this type already.
 
     Raises:
         TypeError: `dtype` names no element type.

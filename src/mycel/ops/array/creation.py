@@ -55,10 +55,11 @@ def _element(dtype, otherwise: DType) -> str:
     "ops.zeros(size, dtype=dtype)", "Zeros()(size, dtype=dtype)", "mint.zeros(size, dtype=dtype)"
 )
 def zeros(size, dtype=None):
-    """Zeros in a shape; Float32 unless another `dtype` is given.
+    """Zeros in a shape.
 
     Args:
-        size: a number, a sequence of numbers or a Tensor of them.
+        size: the shape: a number, a sequence of numbers or a Tensor of them.
+        dtype: the element type; None for Float32.
 
     Raises:
         TypeError: a length is not an integer.
@@ -77,7 +78,11 @@ def zeros(size, dtype=None):
     "mint.ones(size=shape, dtype=dtype)",
 )
 def ones(shape, dtype=None):
-    """Ones in a shape; Float32 unless another `dtype` is given.
+    """Ones in a shape.
+
+    Args:
+        shape: a number, a sequence of numbers or a Tensor of them.
+        dtype: the element type; None for Float32.
 
     Raises:
         TypeError: a length is not an integer.
@@ -93,6 +98,11 @@ def ones(shape, dtype=None):
 @composite("mint.empty(*size, dtype=dtype, device=device, pin_memory=pin_memory)")
 def empty(size, dtype=None, device=None, pin_memory=False):
     """A Tensor of this shape whose values mean nothing (here: zeros).
+
+    Args:
+        size: the shape: a number, a sequence of numbers or a Tensor of them.
+        dtype: the element type; None for Float32.
+        device, pin_memory: no effect.
 
     Example:
         >>> mint.empty(2, 3).shape
@@ -111,11 +121,12 @@ def _number_kind(value) -> DType:
 
 @composite("ops.full(size, fill_value, dtype=dtype)")
 def full(size, fill_value, dtype=None):
-    """One value in a shape; Int64 unless another `dtype` is given.
+    """One value in a shape.
 
     Args:
-        size: a tuple or list of numbers.
+        size: the shape: a tuple or list of numbers.
         fill_value: a number, or a Tensor without dimensions; it may vary without recompiling.
+        dtype: the element type; None for Int64.
 
     Raises:
         TypeError: `size` is not a tuple or list, or `fill_value` not a number.
@@ -131,7 +142,12 @@ def full(size, fill_value, dtype=None):
 
 @composite("mint.full(size, fill_value, dtype=dtype)")
 def full_of(size, fill_value, dtype=None):
-    """One value in a shape, in the type of the value unless another `dtype` is given.
+    """One value in a shape.
+
+    Args:
+        size: the shape: a number, a sequence of numbers or a Tensor of them.
+        fill_value: a number, or a Tensor without dimensions.
+        dtype: the element type; None for that of `fill_value`.
 
     Example:
         >>> print(mint.full((2,), 1.5))
@@ -142,7 +158,12 @@ def full_of(size, fill_value, dtype=None):
 
 @composite("ops.fill(type=dtype, shape=shape, value=value)", "Fill()(dtype, dims=shape, x=value)")
 def fill(dtype, shape, value):
-    """One value in a shape and an element type; None takes that of the value.
+    """One value in a shape and an element type.
+
+    Args:
+        dtype: the element type; None for that of `value`.
+        shape: a number, a sequence of numbers or a Tensor of them.
+        value: a number, or a Tensor without dimensions.
 
     Raises:
         TypeError: `value` is not a number.
@@ -202,7 +223,12 @@ def ones_like(x, dtype=None):
     "mint.full_like(input=x, fill_value=value, dtype=dtype)",
 )
 def full_like(x, value, dtype=None):
-    """One value in the shape and element type of x.
+    """One value in the shape of x.
+
+    Args:
+        x: any shape.
+        value: a number, or a Tensor without dimensions.
+        dtype: the element type; None for that of `x`.
 
     Example:
         >>> print(ops.full_like(Tensor([1, 2]), 7))
@@ -213,7 +239,12 @@ def full_like(x, value, dtype=None):
 
 @composite("mint.empty_like(input=x, dtype=dtype, device=device, pin_memory=pin_memory)")
 def empty_like(x, dtype=None, device=None, pin_memory=False):
-    """A Tensor like x whose values mean nothing (here: zeros).
+    """A Tensor of the shape of x whose values mean nothing (here: zeros).
+
+    Args:
+        x: any shape.
+        dtype: the element type; None for that of `x`.
+        device, pin_memory: no effect.
 
     Example:
         >>> mint.empty_like(Tensor([1, 2])).shape
@@ -236,7 +267,12 @@ def fill_method(x, value):
 
 @composite("Tensor.new_zeros(x, size, dtype=dtype)")
 def new_zeros(x, size, dtype=None):
-    """Zeros in a shape, in the element type of x.
+    """Zeros in a shape.
+
+    Args:
+        x: any shape; only its element type counts.
+        size: the shape: a number, a sequence of numbers or a Tensor of them.
+        dtype: the element type; None for that of `x`.
 
     Example:
         >>> print(Tensor([1, 2]).new_zeros(3))
@@ -247,7 +283,12 @@ def new_zeros(x, size, dtype=None):
 
 @composite("Tensor.new_ones(x, size, dtype=dtype)")
 def new_ones(x, size, dtype=None):
-    """Ones in a shape, in the element type of x.
+    """Ones in a shape.
+
+    Args:
+        x: any shape; only its element type counts.
+        size: the shape: a number, a sequence of numbers or a Tensor of them.
+        dtype: the element type; None for that of `x`.
 
     Example:
         >>> print(Tensor([1, 2]).new_ones(3))
@@ -258,7 +299,13 @@ def new_ones(x, size, dtype=None):
 
 @composite("Tensor.new_full(x, size, fill_value, dtype=dtype)")
 def new_full(x, size, fill_value, dtype=None):
-    """One value in a shape, in the element type of x.
+    """One value in a shape.
+
+    Args:
+        x: any shape; only its element type counts.
+        size: the shape: a number, a sequence of numbers or a Tensor of them.
+        fill_value: a number, or a Tensor without dimensions.
+        dtype: the element type; None for that of `x`.
 
     Example:
         >>> print(Tensor([1, 2]).new_full((3,), 7))
@@ -269,7 +316,13 @@ def new_full(x, size, fill_value, dtype=None):
 
 @composite("Tensor.new_empty(x, size, dtype=dtype, device=device)")
 def new_empty(x, size, dtype=None, device=None):
-    """A Tensor of this shape in the element type of x; its values mean nothing (here: zeros).
+    """A Tensor of this shape whose values mean nothing (here: zeros).
+
+    Args:
+        x: any shape; only its element type counts.
+        size: the shape: a number, a sequence of numbers or a Tensor of them.
+        dtype: the element type; None for that of `x`.
+        device: no effect.
 
     Example:
         >>> Tensor([1, 2]).new_empty((3,)).shape
@@ -287,7 +340,12 @@ def diagonal_ones(*, rows, columns, dtype):
 
 @composite("ops.eye(n, m=m, dtype=dtype)", "Eye()(n, m, dtype)", "mint.eye(n, m=m, dtype=dtype)")
 def eye(n, m=None, dtype=None):
-    """Ones on the diagonal of n rows and m columns, zeros elsewhere; m None means n.
+    """Ones on the main diagonal of a matrix, zeros elsewhere.
+
+    Args:
+        n: the number of rows.
+        m: the number of columns; None for `n`.
+        dtype: the element type; None for Float32.
 
     Raises:
         TypeError, ValueError: n or m is not an integer, or negative.
@@ -330,7 +388,13 @@ def _count(start, end, step) -> int:
 def arange(start=0, end=None, step=1, dtype=None):
     """Numbers from `start` to before `end`; of one number alone, from 0 to before it.
 
-    Integers give Int64, real numbers Float32, Tensors their own type.
+    Args:
+        start: the first number; without an `end`, the end of numbers from 0. A Tensor is read.
+        end: where the numbers stop, itself not among them; None makes `start` the end. A Tensor is
+            read.
+        step: the distance of neighbours, not 0. A Tensor is read.
+        dtype: the element type; None for that of the first Tensor among the three numbers; if none
+            is a Tensor, for Float32 where one is a float, else Int64.
 
     Raises:
         ValueError: the step is 0 or leads away from `end`.
@@ -352,6 +416,12 @@ def arange(start=0, end=None, step=1, dtype=None):
 @composite("ops.range(start, end, step, maxlen=maxlen)", "Range(maxlen=maxlen)(start, end, step)")
 def range_of(start, end, step, maxlen=1000000):
     """Numbers from `start` to before `end`.
+
+    Args:
+        start: the first number. A Tensor is read.
+        end: where the numbers stop, itself not among them. A Tensor is read.
+        step: the distance of neighbours, not 0. A Tensor is read.
+        maxlen: the greatest length allowed.
 
     Raises:
         ValueError: the step is 0 or leads away from `end`, or there are more than `maxlen`.
@@ -382,6 +452,13 @@ def spaced(start, end, *, steps, dtype):
 def linspace(start, end, steps, dtype=None):
     """`steps` evenly spaced numbers from `start` to `end`, both included.
 
+    Args:
+        start: the first number, or a Tensor without dimensions.
+        end: the last number, or a Tensor without dimensions.
+        steps: how many numbers, from 1. A Tensor is read.
+        dtype: the element type; None for that of `start` if it is a Tensor of real numbers, else
+            Float32.
+
     Raises:
         ValueError: fewer than one step.
 
@@ -402,6 +479,13 @@ def linspace(start, end, steps, dtype=None):
 )
 def logspace(start, end, steps, base=10, dtype=float32):
     """`base` to evenly spaced powers from `start` to `end`.
+
+    Args:
+        start: the first exponent, a number or a Tensor without dimensions.
+        end: the last exponent, a number or a Tensor without dimensions.
+        steps: how many numbers, from 1. A Tensor is read.
+        base: a number.
+        dtype: the element type, a real one.
 
     Example:
         >>> print(ops.logspace(0, 2, 3))
@@ -436,7 +520,14 @@ def triangle_indices(*, rows, columns, offset, upper, dtype):
     "TrilIndices(row, col, offset=offset, dtype=(dtype, 'int32'))()",
 )
 def tril_indices(row, col, offset=0, dtype=int64):
-    """Row and column numbers of the lower triangle of a (row, col) table; (2, count).
+    """Row and column numbers of the lower triangle of a [row, col] matrix, [2, count].
+
+    Args:
+        row: the number of rows.
+        col: the number of columns.
+        offset: the highest diagonal that belongs to the triangle, counted upwards from the main
+            one.
+        dtype: the element type, an integer one.
 
     Example:
         >>> print(ops.tril_indices(2, 2))
@@ -451,7 +542,13 @@ def tril_indices(row, col, offset=0, dtype=int64):
     "TriuIndices(row, col, offset=offset, dtype=(dtype, 'int32'))()",
 )
 def triu_indices(row, col, offset=0, dtype=int64):
-    """Row and column numbers of the upper triangle of a (row, col) table; (2, count).
+    """Row and column numbers of the upper triangle of a [row, col] matrix, [2, count].
+
+    Args:
+        row: the number of rows.
+        col: the number of columns.
+        offset: the lowest diagonal that belongs to the triangle, counted upwards from the main one.
+        dtype: the element type, an integer one.
 
     Example:
         >>> print(ops.triu_indices(2, 2))

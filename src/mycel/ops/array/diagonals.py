@@ -86,6 +86,12 @@ def diag_matrix(x, *, diagonal=0):
 def diagonal(x, *, offset=0, first=0, second=1):
     """The diagonal of two dimensions, as a new last one.
 
+    Args:
+        x: two dimensions or more.
+        offset: how far above the main diagonal the chosen one lies; below for a negative number.
+        first: the dimension of the rows.
+        second: the dimension of the columns.
+
     Raises:
         ValueError: fewer than two dimensions.
 
@@ -118,6 +124,12 @@ def diag_part(x):
 )
 def diag_embed(x, *, offset=0, first=-2, second=-1):
     """The last dimension of x on the diagonals of two new ones, zeros elsewhere.
+
+    Args:
+        x: [..., N].
+        offset: how far above the main diagonal the chosen one lies; below for a negative number.
+        first: the dimension of the result that holds the rows.
+        second: the dimension of the result that holds the columns.
 
     Example:
         >>> print(ops.diag_embed(Tensor([1, 2])))
@@ -170,6 +182,10 @@ def _meshgrid(inputs, indexing):
 @composite("Meshgrid(indexing='xy')(inputs)")
 def meshgrid_of(inputs, indexing="xy"):
     """`meshgrid` of a tuple of vectors.
+
+    Args:
+        inputs: a tuple of vectors.
+        indexing: 'xy' puts the second vector first, 'ij' keeps the order.
 
     Example:
         >>> [part.shape for part in ops.Meshgrid()((Tensor([1]), Tensor([1, 2])))]

@@ -207,10 +207,16 @@ def _pieces(x, lengths, axis):
     "mint.split(tensor=x, split_size_or_sections=sizes, dim=(axis, 0))",
 )
 def split(x, sizes, axis=0):
-    """Pieces of the length `sizes`, the last one maybe shorter; or of the lengths in a list.
+    """x cut into pieces of given lengths.
+
+    Args:
+        x: any shape with at least one dimension.
+        sizes: the length of each piece, the last one maybe shorter; or a list of all lengths.
+        axis: the dimension that is cut.
 
     Raises:
-        ValueError: the lengths do not add up to that of x, or are not positive.
+        ValueError: a single length is not positive, or several are negative or do not add up to
+            that of x.
 
     Example:
         >>> [piece.shape for piece in ops.split(Tensor([1, 2, 3]), 2)]
@@ -232,7 +238,12 @@ def split(x, sizes, axis=0):
 
 @composite("Split(axis=0, output_num=(count, 1))(input_x=x)")
 def split_evenly(x, axis=0, count=1):
-    """x in `count` pieces of one length.
+    """x in so many pieces of one length.
+
+    Args:
+        x: any shape with at least one dimension.
+        axis: the dimension that is cut.
+        count: the number of pieces.
 
     Raises:
         ValueError: the length cannot be divided so.
@@ -254,7 +265,12 @@ def split_evenly(x, axis=0, count=1):
     "mint.chunk(input=x, chunks=chunks, dim=(axis, 0))",
 )
 def chunk(x, chunks, axis=0):
-    """x in at most `chunks` pieces of one length, the last maybe shorter.
+    """x in at most so many pieces of one length, the last maybe shorter.
+
+    Args:
+        x: any shape with at least one dimension.
+        chunks: the greatest number of pieces, from 1.
+        axis: the dimension that is cut.
 
     Raises:
         ValueError: `chunks` is not positive.
@@ -274,7 +290,13 @@ def chunk(x, chunks, axis=0):
     "Tensor.tensor_split(x, indices_or_sections=sections, axis=0)",
 )
 def tensor_split(x, sections, axis=0):
-    """x in `sections` pieces of nearly one length, or cut at the positions of a list.
+    """x in so many pieces of nearly one length, or cut at given positions.
+
+    Args:
+        x: any shape with at least one dimension.
+        sections: the number of pieces, of which the first ones may be longer by one; or a sequence
+            of the positions to cut at, where negative ones count from the end.
+        axis: the dimension that is cut.
 
     Example:
         >>> [piece.shape for piece in ops.tensor_split(Tensor([1, 2, 3]), 2)]
@@ -347,6 +369,11 @@ def slices_along(x, *, axis):
 )
 def unbind(x, axis=0, num=None):
     """The slices of x along `axis`, each without that dimension.
+
+    Args:
+        x: any shape with at least one dimension.
+        axis: the dimension that is taken apart.
+        num: the number of slices that is expected; None for no check.
 
     Raises:
         ValueError: `num` is given and is not the number of slices.

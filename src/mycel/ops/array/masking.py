@@ -20,7 +20,12 @@ from mycel.ops.array.axes import axis_in
     "Tensor.masked_fill(x, mask, value)",
 )
 def masked_fill(x, mask, value):
-    """x with `value` where the mask is set; mask and value are broadcast.
+    """x with `value` where the mask is set.
+
+    Args:
+        x: broadcasts with `mask`.
+        mask: Bool, broadcasts with `x`.
+        value: a number or a Tensor that broadcasts with `x`; it gets the type of `x`.
 
     Raises:
         TypeError: the mask is not Bool.
@@ -113,8 +118,12 @@ def one_hot(index, depth, on=1, off=0, axis=-1):
     """`on` at the number of each element along a new dimension, `off` elsewhere.
 
     Args:
-        depth: the length of the new dimension; a number outside of it gives `off` only.
-        on, off: their type is that of the result: Int64 for Python ints.
+        index: integers of any shape.
+        depth: the length of the new dimension; a number outside of it gives `off` only. A Tensor is
+            read.
+        on: a number or a Tensor; the result has its type, Int64 for a Python int.
+        off: a number or a Tensor; it gets the type of `on`.
+        axis: where the new dimension stands; -1 for last.
 
     Raises:
         TypeError: index has no integers.
@@ -151,7 +160,8 @@ def sequence_mask(lengths, longest=None):
     """True in front of each length, along a new last dimension.
 
     Args:
-        maxlen: the length of that dimension; if None, the greatest length, which is read.
+        lengths: integers of any shape.
+        longest: the length of the new dimension; None for the greatest of `lengths`, which is read.
 
     Example:
         >>> print(ops.sequence_mask(Tensor([1, 2]), 2))

@@ -26,6 +26,12 @@ def _order(x, axis, descending):
 def sort(x, *, axis=-1, descending=False, steady=True):
     """x in order along `axis`, and where each element was, Int32; equal ones keep their order.
 
+    Args:
+        x: any shape.
+        axis: the dimension in which elements are ordered.
+        descending: whether the largest come first.
+        steady: no effect; the order of equal elements is always kept.
+
     Example:
         >>> print(ops.sort(Tensor([3, 1, 2]))[1])
         [1 2 0]
@@ -44,6 +50,12 @@ def sort(x, *, axis=-1, descending=False, steady=True):
 )
 def argsort(x, *, axis=-1, descending=False, steady=True):
     """Where the elements of x in order are, along `axis`, Int32; equal ones keep their order.
+
+    Args:
+        x: any shape.
+        axis: the dimension in which elements are ordered.
+        descending: whether the largest come first.
+        steady: no effect; the order of equal elements is always kept.
 
     Example:
         >>> print(ops.argsort(Tensor([3, 1, 2])))
@@ -75,8 +87,11 @@ def topk(x, *, k, axis=None, largest=True, sorted=True):
     """The k largest elements along a dimension, in order, and where they were, Int32.
 
     Args:
-        axis: the last one if None.
+        x: any shape.
+        k: how many elements, from 0 to the length of `axis`.
+        axis: a dimension; None for the last one.
         largest: False takes the smallest.
+        sorted: no effect; the elements always come in order.
 
     Raises:
         ValueError: k is larger than the dimension.
@@ -128,6 +143,13 @@ def unique_sorted(x, sorted=True, inverse=False, counts=False, axis=None):
 
     The values are read.
 
+    Args:
+        x: any shape.
+        sorted: no effect; the result is always in order.
+        inverse: whether to return also where each element of `x` stands in the result, Int64.
+        counts: whether to return also how often each comes, Int64.
+        axis: the dimension whose slices are compared as wholes; None compares single elements.
+
     Example:
         >>> print(mint.unique(Tensor([3, 1, 3])))
         [1 3]
@@ -152,6 +174,13 @@ def unique_sorted(x, sorted=True, inverse=False, counts=False, axis=None):
 )
 def unique_consecutive(x, inverse=False, counts=False, axis=None):
     """x without repetitions of neighbours; the values are read.
+
+    Args:
+        x: any shape.
+        inverse: whether to return also where each element of `x` stands in the result, Int64.
+        counts: whether to return also how many neighbours each stands for, Int64.
+        axis: the dimension whose slices are compared as wholes; None compares the elements of
+            flattened `x`.
 
     Example:
         >>> print(ops.unique_consecutive(Tensor([1, 1, 2, 1])))
@@ -196,11 +225,18 @@ def places_in_order(ordered, values, *, side, narrow):
     " right=False, side=None, sorter=None)",
 )
 def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=None):
-    """Where values can be put into ordered rows so that these stay in order, Int64.
+    """Where values can be put into ordered rows so that these stay in order.
 
     Args:
-        right: behind equal elements instead of in front; `side` says the same in a word.
-        sorter: positions that bring `ordered` into order.
+        ordered: [..., N], each row in ascending order.
+        values: [..., M] with the leading dimensions of `ordered`; any shape, or a number, if that
+            has one dimension.
+        narrow: whether the result is Int32 instead of Int64.
+        right: whether to insert behind equal elements instead of in front; ignored if `side` is
+            given.
+        side: 'left' (in front of equal elements) or 'right' (behind); None leaves it to `right`.
+        sorter: integers of the shape of `ordered`: positions that bring its rows into order; None
+            if they are in order.
 
     Example:
         >>> print(ops.searchsorted(Tensor([1, 3]), Tensor([0, 2, 4])))
@@ -217,7 +253,15 @@ def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=N
 
 @composite("Tensor.searchsorted(x, v, side='left', sorter=None)")
 def searched(x, v, side="left", sorter=None):
-    """Where the values v belong in x, which is in order; see `ops.searchsorted`.
+    """Where values can be put into x so that it stays in order, Int64; see `ops.searchsorted`.
+
+    Args:
+        x: [..., N], each row in ascending order.
+        v: [..., M] with the leading dimensions of `x`; any shape, or a number, if `x` has one
+            dimension.
+        side: 'left' (in front of equal elements) or 'right' (behind).
+        sorter: integers of x's shape: positions that bring its rows into order; None if they are in
+            order.
 
     Example:
         >>> print(Tensor([1, 3]).searchsorted(Tensor([2])))
@@ -235,6 +279,11 @@ def bincount(x, weights=None, minlength=0):
 
     Counts are Float32, as MindSpore gives them.
 
+    Args:
+        x: [N], integers from 0.
+        weights: [N], what each element counts; None for 1 each.
+        minlength: the least length of the result, filled up with zeros.
+
     Example:
         >>> print(ops.bincount(Tensor([0, 2, 2])))
         [1. 0. 2.]
@@ -245,6 +294,11 @@ def bincount(x, weights=None, minlength=0):
 @composite("mint.bincount(input=x, weights=None, minlength=0)")
 def whole_counts(x, weights=None, minlength=0):
     """As `ops.bincount`, but counts are Int64; sums of weights are Float32 or else Float64.
+
+    Args:
+        x: [N], integers from 0.
+        weights: [N], what each element counts; None for 1 each.
+        minlength: the least length of the result, filled up with zeros.
 
     Example:
         >>> print(ms.mint.bincount(Tensor([0, 2, 2])))
@@ -262,7 +316,12 @@ def _counted(x, weights, minlength):
 @op("ops.intopk(x1=x, x2=target, k=k)", "InTopK(k)(x1=x, x2=target)",
     indices=lambda x, target, *, k: [integers(1, what="class number")])  # fmt: skip
 def in_top_k(x, target, *, k):
-    """Whether the class `target` is among the k largest of each row; not, if there is none.
+    """Whether the class `target` is among the k largest of each row.
+
+    Args:
+        x: [N, C], scores of classes.
+        target: [N], integers: a class for each row. One that does not exist gives False.
+        k: how many of the largest scores count.
 
     Example:
         >>> print(ops.intopk(Tensor([[0.1, 0.9]]), Tensor([1]), 1))

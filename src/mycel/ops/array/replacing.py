@@ -44,9 +44,12 @@ def slice_scatter(x, part, axis=0, start=None, end=None, step=1):
     """x with `src` in the place of `x[start:end:step]` along a dimension.
 
     Args:
-        src: of the shape and type of that slice.
-        start, end: as in a slice of Python; None is the beginning, and the end.
-        step: from 1.
+        x: any shape with at least one dimension.
+        part: of the type of `x` and the shape of its slice.
+        axis: the dimension that is sliced.
+        start: the first position, as in a slice of Python; None for the beginning.
+        end: the position before which the slice stops, as in Python; None for the end.
+        step: the distance of positions, from 1.
 
     Raises:
         ValueError: `src` has another shape, or there is no such dimension or step.
@@ -73,7 +76,10 @@ def select_scatter(x, part, axis, index):
     """x with `src` in the place of its slice at one position of a dimension.
 
     Args:
-        src: of the type of x and of its shape without that dimension.
+        x: any shape with at least one dimension.
+        part: of the type of `x` and of its shape without `axis`.
+        axis: the dimension in which the position is counted.
+        index: the position, an integer; a negative one counts from the end.
 
     Raises:
         ValueError: `src` has another shape, or there is no such position.
@@ -102,9 +108,11 @@ def diagonal_scatter(x, part, *, offset=0, first=0, second=1):
     """x with `src` on a diagonal of two of its dimensions.
 
     Args:
-        src: of the shape of `ops.diagonal` with the same arguments; it gets the type of x.
-        offset: how far above the main one the diagonal lies.
-        dim1, dim2: the dimensions of the matrices.
+        x: two dimensions or more.
+        part: of the shape of `ops.diagonal` with the same arguments; it gets the type of `x`.
+        offset: how far above the main diagonal the chosen one lies; below for a negative number.
+        first: the dimension of the rows.
+        second: the dimension of the columns.
 
     Raises:
         ValueError: `src` has another shape.
@@ -152,8 +160,10 @@ def inplace_update(x, values, indices):
     """x with the rows of `v` in the place of some of its own. Despite its name a new Tensor.
 
     Args:
-        v: a row for each of the indices, of the type of x.
-        indices: a number, or several in a tuple or Tensor.
+        x: any shape with at least one dimension.
+        values: a row for each of `indices`, [M, *x.shape[1:]], of the type of `x`.
+        indices: positions of rows, an integer, a tuple of M or a Tensor of them; negative ones
+            count from the end.
 
     Raises:
         ValueError: `v` has another shape, or there is no such row.
@@ -172,8 +182,9 @@ def inplace_add(x, values, indices):
     """x with the rows of `v` added to some of its own. Despite its name a new Tensor.
 
     Args:
-        v: a row for each of the indices, of the type of x.
-        indices: a number, or several in a tuple.
+        x: any shape with at least one dimension.
+        values: a row for each of `indices`, [M, *x.shape[1:]], of the type of `x`.
+        indices: positions of rows from 0, an integer, a tuple of M or a Tensor of them.
 
     Raises:
         ValueError: `v` has another shape, or there is no such row.
@@ -192,8 +203,9 @@ def inplace_sub(x, values, indices):
     """x with the rows of `v` subtracted from some of its own. Despite its name a new Tensor.
 
     Args:
-        v: a row for each of the indices, of the type of x.
-        indices: a number, or several in a tuple.
+        x: any shape with at least one dimension.
+        values: a row for each of `indices`, [M, *x.shape[1:]], of the type of `x`.
+        indices: positions of rows from 0, an integer, a tuple of M or a Tensor of them.
 
     Raises:
         ValueError: `v` has another shape, or there is no such row.
@@ -270,6 +282,7 @@ def resize(x, new_shape):
     """A new Tensor of another size: the elements of x in C order, and zeros behind them.
 
     Args:
+        x: any shape.
         new_shape: loose numbers or one tuple.
 
     Raises:

@@ -23,6 +23,11 @@ from mycel.ops.array.selection import places_in, positions_in, rows_in
 def scatter_nd(index, updates, *, shape):
     """Zeros of a shape with updates added where the rows of `index` point.
 
+    Args:
+        index: [..., D], integers from 0: rows of positions in the first D dimensions of `shape`.
+        updates: one slice for each row of `index`, [..., *shape[D:]]; the result has their type.
+        shape: a tuple of numbers.
+
     Raises:
         ValueError: rows longer than the shape.
 
@@ -64,6 +69,11 @@ _WORDS = {
 def tensor_scatter_update(x, index, updates):
     """x with the slices that the rows of `index` point to replaced.
 
+    Args:
+        x: at least D dimensions.
+        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
+        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
+
     Example:
         >>> print(ops.tensor_scatter_update(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
         [9 2]
@@ -79,6 +89,11 @@ def tensor_scatter_update(x, index, updates):
 )
 def tensor_scatter_add(x, index, updates):
     """x with updates added to the slices that the rows of `index` point to.
+
+    Args:
+        x: at least D dimensions.
+        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
+        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
 
     Example:
         >>> print(ops.tensor_scatter_add(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
@@ -97,6 +112,11 @@ def tensor_scatter_add(x, index, updates):
 def tensor_scatter_sub(x, index, updates):
     """x with updates subtracted from the slices that the rows of `index` point to.
 
+    Args:
+        x: at least D dimensions.
+        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
+        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
+
     Example:
         >>> print(ops.tensor_scatter_sub(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
         [-8  2]
@@ -113,6 +133,11 @@ def tensor_scatter_sub(x, index, updates):
 )
 def tensor_scatter_max(x, index, updates):
     """x with the larger of slice and update where the rows of `index` point.
+
+    Args:
+        x: at least D dimensions.
+        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
+        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
 
     Example:
         >>> print(ops.tensor_scatter_max(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
@@ -131,6 +156,11 @@ def tensor_scatter_max(x, index, updates):
 def tensor_scatter_min(x, index, updates):
     """x with the smaller of slice and update where the rows of `index` point.
 
+    Args:
+        x: at least D dimensions.
+        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
+        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
+
     Example:
         >>> print(ops.tensor_scatter_min(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
         [1 2]
@@ -147,6 +177,11 @@ def tensor_scatter_min(x, index, updates):
 )
 def tensor_scatter_mul(x, index, updates):
     """x with the slices that the rows of `index` point to multiplied by updates.
+
+    Args:
+        x: at least D dimensions.
+        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
+        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
 
     Example:
         >>> print(ops.tensor_scatter_mul(Tensor([1, 2]), Tensor([[0]]), Tensor([9])))
@@ -165,6 +200,11 @@ def tensor_scatter_mul(x, index, updates):
 def tensor_scatter_div(x, index, updates):
     """x with the slices that the rows of `index` point to divided by updates.
 
+    Args:
+        x: at least D dimensions.
+        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
+        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
+
     Example:
         >>> print(ops.tensor_scatter_div(Tensor([8.0]), Tensor([[0]]), Tensor([2.0])))
         [4.]
@@ -180,9 +220,12 @@ def tensor_scatter_div(x, index, updates):
 def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     """x with updates at the places of `index`, each with its position along `axis` replaced.
 
-    Positions that are not there are left out.
-
     Args:
+        x: any shape.
+        index: integers, as many dimensions as `x` and none longer except `axis`; negative ones
+            count from the end, and beyond both ends they are left out.
+        updates: of the shape of `index`, or a number; they get the type of `x`.
+        axis: the dimension in which positions are counted.
         reduction: 'none' replaces, 'add' adds, 'mul' multiplies.
 
     Raises:
@@ -217,6 +260,11 @@ def scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     """x with updates at the places of `index`, each with its position along `axis` replaced.
 
     Args:
+        x: any shape.
+        index: integers, as many dimensions as `x` and none longer except `axis`; negative ones
+            count from the end.
+        updates: of the shape of `index`, or a number; they get the type of `x`.
+        axis: the dimension in which positions are counted.
         reduction: 'none' replaces, 'add' adds, 'mul' multiplies.
 
     Raises:
@@ -240,6 +288,13 @@ def _from_begin(x, index, *_, axis, **__):
     indices=_from_begin)  # fmt: skip
 def with_index_added(x, index, updates, *, axis, alpha=1):
     """x with alpha · updates added to its slices along `axis` at the positions of a vector.
+
+    Args:
+        x: any shape.
+        index: [M], integers from 0.
+        updates: x's shape with length M along `axis`, or a number; they get the type of `x`.
+        axis: the dimension in which positions are counted.
+        alpha: the factor of `updates`, a number.
 
     Example:
         >>> print(mint.index_add(Tensor([1, 2]), 0, Tensor([0]), Tensor([9])))
@@ -266,6 +321,12 @@ def positions_along(x, index, updates, axis):
 def index_fill(x, index, value, *, axis):
     """x with `value` in its slices along `axis` at the positions of a vector.
 
+    Args:
+        x: any shape.
+        index: [M], integers; negative ones count from the end.
+        value: a number.
+        axis: the dimension in which positions are counted.
+
     Example:
         >>> print(ops.index_fill(Tensor([1, 2]), 0, Tensor([0]), 9))
         [9 2]
@@ -286,7 +347,10 @@ def unsorted_segment_sum(x, index, *, count):
     """The sum of the slices of x that have the same number.
 
     Args:
-        index: a number for each of x's leading elements.
+        x: any shape.
+        index: the number of the segment of each slice, integers of the shape of x's leading
+            dimensions; a negative one belongs to none.
+        count: the number of segments.
 
     Example:
         >>> print(ops.unsorted_segment_sum(Tensor([1, 2, 3]), Tensor([0, 0, 1]), 2))
@@ -318,6 +382,12 @@ def _bound(dtype, word):
 def unsorted_segment_max(x, index, *, count):
     """The maximum of the slices of x that have the same number; the lowest value for none.
 
+    Args:
+        x: any shape.
+        index: the number of the segment of each slice, integers of the shape of x's leading
+            dimensions; a negative one belongs to none.
+        count: the number of segments.
+
     Example:
         >>> print(ops.unsorted_segment_max(Tensor([1, 2, 3]), Tensor([0, 0, 1]), 2))
         [2 3]
@@ -333,6 +403,12 @@ def unsorted_segment_max(x, index, *, count):
 )
 def unsorted_segment_min(x, index, *, count):
     """The minimum of the slices of x that have the same number; the highest value for none.
+
+    Args:
+        x: any shape.
+        index: the number of the segment of each slice, integers of the shape of x's leading
+            dimensions; a negative one belongs to none.
+        count: the number of segments.
 
     Example:
         >>> print(ops.unsorted_segment_min(Tensor([1, 2, 3]), Tensor([0, 0, 1]), 2))
@@ -361,6 +437,13 @@ def _rows(index):
 def index_add(x, index, updates, axis, use_lock=True, check_index_bound=True):
     """Add updates to slices of a Parameter along `axis`, in place.
 
+    Args:
+        x: a Parameter.
+        index: [M], integers from 0.
+        updates: x's shape with length M along `axis`, or a number; they get the type of `x`.
+        axis: the dimension in which positions are counted.
+        use_lock, check_index_bound: no effect.
+
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
         >>> print(ops.index_add(p, Tensor([0]), Tensor([9]), 0))
@@ -375,6 +458,13 @@ def index_add(x, index, updates, axis, use_lock=True, check_index_bound=True):
            " updates=updates)")  # fmt: skip
 def scatter_update(x, index, updates, use_locking=True):
     """Replace rows of a Parameter, in place.
+
+    Args:
+        x: a Parameter with at least one dimension.
+        index: integers of any shape, from 0: positions in the first dimension of `x`.
+        updates: one row for each of `index`, [*index.shape, *x.shape[1:]]; they get the type of
+            `x`.
+        use_locking: no effect.
 
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
@@ -391,6 +481,13 @@ def scatter_update(x, index, updates, use_locking=True):
 def scatter_add(x, index, updates, use_locking=False):
     """Add to rows of a Parameter, in place.
 
+    Args:
+        x: a Parameter with at least one dimension.
+        index: integers of any shape, from 0: positions in the first dimension of `x`.
+        updates: one row for each of `index`, [*index.shape, *x.shape[1:]]; they get the type of
+            `x`.
+        use_locking: no effect.
+
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
         >>> print(ops.scatter_add(p, Tensor([0]), Tensor([9])))
@@ -406,6 +503,12 @@ def scatter_add(x, index, updates, use_locking=False):
 def scatter_nd_update(x, index, updates, use_locking=True):
     """Replace the slices of a Parameter that the rows of `index` point to, in place.
 
+    Args:
+        x: a Parameter with at least D dimensions.
+        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
+        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
+        use_locking: no effect.
+
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")
         >>> print(ops.scatter_nd_update(p, Tensor([[0]]), Tensor([9])))
@@ -420,6 +523,12 @@ def scatter_nd_update(x, index, updates, use_locking=True):
            " updates=updates)")  # fmt: skip
 def scatter_nd_add(x, index, updates, use_locking=False):
     """Add to the slices of a Parameter that the rows of `index` point to, in place.
+
+    Args:
+        x: a Parameter with at least D dimensions.
+        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
+        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
+        use_locking: no effect.
 
     Example:
         >>> p = Parameter(Tensor([1, 2]), name="p")

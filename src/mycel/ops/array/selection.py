@@ -41,8 +41,12 @@ def gather(x, index, *, axis, batch=0):
     """The slices of x along `axis` at the positions of `index`.
 
     Args:
-        index: integers of any shape, which takes the place of the dimension `axis`.
-        batch: how many leading dimensions x and index have in common.
+        x: any shape.
+        index: integers of any shape, which takes the place of the dimension `axis`; negative ones
+            count from the end.
+        axis: the dimension in which positions are counted.
+        batch: how many leading dimensions `x` and `index` have in common, at most `axis`; a
+            negative number counts from the dimensions of `index`.
 
     Raises:
         ValueError: no such axis, or batch dimensions that differ.
@@ -87,6 +91,12 @@ def _gathered(x, index, axis, batch):
 )
 def gather_elements(x, index, *, axis):
     """For every place of `index`, the element of x at that place with `axis` replaced.
+
+    Args:
+        x: any shape.
+        index: integers, as many dimensions as `x` and none longer except `axis`; negative ones
+            count from the end.
+        axis: the dimension in which positions are counted.
 
     Raises:
         ValueError: index has another number of dimensions, or is longer elsewhere than x.
@@ -144,6 +154,11 @@ def rows_in(x, index) -> tuple:
 def index_select(x, index, *, axis):
     """The slices of x along `axis` at the positions of a vector.
 
+    Args:
+        x: any shape.
+        index: [M] or one integer; negative ones count from the end.
+        axis: the dimension in which positions are counted.
+
     Raises:
         ValueError: index has more than one dimension.
 
@@ -162,6 +177,12 @@ def index_select(x, index, *, axis):
 @op("ops.take(input=x, index=index)", "mint.take(input=x, index=index)", indices=positions_in)
 def take(x, index, *, axis=None):
     """The elements of x, counted through all dimensions, or its slices along `axis`.
+
+    Args:
+        x: any shape.
+        index: integers of any shape; negative ones count from the end.
+        axis: the dimension in which positions are counted; None counts through all dimensions in C
+            order.
 
     Example:
         >>> print(ops.take(Tensor([[5, 6], [7, 8]]), Tensor([3])))
@@ -206,7 +227,14 @@ def nearest_elements(x, index, *, axis):
            "Tensor.narrow(x, axis, start, length)",
            "mint.narrow(input=x, dim=axis, start=start, length=length)")  # fmt: skip
 def narrow(x, axis, start, length):
-    """`length` slices of x along `axis`, from `start` on.
+    """Slices of x at consecutive positions along `axis`.
+
+    Args:
+        x: any shape.
+        axis: the dimension that is cut.
+        start: the first position, an integer or a Tensor of one, which is read; a negative one
+            counts from the end.
+        length: how many slices.
 
     Raises:
         ValueError: they reach over the end.
@@ -226,7 +254,12 @@ def narrow(x, axis, start, length):
 @composite("ops.slice(input_x=x, begin=begin, size=size)",
            "Slice()(input=x, begin=begin, size=size)")  # fmt: skip
 def slice_(x, begin, size):
-    """The block of x from `begin` of the lengths `size`; -1 takes what is left.
+    """A block of x.
+
+    Args:
+        x: any shape.
+        begin: the first position in each dimension, integers from 0.
+        size: the length in each dimension, integers; -1 takes what is left.
 
     Raises:
         ValueError: the block reaches out of x.
@@ -264,9 +297,18 @@ def strided_slice(
     """x[begin : end : strides] in each dimension; bit i of a mask speaks for entry i.
 
     Args:
-        begin_mask, end_mask: the slice has no begin, no end.
-        ellipsis_mask, new_axis_mask: the entry is an Ellipsis, a new dimension.
-        shrink_axis_mask: the entry is the one position `begin`.
+        x: any shape.
+        begin: the first position of each entry, a tuple of integers; a negative one counts from the
+            end.
+        end: the position before which each entry stops, as many integers; a negative one counts
+            from the end.
+        strides: the step of each entry, as many integers, not 0.
+        begin_mask: bits of the entries that start at the beginning of their dimension.
+        end_mask: bits of the entries that go on to the end of their dimension.
+        ellipsis_mask: bits of the entries that stand for an Ellipsis.
+        new_axis_mask: bits of the entries that stand for a new dimension of length 1.
+        shrink_axis_mask: bits of the entries that stand for the one position `begin`, whose
+            dimension is dropped.
 
     Raises:
         ValueError: begin, end and strides have different lengths.

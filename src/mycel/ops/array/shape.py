@@ -104,6 +104,11 @@ def transpose(x, *, axes):
 def swapaxes(x, *, first, second):
     """x with two dimensions exchanged.
 
+    Args:
+        x: any shape.
+        first: one of the dimensions.
+        second: the other one.
+
     Example:
         >>> ops.swapaxes(Tensor([[1, 2, 3]]), 0, 1).shape
         (3, 1)
@@ -122,6 +127,11 @@ def swapaxes(x, *, first, second):
 )
 def movedim(x, *, source, destination):
     """x with the dimensions `source` moved to `destination`; the others keep their order.
+
+    Args:
+        x: any shape.
+        source: a dimension, or several.
+        destination: where each of them stands in the result.
 
     Example:
         >>> ops.movedim(ops.reshape(Tensor([1, 2]), (1, 2, 1)), 1, 0).shape
@@ -215,7 +225,10 @@ def flatten(x, *, order="C", start=1, end=-1):
     """x with the dimensions `start` to `end` joined into one.
 
     Args:
-        order: 'C' joins row by row, 'F' column by column.
+        x: any shape; with fewer than two dimensions it becomes a vector.
+        order: 'C' joins row by row; 'F' reverses the dimensions of `x` first.
+        start: the first of the dimensions that are joined.
+        end: the last of the dimensions that are joined.
 
     Raises:
         ValueError: an unknown order, or `start` behind `end`.
@@ -259,7 +272,8 @@ def broadcast_to(x, *, shape):
     """x repeated along its dimensions of length 1, and along new ones in front.
 
     Args:
-        shape: the shape wanted; -1 keeps the length of a dimension of x.
+        x: any shape.
+        shape: the shape wanted; -1 keeps the length of a dimension of `x`.
 
     Raises:
         ValueError: x cannot take this shape.
@@ -343,11 +357,13 @@ def repeat_along(x, *, repeats, axis):
     "mint.repeat_interleave(input=x, repeats=repeats, dim=axis, output_size=length)",
 )
 def repeat_interleave(x, repeats, axis=None, length=None):
-    """Every element of x several times in a row, along `axis` or, without one, of all elements.
+    """Every element of x several times in a row.
 
     Args:
+        x: any shape.
         repeats: one number, or one for each element along `axis`.
-        length: what the result is expected to have along `axis`.
+        axis: the dimension along which elements are repeated; None for those of flattened `x`.
+        length: what the result is expected to have along `axis`; None for no check.
 
     Raises:
         ValueError: the result has another length.
@@ -422,6 +438,12 @@ def flipud(x):
 def roll(x, *, shifts, axes=None):
     """x shifted along dimensions, what leaves at one end coming in at the other.
 
+    Args:
+        x: any shape.
+        shifts: how many places elements move towards the end, one number or one for each of `axes`.
+        axes: a dimension, or several; None shifts the elements of flattened `x` and keeps its
+            shape.
+
     Example:
         >>> print(ops.roll(Tensor([1, 2, 3]), 1))
         [3 1 2]
@@ -431,7 +453,12 @@ def roll(x, *, shifts, axes=None):
 
 @op("ops.rot90(input=x, k=turns, dims=axes)", "Tensor.rot90(x, k=turns, dims=axes)")
 def rot90(x, *, turns, axes):
-    """x turned by 90 degrees `turns` times in the plane of two dimensions.
+    """x turned by 90 degrees in the plane of two dimensions.
+
+    Args:
+        x: two dimensions or more.
+        turns: how many times; a negative number turns the other way.
+        axes: the two dimensions of the plane; it is turned from the first towards the second.
 
     Example:
         >>> print(ops.rot90(Tensor([[1, 2]]), 1, (0, 1)))
