@@ -195,8 +195,10 @@ def _written(definition, text, own, composite):
 
 def called_arguments(definition, spelling: Spelling, own: list[Argument]) -> list[Argument]:
     """What a call takes; that of a Primitive takes the arrays that are not given at creation."""
-    if spelling.called is not None or spelling.created is None:
+    if spelling.created is None:
         return spelling.called or own
+    if spelling.called is not None:
+        return spelling.called
     taken = {argument.inner for argument in spelling.created}
     arrays = (*definition.arrays, definition.variadic)
     return [a for a in own if a.inner in arrays and a.inner not in taken]
