@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel.amp.lists import get_black_list
 from mycel.amp.managers import DynamicLossScaleManager, LossScaleManager
 from mycel.amp.mixed import _spare, auto_mixed_precision, cast_real, check_level
@@ -27,7 +29,7 @@ _KEYWORDS = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
 class _WithLossCell(WithLossCell):
     """A network and its loss, which is computed in Float32."""
 
-    def construct(self, data, label):
+    def construct(self, data, label) -> Any:
         """The loss."""
         outputs = cast_real(self._backbone(data), float32)
         return self._loss_fn(outputs, cast_real(label, float32))

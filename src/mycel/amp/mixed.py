@@ -7,6 +7,8 @@ Parameters keep their element types; what a Cell computes with is cast while it 
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel import ops
 from mycel.amp.lists import cells_of, get_black_list, get_white_list
 from mycel.kernel.base.dtypes import DType, bfloat16, float16, float32
@@ -48,7 +50,7 @@ class _Around(Cell):
         self._backbone = backbone
         self.dtype = dtype
 
-    def construct(self, *args, **kwargs):
+    def construct(self, *args, **kwargs) -> Any:
         """The outputs of the inner Cell in another element type."""
         return cast_real(self._backbone(*args, **kwargs), self.dtype)
 
@@ -89,7 +91,7 @@ class _LowPrecision:
         return getattr(self.primitive, name)
 
 
-def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: DType = float16):
+def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: DType = float16) -> Any:
     """Let a network compute in mixed precision; it is changed in place.
 
     - O0: nothing is changed.

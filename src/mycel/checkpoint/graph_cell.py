@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 
 from mycel.checkpoint.program import Program
@@ -62,7 +64,7 @@ class GraphCell(Cell):
         self._name = graph.description["name"]
         self._ops: dict = {}
 
-    def construct(self, *inputs):
+    def construct(self, *inputs) -> Any:
         """The result of the program."""
         arrays, tree = jax.tree.flatten(inputs)
         exported = self.graph.exported

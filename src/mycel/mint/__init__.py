@@ -1,34 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """MindSpore's `mint` names: the same operators, spelled as PyTorch spells them."""
 
-from mycel import ops
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import answer, namespaces
 from mycel.mint import linalg, nn, optim, special
+from mycel.mint.grids import meshgrid
 from mycel.mint.nn import functional
 
 answer(globals(), "mint")
-
-
-def meshgrid(*tensors, indexing=None):
-    """Every vector along a dimension of its own: the coordinates of a grid.
-
-    Args:
-        tensors: vectors, or one tuple or list of them.
-        indexing: 'ij' (None means it) puts the first vector along the first dimension, 'xy' along
-            the second.
-
-    Source: MindSpore's `mint.meshgrid`.
-
-    Example:
-        >>> print(mint.meshgrid(Tensor([1, 2]), Tensor([3, 4]))[0])
-        [[1 1]
-         [2 2]]
-    """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    return ops.meshgrid(*tensors, indexing=indexing or "ij")
-
 
 __all__ = [
     "Tensor",

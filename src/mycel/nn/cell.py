@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from types import MethodType
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 from weakref import ref
 
 from mycel.kernel.base import errors
@@ -46,6 +47,13 @@ _ABSENT = object()
 _PLAIN = (bool, int, float, str, type(None))
 # What Parameters are called that came in a ParameterTuple and had no name, with a number behind.
 _NUMBERED = "Parameter$"
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R", covariant=True)
+
+
+class _Constructs(Protocol[_P, _R]):
+    def construct(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
 
 
 def _unchanged(before, value) -> bool:
@@ -109,13 +117,13 @@ class Cell(Settings, Stateful, Hookable, CellBase):
     # -- calling ------------------------------------------------------------------------
 
     @never_called
-    def construct(self, *args, **kwargs):
+    def construct(self, *args: Any, **kwargs: Any) -> Any:
         """What the network computes; every subclass writes its own."""
         raise NotImplementedError(
             f"{type(self).__name__} has no construct; write def construct(self, x): ..."
         )
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args, **kwargs):  # pyright: ignore[reportRedeclaration]
         stream = local.stream
         capture, around = stream.capture, stream.called
         if capture is not None:
@@ -136,6 +144,10 @@ class Cell(Settings, Stateful, Hookable, CellBase):
             raise
         finally:
             stream.called = around
+
+    if TYPE_CHECKING:
+        # A call takes and returns what `construct` takes and returns.
+        def __call__(self: _Constructs[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
 
     def _remembered_call(self) -> Callable:
         """The call of this Cell alone, as Graph mode remembers it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from mycel.kernel.base.errors import wrong
 from mycel.nn.cell import Cell
@@ -160,7 +161,7 @@ class SequentialCell(_Container):
         """The Cells in order."""
         return list(self._cells.values())
 
-    def construct(self, input_data):
+    def construct(self, input_data) -> Any:
         """The result of the last Cell."""
         # Those that are there now: a hook may change an attribute meanwhile.
         for cell in tuple(self._cells.values()):

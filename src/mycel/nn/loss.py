@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel import ops
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.log import older
@@ -67,7 +69,7 @@ class LossBase(Cell):
             return x.mean()
         return x.sum() if self.reduction == "sum" else x
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Any:
         """The loss; every subclass writes its own.
 
         Raises:
@@ -86,7 +88,7 @@ class L1Loss(LossBase):
         1.0
     """
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The distances, reduced."""
         tensors(self, logits=logits, labels=labels)
         return ops.l1_loss(logits, labels, self.reduction)
@@ -102,7 +104,7 @@ class MAELoss(LossBase):
         2.0
     """
 
-    def construct(self, logits, label):
+    def construct(self, logits, label) -> Tensor:
         """The distances, reduced."""
         tensors(self, logits=logits, label=label)
         return self.get_loss(ops.abs(logits - label))
@@ -118,7 +120,7 @@ class MSELoss(LossBase):
         2.0
     """
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The squared distances, reduced."""
         tensors(self, logits=logits, labels=labels)
         return ops.mse_loss(logits, labels, self.reduction)
@@ -138,7 +140,7 @@ class RMSELoss(LossBase):
         super().__init__()
         self.MSELoss = MSELoss()
 
-    def construct(self, logits, label):
+    def construct(self, logits, label) -> Tensor:
         """The root of the mean square."""
         return root_of_squares(self.MSELoss(logits, label))
 
@@ -157,7 +159,7 @@ class HuberLoss(LossBase):
         super().__init__(reduction)
         self.delta = delta
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The distances, squared where they are small, reduced."""
         tensors(self, logits=logits, labels=labels)
         return ops.huber_loss(logits, labels, self.reduction, self.delta)
@@ -177,7 +179,7 @@ class SmoothL1Loss(LossBase):
         super().__init__(reduction)
         self.beta = beta
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The distances, squared where they are small, reduced."""
         tensors(self, logits=logits, labels=labels)
         return ops.smooth_l1_loss(logits, labels, self.beta, self.reduction)
@@ -211,7 +213,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
             older(f"{name}(is_grad=...)", f"{name}(sparse=...), which has derivatives in any case")
         self.sparse = boolean(sparse, "SoftmaxCrossEntropyWithLogits.sparse")
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The cross entropies, reduced."""
         tensors(self, logits=logits, labels=labels)
         self._check(logits, labels)
@@ -260,7 +262,7 @@ class CrossEntropyLoss(LossBase):
         self.ignore_index = _class_number(ignore_index, "CrossEntropyLoss.ignore_index")
         self.label_smoothing = number(label_smoothing, name, "from 0 to 1", lambda n: 0 <= n <= 1)
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The cross entropies, weighted and reduced."""
         tensors(self, logits=logits, labels=labels)
         return ops.cross_entropy(
@@ -287,7 +289,7 @@ class NLLLoss(LossBase):
         self.weight = weight
         self.ignore_index = _class_number(ignore_index, "NLLLoss.ignore_index")
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The negative log-probabilities, weighted and reduced."""
         tensors(self, logits=logits, labels=labels)
         return ops.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
@@ -310,7 +312,7 @@ class BCELoss(LossBase):
         super().__init__(reduction)
         self.weight = weight
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The cross entropies, weighted and reduced."""
         tensors(self, logits=logits, labels=labels)
         return ops.binary_cross_entropy(logits, labels, self.weight, self.reduction)
@@ -335,7 +337,7 @@ class BCEWithLogitsLoss(LossBase):
         self.weight = weight
         self.pos_weight = pos_weight
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The cross entropies, weighted and reduced."""
         tensors(self, logits=logits, labels=labels)
         return ops.binary_cross_entropy_with_logits(
@@ -361,7 +363,7 @@ class KLDivLoss(LossBase):
         known = (*REDUCTIONS, "batchmean")
         self.reduction = one_of(reduction, "KLDivLoss.reduction", known)
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The divergences, reduced."""
         tensors(self, logits=logits, labels=labels)
         return ops.kl_div(logits, labels, self.reduction)
@@ -381,7 +383,7 @@ class MarginRankingLoss(LossBase):
         super().__init__(reduction)
         self.margin = margin
 
-    def construct(self, input1, input2, target):
+    def construct(self, input1, input2, target) -> Tensor:
         """What is missing to the right order, reduced."""
         tensors(self, input1=input1, input2=input2, target=target)
         return self.get_loss(ops.relu(self.margin - target * (input1 - input2)))
@@ -402,7 +404,7 @@ class CosineEmbeddingLoss(LossBase):
         super().__init__(reduction)
         self.margin = number(margin, "CosineEmbeddingLoss.margin", "from -1 to 1", _unit)
 
-    def construct(self, logits_x1, logits_x2, labels):
+    def construct(self, logits_x1, logits_x2, labels) -> Tensor:
         """The distances of directions, reduced."""
         tensors(self, logits_x1=logits_x1, logits_x2=logits_x2, labels=labels)
         settings = self.margin, self.reduction

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -141,7 +142,7 @@ class DynamicLossScaleUpdateCell(Cell):
         """The loss scale it begins with."""
         return self.loss_scale_value
 
-    def construct(self, loss_scale, overflow):
+    def construct(self, loss_scale, overflow) -> Any:
         """Change `loss_scale`, a Parameter; returns `overflow`."""
         scale, last, step = next_scale(
             loss_scale,
@@ -261,7 +262,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.is_distributed = False
         self._changed = (-1, [])
 
-    def construct(self, *inputs):
+    def construct(self, *inputs) -> Any:
         """(the loss before the step, whether it was left out, the loss scale)."""
         loss, gradients = self._scaled_loss_and_gradients(inputs)
         gradients = self.grad_reducer(divided(self.scale_sense, gradients))

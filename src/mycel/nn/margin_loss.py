@@ -24,7 +24,7 @@ class SoftMarginLoss(LossBase):
         0.6931472
     """
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The losses, reduced."""
         return ops.soft_margin_loss(logits, labels, self.reduction)
 
@@ -55,7 +55,7 @@ class MultiMarginLoss(LossBase):
         self.margin = number(margin, "MultiMarginLoss.margin", "of any size", lambda _: True)
         self.weight = weight
 
-    def construct(self, x, target, weight=None):
+    def construct(self, x, target, weight=None) -> Tensor:
         """The losses, weighted and reduced."""
         weight = self.weight if weight is None else weight
         return ops.multi_margin_loss(x, target, self.p, self.margin, weight, self.reduction)
@@ -71,7 +71,7 @@ class MultilabelMarginLoss(LossBase):
         0.25
     """
 
-    def construct(self, x, target):
+    def construct(self, x, target) -> Tensor:
         """The losses, reduced; in a row of target the class numbers end with -1."""
         return ops.multilabel_margin_loss(x, target, self.reduction)
 
@@ -93,7 +93,7 @@ class MultiLabelSoftMarginLoss(LossBase):
         super().__init__(reduction)
         self.weight = weight
 
-    def construct(self, x, target):
+    def construct(self, x, target) -> Tensor:
         """The cross entropies, weighted and reduced."""
         return ops.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
 
@@ -124,7 +124,7 @@ class TripletMarginLoss(LossBase):
         self.eps = number(eps, "TripletMarginLoss.eps", "not below 0", lambda n: n >= 0)
         self.margin = number(margin, "TripletMarginLoss.margin", "of any size", lambda _: True)
 
-    def construct(self, x, positive, negative, margin=None):
+    def construct(self, x, positive, negative, margin=None) -> Tensor:
         """The losses, reduced."""
         margin = self.margin if margin is None else margin
         settings = self.p, self.eps, self.swap, self.reduction
@@ -157,7 +157,7 @@ class TripletMarginWithDistanceLoss(LossBase):
         self.swap = boolean(swap, f"{what}.swap")
         self.margin = number(margin, f"{what}.margin", "of any size", lambda _: True)
 
-    def construct(self, x, positive, negative):
+    def construct(self, x, positive, negative) -> Tensor:
         """The losses, reduced."""
         distance = self.distance_function or _row_distance
         away = distance(x, negative)
@@ -193,7 +193,7 @@ class GaussianNLLLoss(LossBase):
         self.full = boolean(full, "GaussianNLLLoss.full")
         self.eps = number(eps, "GaussianNLLLoss.eps", "above 0", lambda n: n > 0)
 
-    def construct(self, logits, labels, var):
+    def construct(self, logits, labels, var) -> Tensor:
         """The losses of means, labels and variances, reduced."""
         return ops.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
 
@@ -212,7 +212,7 @@ class HingeEmbeddingLoss(LossBase):
         super().__init__(reduction)
         self.margin = number(margin, "HingeEmbeddingLoss.margin", "of any size", lambda _: True)
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The losses, reduced."""
         tensors(self, logits=logits, labels=labels)
         return ops.hinge_embedding_loss(logits, labels, self.margin, self.reduction)
@@ -239,7 +239,7 @@ class PoissonNLLLoss(LossBase):
         self.full = full
         self.eps = eps
 
-    def construct(self, input, target):
+    def construct(self, input, target) -> Tensor:
         """The losses, reduced."""
         tensors(self, input=input, target=target)
         if self.log_input:
@@ -274,7 +274,7 @@ class CTCLoss(LossBase):
         self.blank = blank
         self.zero_infinity = zero_infinity
 
-    def construct(self, log_probs, targets, input_lengths, target_lengths):
+    def construct(self, log_probs, targets, input_lengths, target_lengths) -> Tensor:
         """The loss of (T, N, C) log-probabilities and (N, S) class numbers, reduced.
 
         (T, C) with (S,) is one sequence; lengths may be numbers or tuples of them.
@@ -315,7 +315,7 @@ class DiceLoss(LossBase):
         super().__init__()
         self.smooth = number(smooth, "DiceLoss.smooth", "above 0", lambda n: n > 0)
 
-    def construct(self, logits, label):
+    def construct(self, logits, label) -> Tensor:
         """One number for all elements together."""
         tensors(self, logits=logits, label=label)
         if logits.shape != label.shape:
@@ -355,7 +355,7 @@ class MultiClassDiceLoss(LossBase):
         self.ignore_indiex = ignore_indiex
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
 
-    def construct(self, logits, label):
+    def construct(self, logits, label) -> Tensor:
         """The losses of the classes, weighted, over their number."""
         tensors(self, logits=logits, label=label)
         classes = label.shape[1]
@@ -405,7 +405,7 @@ class FocalLoss(LossBase):
         self.gamma = gamma
         self.weight = weight
 
-    def construct(self, logits, labels):
+    def construct(self, logits, labels) -> Tensor:
         """The losses of (N, C, …) logits, reduced.
 
         Labels are class numbers (N, 1, …), and each of N has the mean of its places as its loss; or

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mycel import ops
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, positive_integer
 from mycel.nn.loss import LossBase, tensors
 
@@ -69,7 +70,7 @@ class SampledSoftmaxLoss(LossBase):
         )
         self.seed = seed
 
-    def construct(self, weights, biases, labels, logits):
+    def construct(self, weights, biases, labels, logits) -> Tensor:
         """The losses of (C, D) weights, (C,) biases, (N, num_true) labels and (N, D) inputs."""
         tensors(self, weights=weights, biases=biases, labels=labels, logits=logits)
         labels = labels.reshape(-1, self.num_true)

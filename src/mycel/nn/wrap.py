@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel import ops
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
@@ -45,7 +47,7 @@ class WithLossCell(Cell):
         self._backbone = _cell(backbone, "WithLossCell.backbone")
         self._loss_fn = _cell(loss_fn, "WithLossCell.loss_fn")
 
-    def construct(self, data, label):
+    def construct(self, data, label) -> Any:
         """The loss."""
         return self._loss_fn(self._backbone(data), label)
 
@@ -77,7 +79,7 @@ class WithEvalCell(Cell):
         self._loss_fn = _cell(loss_fn, "WithEvalCell.loss_fn")
         self.add_cast_fp32 = boolean(add_cast_fp32, "WithEvalCell.add_cast_fp32")
 
-    def construct(self, data, label):
+    def construct(self, data, label) -> Any:
         """(loss, outputs, label)."""
         outputs = self._network(data)
         if self.add_cast_fp32:
@@ -110,7 +112,7 @@ class WithGradCell(Cell):
         self.sens = sens
         self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
 
-    def construct(self, *inputs):
+    def construct(self, *inputs) -> Any:
         """One gradient for each trainable Parameter."""
         if self.sens is None:
             return grad(self.network_with_loss, None, self.weights)(*inputs)
@@ -147,7 +149,7 @@ class ForwardValueAndGrad(Cell):
         self.get_by_list = boolean(get_by_list, "ForwardValueAndGrad.get_by_list")
         self.sens_param = boolean(sens_param, "ForwardValueAndGrad.sens_param")
 
-    def construct(self, *inputs):
+    def construct(self, *inputs) -> Any:
         """(value, gradients)."""
         taken = GradOperation(self.get_all, self.get_by_list, self.sens_param)
         kept = []
@@ -208,7 +210,7 @@ class TrainOneStepCell(Cell):
         self.sense_flag = not (is_number(self.sens) and self.sens == 1.0)
         self.return_grad = boolean(return_grad, "TrainOneStepCell.return_grad")
 
-    def construct(self, *inputs):
+    def construct(self, *inputs) -> Any:
         """The loss before the step."""
         loss, gradients = self._loss_and_gradients(inputs)
         gradients = self.grad_reducer(gradients)

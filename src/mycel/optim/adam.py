@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
@@ -81,7 +82,7 @@ class Adam(Optimizer):
         if use_amsgrad:
             self.vhat = self.states("vhat")
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         settings = self._advance_powers()
         step = Together()
@@ -131,7 +132,7 @@ class AdamWeightDecay(Optimizer):
         self.moments1 = self.states("adam_m")
         self.moments2 = self.states("adam_v")
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         for n, parameter, gradient, rate, decay, _ in self._begin(gradients):
@@ -191,7 +192,7 @@ class LazyAdam(Optimizer):
         self.moment1 = self.states("moment1")
         self.moment2 = self.states("moment2")
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         update(self.beta1_power, self.beta1_power * self.beta1)
         update(self.beta2_power, self.beta2_power * self.beta2)
@@ -260,7 +261,7 @@ class AdaMax(Optimizer):
         self.moment1 = self.states("moment1")
         self.moment2 = self.states("moment2")
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         update(self.beta1_power, self.beta1_power * self.beta1)
         power = self.beta1_power.reshape(())

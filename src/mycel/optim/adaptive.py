@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
@@ -64,7 +66,7 @@ class RMSProp(Optimizer):
         if centered:
             self.mg = self.states("mean_grad")
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
@@ -115,7 +117,7 @@ class Adagrad(Optimizer):
         self.update_slots = boolean(update_slots, "Adagrad: update_slots")
         self.accum = self.states("accum", accum)
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
@@ -166,7 +168,7 @@ class Adadelta(Optimizer):
         self.accum = self.states("accum")
         self.accum_update = self.states("accum_update")
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
@@ -231,7 +233,7 @@ class FTRL(Optimizer):
         self.moments = self.states("moments", initial_accum)
         self.linear = self.states("linear")
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
@@ -285,7 +287,7 @@ class ProximalAdagrad(Optimizer):
         self.l1, self.l2 = Tensor(l1, float32), Tensor(l2, float32)
         self.accum = self.states("accum", accum)
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):

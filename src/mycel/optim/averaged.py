@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mycel.kernel.base.dtypes import float32
@@ -58,7 +60,7 @@ class ASGD(Optimizer):
             for parameter in self.parameters
         )
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
@@ -116,7 +118,7 @@ class Rprop(Optimizer):
         self.prev = self.states("prev")
         self.step_size = self.states("step_size")
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         settings = self.etaminus, self.etaplus, self.step_size_min, self.step_size_max

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mycel.kernel.base.dtypes import float32
@@ -123,7 +125,7 @@ class AdaFactor(Optimizer):
         self.exp_avg_sq_col = ParameterTuple(columns)
         self.exp_avg_sq = ParameterTuple(squares)
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         update(self.step, self.step + 1.0)
         count = self.step.reshape(())

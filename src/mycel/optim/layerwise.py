@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
@@ -49,7 +51,7 @@ class Lamb(Optimizer):
         self.moments1 = self.states("lamb_m")
         self.moments2 = self.states("lamb_v")
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         for n, parameter, gradient, rate, decay, _ in self._begin(gradients):
@@ -117,7 +119,7 @@ class LARS(Optimizer):
         optimizer.decay_flags = (False,) * self.param_length
         optimizer.need_scale = False
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step of the optimiser by the scaled gradients; what it returns."""
         rates = self.opt.get_lr() if self.use_clip else self.learning_rate
         if not isinstance(rates, tuple):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
@@ -52,7 +54,7 @@ class Momentum(Optimizer):
         self.use_nesterov = boolean(use_nesterov, "Momentum: use_nesterov")
         self.moments = self.states("moments")
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -85,7 +86,9 @@ class Optimizer(Cell):
 
     Example:
         >>> class Descent(nn.Optimizer):
-        ...     def __init__(self, params, learning_rate):
+        ...     learning_rate: Any
+
+    def __init__(self, params, learning_rate):
         ...         super().__init__(learning_rate, params)
         ...     def construct(self, gradients):
         ...         for parameter, gradient in zip(self.parameters, gradients):
@@ -180,7 +183,7 @@ class Optimizer(Cell):
             raise wrong(ValueError, owner, expected, f"shape {rates.shape}")
         return _IteratorLearningRate(rates, name)
 
-    def get_lr(self):
+    def get_lr(self) -> Any:
         """The rate of the current step, 0-d; a tuple of them if groups have their own.
 
         Example:
@@ -197,7 +200,7 @@ class Optimizer(Cell):
                 known[id(cell)] = cell(self.global_step).reshape(())
         return tuple(known[id(cell)] for cell in self.learning_rate)
 
-    def get_lr_parameter(self, param):
+    def get_lr_parameter(self, param) -> Any:
         """The Parameter that holds the rate of `param`, or its schedule; a list for a list.
 
         Raises:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -132,7 +133,7 @@ class ExponentialDecayLR(_Decay):
         0.125
     """
 
-    def construct(self, global_step):
+    def construct(self, global_step) -> Any:
         """The rate at a step."""
         return exponential_rate(global_step, *self._settings())
 
@@ -147,7 +148,7 @@ class NaturalExpDecayLR(_Decay):
         0.5
     """
 
-    def construct(self, global_step):
+    def construct(self, global_step) -> Any:
         """The rate at a step."""
         return natural_rate(global_step, *self._settings())
 
@@ -162,7 +163,7 @@ class InverseDecayLR(_Decay):
         0.25
     """
 
-    def construct(self, global_step):
+    def construct(self, global_step) -> Any:
         """The rate at a step."""
         return inverse_rate(global_step, *self._settings())
 
@@ -187,7 +188,7 @@ class CosineDecayLR(LearningRateSchedule):
         self.max_lr = max_lr
         self.decay_steps = positive_integer(decay_steps, "CosineDecayLR: decay_steps")
 
-    def construct(self, global_step):
+    def construct(self, global_step) -> Any:
         """The rate at a step."""
         return cosine_rate(global_step, self.min_lr, self.max_lr, self.decay_steps)
 
@@ -217,7 +218,7 @@ class PolynomialDecayLR(LearningRateSchedule):
         self.power = _float(power, f"{name}: power")
         self.update_decay_steps = boolean(update_decay_steps, f"{name}: update_decay_steps")
 
-    def construct(self, global_step):
+    def construct(self, global_step) -> Any:
         """The rate at a step."""
         return polynomial_rate(
             global_step,
@@ -244,7 +245,7 @@ class WarmUpLR(LearningRateSchedule):
         self.learning_rate = _float(learning_rate, "WarmUpLR: learning_rate", 0.0, above=False)
         self.warmup_steps = positive_integer(warmup_steps, "WarmUpLR: warmup_steps")
 
-    def construct(self, global_step):
+    def construct(self, global_step) -> Any:
         """The rate at a step."""
         return warm_up_rate(global_step, self.learning_rate, self.warmup_steps)
 

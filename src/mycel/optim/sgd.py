@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
@@ -59,7 +61,7 @@ class SGD(Optimizer):
         self.accum = self.states("accum")
         self.stat = self.states("stat", 1.0)
 
-    def construct(self, gradients):
+    def construct(self, gradients) -> Any:
         """Take one step; True."""
         step = Together()
         for n, parameter, gradient, rate, decay, scale in self._begin(gradients):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from typing import Any
 
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
@@ -181,7 +182,7 @@ class AutoParallel(Cell):
             raise wrong(ValueError, "AutoParallel: parallel_mode", expected, repr(parallel_mode))
         self.network = network
 
-    def construct(self, *args, **kwargs):
+    def construct(self, *args, **kwargs) -> Any:
         """What the network gives."""
         return self.network(*args, **kwargs)
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mycel.kernel.base.dtypes import int32
@@ -160,7 +162,7 @@ class ParameterUpdate(Cell):
             raise wrong(TypeError, what, "a Parameter", type(param).__name__)
         self._param = param
 
-    def construct(self, x):
+    def construct(self, x) -> Any:
         """Assign; the value."""
         self._param.set_data(x)
         return x

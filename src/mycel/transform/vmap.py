@@ -9,7 +9,7 @@ as they are. So derivatives, remembered calls and other maps may stand around it
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import ref
 
@@ -305,7 +305,9 @@ class Mapped:
         return _with_axes(functools.partial(_as_output, size), output, axes, "the output")
 
 
-def vmap(fn, in_axes=0, out_axes=0):
+def vmap(
+    fn: Callable[..., Any] | Sequence[Callable[..., Any]], in_axes: Any = 0, out_axes: Any = 0
+) -> Callable[..., Any]:
     """A function that computes `fn` for every row of its inputs at once.
 
     Args:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class Derivative:
         self.sensitivity = sensitivity
         self._remembered = None
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args, **kwargs) -> Any:
         stream = current_stream()
         if (
             context.mode == GRAPH_MODE
@@ -361,13 +361,13 @@ _SHAPES = {
 
 
 def grad(
-    fn,
-    grad_position=0,
-    weights=None,
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Parameter | Sequence[Parameter] | None = None,
     has_aux: bool = False,
     return_ids: bool = False,
     sens_param: bool = False,
-):
+) -> Derivative:
     """A function that returns the gradients of `fn`; MindSpore's `mindspore.grad`.
 
     Args:
@@ -393,13 +393,13 @@ def grad(
 
 
 def value_and_grad(
-    fn,
-    grad_position=0,
-    weights=None,
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Parameter | Sequence[Parameter] | None = None,
     has_aux: bool = False,
     return_ids: bool = False,
     sens_param: bool = False,
-):
+) -> Derivative:
     """A function that returns what `fn` returns and its gradients; see `grad`.
 
     Source: MindSpore's `mindspore.value_and_grad`.

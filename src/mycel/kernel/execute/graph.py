@@ -10,6 +10,7 @@ import types
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from time import perf_counter
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -426,7 +427,18 @@ def _pattern(tensors: list) -> tuple:
     return tuple([first.setdefault(id(tensor), index) for index, tensor in enumerate(tensors)])
 
 
-def jit(function: Callable | None = None, **options):
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@overload
+def jit(function: _Function, **options: Any) -> _Function: ...
+
+
+@overload
+def jit(function: None = None, **options: Any) -> Callable[[_Function], _Function]: ...
+
+
+def jit(function: Any = None, **options: Any) -> Any:
     """Compile what repeats: a function, a Cell's `construct`, or any method.
 
     The first calls run in PyNative and are noted; when two in a row did the same, the next one is

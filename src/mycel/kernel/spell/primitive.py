@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from mycel.kernel.base.errors import wrong
 
 
@@ -21,6 +23,12 @@ class Primitive:
         self.name = name
         self.attrs: dict[str, object] = {}
         self.instance_name = name
+
+    if TYPE_CHECKING:
+        # Those of each operator are generated, and so are its attributes.
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def add_prim_attr(self, name: str, value) -> Primitive:
         """Keep an attribute for the caller; it changes nothing."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from mycel.init import initializer
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, positive_integer
@@ -61,7 +62,7 @@ class SiLU(_InPlace):
         [0.]
     """
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The activation of the input."""
         return functional.silu(input, self.inplace)
 
@@ -79,7 +80,7 @@ class ReLU6(_InPlace):
         [0. 6.]
     """
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The input within 0 and 6."""
         return functional.relu6(input, self.inplace)
 
@@ -101,7 +102,7 @@ class ELU(_InPlace):
         super().__init__(inplace)
         self.alpha = alpha
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The activation of the input."""
         return functional.elu(input, self.alpha, self.inplace)
 
@@ -124,7 +125,7 @@ class Hardtanh(_InPlace):
         self.min_val = min_val
         self.max_val = max_val
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The input within the bounds."""
         return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
@@ -147,7 +148,7 @@ class Threshold(_InPlace):
         self.threshold = threshold
         self.value = value
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The input, or the value where it is small."""
         return functional.threshold(input, self.threshold, self.value, self.inplace)
 
@@ -169,7 +170,7 @@ class GELU(Cell):
         super().__init__()
         self.approximate = approximate
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The activation of the input."""
         return functional.gelu(input, self.approximate)
 
@@ -199,7 +200,7 @@ class GLU(Cell):
         super().__init__()
         self.dim = dim
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """Half of the input, let through as far as the other half says."""
         return functional.glu(input, self.dim)
 
@@ -221,7 +222,7 @@ class Softmax(Cell):
         super().__init__()
         self.dim = dim
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The shares."""
         return functional.softmax(input, self.dim)
 
@@ -240,7 +241,7 @@ class LogSoftmax(Cell):
         super().__init__()
         self.dim = dim
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The logarithms of the shares."""
         return functional.log_softmax(input, self.dim)
 
@@ -270,6 +271,6 @@ class PReLU(Cell):
         start = initializer(init, (num_parameters,), dtype or float32)
         self.weight = Parameter(start, name="weight")
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The input, multiplied by the weight where it is negative."""
         return functional.prelu(input, self.weight)

@@ -9,6 +9,7 @@ from mycel.init import Uniform, initializer
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, positive_integer
@@ -89,7 +90,7 @@ class _Convolution(Cell):
         missing = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size, strict=True)]
         return [(n // 2, n - n // 2) for n in missing]
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The outputs for the inputs; one without N has outputs without N."""
         if input.ndim == self.space + 1:
             return self._convolved(input.expand_dims(0)).squeeze(0)
@@ -234,7 +235,7 @@ class ConvTranspose2d(_Convolution):
         window = kernel_size, stride, padding, output_padding, dilation
         super().__init__(in_channels, out_channels, *window, groups, bias, padding_mode, dtype)
 
-    def construct(self, input, output_size=None):
+    def construct(self, input, output_size=None) -> Tensor:
         """The outputs for the inputs; `output_size` chooses among the lengths that are possible."""
         if input.ndim == 3:
             return self._laid(input.expand_dims(0), output_size).squeeze(0)

@@ -53,7 +53,7 @@ class Linear(Cell):
             dtype or float32,
         )
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The outputs for the inputs."""
         return affine(input, self.weight, self.bias)
 
@@ -138,7 +138,7 @@ class Embedding(Cell):
         values[self.padding_idx] = 0
         return Tensor(values)
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The rows of the numbers."""
         limits = self.max_norm, self.norm_type, self.scale_grad_by_freq
         return functional.embedding(input, self.weight, self.padding_idx, *limits)
@@ -185,7 +185,7 @@ class Dropout(_Dropout):
         [1. 2.]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, in training with holes."""
         return functional.dropout(x, self.p, self.training, self.inplace)
 
@@ -200,7 +200,7 @@ class Dropout2d(_Dropout):
         [[[[0. 0.]]]]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, in training with empty channels."""
         return functional.dropout2d(x, self.p, self.training, self.inplace)
 
@@ -228,7 +228,7 @@ class Fold(Cell):
         self.padding = padding
         self.stride = stride
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The images."""
         window = self.kernel_size, self.dilation, self.padding, self.stride
         return functional.fold(input, self.output_size, *window)
@@ -254,7 +254,7 @@ class Unfold(Cell):
         self.padding = padding
         self.stride = stride
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The columns."""
         window = self.kernel_size, self.dilation, self.padding, self.stride
         return functional.unfold(input, *window)
@@ -292,7 +292,7 @@ class Upsample(Cell):
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The input with other lengths."""
         lengths = self.size, self.scale_factor
         how = self.mode, self.align_corners, self.recompute_scale_factor

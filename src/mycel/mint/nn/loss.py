@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from mycel.kernel.record.tensor import Tensor
 from mycel.mint.nn import functional
 from mycel.nn import loss
 from mycel.nn.checks import boolean
@@ -18,7 +19,7 @@ class L1Loss(loss.L1Loss):
         1.0
     """
 
-    def construct(self, input, target):
+    def construct(self, input, target) -> Tensor:
         """The distances, reduced."""
         return functional.l1_loss(input, target, self.reduction)
 
@@ -33,7 +34,7 @@ class MSELoss(loss.MSELoss):
         2.0
     """
 
-    def construct(self, input, target):
+    def construct(self, input, target) -> Tensor:
         """The squares of the distances, reduced."""
         return functional.mse_loss(input, target, self.reduction)
 
@@ -56,7 +57,7 @@ class SmoothL1Loss(loss.LossBase):
         super().__init__(reduction)
         self.beta = beta
 
-    def construct(self, input, target):
+    def construct(self, input, target) -> Tensor:
         """The distances, squared where they are small, reduced."""
         return functional.smooth_l1_loss(input, target, self.reduction, self.beta)
 
@@ -80,7 +81,7 @@ class CrossEntropyLoss(loss.CrossEntropyLoss):
         100.0
     """
 
-    def construct(self, input, target):
+    def construct(self, input, target) -> Tensor:
         """The cross entropies, weighted and reduced."""
         return super().construct(input, target)
 
@@ -100,7 +101,7 @@ class NLLLoss(loss.NLLLoss):
         2.0
     """
 
-    def construct(self, input, target):
+    def construct(self, input, target) -> Tensor:
         """The negative logarithms, weighted and reduced."""
         return super().construct(input, target)
 
@@ -119,7 +120,7 @@ class BCELoss(loss.BCELoss):
         0.6931472
     """
 
-    def construct(self, input, target):
+    def construct(self, input, target) -> Tensor:
         """The cross entropies, weighted and reduced."""
         return super().construct(input, target)
 
@@ -144,7 +145,7 @@ class BCEWithLogitsLoss(loss.LossBase):
         self.weight = weight
         self.pos_weight = pos_weight
 
-    def construct(self, input, target):
+    def construct(self, input, target) -> Tensor:
         """The cross entropies, weighted and reduced."""
         return functional.binary_cross_entropy_with_logits(
             input, target, self.weight, self.reduction, self.pos_weight
@@ -170,7 +171,7 @@ class KLDivLoss(loss.LossBase):
         self.reduction = reduction
         self.log_target = boolean(log_target, "KLDivLoss.log_target")
 
-    def construct(self, input, target):
+    def construct(self, input, target) -> Tensor:
         """The divergences, reduced."""
         return functional.kl_div(input, target, self.reduction, self.log_target)
 
@@ -185,7 +186,7 @@ class SoftMarginLoss(loss.LossBase):
         0.6931472
     """
 
-    def construct(self, input, target):
+    def construct(self, input, target) -> Tensor:
         """The losses, reduced."""
         return functional.soft_margin_loss(input, target, self.reduction)
 
@@ -201,6 +202,6 @@ class CosineEmbeddingLoss(loss.CosineEmbeddingLoss):
         0.0
     """
 
-    def construct(self, input1, input2, target):
+    def construct(self, input1, input2, target) -> Tensor:
         """The distances of directions, reduced."""
         return functional.cosine_embedding_loss(input1, input2, target, self.margin, self.reduction)

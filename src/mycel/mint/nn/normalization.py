@@ -7,7 +7,7 @@ from mycel.init import initializer
 from mycel.kernel.base.dtypes import as_dtype, float32, int64
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.tensor import rebind, resolve
+from mycel.kernel.record.tensor import Tensor, rebind, resolve
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, positive_integer
@@ -55,7 +55,7 @@ class _BatchNorm(Cell):
             what = f"The input of {type(self).__name__}"
             raise wrong(ValueError, what, expected, f"shape {x.shape}")
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The input, normalised."""
         self._check(input)
         share = 0.0 if self.momentum is None else self.momentum
@@ -201,7 +201,7 @@ class LayerNorm(Cell):
         has_bias = elementwise_affine and boolean(bias, "LayerNorm.bias")
         self.bias = _parameter("bias", "zeros", *each) if has_bias else None
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The input, normalised."""
         shape = self.normalized_shape
         return functional.layer_norm(input, shape, self.weight, self.bias, self.eps)
@@ -247,7 +247,7 @@ class GroupNorm(Cell):
         self.weight = _parameter("weight", "ones", *each, affine)
         self.bias = _parameter("bias", "zeros", *each, affine)
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The input, normalised."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 

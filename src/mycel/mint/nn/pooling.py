@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from mycel.kernel.record.tensor import Tensor
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean
@@ -39,7 +42,7 @@ class AvgPool1d(Cell):
         self.ceil_mode = boolean(ceil_mode, f"{owner}.ceil_mode")
         self.count_include_pad = boolean(count_include_pad, f"{owner}.count_include_pad")
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The means."""
         window = self.kernel_size, self.stride, self.padding
         return functional.avg_pool1d(input, *window, self.ceil_mode, self.count_include_pad)
@@ -86,7 +89,7 @@ class AvgPool2d(Cell):
         self.count_include_pad = boolean(count_include_pad, f"{owner}.count_include_pad")
         self.divisor_override = divisor_override
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The means."""
         pooled = functional.avg_pool2d if self.space == 2 else functional.avg_pool3d
         window = self.kernel_size, self.stride, self.padding, self.ceil_mode
@@ -144,7 +147,7 @@ class MaxPool2d(Cell):
         self.return_indices = boolean(return_indices, "MaxPool2d.return_indices")
         self.ceil_mode = boolean(ceil_mode, "MaxPool2d.ceil_mode")
 
-    def construct(self, input):
+    def construct(self, input) -> Any:
         """The maxima."""
         window = self.kernel_size, self.stride, self.padding, self.dilation
         return functional.max_pool2d(
@@ -176,7 +179,7 @@ class MaxUnpool2d(Cell):
         self.stride = stride
         self.padding = padding
 
-    def construct(self, input, indices, output_size=None):
+    def construct(self, input, indices, output_size=None) -> Tensor:
         """The maxima, spread."""
         window = self.kernel_size, self.stride, self.padding
         return functional.max_unpool2d(input, indices, *window, output_size)
@@ -204,7 +207,7 @@ class AdaptiveAvgPool1d(_AdaptiveMean):
         [[[2.]]]
     """
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The means."""
         return functional.adaptive_avg_pool1d(input, self.output_size)
 
@@ -222,7 +225,7 @@ class AdaptiveAvgPool2d(_AdaptiveMean):
         [[[[2.]]]]
     """
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The means."""
         return functional.adaptive_avg_pool2d(input, self.output_size)
 
@@ -240,7 +243,7 @@ class AdaptiveAvgPool3d(_AdaptiveMean):
         [[[[[2.]]]]]
     """
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The means."""
         return functional.adaptive_avg_pool3d(input, self.output_size)
 
@@ -263,7 +266,7 @@ class AdaptiveMaxPool1d(Cell):
         self.output_size = output_size
         self.return_indices = boolean(return_indices, f"{type(self).__name__}.return_indices")
 
-    def construct(self, input):
+    def construct(self, input) -> Any:
         """The maxima."""
         return functional.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
@@ -286,6 +289,6 @@ class AdaptiveMaxPool2d(AdaptiveMaxPool1d):
         [[[[3.]]]]
     """
 
-    def construct(self, input):
+    def construct(self, input) -> Any:
         """The maxima."""
         return functional.adaptive_max_pool2d(input, self.output_size, self.return_indices)

@@ -30,7 +30,7 @@ class ReLU(_Plain):
         [0. 2.]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """max(x, 0)."""
         return ops.relu(x)
 
@@ -45,7 +45,7 @@ class ReLU6(_Plain):
         [0. 2. 6.]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x within 0 and 6."""
         return ops.relu6(x)
 
@@ -67,7 +67,7 @@ class LeakyReLU(Cell):
         super().__init__()
         self.alpha = _number(alpha, "LeakyReLU.alpha")
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, made smaller where it is negative."""
         return ops.leaky_relu(x, self.alpha)
 
@@ -99,7 +99,7 @@ class PReLU(Cell):
             raise wrong(TypeError, "PReLU.w", "a number, a list or a Tensor", type(w).__name__)
         self.w = Parameter(initializer(w, (channel,), float32), name="a")
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, multiplied by w where it is negative."""
         return ops.prelu(x, self.w)
 
@@ -127,7 +127,7 @@ class RReLU(Cell):
         self.lower = lower
         self.upper = upper
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, made smaller where it is negative."""
         if not self.training:
             return ops.leaky_relu(x, (self.lower + self.upper) / 2)
@@ -149,7 +149,7 @@ class ELU(Cell):
         super().__init__()
         self.alpha = alpha
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, with an exponential where it is negative."""
         return ops.elu(x, self.alpha)
 
@@ -168,7 +168,7 @@ class CELU(Cell):
         super().__init__()
         self.alpha = alpha
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, with an exponential where it is negative."""
         return ops.celu(x, self.alpha)
 
@@ -183,7 +183,7 @@ class SeLU(_Plain):
         [0.]
     """
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """The scaled exponential linear unit of the input."""
         return ops.selu(input_x)
 
@@ -204,7 +204,7 @@ class GELU(Cell):
             raise wrong(TypeError, "GELU.approximate", "True or False", repr(approximate))
         self.approximate = "tanh" if approximate else "none"
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, weighted by the chance of a smaller number."""
         return ops.gelu(x, self.approximate)
 
@@ -219,7 +219,7 @@ class FastGelu(_Plain):
         [0.]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, weighted by a sigmoid."""
         return ops.fast_gelu(x)
 
@@ -234,7 +234,7 @@ class SiLU(_Plain):
         [0.]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x · sigmoid(x)."""
         return ops.silu(x)
 
@@ -249,7 +249,7 @@ class Sigmoid(_Plain):
         [0.5]
     """
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """The logistic function of the input."""
         return ops.sigmoid(input_x)
 
@@ -264,7 +264,7 @@ class LogSigmoid(_Plain):
         [ True]
     """
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """The logarithm of the logistic function."""
         return ops.logsigmoid(input_x)
 
@@ -279,7 +279,7 @@ class Tanh(_Plain):
         [0.]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """tanh(x)."""
         return ops.tanh(x)
 
@@ -294,7 +294,7 @@ class Tanhshrink(_Plain):
         [0.]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x - tanh(x)."""
         return ops.tanhshrink(x)
 
@@ -315,7 +315,7 @@ class Softmax(Cell):
             raise wrong(TypeError, "Softmax.axis", "an integer", repr(axis))
         self.axis = axis
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """Shares that sum to one along the axis."""
         return ops.softmax(input, self.axis)
 
@@ -336,7 +336,7 @@ class LogSoftmax(Cell):
             raise wrong(TypeError, "LogSoftmax.axis", "an integer", repr(axis))
         self.axis = axis
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """Logarithms of shares that sum to one along the axis."""
         return ops.log_softmax(x, self.axis)
 
@@ -355,7 +355,7 @@ class Softmin(Cell):
         super().__init__()
         self.axis = axis
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """Shares that sum to one along the axis, small inputs first."""
         return ops.softmin(x, axis=self.axis)
 
@@ -375,7 +375,7 @@ class Softmax2d(_Plain):
          [[0.5]]]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """Shares that sum to one over the channels."""
         if x.ndim not in (3, 4):
             raise wrong(ValueError, "The input of Softmax2d", "of 3 or 4 dimensions", x.ndim)
@@ -392,7 +392,7 @@ class Softsign(_Plain):
         [0.5]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x / (1 + |x|)."""
         return ops.softsign(x)
 
@@ -407,7 +407,7 @@ class HSwish(_Plain):
         [3.]
     """
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """x · relu6(x + 3) / 6."""
         return ops.hardswish(input)
 
@@ -422,7 +422,7 @@ class HSigmoid(_Plain):
         [0.5]
     """
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """relu6(x + 3) / 6."""
         return ops.hardsigmoid(input_x)
 
@@ -437,7 +437,7 @@ class Mish(_Plain):
         [0.]
     """
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """x · tanh(softplus(x))."""
         return ops.mish(input_x)
 
@@ -462,7 +462,7 @@ class Hardtanh(Cell):
         self.min_val = min_val
         self.max_val = max_val
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x within the bounds."""
         return ops.hardtanh(x, self.min_val, self.max_val)
 
@@ -481,7 +481,7 @@ class HShrink(Cell):
         super().__init__()
         self.lambd = lambd
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """x without its small values."""
         return ops.hardshrink(input_x, self.lambd)
 
@@ -500,7 +500,7 @@ class SoftShrink(Cell):
         super().__init__()
         self.lambd = lambd
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """x, nearer to 0."""
         return ops.softshrink(input_x, self.lambd)
 
@@ -520,7 +520,7 @@ class Threshold(Cell):
         self.threshold = threshold
         self.value = value
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """x, or the value where x is small."""
         return ops.threshold(input_x, self.threshold, self.value)
 
@@ -539,7 +539,7 @@ class GLU(Cell):
         super().__init__()
         self.axis = axis
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """Half of x, let through as far as the other half says."""
         return ops.glu(x, self.axis)
 

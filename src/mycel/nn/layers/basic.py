@@ -50,7 +50,7 @@ class Dropout(Cell):
         self.p = p
         self.keep_prob = keep_prob
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, in training with holes."""
         share = 1.0 - self.keep_prob if self.p is None else self.p
         if not self.training or share == 0:
@@ -83,7 +83,7 @@ class Dropout2d(Cell):
         self.p = number(p, "Dropout2d.p", "from 0 to 1", lambda n: 0 <= n <= 1)
         self.keep_prob = 1.0 - p
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, in training with empty channels."""
         if not self.training or self.p == 0:
             return x
@@ -146,7 +146,7 @@ class Embedding(Cell):
         values[row] = 0
         return values
 
-    def construct(self, ids):
+    def construct(self, ids) -> Tensor:
         """The rows of the numbers `ids`."""
         if not self.use_one_hot:
             return ops.gather(self.embedding_table, ids, 0)
@@ -182,7 +182,7 @@ class OneHot(Cell):
         self._on = Tensor(on_value, self.dtype)
         self._off = Tensor(off_value, self.dtype)
 
-    def construct(self, indices):
+    def construct(self, indices) -> Tensor:
         """The codes of the numbers."""
         return ops.one_hot(indices, self.depth, self._on, self._off, self.axis)
 
@@ -215,7 +215,7 @@ class Pad(Cell):
         self.mode = one_of(mode, "Pad.mode", ("CONSTANT", "REFLECT", "SYMMETRIC"))
         self.paddings = paddings
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, padded."""
         if self.mode == "CONSTANT":
             return ops.pad(x, tuple(n for pair in reversed(self.paddings) for n in pair))
@@ -251,7 +251,7 @@ class Unflatten(Cell):
         self.axis = axis
         self.unflattened_size = tuple(unflattened_size)
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """The input in another shape."""
         shape = input_x.shape
         axis = self.axis % len(shape)

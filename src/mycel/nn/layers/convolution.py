@@ -9,6 +9,7 @@ from mycel import ops
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.define.definition import interned
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
 from mycel.nn.layers.linear import weight_and_bias
@@ -140,7 +141,7 @@ class Conv2d(Convolution):
             dtype,
         )
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The outputs for images x."""
         if self.data_format == "NCHW":
             return self._convolved(x, self.weight)
@@ -242,7 +243,7 @@ class Conv1d(Convolution):
             dtype,
         )
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The outputs for sequences x."""
         if x.ndim != 3:
             raise wrong(ValueError, "The input of Conv1d", "(N, C, L)", f"shape {x.shape}")

@@ -117,7 +117,7 @@ class SSIM(_Similarity):
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
         self.conv = _window_layer(filter_size, filter_sigma)
 
-    def construct(self, img1, img2):
+    def construct(self, img1, img2) -> Tensor:
         """1 for equal pictures, less for others."""
         self._checked(img1, img2)
         return _alike(self.conv, img1, img2, self._settings())[0].mean(-1)
@@ -160,7 +160,7 @@ class MSSSIM(_Similarity):
         windows = [_window_layer(filter_size, filter_sigma) for _ in self.power_factors]
         self.multi_convs_list = CellList(windows)
 
-    def construct(self, img1, img2):
+    def construct(self, img1, img2) -> Tensor:
         """1 for equal pictures, less for others."""
         self._checked(img1, img2, len(self.power_factors) - 1)
         made = 1
@@ -197,7 +197,7 @@ class PSNR(Cell):
         super().__init__()
         self.max_val = _positive(max_val, "PSNR.max_val")
 
-    def construct(self, img1, img2):
+    def construct(self, img1, img2) -> Tensor:
         """10 · log10(max_val² / the mean of the squared differences)."""
         _real_pictures(self, img1, img2)
         away = img1 - img2
@@ -219,7 +219,7 @@ class ImageGradients(Cell):
            [0 0]]]]
     """
 
-    def construct(self, images):
+    def construct(self, images) -> tuple[Tensor, Tensor]:
         """Both differences; the last row and the last column have zeros."""
         if images.ndim != 4:
             actual = f"shape {images.shape}"
@@ -256,7 +256,7 @@ class CentralCrop(Cell):
         in_range = "above 0 and up to 1"
         self.central_fraction = number(central_fraction, what, in_range, lambda n: 0 < n <= 1)
 
-    def construct(self, image):
+    def construct(self, image) -> Tensor:
         """The middle."""
         if image.ndim not in (3, 4):
             actual = f"shape {image.shape}"

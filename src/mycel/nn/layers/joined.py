@@ -9,6 +9,7 @@ from mycel import ops
 from mycel.init import Uniform
 from mycel.kernel.base.dtypes import as_dtype, float32
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, positive_integer
@@ -97,7 +98,7 @@ class Conv2dBnAct(Cell):
         self.has_act = activation is not None
         self.activation = _activation(activation, alpha, "Conv2dBnAct.activation")
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The convolution, normalised and activated."""
         x = self.conv(x)
         if self.has_bn:
@@ -149,7 +150,7 @@ class DenseBnAct(Cell):
         self.has_act = activation is not None
         self.activation = _activation(activation, alpha, "DenseBnAct.activation")
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The products, normalised and activated."""
         x = self.dense(x)
         if self.has_bn:
@@ -202,7 +203,7 @@ class BiDense(Cell):
             shape, in1_channels, weight_init, bias_init, has_bias, as_dtype(dtype)
         )
 
-    def construct(self, input1, input2):
+    def construct(self, input1, input2) -> Tensor:
         """The outputs for both inputs."""
         return ops.bidense(input1, input2, self.weight, self.bias)
 
@@ -247,7 +248,7 @@ class TimeDistributed(Cell):
         self.time_axis = time_axis
         self.reshape_with_axis = reshape_with_axis
 
-    def construct(self, inputs):
+    def construct(self, inputs) -> Tensor:
         """The outputs of all steps, along the same dimension."""
         if inputs.ndim < 3:
             expected, actual = "of three dimensions or more", f"shape {inputs.shape}"

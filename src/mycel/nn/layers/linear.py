@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from jax import lax
 
@@ -12,6 +13,7 @@ from mycel.init import HeUniform, Uniform, initializer
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive, op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, positive_integer
@@ -103,7 +105,7 @@ class Dense(Cell):
         self.activation = activation_of(activation, "Dense.activation")
         self.activation_flag = self.activation is not None
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The outputs for inputs x."""
         x = affine(x, self.weight, self.bias)
         return x if self.activation is None else self.activation(x)
@@ -140,7 +142,7 @@ class MatMul(Cell):
         self.transpose_x1 = boolean(transpose_x1, "MatMul.transpose_x1")
         self.transpose_x2 = boolean(transpose_x2, "MatMul.transpose_x2")
 
-    def construct(self, x1, x2):
+    def construct(self, x1, x2) -> Tensor:
         """The product of x1 and x2, with leading axes broadcast."""
         x1 = x1.swapaxes(-1, -2) if self.transpose_x1 else x1
         x2 = x2.swapaxes(-1, -2) if self.transpose_x2 else x2
@@ -176,7 +178,7 @@ class Identity(Cell):
         del args, kwargs
         super().__init__()
 
-    def construct(self, x):
+    def construct(self, x) -> Any:
         """x."""
         return x
 
@@ -199,6 +201,6 @@ class Flatten(Cell):
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x with fewer dimensions."""
         return ops.flatten(x, start_dim=self.start_dim, end_dim=self.end_dim)

@@ -9,6 +9,7 @@ from mycel.kernel.base.dtypes import as_dtype, float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.log import note_once
 from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
 from mycel.nn.layers.operators import shortened
@@ -75,7 +76,7 @@ class EmbeddingLookup(Cell):
         table = initializer(param_init, (vocab_size, embedding_size), as_dtype(dtype))
         self.embedding_table = Parameter(table, name="embedding_table")
 
-    def construct(self, indices):
+    def construct(self, indices) -> Tensor:
         """The rows."""
         rows = ops.EmbeddingLookup()(self.embedding_table, indices, 0)
         if self.max_norm is None:
@@ -136,7 +137,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         self.field_size = positive_integer(field_size, "MultiFieldEmbeddingLookup.field_size")
         self.operator = one_of(operator, "MultiFieldEmbeddingLookup.operator", OPERATORS)
 
-    def construct(self, input_indices, input_values, field_ids):
+    def construct(self, input_indices, input_values, field_ids) -> Tensor:
         """The fields of (B, L) numbers, their weights, and which field each belongs to."""
         shape = input_indices.shape
         if len(shape) != 2 or {input_values.shape, field_ids.shape} != {shape}:

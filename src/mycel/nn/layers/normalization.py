@@ -8,7 +8,7 @@ from mycel.init import initializer
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.tensor import rebind, resolve
+from mycel.kernel.record.tensor import Tensor, rebind, resolve
 from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
@@ -76,7 +76,7 @@ class _BatchNorm(Cell):
         self.gamma = made(gamma_init, "gamma", bool(affine))
         self.beta = made(beta_init, "beta", bool(affine))
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, normalised."""
         if x.ndim not in self.ranks:
             expected = f"of {' or '.join(map(str, self.ranks))} dimensions"
@@ -198,7 +198,7 @@ class BatchNorm3d(Cell):
             dtype,
         )
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """The input, normalised."""
         shape = input_x.shape
         if len(shape) != 5:
@@ -252,7 +252,7 @@ class LayerNorm(Cell):
         self.beta = Parameter(beta, name="beta")
         self.layer_norm = ops.LayerNorm(begin_norm_axis, begin_params_axis, epsilon)
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """The input, normalised."""
         made, _, _ = self.layer_norm(input_x, self.gamma, self.beta)
         return made
@@ -309,7 +309,7 @@ class GroupNorm(Cell):
         self.gamma = Parameter(gamma, name="gamma", requires_grad=affine)
         self.beta = Parameter(beta, name="beta", requires_grad=affine)
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, normalised."""
         return ops.group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
 

@@ -52,7 +52,7 @@ class Norm(Cell):
         self.axis = _axes(axis, "Norm.axis")
         self.keep_dims = boolean(keep_dims, "Norm.keep_dims")
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The lengths."""
         return root_of_squares(ops.ReduceSum(self.keep_dims)(ops.square(x), self.axis))
 
@@ -84,7 +84,7 @@ class Moments(Cell):
         self.axis = () if axis is None else _axes(axis, "Moments.axis")
         self.keep_dims = False if keep_dims is None else boolean(keep_dims, "Moments.keep_dims")
 
-    def construct(self, x):
+    def construct(self, x) -> tuple[Tensor, Tensor]:
         """The two; of Float16 they are computed in Float32."""
         wide = x.astype("float32") if x.dtype.name == "float16" else x
         mean = ops.ReduceMean(True)(wide, self.axis)
@@ -117,7 +117,7 @@ class ReduceLogSumExp(Cell):
         self.axis = _axes(axis, "ReduceLogSumExp.axis")
         self.keep_dims = boolean(keep_dims, "ReduceLogSumExp.keep_dims")
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The logarithms."""
         axis = self.axis if self.axis != () else tuple(range(x.ndim))
         return ops.logsumexp(x, axis, self.keep_dims)
@@ -149,7 +149,7 @@ class Range(Cell):
         numbers = np.arange(start, limit, delta)
         self.result_tensor = Tensor(numbers.astype(np.int32 if whole else np.float32))
 
-    def construct(self):
+    def construct(self) -> Tensor:
         """The numbers: Int32, or Float32 if one of the three is a float."""
         return self.result_tensor
 
@@ -169,7 +169,7 @@ class Tril(Cell):
         super().__init__()
         older("nn.Tril", "ops.tril")
 
-    def construct(self, x, k=0):
+    def construct(self, x, k=0) -> Tensor:
         """The lower triangle; k counts diagonals upwards from the main one."""
         return ops.tril(x, k)
 
@@ -189,7 +189,7 @@ class Triu(Cell):
         super().__init__()
         older("nn.Triu", "ops.triu")
 
-    def construct(self, x, k=0):
+    def construct(self, x, k=0) -> Tensor:
         """The upper triangle; k counts diagonals upwards from the main one."""
         return ops.triu(x, k)
 
@@ -225,7 +225,7 @@ class ClipByNorm(Cell):
         older("nn.ClipByNorm", "ops.clip_by_norm")
         self.axis = () if axis is None else _axes(axis, "ClipByNorm.axis")
 
-    def construct(self, x, clip_norm):
+    def construct(self, x, clip_norm) -> Tensor:
         """x · clip_norm / the greater of its length and clip_norm; of halves in Float32."""
         return shortened(x, clip_norm, self.axis)
 
@@ -252,7 +252,7 @@ class L1Regularizer(Cell):
         older("nn.L1Regularizer", "ops.abs(weights).sum() * scale")
         self.scale = number(scale, "L1Regularizer.scale", "above 0", lambda n: 0 < n < np.inf)
 
-    def construct(self, weights):
+    def construct(self, weights) -> Tensor:
         """One number."""
         return ops.abs(weights).sum() * self.scale
 
@@ -277,7 +277,7 @@ class LRN(Cell):
         older("nn.LRN", "ops.lrn")
         self.settings = depth_radius, bias, alpha, beta, norm_region
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """(N, C, H, W), normalised across its channels."""
         return ops.lrn(input_x, *self.settings)
 
@@ -307,7 +307,7 @@ class Roll(Cell):
         if counts[0] != counts[1]:
             raise wrong(ValueError, "Roll.axis", f"{counts[0]} dimensions", axis)
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """The shifted elements."""
         return ops.roll(input_x, self.shift, self.axis)
 
@@ -337,7 +337,7 @@ class ChannelShuffle(Cell):
             raise wrong(ValueError, "ChannelShuffle.groups", "a positive integer", groups)
         self.groups = groups
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """(N, C, …) in the new order."""
         return ops.channel_shuffle(x, self.groups)
 
@@ -376,7 +376,7 @@ class Dropout1d(_DropoutOfChannels):
         (1, 2, 2)
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, in training with empty channels."""
         return self._dropped(x, ops.dropout1d)
 
@@ -397,6 +397,6 @@ class Dropout3d(_DropoutOfChannels):
         (1, 2, 2, 2, 2)
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x, in training with empty channels."""
         return self._dropped(x, ops.dropout3d)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_integer, is_number
 from mycel.ops.nn.padding import pad_constant, pad_from_inside
@@ -41,7 +42,7 @@ class _Padding(Cell):
 class _FromInside(_Padding):
     mode = "reflect"
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x with its own elements around it."""
         if x.ndim not in (self.space + 1, self.space + 2):
             what = f"The input of {type(self).__name__}"
@@ -60,7 +61,7 @@ class _Constant(_Padding):
             raise wrong(TypeError, what, "a number", f"{type(value).__name__} {value!r}")
         self.value = value
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x with the value around it."""
         return pad_constant(x, self.value, self._all_widths(x))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mycel import ops
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of
 from mycel.ops.nn.pooling import avg_pool1d, avg_pool2d, max_pool, max_pool2d, mean_pool
@@ -55,7 +56,7 @@ class Pooling(Cell):
                 expected = f"{default} with pad_mode={self.pad_mode.lower()!r}"
                 raise wrong(ValueError, f"{type(self).__name__}.{name}", expected, value)
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The pooled x."""
         if x.ndim == self.space + 2:
             return self._arranged(x)
@@ -295,7 +296,7 @@ class AdaptiveAvgPool1d(Cell):
         super().__init__()
         self.output_size = _size(output_size, "AdaptiveAvgPool1d.output_size", 1)
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The pooled input."""
         return ops.adaptive_avg_pool1d(input, self.output_size)
 
@@ -319,7 +320,7 @@ class AdaptiveAvgPool2d(Cell):
             raise wrong(TypeError, "output_size", "an integer, or two", repr(output_size))
         self.output_size = output_size
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The pooled input."""
         return ops.adaptive_avg_pool2d(input, self.output_size)
 
@@ -348,6 +349,6 @@ class AdaptiveMaxPool2d(Cell):
         self.output_size = output_size
         self.return_indices = return_indices
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The pooled input."""
         return ops.adaptive_max_pool2d(input, self.output_size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 from mycel.init import Uniform, initializer
 from mycel.kernel.base.dtypes import as_dtype, float32, int32, int64
@@ -147,7 +148,7 @@ class _Recurrent(Cell):
         """The biases of the states by layer and direction; empty without biases."""
         return self._list_of(3) if self.has_bias else ParameterTuple()
 
-    def construct(self, x, hx=None, seq_length=None):
+    def construct(self, x, hx=None, seq_length=None) -> tuple[Tensor, Any]:
         """The outputs of the last layer at all times, and the last states of all layers."""
         self._check_inputs(x, seq_length)
         batch = x.shape[0 if self.batch_first else 1]
@@ -329,7 +330,7 @@ class _Step(Cell):
             self.bias_ih = _spread((rows,), hidden_size, dtype, "bias_ih")
             self.bias_hh = _spread((rows,), hidden_size, dtype, "bias_hh")
 
-    def construct(self, x, hx):
+    def construct(self, x, hx) -> Any:
         """The state after the step."""
         name = type(self).__name__
         _check_tensor(name, "x", x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mycel import ops
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, positive_integer
 from mycel.ops.nn.convolution import same_or_given
@@ -44,7 +45,7 @@ class Upsample(Cell):
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """x with the new lengths."""
         settings = self.mode, self.align_corners, self.recompute_scale_factor
         return ops.interpolate(x, self.size, self.scale_factor, *settings)
@@ -72,7 +73,7 @@ class ResizeBilinear(Cell):
         super().__init__()
         self.half_pixel_centers = boolean(half_pixel_centers, "ResizeBilinear.half_pixel_centers")
 
-    def construct(self, x, size=None, scale_factor=None, align_corners=False):
+    def construct(self, x, size=None, scale_factor=None, align_corners=False) -> Tensor:
         """x [N, C, H, W] with the new height and width."""
         if (size is None) == (scale_factor is None):
             actual = f"{size} and {scale_factor}"
@@ -105,7 +106,7 @@ class PixelShuffle(Cell):
         super().__init__()
         self.upscale_factor = positive_integer(upscale_factor, "PixelShuffle.upscale_factor")
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The input with channels as pixels."""
         return ops.pixel_shuffle(input, self.upscale_factor)
 
@@ -133,7 +134,7 @@ class PixelUnshuffle(Cell):
             downscale_factor, "PixelUnshuffle.downscale_factor"
         )
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The input with pixels as channels."""
         return ops.pixel_unshuffle(input, self.downscale_factor)
 
@@ -170,7 +171,7 @@ class Unfold(Cell):
         mode = padding.lower() if isinstance(padding, str) else padding
         self.pad_mode = one_of(mode, "Unfold.padding", ("valid", "same"))
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """The windows."""
         window = self.kernel, self.stride, self.dilation
         if input_x.ndim != 4:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.ops.sparse.sparse_functions import sparse_tensor_dense_matmul
 from mycel.ops.sparse.sparse_tensors import COOTensor
@@ -20,7 +21,7 @@ class SparseToDense(Cell):
         [[0 5]]
     """
 
-    def construct(self, sparse_tensor):
+    def construct(self, sparse_tensor) -> Tensor:
         """The whole as a Tensor."""
         if not isinstance(sparse_tensor, COOTensor):
             given = type(sparse_tensor).__name__
@@ -46,7 +47,7 @@ class SparseTensorDenseMatmul(Cell):
         super().__init__()
         self.adj_st, self.adj_dt = bool(adjoint_st), bool(adjoint_dt)
 
-    def construct(self, indices, values, sparse_shape, dense):
+    def construct(self, indices, values, sparse_shape, dense) -> Tensor:
         """The product."""
         turn, turn_dense = self.adj_st, self.adj_dt
         return sparse_tensor_dense_matmul(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mycel import ops
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.transform.jacobian import jvp, vjp
 
@@ -19,7 +20,7 @@ class LGamma(Cell):
         3.178
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The logarithms."""
         return ops.lgamma(x)
 
@@ -34,7 +35,7 @@ class DiGamma(Cell):
         -0.577
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The derivatives."""
         return ops.digamma(x)
 
@@ -49,7 +50,7 @@ class IGamma(Cell):
         [0.]
     """
 
-    def construct(self, a, x):
+    def construct(self, a, x) -> Tensor:
         """The shares of Γ(a)."""
         return ops.igamma(a, x)
 
@@ -64,7 +65,7 @@ class LBeta(Cell):
         -0.693
     """
 
-    def construct(self, x, y):
+    def construct(self, x, y) -> Tensor:
         """The logarithms."""
         return ops.lgamma(x) + ops.lgamma(y) - ops.lgamma(x + y)
 
@@ -79,7 +80,7 @@ class MatDet(Cell):
         6.0
     """
 
-    def construct(self, a):
+    def construct(self, a) -> Tensor:
         """The determinants, (…)."""
         return ops.det(a)
 
@@ -95,7 +96,7 @@ class MatInverse(Cell):
          [0.   0.25]]
     """
 
-    def construct(self, a):
+    def construct(self, a) -> Tensor:
         """The inverses."""
         return ops.inverse(a)
 
@@ -111,7 +112,7 @@ class MatrixDiag(Cell):
          [0 2]]
     """
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """The matrices."""
         if not input_x.ndim:
             raise wrong(ValueError, "The input of MatrixDiag", "a vector or more", "a number")
@@ -128,7 +129,7 @@ class MatrixDiagPart(Cell):
         [1 5]
     """
 
-    def construct(self, input_x):
+    def construct(self, input_x) -> Tensor:
         """The diagonals."""
         return ops.diagonal(input_x, 0, -2, -1)
 
@@ -147,7 +148,7 @@ class MatrixSetDiag(Cell):
          [3 9]]
     """
 
-    def construct(self, input_x, diagonal):
+    def construct(self, input_x, diagonal) -> Tensor:
         """The matrices with `diagonal` (…, the lesser of n and m) in them."""
         rows, columns = input_x.shape[-2:]
         wanted = (*input_x.shape[:-2], min(rows, columns))
@@ -177,7 +178,7 @@ class Jvp(Cell):
         super().__init__()
         self.fn = fn
 
-    def construct(self, *args):
+    def construct(self, *args) -> tuple[Tensor, Tensor]:
         """The output for all arguments but the last, and its change along the last."""
         *inputs, direction = args
         return jvp(self.fn, _one_or_all(inputs), direction)
@@ -201,7 +202,7 @@ class Vjp(Cell):
         super().__init__()
         self.fn = fn
 
-    def construct(self, *args):
+    def construct(self, *args) -> tuple[Tensor, Tensor]:
         """The output for all arguments but the last, and its pull-back of the last."""
         *inputs, direction = args
         output, pull = vjp(self.fn, *inputs)

@@ -10,6 +10,7 @@ from mycel.init import XavierNormal, XavierUniform, initializer
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
 from mycel.nn.containers import CellList
@@ -109,7 +110,7 @@ class MultiheadAttention(Cell):
         need_weights=True,
         attn_mask=None,
         average_attn_weights=True,
-    ):
+    ) -> tuple[Tensor, ...]:
         """The mixtures, and on request the weights.
 
         Args:
@@ -258,7 +259,7 @@ class TransformerEncoderLayer(_Layer):
         self.norm1, self.norm2 = self._norm(), self._norm()
         self.dropout1, self.dropout2 = Dropout(p=dropout), Dropout(p=dropout)
 
-    def construct(self, src, src_mask=None, src_key_padding_mask=None):
+    def construct(self, src, src_mask=None, src_key_padding_mask=None) -> Tensor:
         """The sequence, worked on; for the masks see MultiheadAttention."""
 
         def look(x):
@@ -310,7 +311,7 @@ class TransformerDecoderLayer(_Layer):
         memory_mask=None,
         tgt_key_padding_mask=None,
         memory_key_padding_mask=None,
-    ):
+    ) -> Tensor:
         """The sequence `tgt`, worked on; for the masks see MultiheadAttention."""
 
         def look(x):
@@ -347,7 +348,7 @@ class TransformerEncoder(Cell):
         self.layers = CellList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
         self.norm = norm
 
-    def construct(self, src, src_mask=None, src_key_padding_mask=None):
+    def construct(self, src, src_mask=None, src_key_padding_mask=None) -> Tensor:
         """The sequence, worked on by all layers."""
         for layer in self.layers:
             src = layer(src, src_mask, src_key_padding_mask)
@@ -385,7 +386,7 @@ class TransformerDecoder(Cell):
         memory_mask=None,
         tgt_key_padding_mask=None,
         memory_key_padding_mask=None,
-    ):
+    ) -> Tensor:
         """The sequence `tgt`, worked on by all layers."""
         masks = tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
         for layer in self.layers:
@@ -464,7 +465,7 @@ class Transformer(Cell):
         src_key_padding_mask=None,
         tgt_key_padding_mask=None,
         memory_key_padding_mask=None,
-    ):
+    ) -> Tensor:
         """`tgt`, worked on while looking at what the encoder makes of `src`."""
         batch = 0 if self.batch_first else 1
         shapes = f"shapes {src.shape} and {tgt.shape}"
@@ -523,7 +524,7 @@ class FlashAttention(Cell):
         self.next_block_num = next_block_num
         self.alibi = boolean(alibi, "FlashAttention.alibi")
 
-    def construct(self, query, key, value, attn_mask=None, alibi_mask=None):
+    def construct(self, query, key, value, attn_mask=None, alibi_mask=None) -> Tensor:
         """The mixtures; `attn_mask` (N, time, key time) is 1 where nothing is looked at."""
         if attn_mask is not None and attn_mask.ndim == 3:
             attn_mask = attn_mask.expand_dims(1)

@@ -9,6 +9,7 @@ from mycel.init import Uniform, initializer
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
 from mycel.nn.layers.convolution import PAD_MODES, padding_of
@@ -87,7 +88,7 @@ class _ConvTranspose(Cell):
             raise wrong(ValueError, what, f"0 with pad_mode={self.pad_mode!r}", value)
         return value
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The outputs for x."""
         space = len(self.kernel_size)
         if x.ndim != space + 2:
@@ -250,7 +251,7 @@ class Conv1dTranspose(_ConvTranspose):
             dtype,
         )
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The outputs for sequences x."""
         if x.ndim != 3:
             raise wrong(ValueError, "The input of Conv1dTranspose", "(N, C, L)", f"shape {x.shape}")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mycel import ops
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 
 
@@ -38,7 +39,7 @@ class MaxUnpool1d(_Unpooling):
         [[0. 5. 6. 0.]]
     """
 
-    def construct(self, x, indices, output_size=None):
+    def construct(self, x, indices, output_size=None) -> Tensor:
         """x with each element at its place; output_size is a length where several are possible."""
         return self._back(ops.max_unpool1d, x, indices, output_size)
 
@@ -57,7 +58,7 @@ class MaxUnpool2d(_Unpooling):
           [5. 0.]]]
     """
 
-    def construct(self, x, indices, output_size=None):
+    def construct(self, x, indices, output_size=None) -> Tensor:
         """x with each element at its place; output_size is a shape where several are possible."""
         return self._back(ops.max_unpool2d, x, indices, output_size)
 
@@ -76,7 +77,7 @@ class MaxUnpool3d(_Unpooling):
         (1, 2, 2, 2)
     """
 
-    def construct(self, x, indices, output_size=None):
+    def construct(self, x, indices, output_size=None) -> Tensor:
         """x with each element at its place; output_size is a shape where several are possible."""
         return self._back(ops.max_unpool3d, x, indices, output_size)
 
@@ -114,7 +115,7 @@ class LPPool1d(_NormPooling):
         [[5.]]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The norms."""
         return ops.lp_pool1d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
 
@@ -134,7 +135,7 @@ class LPPool2d(_NormPooling):
         [[[5.]]]
     """
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The norms."""
         return ops.lp_pool2d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
 
@@ -184,7 +185,7 @@ class FractionalMaxPool2d(_FractionalPooling):
         (1, 1, 3, 4)
     """
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The maxima, drawn anew at every call."""
         return ops.fractional_max_pool2d(input, *self._settings())
 
@@ -204,6 +205,6 @@ class FractionalMaxPool3d(_FractionalPooling):
         (1, 1, 2, 3, 4)
     """
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The maxima, drawn anew at every call."""
         return ops.fractional_max_pool3d(input, *self._settings())

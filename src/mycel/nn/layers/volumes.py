@@ -6,6 +6,7 @@ from __future__ import annotations
 from mycel import ops
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, one_of
 from mycel.nn.layers.convolution import Convolution, padding_of
@@ -76,7 +77,7 @@ class Conv3d(Convolution):
             dtype,
         )
 
-    def construct(self, x):
+    def construct(self, x) -> Tensor:
         """The outputs for volumes x."""
         if x.ndim != 5:
             raise wrong(ValueError, "The input of Conv3d", "(N, C, D, H, W)", f"shape {x.shape}")
@@ -189,7 +190,7 @@ class AdaptiveAvgPool3d(Cell):
         super().__init__()
         self.output_size = output_size
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The pooled input."""
         return ops.adaptive_avg_pool3d(input, self.output_size)
 
@@ -208,7 +209,7 @@ class AdaptiveMaxPool1d(Cell):
         super().__init__()
         self.output_size = output_size
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The pooled input."""
         return ops.adaptive_max_pool1d(input, self.output_size)
 
@@ -232,6 +233,6 @@ class AdaptiveMaxPool3d(Cell):
         self.output_size = output_size
         self.return_indices = boolean(return_indices, "AdaptiveMaxPool3d.return_indices")
 
-    def construct(self, input):
+    def construct(self, input) -> Tensor:
         """The pooled input."""
         return ops.adaptive_max_pool3d(input, self.output_size, self.return_indices)

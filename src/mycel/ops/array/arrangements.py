@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -64,7 +65,7 @@ def cartesian_prod(inputs):
 
 
 @composite("ops.numel(input=x)", "Tensor.numel(x)", "Tensor.nelement(x)")
-def numel(x):
+def numel(x) -> int:
     """The number of elements, a Python number.
 
     Example:
@@ -75,7 +76,7 @@ def numel(x):
 
 
 @composite("Tensor.ndimension(x)")
-def ndimension(x):
+def ndimension(x) -> int:
     """The number of dimensions.
 
     Example:
@@ -86,7 +87,7 @@ def ndimension(x):
 
 
 @composite("ops.is_nonzero(input=x)")
-def is_nonzero(x):
+def is_nonzero(x) -> bool:
     """Whether the only element is not 0, a Python bool; the value is read.
 
     Raises:
@@ -203,7 +204,7 @@ def unravel_index(x, shape):
     "UniqueWithPad()(x, pad_num=filler)",
     "Tensor.unique_with_pad(x, pad_num=filler)",
 )
-def unique_with_pad(x, filler):
+def unique_with_pad(x, filler) -> tuple[Tensor, Tensor]:
     """As `ops.unique`, filled up to the length of x; the values are read.
 
     Example:
@@ -217,7 +218,7 @@ def unique_with_pad(x, filler):
 
 
 @composite("ListDiff(out_idx=dtype)(x, y)")
-def list_diff(x, y, dtype=int32):
+def list_diff(x, y, dtype=int32) -> tuple[Tensor, Tensor]:
     """The elements of x that are not in y, and their places; the values are read.
 
     Args:
@@ -235,7 +236,7 @@ def list_diff(x, y, dtype=int32):
 
 
 @composite("InvertPermutation()(x)")
-def invert_permutation(x):
+def invert_permutation(x) -> Any:
     """The places at which 0, 1, 2 … are, of a tuple of numbers.
 
     Raises:
@@ -282,7 +283,7 @@ def fills(x, value):
 
 
 @composite("RaggedRange(Tsplits=dtype)(starts, limits, deltas)")
-def ragged_range(starts, limits, deltas, dtype=int32):
+def ragged_range(starts, limits, deltas, dtype=int32) -> tuple[Tensor, Tensor]:
     """Sequences of numbers behind each other, and where each begins; the values are read.
 
     Args:

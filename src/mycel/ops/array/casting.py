@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -77,7 +79,7 @@ def astype(x, dtype, copy=True):
 
 
 @composite("Tensor.type(x, dtype)")
-def to_type(x, dtype=None):
+def to_type(x, dtype=None) -> Any:
     """The name of the element type of x, or x in another one.
 
     Example:
@@ -198,7 +200,7 @@ def to_float64(x):
 
 
 @composite("ops.is_floating_point(input=x)", "Tensor.is_floating_point(x)")
-def is_floating_point(x):
+def is_floating_point(x) -> bool:
     """Whether x holds real numbers.
 
     Example:
@@ -209,7 +211,7 @@ def is_floating_point(x):
 
 
 @composite("ops.is_complex(input=x)", "Tensor.is_complex(x)")
-def is_complex(x):
+def is_complex(x) -> bool:
     """Whether x holds complex numbers.
 
     Example:
@@ -220,7 +222,7 @@ def is_complex(x):
 
 
 @composite("Tensor.is_signed(x)")
-def is_signed(x):
+def is_signed(x) -> bool:
     """Whether the element type of x has negative numbers.
 
     Example:

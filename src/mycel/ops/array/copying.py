@@ -40,7 +40,7 @@ def contiguous(x):
 
 
 @composite("Tensor.is_contiguous(x)")
-def is_contiguous(x):
+def is_contiguous(x) -> bool:
     """True: there are no other layouts here.
 
     Example:
@@ -63,7 +63,7 @@ def detach(x):
 
 
 @composite("ops.shape(input_x=x)", "Shape()(x)")
-def shape(x):
+def shape(x) -> tuple[int, ...]:
     """The length of each dimension, as a tuple of Python numbers.
 
     Example:
@@ -85,7 +85,7 @@ def shape_tensor(x):
 
 
 @composite("ops.size(input_x=x)", "Size()(input_x=x)")
-def size(x):
+def size(x) -> int:
     """The number of elements, as a Python number.
 
     Example:
@@ -96,7 +96,7 @@ def size(x):
 
 
 @composite("ops.rank(input_x=x)", "Rank()(x)")
-def rank(x):
+def rank(x) -> int:
     """The number of dimensions, as a Python number.
 
     Example:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 
@@ -180,7 +181,7 @@ def _meshgrid(inputs, indexing):
 
 
 @composite("Meshgrid(indexing='xy')(inputs)")
-def meshgrid_of(inputs, indexing="xy"):
+def meshgrid_of(inputs, indexing="xy") -> tuple[Tensor, ...]:
     """`meshgrid` of a tuple of vectors.
 
     Args:

@@ -348,7 +348,7 @@ def _read(self, index):
     return wrap(record(reader, (resolve(self), *positions)))
 
 
-def _write(self, index, value):
+def _write(self, index, value) -> None:
     """Tensor.__setitem__: the handle points to a new Value afterwards."""
     if index is False:
         return

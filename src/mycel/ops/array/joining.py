@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from mycel.kernel.base.promotion import promote_dtypes
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.shape import expand_dims, reshape
@@ -206,7 +207,7 @@ def _pieces(x, lengths, axis):
     "Tensor.split(x, split_size=sizes, axis=0)",
     "mint.split(tensor=x, split_size_or_sections=sizes, dim=(axis, 0))",
 )
-def split(x, sizes, axis=0):
+def split(x, sizes, axis=0) -> tuple[Tensor, ...]:
     """x cut into pieces of given lengths.
 
     Args:
@@ -237,7 +238,7 @@ def split(x, sizes, axis=0):
 
 
 @composite("Split(axis=0, output_num=(count, 1))(input_x=x)")
-def split_evenly(x, axis=0, count=1):
+def split_evenly(x, axis=0, count=1) -> tuple[Tensor, ...]:
     """x in so many pieces of one length.
 
     Args:
@@ -264,7 +265,7 @@ def split_evenly(x, axis=0, count=1):
     "Tensor.chunk(x, chunks, axis=0)",
     "mint.chunk(input=x, chunks=chunks, dim=(axis, 0))",
 )
-def chunk(x, chunks, axis=0):
+def chunk(x, chunks, axis=0) -> tuple[Tensor, ...]:
     """x in at most so many pieces of one length, the last maybe shorter.
 
     Args:
@@ -289,7 +290,7 @@ def chunk(x, chunks, axis=0):
     "ops.tensor_split(input=x, indices_or_sections=sections, axis=0)",
     "Tensor.tensor_split(x, indices_or_sections=sections, axis=0)",
 )
-def tensor_split(x, sections, axis=0):
+def tensor_split(x, sections, axis=0) -> tuple[Tensor, ...]:
     """x in so many pieces of nearly one length, or cut at given positions.
 
     Args:
@@ -313,7 +314,7 @@ def tensor_split(x, sections, axis=0):
 
 @composite("ops.hsplit(input=x, indices_or_sections=sections)",
            "Tensor.hsplit(x, indices_or_sections=sections)")  # fmt: skip
-def hsplit(x, sections):
+def hsplit(x, sections) -> tuple[Tensor, ...]:
     """`tensor_split` along the second dimension, or the only one.
 
     Example:
@@ -325,7 +326,7 @@ def hsplit(x, sections):
 
 @composite("ops.vsplit(input=x, indices_or_sections=sections)",
            "Tensor.vsplit(x, indices_or_sections=sections)")  # fmt: skip
-def vsplit(x, sections):
+def vsplit(x, sections) -> tuple[Tensor, ...]:
     """`tensor_split` along the first dimension.
 
     Example:
@@ -337,7 +338,7 @@ def vsplit(x, sections):
 
 @composite("ops.dsplit(input=x, indices_or_sections=sections)",
            "Tensor.dsplit(x, indices_or_sections=sections)")  # fmt: skip
-def dsplit(x, sections):
+def dsplit(x, sections) -> tuple[Tensor, ...]:
     """`tensor_split` along the third dimension.
 
     Example:
@@ -367,7 +368,7 @@ def slices_along(x, *, axis):
     "Tensor.unbind(x, dim=axis)",
     "mint.unbind(input=x, dim=axis)",
 )
-def unbind(x, axis=0, num=None):
+def unbind(x, axis=0, num=None) -> tuple[Tensor, ...]:
     """The slices of x along `axis`, each without that dimension.
 
     Args:

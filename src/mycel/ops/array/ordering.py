@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.define.bounds import integers
@@ -23,7 +23,7 @@ def _order(x, axis, descending):
     "Sort(axis=-1, descending=False)(x)",
     "Tensor.sort(x, axis=-1, descending=False, stable=(steady, False))",
 )
-def sort(x, *, axis=-1, descending=False, steady=True):
+def sort(x, *, axis=-1, descending=False, steady=True) -> tuple[Array, Array]:
     """x in order along `axis`, and where each element was, Int32; equal ones keep their order.
 
     Args:
@@ -83,7 +83,7 @@ def msort(x):
     "TopK(sorted=True)(input_x=x, k=k)",
     "Tensor.topk(x, k, dim=axis, largest=True, sorted=True)",
 )
-def topk(x, *, k, axis=None, largest=True, sorted=True):
+def topk(x, *, k, axis=None, largest=True, sorted=True) -> tuple[Array, Array]:
     """The k largest elements along a dimension, in order, and where they were, Int32.
 
     Args:
@@ -116,7 +116,7 @@ def topk(x, *, k, axis=None, largest=True, sorted=True):
 
 
 @composite("ops.unique(input=x)", "Unique()(x)")
-def unique(x):
+def unique(x) -> tuple[Tensor, Tensor]:
     """The different elements of a vector in the order they come, and which of them each is.
 
     The values are read. Places are Int32, or Int64 beside Int64.

@@ -160,7 +160,7 @@ def all_equal(x, y):
 
 
 @composite("mint.equal(input=x, other=y)")
-def same(x, y):
+def same(x, y) -> bool:
     """Whether two Tensors have the same shape and the same elements, as one Python bool.
 
     Example:
@@ -400,7 +400,7 @@ def isclose(x, y, *, rtol=1e-05, atol=1e-08, equal_nan=False):
     "Tensor.allclose(x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
     "mint.allclose(input=x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
 )
-def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False):
+def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool:
     """Whether all elements are close, as one Python bool.
 
     Example:

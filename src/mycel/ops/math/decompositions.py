@@ -6,9 +6,10 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axes_in
 from mycel.ops.common import as_float
@@ -73,7 +74,7 @@ def _factors(x, whole):
 
 
 @op("Qr(full_matrices=whole)(x)")
-def qr_factors(x, *, whole=False):
+def qr_factors(x, *, whole=False) -> tuple[Array, Array]:
     """Matrices q with orthogonal columns and r with zeros below the diagonal, whose product is x.
 
     Example:
@@ -86,7 +87,7 @@ def qr_factors(x, *, whole=False):
 
 
 @composite("ops.qr(input=x, mode=mode)", "mint.linalg.qr(A=x, mode=mode)")
-def qr(x, mode="reduced"):
+def qr(x, mode="reduced") -> tuple[Tensor, Tensor]:
     """Matrices q with orthogonal columns and r with zeros below the diagonal, whose product is x.
 
     Args:
@@ -105,7 +106,7 @@ def qr(x, mode="reduced"):
 
 
 @composite("Tensor.qr(x, some=True)")
-def qr_method(x, some=True):
+def qr_method(x, some=True) -> tuple[Tensor, Tensor]:
     """As `ops.qr`; `some=False` gives the square q.
 
     Example:
@@ -136,7 +137,7 @@ def cholesky(x, *, upper=False):
 
 
 @op("ops.eig(A=x)")
-def eig(x):
+def eig(x) -> tuple[Array, Array]:
     """The eigenvalues of square matrices and their eigenvectors as columns, complex.
 
     The eigenvectors have no derivative.
@@ -160,7 +161,7 @@ def eigvals(x):
 
 
 @composite("Eig(compute_v=vectors)(x)")
-def eigen(x, vectors=False):
+def eigen(x, vectors=False) -> tuple[Tensor, Tensor]:
     """The eigenvalues of square matrices and their eigenvectors, which are empty unless wanted.
 
     Example:
@@ -180,7 +181,7 @@ def eigen(x, vectors=False):
     "Tensor.slogdet(x)",
     "Tensor.log_matrix_determinant(x)",
 )
-def slogdet(x):
+def slogdet(x) -> tuple[Array, Array]:
     """The sign of the determinant of square matrices, and the logarithm of its size.
 
     Example:
@@ -354,7 +355,7 @@ def nuclear_norm(x, *, axis=None, keepdims=False):
 
 
 @op("ops.geqrf(input=x)", "Geqrf()(input=x)", "Tensor.geqrf(x)")
-def geqrf(x):
+def geqrf(x) -> tuple[Array, Array]:
     """The reflections whose product is the q of `ops.qr`: vectors below the diagonal, and scales.
 
     On and above the diagonal is r. There is no derivative.
@@ -443,7 +444,7 @@ def unpacked_order(x, pivots):
     "ops.lu_unpack(LU_data=x, LU_pivots=pivots, unpack_data=data, unpack_pivots=order)",
     "LuUnpack(unpack_data=data, unpack_pivots=order)(LU_data=x, LU_pivots=pivots)",
 )
-def lu_unpack(x, pivots, data=True, order=True):
+def lu_unpack(x, pivots, data=True, order=True) -> tuple[Tensor, Tensor, Tensor]:
     """P, L and U, whose product is the decomposed matrix, from what an LU decomposition gives.
 
     Args:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from mycel.kernel.base.trees import rebuilt
 from mycel.kernel.spell import composite, op
@@ -331,7 +332,7 @@ def div_no_nan(x, y):
 
 
 @op("SquareSumAll()(x, y)")
-def square_sum_all(x, y):
+def square_sum_all(x, y) -> tuple[Array, Array]:
     """The sums of the squares of all elements of x and of y.
 
     Example:

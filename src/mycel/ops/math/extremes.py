@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from mycel.kernel.base.dtypes import int64, numpy_dtype
 from mycel.kernel.record.tensor import Tensor
@@ -72,7 +74,7 @@ def _compared(x, operator, initial, mask):
 @composite(
     "ops.max(input=x, axis=axis, keepdims=keepdims, initial=initial, where=where)",
 )
-def max_pair(x, axis=None, keepdims=False, initial=None, where=None):
+def max_pair(x, axis=None, keepdims=False, initial=None, where=None) -> tuple[Tensor, Tensor]:
     """The largest elements along `axis` and their indices; of all elements, with index 0, if None.
 
     Args:
@@ -113,7 +115,7 @@ def amax(x, axis=None, keepdims=False, initial=None, where=None):
 def max_method(
     x, dim=None, keepdim=False, axis=None, keepdims=None, initial=None, where=None,
     return_indices=False,
-):  # fmt: skip
+) -> Any:  # fmt: skip
     """The largest elements; along `dim` with their indices, along `axis` without.
 
     Example:
@@ -146,7 +148,7 @@ def max_of(x, dim=None, keepdim=False):
 @composite(
     "ArgMaxWithValue(axis=axis, keep_dims=keepdims)(input=x)",
 )
-def argmax_with_value(x, axis=0, keepdims=False):
+def argmax_with_value(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
     """The indices of the largest elements along one axis, and the elements.
 
     Example:
@@ -158,7 +160,7 @@ def argmax_with_value(x, axis=0, keepdims=False):
 
 
 @composite("Tensor.argmax_with_value(x, axis=axis, keep_dims=keepdims)")
-def argmax_with_value_method(x, axis=0, keepdims=False):
+def argmax_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
     """The largest elements along one axis, and their indices.
 
     Example:
@@ -171,7 +173,7 @@ def argmax_with_value_method(x, axis=0, keepdims=False):
 @composite(
     "ops.min(input=x, axis=axis, keepdims=keepdims, initial=initial, where=where)",
 )
-def min_pair(x, axis=None, keepdims=False, initial=None, where=None):
+def min_pair(x, axis=None, keepdims=False, initial=None, where=None) -> tuple[Tensor, Tensor]:
     """The smallest elements along `axis` and their indices; of all elements, with index 0, if None.
 
     Args:
@@ -212,7 +214,7 @@ def amin(x, axis=None, keepdims=False, initial=None, where=None):
 def min_method(
     x, dim=None, keepdim=False, axis=None, keepdims=None, initial=None, where=None,
     return_indices=False,
-):  # fmt: skip
+) -> Any:  # fmt: skip
     """The smallest elements; along `dim` with their indices, along `axis` without.
 
     Example:
@@ -245,7 +247,7 @@ def min_of(x, dim=None, keepdim=False):
 @composite(
     "ArgMinWithValue(axis=axis, keep_dims=keepdims)(input=x)",
 )
-def argmin_with_value(x, axis=0, keepdims=False):
+def argmin_with_value(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
     """The indices of the smallest elements along one axis, and the elements.
 
     Example:
@@ -257,7 +259,7 @@ def argmin_with_value(x, axis=0, keepdims=False):
 
 
 @composite("Tensor.argmin_with_value(x, axis=axis, keep_dims=keepdims)")
-def argmin_with_value_method(x, axis=0, keepdims=False):
+def argmin_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
     """The smallest elements along one axis, and their indices.
 
     Example:
@@ -333,7 +335,7 @@ def argmin_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     "ops.aminmax(input=x, axis=axis, keepdims=keepdims)",
     "Tensor.aminmax(x, axis=axis, keepdims=keepdims)",
 )
-def aminmax(x, *, axis=0, keepdims=False):
+def aminmax(x, *, axis=0, keepdims=False) -> tuple[Array, Array]:
     """The smallest and the largest elements along `axis`.
 
     Example:
@@ -366,7 +368,7 @@ def _running(x, axis, accumulate, dtype):
     "Tensor.cummax(x, axis)",
     "mint.cummax(input=x, dim=axis)",
 )
-def cummax(x, *, axis):
+def cummax(x, *, axis) -> tuple[Array, Array]:
     """The largest element so far along an axis, and its Int64 index; the last of equal ones.
 
     Example:
@@ -381,7 +383,7 @@ def cummax(x, *, axis):
     "Cummin(axis=axis)(input=x)",
     "Tensor.cummin(x, axis)",
 )
-def cummin(x, *, axis):
+def cummin(x, *, axis) -> tuple[Array, Array]:
     """The smallest element so far along an axis, and its Int32 index; the last of equal ones.
 
     Example:
@@ -392,7 +394,7 @@ def cummin(x, *, axis):
 
 
 @op("ops.median(input=x, axis=axis, keepdims=keepdims)")
-def median(x, *, axis=-1, keepdims=False):
+def median(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
     """The middle element along an axis, the lower of two, and its Int64 index.
 
     Example:

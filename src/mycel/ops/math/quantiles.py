@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import int32, int64, numpy_dtype
@@ -87,7 +88,7 @@ def quantile_of(x, q, axis=None, keepdims=False, missing=False):
 
 @op("ops.nanmedian(input=x, axis=axis, keepdims=keepdims)",
     "Tensor.nanmedian(x, axis=axis, keepdims=keepdims)")  # fmt: skip
-def nanmedian(x, *, axis=-1, keepdims=False):
+def nanmedian(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
     """The middle of the elements that are numbers, the lower of two, and its Int64 index.
 
     Example:
@@ -108,7 +109,7 @@ def nanmedian(x, *, axis=-1, keepdims=False):
 @composite(
     "Median(global_median=whole, axis=axis, keep_dims=keepdims, ignore_nan=missing)(x)"
 )  # fmt: skip
-def median_of(x, whole=False, axis=0, keepdims=False, missing=False):
+def median_of(x, whole=False, axis=0, keepdims=False, missing=False) -> tuple[Tensor, Tensor]:
     """The middle element along an axis, the lower of two, and its Int64 index.
 
     Args:

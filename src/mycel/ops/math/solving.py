@@ -6,6 +6,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from mycel.kernel.spell import op
 from mycel.ops.common import promoted
@@ -137,7 +138,7 @@ def matrix_triangular_solve(x, right, *, lower=True, adjoint=False):
     " unitriangular=unit)",
     "mint.triangular_solve(b=right, A=x, upper=upper, transpose=transpose, unitriangular=unit)",
 )  # fmt: skip
-def triangular_solve(right, x, *, upper=True, transpose=False, unit=False):
+def triangular_solve(right, x, *, upper=True, transpose=False, unit=False) -> tuple[Array, Array]:
     """What a triangular matrix must be multiplied with to give this Tensor, and that matrix.
 
     Args:

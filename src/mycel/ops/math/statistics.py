@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+from jax import Array
 
 from mycel.kernel.base.dtypes import numpy_dtype
 from mycel.kernel.spell import composite, op
@@ -50,7 +51,7 @@ def std(x, *, axis=None, ddof=0, keepdims=False):
     "ops.var_mean(input=x, axis=axis, ddof=ddof, keepdims=keepdims)",
     "mint.var_mean(input=x, dim=axis, correction=(ddof, 1), keepdim=keepdims)",
 )
-def var_mean(x, *, axis=None, ddof=0, keepdims=False):
+def var_mean(x, *, axis=None, ddof=0, keepdims=False) -> tuple[Array, Array]:
     """The variance and the mean over `axis`.
 
     Example:
@@ -66,7 +67,7 @@ def var_mean(x, *, axis=None, ddof=0, keepdims=False):
     "mint.std_mean(input=x, dim=axis, correction=(ddof, 1), keepdim=keepdims)",
     "ReduceStd(axis=(axis, ()), unbiased=(ddof, True), keep_dims=keepdims)(x)",
 )
-def std_mean(x, *, axis=None, ddof=0, keepdims=False):
+def std_mean(x, *, axis=None, ddof=0, keepdims=False) -> tuple[Array, Array]:
     """The standard deviation and the mean over `axis`.
 
     Example:

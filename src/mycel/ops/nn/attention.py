@@ -6,6 +6,8 @@ A mask names what is not looked at. Heads stand as [N, heads, time, length] insi
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -254,7 +256,7 @@ def multi_head_attention_forward(
     k_is_v=False,
     q_is_k=False,
     dtype=float32,
-):
+) -> Any:
     """Attention of several heads: every query looks at all keys and gets a mixture of the values.
 
     A query that may look at no key gets the output bias alone.

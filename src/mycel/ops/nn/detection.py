@@ -11,8 +11,9 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.common import promoted
 from mycel.ops.random.drawing import as_key, draw_key
@@ -193,7 +194,7 @@ def _extent(low, high):
 
 
 @op("NMSWithMask(iou_threshold=threshold)(bboxes=x)")
-def nms_with_mask(x, *, threshold=0.5):
+def nms_with_mask(x, *, threshold=0.5) -> tuple[Array, Array, Array]:
     """Boxes by falling score, and which of them no better one that stays overlaps.
 
     Here a box from 2 to 5 is 3 wide.
@@ -267,7 +268,7 @@ def chosen_places(x, key, *, count):
     "ops.choice_with_mask(input_x=x, count=256, seed=seed)",
     "RandomChoiceWithMask(count=256, seed=(seed, 0), seed2=(seed2, 0))(input_x=x)",
 )
-def choice_with_mask(x, count=256, seed=None, seed2=0):
+def choice_with_mask(x, count=256, seed=None, seed2=0) -> tuple[Tensor, Tensor]:
     """`count` places of x that are True, drawn without repetition.
 
     Args:

@@ -123,7 +123,7 @@ def _with_mask(x, keep_prob, alike):
 
 
 @composite("Dropout(keep_prob=0.5, Seed0=0, Seed1=0)(x)")
-def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0):
+def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0) -> tuple[Tensor, Tensor]:
     """Dropout by the probability of keeping an element, with the mask in the type of x.
 
     Example:
@@ -139,7 +139,7 @@ def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0):
 
 
 @composite("Dropout2D(keep_prob=0.5)(x)")
-def dropout2d_with_mask(x, keep_prob=0.5):
+def dropout2d_with_mask(x, keep_prob=0.5) -> tuple[Tensor, Tensor]:
     """Dropout of whole channels of [N, C, H, W], with the mask, Bool.
 
     Example:
@@ -150,7 +150,7 @@ def dropout2d_with_mask(x, keep_prob=0.5):
 
 
 @composite("Dropout3D(keep_prob=0.5)(x)")
-def dropout3d_with_mask(x, keep_prob=0.5):
+def dropout3d_with_mask(x, keep_prob=0.5) -> tuple[Tensor, Tensor]:
     """Dropout of whole channels of [N, C, D, H, W], with the mask, Bool.
 
     Example:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -158,7 +160,7 @@ def flash_attention(
     inner_precise=0,
     layout="BSH",
     mode=0,
-):
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """`ops.flash_attention_score` with the statistics of its softmax.
 
     Returns:
@@ -304,7 +306,7 @@ def speed_fusion_attention(
     pse_type=1,
     q_start_idx=None,
     kv_start_idx=None,
-):
+) -> Any:
     """`ops.flash_attention_score` with more results and other names for its arguments.
 
     Args:

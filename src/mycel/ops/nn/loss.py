@@ -6,7 +6,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import composite, op
@@ -276,7 +276,9 @@ def _of_probabilities(logs, target, weight, reduction, smoothing):
         Bounds(1, 0, x.shape[1], ignore_index, CLASS)
     ],
 )
-def nll_with_weight(x, target, weight, *, ignore_index=-100, reduction="mean"):
+def nll_with_weight(
+    x, target, weight, *, ignore_index=-100, reduction="mean"
+) -> tuple[Array, Array]:
     """The negative log-likelihood of class numbers, and the sum of the weights that counted.
 
     Example:
@@ -295,7 +297,7 @@ def nll_with_weight(x, target, weight, *, ignore_index=-100, reduction="mean"):
     "SoftmaxCrossEntropyWithLogits()(logits=x, labels=labels)",
     "ops.softmax_cross_entropy_with_logits(logits=x, labels=labels)",
 )
-def softmax_cross_entropy_with_logits(x, labels):
+def softmax_cross_entropy_with_logits(x, labels) -> tuple[Array, Array]:
     """The cross entropy of each row with a row of probabilities, and its gradient.
 
     Args:

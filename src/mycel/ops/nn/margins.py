@@ -8,7 +8,7 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import op
@@ -162,7 +162,7 @@ def multilabel_margin_loss(x, target, *, reduction="mean"):
 
 
 @op("MultilabelMarginLoss(reduction=reduction)(x, target)", indices=_labels)
-def multilabel_margin_with_hits(x, target, *, reduction="mean"):
+def multilabel_margin_with_hits(x, target, *, reduction="mean") -> tuple[Array, Array]:
     """`multilabel_margin_loss`, and which classes are labelled, Int32 of x's shape.
 
     Example:

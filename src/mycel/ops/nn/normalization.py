@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from mycel.kernel.record.tensor import Tensor, rebind, resolve
 from mycel.kernel.spell import composite, op
@@ -179,7 +179,7 @@ def batch_norm(
 )
 def batch_norm_with_statistics(
     x, weight, bias, mean, variance, training=False, epsilon=1e-5, momentum=0.1, data_format="NCHW"
-):
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """`batch_norm` that gives the statistics it used as well, twice, as MindSpore's operator.
 
     Returns:
@@ -287,7 +287,7 @@ def layer_norm(x, shape, weight=None, bias=None, epsilon=1e-5):
 )
 def layer_norm_with_statistics(
     x, weight, bias, begin_norm_axis=1, begin_params_axis=1, epsilon=1e-7
-):
+) -> tuple[Tensor, Tensor, Tensor]:
     """`layer_norm` from a dimension on, with mean and variance, their dimensions kept.
 
     Example:
@@ -338,7 +338,7 @@ def group_norm(x, groups, weight=None, bias=None, epsilon=1e-5):
 
 
 @op("ops.rms_norm(x, gamma=weight, epsilon=1e-6)", "RmsNorm(epsilon=1e-6)(x, gamma=weight)")
-def rms_norm(x, weight, *, epsilon=1e-6):
+def rms_norm(x, weight, *, epsilon=1e-6) -> tuple[Array, Array]:
     """x divided by the root of its mean square over the dimensions of the weight; and that inverse.
 
     Returns:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from mycel.kernel.define.definition import interned
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import one_or_more, several
 from mycel.ops.nn.convolution import same_or_given
@@ -130,7 +132,7 @@ def _half_at_most(pads, kernel):
 )
 def max_pool2d(
     x, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False
-):
+) -> Any:
     """The maximum of every window of [N, C, H, W] or [C, H, W].
 
     Args:
@@ -205,7 +207,9 @@ def max_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
 @composite(
     "MaxPoolWithArgmax(kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW')(x)",
 )
-def max_pool_with_argmax(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
+def max_pool_with_argmax(
+    x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"
+) -> tuple[Tensor, Tensor]:
     """`MaxPool` with the positions of the maxima, counted through C, H and W, Int32.
 
     Example:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.nn.normalization import rms_norm
 
@@ -78,7 +79,7 @@ def turned_heads(x, cos, sin, place, *, gathered):
     "ApplyRotaryPosEmb(cos_format=0)(query, key, cos, sin, position_ids=place)",
     "ops.apply_rotary_pos_emb_(query, key, cos, sin, position_ids=place, cos_format=0)",
 )
-def apply_rotary_pos_emb(query, key, cos, sin, place, cos_format=0):
+def apply_rotary_pos_emb(query, key, cos, sin, place, cos_format=0) -> tuple[Tensor, Tensor]:
     """Every head of query and key [N, S, heads · D], its halves turned by the angles of its token.
 
     Args:
@@ -123,7 +124,7 @@ def swiglu(x, *, axis=-1):
     "ops.add_rms_norm(x1=x, x2=y, gamma=weight, epsilon=1e-6)",
     "AddRmsNorm()(x1=x, x2=y, gamma=weight, epsilon=1e-6)",
 )
-def add_rms_norm(x, y, weight, epsilon=1e-6):
+def add_rms_norm(x, y, weight, epsilon=1e-6) -> tuple[Tensor, Tensor, Tensor]:
     """`ops.rms_norm` of x + y, with that sum.
 
     Returns:

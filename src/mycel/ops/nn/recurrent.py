@@ -21,6 +21,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.define.op import Op
 from mycel.kernel.record.dispatch import applyn
 from mycel.kernel.record.stream import current_stream, record
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.record.value import Value
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.joining import concat, split
@@ -361,7 +362,7 @@ def dynamic_rnn(
     activation="tanh",
     forget_bias=0.0,
     is_training=True,
-):
+) -> tuple[Tensor, ...]:
     """One layer of an LSTM in one direction, with its gates.
 
     Args:
@@ -443,7 +444,7 @@ def dynamic_gru(
     gate_order="rzh",
     reset_after=True,
     is_training=True,
-):
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """One layer of a GRU in one direction, with its gates.
 
     Args:

@@ -168,7 +168,9 @@ def ctc_of_counted(
     "ops.ctc_loss(log_probs=logs, targets=labels, input_lengths=steps, target_lengths=lengths,"
     " blank=0, reduction='mean', zero_infinity=False)",
 )  # fmt: skip
-def ctc_loss(logs, labels, steps, lengths, blank=0, reduction="none", zero_infinity=False):
+def ctc_loss(
+    logs, labels, steps, lengths, blank=0, reduction="none", zero_infinity=False
+) -> tuple[Tensor, Tensor]:
     """The negative log-likelihood of labels, summed over all places at which they can stand.
 
     Args:
@@ -329,7 +331,7 @@ def ctc_of_gathered(logits, labels, lengths, steps, behind, spare, *, merge, ign
     "(x=logits, labels_indices=places, labels_values=values, sequence_length=steps)")  # fmt: skip
 def ctc_loss_of_logits(
     logits, places, values, steps, collapse=False, merge=True, ignore_longer=False
-):
+) -> tuple[Tensor, Tensor]:
     """The negative log-likelihood of labels, and its gradient; the last class is the blank.
 
     Args:
@@ -380,7 +382,7 @@ def _counts(steps, count) -> list[int]:
     "ops.ctc_greedy_decoder(inputs=x, sequence_length=steps, merge_repeated=True)",
     "CTCGreedyDecoder(merge_repeated=True)(inputs=x, sequence_length=steps)",
 )
-def ctc_greedy_decoder(x, steps, merge_repeated=True):
+def ctc_greedy_decoder(x, steps, merge_repeated=True) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The most likely class of each step, without blanks; the last class is the blank.
 
     The values are read.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +12,7 @@ from jax import lax
 
 from mycel.kernel.base.dtypes import int64
 from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import one_or_more, several
 from mycel.ops.nn.pooling import window_argmax, window_maximum, window_mean, windows_of
@@ -295,7 +297,7 @@ def _fractional(x, space, kernel_size, output_size, output_ratio, samples):
 )
 def fractional_max_pool2d(
     x, kernel_size, output_size=None, output_ratio=None, return_indices=False, samples=None
-):
+) -> Any:
     """The maxima of windows of [N, C, H, W] that stand about evenly, at places by chance.
 
     Args:
@@ -320,7 +322,7 @@ def fractional_max_pool2d(
 )
 def fractional_max_pool3d(
     x, kernel_size, output_size=None, output_ratio=None, return_indices=False, samples=None
-):
+) -> Any:
     """The maxima of windows of [N, C, D, H, W] that stand about evenly, at places by chance.
 
     Args:
@@ -343,7 +345,9 @@ def fractional_max_pool3d(
     "FractionalMaxPoolWithFixedKsize(ksize, output_shape, data_format='NCHW')"
     "(input_x=x, random_samples=samples)",
 )
-def fractional_max_pool_of_samples(x, samples, ksize, output_shape, data_format="NCHW"):
+def fractional_max_pool_of_samples(
+    x, samples, ksize, output_shape, data_format="NCHW"
+) -> tuple[Tensor, Tensor]:
     """`fractional_max_pool2d` by given numbers, and the positions of the maxima.
 
     Example:
@@ -360,7 +364,9 @@ def fractional_max_pool_of_samples(x, samples, ksize, output_shape, data_format=
     "FractionalMaxPool3DWithFixedKsize(ksize, output_shape, data_format='NCDHW')"
     "(x=x, random_samples=samples)",
 )
-def fractional_max_pool3d_of_samples(x, samples, ksize, output_shape, data_format="NCDHW"):
+def fractional_max_pool3d_of_samples(
+    x, samples, ksize, output_shape, data_format="NCDHW"
+) -> tuple[Tensor, Tensor]:
     """`fractional_max_pool3d` by given numbers, and the positions of the maxima.
 
     Example:
@@ -387,7 +393,7 @@ def _with_positions(x, space, kernel_size, stride, padding, dilation, ceil_mode,
 )
 def max_pool_with_positions(
     x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, kind=None
-):
+) -> tuple[Tensor, Tensor]:
     """The maximum of every window of [N, C, H, W], and its position, counted through H and W.
 
     Args:
@@ -418,7 +424,7 @@ def max_pool3d_with_positions(
     ceil_mode=False,
     data_format="NCDHW",
     kind=None,
-):
+) -> tuple[Tensor, Tensor]:
     """The maximum of every window of [N, C, D, H, W], and its position through D, H and W.
 
     Args:

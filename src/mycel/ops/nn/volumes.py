@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -66,7 +67,7 @@ def conv3d(
 )
 def max_pool3d(
     x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
-):
+) -> Any:
     """The maximum of every window of [N, C, D, H, W] or [C, D, H, W].
 
     Args:
@@ -276,7 +277,7 @@ def adaptive_max_pool1d(x, output_size):
 @composite(
     "mint.nn.functional.adaptive_max_pool1d(input=x, output_size=output_size, return_indices=False)"
 )
-def adaptive_max_pool_line(x, output_size, return_indices=False):
+def adaptive_max_pool_line(x, output_size, return_indices=False) -> Any:
     """`ops.adaptive_max_pool1d`, on request with the positions of the maxima.
 
     Example:
@@ -287,7 +288,7 @@ def adaptive_max_pool_line(x, output_size, return_indices=False):
 
 
 @composite("AdaptiveMaxPool2D(output_size)(input=x)")
-def adaptive_max_pool_image(x, output_size):
+def adaptive_max_pool_image(x, output_size) -> Any:
     """The maximum of regions that cover H and W, and its positions, counted through H and W.
 
     Example:
@@ -299,7 +300,7 @@ def adaptive_max_pool_image(x, output_size):
 
 
 @composite("ops.adaptive_max_pool3d(input=x, output_size=output_size, return_indices=False)")
-def adaptive_max_pool3d(x, output_size, return_indices=False):
+def adaptive_max_pool3d(x, output_size, return_indices=False) -> Any:
     """The maximum of regions that cover D, H and W, `output_size` of them; None keeps a length.
 
     Args:

@@ -28,7 +28,7 @@ from mycel.ops.sparse.sparse_tensors import (
 
 
 @composite("ops.dense_to_sparse_coo(tensor=x)", "Tensor.to_coo(x)")
-def dense_to_sparse_coo(x):
+def dense_to_sparse_coo(x) -> COOTensor:
     """The elements of a matrix that are not 0, as a COOTensor; where they are is read.
 
     Example:
@@ -39,7 +39,7 @@ def dense_to_sparse_coo(x):
 
 
 @composite("ops.dense_to_sparse_csr(tensor=x)", "Tensor.to_csr(x)")
-def dense_to_sparse_csr(x):
+def dense_to_sparse_csr(x) -> CSRTensor:
     """The elements of a matrix that are not 0, as a CSRTensor; where they are is read.
 
     Example:
@@ -50,7 +50,7 @@ def dense_to_sparse_csr(x):
 
 
 @composite("ops.csr_to_coo(tensor=x)")
-def csr_to_coo(x):
+def csr_to_coo(x) -> COOTensor:
     """A CSRTensor as a COOTensor.
 
     Example:
@@ -74,7 +74,7 @@ def csr_to_dense(x):
 
 
 @composite("ops.coo_add(x1=x, x2=y, thresh=thresh)")
-def coo_add(x, y, thresh):
+def coo_add(x, y, thresh) -> COOTensor:
     """The sum of two COOTensors, without values smaller than `thresh`; places are read.
 
     Example:
@@ -87,7 +87,7 @@ def coo_add(x, y, thresh):
 
 
 @composite("ops.coo_concat(sp_input=parts, concat_dim=axis)")
-def coo_concat(parts, axis=0):
+def coo_concat(parts, axis=0) -> COOTensor:
     """COOTensors behind each other along a dimension, in order; places are read.
 
     Example:
@@ -124,7 +124,7 @@ def behind(*tensors):
 
 
 @composite("ops.csr_add(a, b, alpha, beta)")
-def csr_add(a, b, alpha, beta):
+def csr_add(a, b, alpha, beta) -> CSRTensor:
     """alpha times a CSRTensor plus beta times another; places are read.
 
     Example:
@@ -136,7 +136,7 @@ def csr_add(a, b, alpha, beta):
 
 
 @composite("ops.csr_mul(x, y)")
-def csr_mul(x, y):
+def csr_mul(x, y) -> CSRTensor:
     """The values of a CSRTensor times the elements of a Tensor in their places, or a number.
 
     Example:
@@ -147,7 +147,7 @@ def csr_mul(x, y):
 
 
 @composite("ops.csr_div(x, y)")
-def csr_div(x, y):
+def csr_div(x, y) -> CSRTensor:
     """The values of a CSRTensor divided by the elements of a Tensor in their places.
 
     Example:
@@ -205,7 +205,7 @@ def csr_reduce_sum(x, axis):
 
 
 @composite("ops.csr_softmax(logits=x, dtype=dtype)")
-def csr_softmax(x, dtype=None):
+def csr_softmax(x, dtype=None) -> CSRTensor:
     """The softmax of the values of each row of a CSRTensor; zeros do not take part.
 
     Example:
@@ -286,7 +286,7 @@ def sparse_tensor_dense_add(places, values, dense, *, shape):
 
 
 @composite("Coalesce()(x_indices=places, x_values=values, x_shape=shape)")
-def coalesce(places, values, shape):
+def coalesce(places, values, shape) -> tuple[Tensor, Tensor, Tensor]:
     """Places in order, one column for each, with the sums of their values; and the shape.
 
     Example:
@@ -299,7 +299,7 @@ def coalesce(places, values, shape):
 
 
 @composite("ops.make_row_tensor(indices, values, dense_shape=shape)")
-def make_row_tensor(indices, values, shape):
+def make_row_tensor(indices, values, shape) -> RowTensor:
     """A RowTensor.
 
     Example:
@@ -351,6 +351,7 @@ def _of_values(kind, name, function):
         return x.with_values(function(x.values))
 
     of_values.__name__ = f"{kind}_{name}"
+    of_values.__annotations__["return"] = f"{kind.upper()}Tensor"
     of_values.__doc__ = f"""`ops.{name}` of the values of a {kind.upper()}Tensor, where they are.
 
     Example:

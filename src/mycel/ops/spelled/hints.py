@@ -8,7 +8,7 @@ of Python.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
 
 
-def constexpr(
-    fn: Callable | None = None, get_instance=True, name=None, reuse_result=True, check=True
-):
+def constexpr(fn: Any = None, get_instance=True, name=None, reuse_result=True, check=True) -> Any:
     """Mark a function that MindSpore's compiler calls with constants; here a function as it is.
 
     Args:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from mycel.kernel.spell import composite
 
 
 @composite("Tensor.stride")
-def stride(x, dim=None):
+def stride(x, dim=None) -> Any:
     """How many elements lie from one to the next of a dimension, or of each: in C order.
 
     What was transposed is laid out anew here, so that it has the steps of its own shape.
@@ -40,7 +41,7 @@ def stride(x, dim=None):
 
 
 @composite("Tensor.storage_offset")
-def storage_offset(x):
+def storage_offset(x) -> int:
     """0: every Tensor has memory of its own, also one that was cut from another.
 
     Example:
@@ -52,7 +53,7 @@ def storage_offset(x):
 
 
 @composite("Tensor.is_shared")
-def is_shared(x):
+def is_shared(x) -> bool:
     """False: no other process sees the memory.
 
     Example:
@@ -64,7 +65,7 @@ def is_shared(x):
 
 
 @composite("Tensor.is_pinned")
-def is_pinned(x):
+def is_pinned(x) -> bool:
     """False: XLA keeps values where it computes with them.
 
     Example:
@@ -75,7 +76,7 @@ def is_pinned(x):
     return False
 
 
-def _is_meta(self):
+def _is_meta(self) -> bool:
     """False: every Tensor has values."""
     return False
 
@@ -87,7 +88,7 @@ Tensor.is_meta = property(_is_meta, doc=_is_meta.__doc__)  # type: ignore[attr-d
 
 
 @composite("Tensor.get_bytes")
-def get_bytes(x):
+def get_bytes(x) -> bytes:
     """The bytes of the elements in C order, as NumPy's `tobytes` gives them.
 
     Example:
@@ -155,7 +156,7 @@ def _wait(x) -> None:
 
 
 @composite("Tensor.data_sync(x, wait=True)")
-def data_sync(x, wait=True):
+def data_sync(x, wait=True) -> None:
     """Wait until the values are computed; within a remembered call nothing, as it runs as a whole.
 
     Args:
@@ -171,7 +172,7 @@ def data_sync(x, wait=True):
 
 
 @composite("Tensor.wait_pipeline")
-def wait_pipeline(x):
+def wait_pipeline(x) -> None:
     """As `data_sync`: wait until the values are computed.
 
     Example:
@@ -183,7 +184,7 @@ def wait_pipeline(x):
 # -- hints and hooks -----------------------------------------------------------------------------
 
 
-def _const_arg(self):
+def _const_arg(self) -> bool:
     """What `set_const_arg` or `Tensor(..., const_arg=...)` was told; it changes nothing."""
     return self._const_arg
 
@@ -209,7 +210,7 @@ def set_const_arg(x, const_arg=True):
 
 
 @composite("Tensor.hooks")
-def hooks(x):
+def hooks(x) -> list:
     """The functions that `register_hook` was given and that were not removed, in a list.
 
     Example:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from mycel.kernel.base.dtypes import int64
 from mycel.kernel.base.errors import wrong
@@ -58,7 +60,7 @@ def long_cumsum(x, axis, dtype=None):
 
 
 @composite("mint.cummin(input=x, dim=axis)")
-def long_cummin(x, axis):
+def long_cummin(x, axis) -> tuple[Tensor, Tensor]:
     """As `ops.cummin`, but with Int64 indices.
 
     Example:
@@ -81,7 +83,7 @@ def long_trace(x):
 
 
 @composite("mint.where(condition, input=x, other=y)")
-def where_or_nonzero(condition, x=None, y=None):
+def where_or_nonzero(condition, x=None, y=None) -> Any:
     """As `ops.where`; of a condition alone, where it holds: one index vector per dimension.
 
     Raises:
@@ -209,7 +211,7 @@ def max_unpool_image(x, index, kernel_size, stride=None, padding=0, output_size=
     "mint.nn.functional.adaptive_max_pool2d(input=x, output_size=output_size,"
     " return_indices=positions)",
 )
-def adaptive_max_pool_with_positions(x, output_size, positions=False):
+def adaptive_max_pool_with_positions(x, output_size, positions=False) -> Any:
     """The maximum of regions that cover H and W, `output_size` of them; None keeps a length.
 
     With `return_indices` also the positions of the maxima, Int64.
@@ -265,7 +267,7 @@ def distances(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
 
 
 @composite("mint.sort(input=x, dim=(axis, -1), descending=False, stable=False)")
-def sorted_with_places(x, axis=-1, descending=False, stable=False):
+def sorted_with_places(x, axis=-1, descending=False, stable=False) -> tuple[Tensor, Tensor]:
     """x in order along `dim`, and where each element was, Int64.
 
     Args:
@@ -296,7 +298,7 @@ def sorting_places(x, axis=-1, descending=False, stable=False):
 
 
 @composite("mint.topk(input=x, k=k, dim=axis, largest=True, sorted=True)")
-def greatest_with_places(x, k, axis=-1, largest=True, sorted=True):
+def greatest_with_places(x, k, axis=-1, largest=True, sorted=True) -> tuple[Tensor, Tensor]:
     """The k greatest (or least) elements along `dim`, in order, and where they were, Int64.
 
     Example:
@@ -326,7 +328,7 @@ def conjugate_dot(x, y):
 
 @op("mint.kthvalue(input=x, k=k, dim=axis, keepdim=keepdims)",
     "Tensor.kthvalue(x, k=k, dim=axis, keepdim=keepdims)")  # fmt: skip
-def kth_smallest(x, *, k, axis=-1, keepdims=False):
+def kth_smallest(x, *, k, axis=-1, keepdims=False) -> tuple[Array, Array]:
     """The k-th smallest element along `dim`, counted from 1, and where it was, Int64.
 
     Raises:
@@ -370,7 +372,7 @@ def _of_channels(vector, x):
 
 
 @op("mint.batch_norm_stats(input=x, eps=epsilon)")
-def channel_statistics(x, *, epsilon):
+def channel_statistics(x, *, epsilon) -> tuple[Array, Array]:
     """The mean of each channel of [N, C, …], and 1 / √(variance + eps).
 
     Example:
@@ -437,7 +439,7 @@ def gathered_batch_statistics(
     momentum=0.1,
     epsilon=1e-5,
     counts=None,
-):
+) -> tuple[Tensor, Tensor]:
     """Mean and invstd of all parts of a batch, and the moving statistics moved towards them.
 
     Args:

@@ -36,7 +36,7 @@ def scale_to_norm(limit, *tensors, order):
 
 
 @composite("ops.clip_by_global_norm(x, clip_norm=1.0, use_norm=None)")
-def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
+def clip_by_global_norm(x, clip_norm=1.0, use_norm=None) -> tuple[Tensor, ...]:
     """Tensors scaled together, so that the norm over all of them is at most clip_norm.
 
     Args:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite
 from mycel.ops.update import update_rules as rules
 from mycel.ops.update.updates import settings_for, updated
@@ -35,7 +36,9 @@ def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
 
 
 @composite("ApplyProximalAdagrad(use_locking=False)(var, accum, lr, l1, l2, grad)")
-def apply_proximal_adagrad(var, accum, lr, l1, l2, grad, use_locking=False):
+def apply_proximal_adagrad(
+    var, accum, lr, l1, l2, grad, use_locking=False
+) -> tuple[Tensor, Tensor]:
     """One step of Adagrad towards 0 by the weights l1 and l2: (var, accum), changed in place.
 
     Example:
@@ -112,7 +115,9 @@ def apply_momentum_with_decay(
 @composite(
     "ApplyKerasMomentum(use_locking=False, use_nesterov=False)(var, accum, lr, grad, momentum)"
 )
-def apply_keras_momentum(var, accum, lr, grad, momentum, use_locking=False, use_nesterov=False):
+def apply_keras_momentum(
+    var, accum, lr, grad, momentum, use_locking=False, use_nesterov=False
+) -> tuple[Tensor, Tensor]:
     """One step of momentum that keeps the step itself: (var, accum), changed in place.
 
     Example:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.update import update_rules as rules
 from mycel.ops.update.updates import settings_for, updated
@@ -75,7 +76,7 @@ def apply_sparse_adam(
     indices,
     use_locking=False,
     use_nesterov=False,
-):
+) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adam by a gradient that is 0 but for some rows: (var, m, v); all rows move.
 
     Example:
@@ -108,7 +109,7 @@ def apply_lazy_adam(
     indices,
     use_locking=False,
     use_nesterov=False,
-):
+) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adam for some rows: (var, m, v), whose other rows stay as they are.
 
     Example:
@@ -128,7 +129,7 @@ def apply_lazy_adam(
 )
 def apply_fused_sparse_ftrl(
     var, accum, linear, grad, indices, lr, l1, l2, lr_power, use_locking=False
-):
+) -> tuple[Tensor, Tensor, Tensor]:
     """One step towards the regularised leader, for some rows: (var, accum, linear).
 
     Example:
@@ -145,7 +146,9 @@ def apply_fused_sparse_ftrl(
 @composite(
     "SparseApplyFtrl(lr, l1, l2, lr_power, use_locking=False)(var, accum, linear, grad, indices)"
 )
-def apply_sparse_ftrl(var, accum, linear, grad, indices, lr, l1, l2, lr_power, use_locking=False):
+def apply_sparse_ftrl(
+    var, accum, linear, grad, indices, lr, l1, l2, lr_power, use_locking=False
+) -> tuple[Tensor, Tensor, Tensor]:
     """FusedSparseFtrl for indices that name each row once: (var, accum, linear).
 
     Example:
@@ -160,7 +163,9 @@ def apply_sparse_ftrl(var, accum, linear, grad, indices, lr, l1, l2, lr_power, u
 
 
 @composite("FusedSparseProximalAdagrad(use_locking=False)(var, accum, lr, l1, l2, grad, indices)")
-def apply_fused_sparse_proximal(var, accum, lr, l1, l2, grad, indices, use_locking=False):
+def apply_fused_sparse_proximal(
+    var, accum, lr, l1, l2, grad, indices, use_locking=False
+) -> tuple[Tensor, Tensor]:
     """One step of Adagrad towards 0, for some rows: (var, accum).
 
     Example:
@@ -175,7 +180,9 @@ def apply_fused_sparse_proximal(var, accum, lr, l1, l2, grad, indices, use_locki
 
 
 @composite("SparseApplyProximalAdagrad(use_locking=False)(var, accum, lr, l1, l2, grad, indices)")
-def apply_sparse_proximal(var, accum, lr, l1, l2, grad, indices, use_locking=False):
+def apply_sparse_proximal(
+    var, accum, lr, l1, l2, grad, indices, use_locking=False
+) -> tuple[Tensor, Tensor]:
     """FusedSparseProximalAdagrad for indices that name each row once: (var, accum).
 
     Example:
@@ -192,7 +199,9 @@ def apply_sparse_proximal(var, accum, lr, l1, l2, grad, indices, use_locking=Fal
 @composite(
     "SparseApplyAdagrad(lr, update_slots=True, use_locking=False)(var, accum, grad, indices)"
 )
-def apply_sparse_adagrad(var, accum, grad, indices, lr, update_slots=True, use_locking=False):
+def apply_sparse_adagrad(
+    var, accum, grad, indices, lr, update_slots=True, use_locking=False
+) -> tuple[Tensor, Tensor]:
     """One step of Adagrad for some rows, each named once: (var, accum).
 
     Example:
@@ -212,7 +221,7 @@ def apply_sparse_adagrad(var, accum, grad, indices, lr, update_slots=True, use_l
 )
 def apply_sparse_adagrad_shifted(
     var, accum, grad, indices, lr, epsilon, use_locking=False, update_slots=True
-):
+) -> tuple[Tensor, Tensor]:
     """SparseApplyAdagrad with epsilon beside the root: (var, accum).
 
     Example:
@@ -233,7 +242,7 @@ def apply_sparse_adagrad_shifted(
 )
 def apply_sparse_adadelta(
     var, accum, accum_update, lr, rho, grad, indices, epsilon, use_locking=False
-):
+) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adadelta for some rows, each named once: (var, accum, accum_update).
 
     Example:
@@ -252,7 +261,7 @@ def apply_sparse_adadelta(
 )
 def apply_sparse_root_mean_square(
     var, ms, mom, lr, grad, indices, rho, momentum, epsilon, use_locking=False
-):
+) -> tuple[Tensor, Tensor, Tensor]:
     """One step of RMSProp for some rows, each named once: (var, ms, mom).
 
     Example:

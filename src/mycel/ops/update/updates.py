@@ -105,7 +105,7 @@ def apply_adam(
     gradient,
     use_locking=False,
     use_nesterov=False,
-):
+) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adam: (var, m, v), changed in place.
 
     Example:
@@ -154,7 +154,7 @@ def apply_adam_step(
 )
 def apply_adam_weight_decay(
     var, m, v, lr, beta1, beta2, epsilon, decay, gradient, use_locking=False
-):
+) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adam without correction of the start, the decay beside it: (var, m, v).
 
     Example:
@@ -173,7 +173,7 @@ def apply_adam_weight_decay(
 )
 def apply_adam_weight_decay_scaled(
     var, m, v, lr, beta1, beta2, epsilon, decay, gradient, global_norm=1.0, use_locking=False
-):
+) -> tuple[Tensor, Tensor, Tensor]:
     """AdamWeightDecay of the gradient divided by `global_norm`, computed in Float32.
 
     Example:
@@ -211,7 +211,7 @@ def apply_adam_with_amsgrad(
     beta2=0.999,
     epsilon=1e-08,
     use_locking=False,
-):
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """One step of Adam by the largest mean square so far: (var, m, v, vhat), changed in place.
 
     Example:
@@ -240,7 +240,7 @@ def apply_adam_with_amsgrad_settings(
     epsilon,
     grad,
     use_locking=False,
-):
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """ApplyAdamWithAmsgrad whose betas and epsilon are inputs.
 
     Example:
@@ -254,7 +254,9 @@ def apply_adam_with_amsgrad_settings(
 
 
 @composite("ApplyAdaMax()(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad)")
-def apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
+def apply_ada_max(
+    var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad
+) -> tuple[Tensor, Tensor, Tensor]:
     """One step of AdaMax: (var, m, v), changed in place.
 
     Example:
@@ -268,7 +270,9 @@ def apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
 
 
 @composite("ApplyAdadelta()(var, accum, accum_update, lr, rho, epsilon, grad)")
-def apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
+def apply_adadelta(
+    var, accum, accum_update, lr, rho, epsilon, grad
+) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adadelta: (var, accum, accum_update), changed in place.
 
     Example:
@@ -283,7 +287,7 @@ def apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
 
 
 @composite("ApplyAdagrad(update_slots=True)(var, accum, lr, grad)")
-def apply_adagrad(var, accum, lr, grad, update_slots=True):
+def apply_adagrad(var, accum, lr, grad, update_slots=True) -> tuple[Tensor, Tensor]:
     """One step of Adagrad: (var, accum), changed in place.
 
     Example:
@@ -296,7 +300,9 @@ def apply_adagrad(var, accum, lr, grad, update_slots=True):
 
 
 @composite("ApplyAdagradV2(epsilon, update_slots=True)(var, accum, lr, grad)")
-def apply_adagrad_shifted(var, accum, lr, grad, epsilon, update_slots=True):
+def apply_adagrad_shifted(
+    var, accum, lr, grad, epsilon, update_slots=True
+) -> tuple[Tensor, Tensor]:
     """One step of Adagrad with epsilon beside the root: (var, accum), changed in place.
 
     Example:
@@ -323,7 +329,7 @@ def apply_adagrad_dual(
     l2,
     global_step,
     use_locking=False,
-):
+) -> tuple[Tensor]:
     """One step of Adagrad by dual averaging: a tuple of var, changed in place with both sums.
 
     Example:
@@ -337,7 +343,7 @@ def apply_adagrad_dual(
 
 
 @composite("ApplyAddSign()(var, m, lr, alpha, sign_decay, beta, grad)")
-def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad):
+def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad) -> tuple[Tensor, Tensor]:
     """One step of AddSign: (var, m), changed in place.
 
     Example:
@@ -350,7 +356,7 @@ def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad):
 
 
 @composite("ApplyPowerSign()(var, m, lr, logbase, sign_decay, beta, grad)")
-def apply_power_sign(var, m, lr, logbase, sign_decay, beta, grad):
+def apply_power_sign(var, m, lr, logbase, sign_decay, beta, grad) -> tuple[Tensor, Tensor]:
     """One step of PowerSign: (var, m), changed in place.
 
     Example:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABCMeta, abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -106,7 +107,7 @@ class Metric(metaclass=ABCMeta):
         self._indexes = indexes
         return self
 
-    def __call__(self, *inputs):
+    def __call__(self, *inputs) -> Any:
         self.clear()
         self.update(*inputs)
         return self.eval()
@@ -116,7 +117,7 @@ class Metric(metaclass=ABCMeta):
         """Forget what was collected."""
 
     @abstractmethod
-    def eval(self):
+    def eval(self) -> Any:
         """The figure for what was collected."""
 
     @abstractmethod
