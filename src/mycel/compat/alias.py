@@ -183,23 +183,23 @@ def _submodule(path: str) -> ModuleType:
 
 def _present(served: str, asked: str) -> bool:
     """Whether one of the serving modules exists; the asked path itself does not count."""
-    return any(name != asked and _exists(name) for name in served.split())
+    return any(name != asked and exists(name) for name in served.split())
 
 
-def _exists(name: str) -> bool:
+def exists(name: str) -> bool:
     """Whether there is a real module of this name; our own finders are not asked."""
     if name in sys.modules:
         return not isinstance(sys.modules[name], Namespace)
     parent = name.rpartition(".")[0]
     if not parent:
         return PathFinder.find_spec(name) is not None
-    places = getattr(importlib.import_module(parent), "__path__", ()) if _exists(parent) else ()
+    places = getattr(importlib.import_module(parent), "__path__", ()) if exists(parent) else ()
     return bool(places) and PathFinder.find_spec(name, places) is not None
 
 
 def _serving(inner: str) -> Iterator[ModuleType]:
     for name in table()["modules"].get(inner, "").split():
-        if _exists(name):
+        if exists(name):
             yield _loaded(name)
 
 

@@ -106,7 +106,7 @@ def _left_over(operator, x1, x2):
     return made if made.dtype.is_inexact else ops.where(ops.equal(x2, 0), 0, made)
 
 
-def divmod(x1, x2, dtype=None):
+def divmod(x1, x2, dtype=None) -> tuple[Tensor, Tensor]:
     """The quotient rounded down, and the remainder.
 
     Example:

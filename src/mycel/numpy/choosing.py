@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from mycel import ops
 from mycel.kernel.base import errors
@@ -22,7 +23,7 @@ from mycel.numpy.convert import (
 from mycel.ops.array.selection import nearest, nearest_elements
 
 
-def where(condition, x=None, y=None):
+def where(condition, x=None, y=None) -> Any:
     """x where the condition holds, y elsewhere, in the type they meet in.
 
     Raises:
@@ -75,7 +76,7 @@ def _listed(values, name: str) -> list:
     return list(ops.unbind(values, 0))
 
 
-def piecewise(x, condlist, funclist, *args, **kw):
+def piecewise(x, condlist, funclist, *args, **kw) -> Tensor:
     """For every place what the function of its condition gives there, or 0.
 
     Args:
@@ -177,7 +178,7 @@ def argwhere(a):
     return ops.argwhere(as_tensor(a, "a"))
 
 
-def unravel_index(indices, shape, order="C"):
+def unravel_index(indices, shape, order="C") -> tuple[Tensor, ...]:
     """Positions among all elements of a shape as one Tensor for each dimension.
 
     Positions beyond the last or before the first are taken for the nearest.
@@ -232,7 +233,7 @@ def ravel_multi_index(multi_index, dims, mode="clip", order="C"):
     return ops.cast(total, "float32")
 
 
-def size(a, axis=None):
+def size(a, axis=None) -> int:
     """The number of elements, or the length of one dimension, as a Python number.
 
     Example:
@@ -243,7 +244,7 @@ def size(a, axis=None):
     return a.size if axis is None else a.shape[axis_of(axis, a.ndim)]
 
 
-def array_str(a):
+def array_str(a) -> str:
     """The values as text.
 
     Example:
@@ -255,7 +256,7 @@ def array_str(a):
     return str(a)
 
 
-def apply_along_axis(func1d: Callable, axis, arr, *args, **kwargs):
+def apply_along_axis(func1d: Callable, axis, arr, *args, **kwargs) -> Any:
     """What a function gives for every vector along one dimension, in the place of that dimension.
 
     Example:
@@ -297,7 +298,7 @@ def apply_over_axes(func: Callable, a, axes):
     return made
 
 
-def unique(x, return_inverse=False):
+def unique(x, return_inverse=False) -> Any:
     """The different elements in the order they come; on demand also which of them each is.
 
     The values are read.
@@ -357,7 +358,7 @@ def setdiff1d(ar1, ar2, assume_unique=False):
     return ops.masked_select(ar1, in1d(ar1, ar2, invert=True))
 
 
-def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False) -> Any:
     """The elements that both have, in order and each once; the values are read.
 
     With `return_indices` also where they first are in each.

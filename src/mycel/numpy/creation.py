@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel import ops
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import as_dtype, float32, int32
@@ -195,7 +197,7 @@ def _bounds(start, stop, num, endpoint):
     return [n if n.shape == shape else ops.broadcast_to(n, shape) for n in ends]
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0) -> Any:
     """`num` evenly spaced numbers from `start` to `stop`, Float32; on demand also the step.
 
     Args:
@@ -223,7 +225,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return made, (float("nan") if num == 1 and endpoint else step)
 
 
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0) -> Any:
     """`base` to the power of `num` evenly spaced numbers from `start` to `stop`, Float32.
 
     Example:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from mycel import ops
 from mycel.kernel.base import errors
@@ -64,7 +65,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
     return concatenate((*ends[0], diff(ary), *ends[1]))
 
 
-def gradient(f, *varargs, axis=None, edge_order=1):
+def gradient(f, *varargs, axis=None, edge_order=1) -> Any:
     """The slope along each dimension: central differences, and simple ones at the edges.
 
     Args:

@@ -7,6 +7,7 @@ import math
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import (
+    DType,
     bool_,
     float16,
     float32,
@@ -33,7 +34,7 @@ numeric_types = ["int_", "int8", "int16", "int32", "int64", "uint8", "uint16", "
                  "float_", "float16", "float32", "float64", "bool_"]  # fmt: skip
 
 
-def promote_types(type1, type2):
+def promote_types(type1, type2) -> DType:
     """The type that two types meet in.
 
     Example:
@@ -43,7 +44,7 @@ def promote_types(type1, type2):
     return meeting_of(element(type1), element(type2))
 
 
-def result_type(*arrays_and_dtypes):
+def result_type(*arrays_and_dtypes) -> DType:
     """The type that Tensors, Python numbers and types meet in.
 
     Example:

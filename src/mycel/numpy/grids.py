@@ -140,7 +140,7 @@ def diagflat(v, k=0):
     return ops.diagflat(as_tensor(v, "v"), k)
 
 
-def diag_indices(n, ndim=2):
+def diag_indices(n, ndim=2) -> tuple[Tensor, ...]:
     """The positions of the diagonal of `ndim` dimensions of length n.
 
     Example:
@@ -163,7 +163,7 @@ def tri_indices(rows, k, columns, upper: bool):
     return found[0], found[1]
 
 
-def triu_indices(n, k=0, m=None):
+def triu_indices(n, k=0, m=None) -> tuple[Tensor, ...]:
     """Row and column numbers of the upper triangle of n rows and m columns.
 
     Example:
@@ -173,7 +173,7 @@ def triu_indices(n, k=0, m=None):
     return tri_indices(n, k, m, True)
 
 
-def tril_indices(n, k=0, m=None):
+def tril_indices(n, k=0, m=None) -> tuple[Tensor, ...]:
     """Row and column numbers of the lower triangle of n rows and m columns.
 
     Example:
@@ -190,7 +190,7 @@ def _table(arr) -> tuple[int, int]:
     return shape
 
 
-def triu_indices_from(arr, k=0):
+def triu_indices_from(arr, k=0) -> tuple[Tensor, ...]:
     """Row and column numbers of the upper triangle of a matrix.
 
     Example:
@@ -201,7 +201,7 @@ def triu_indices_from(arr, k=0):
     return tri_indices(rows, k, columns, True)
 
 
-def tril_indices_from(arr, k=0):
+def tril_indices_from(arr, k=0) -> tuple[Tensor, ...]:
     """Row and column numbers of the lower triangle of a matrix.
 
     Example:
@@ -212,7 +212,7 @@ def tril_indices_from(arr, k=0):
     return tri_indices(rows, k, columns, False)
 
 
-def meshgrid(*xi, sparse=False, indexing="xy"):
+def meshgrid(*xi, sparse=False, indexing="xy") -> list[Tensor]:
     """Coordinates of a grid: for every vector a Tensor over all of them.
 
     Args:
@@ -274,7 +274,7 @@ mgrid = Grid(sparse=False)
 ogrid = Grid(sparse=True)
 
 
-def indices(dimensions, dtype=int32, sparse=False):
+def indices(dimensions, dtype=int32, sparse=False) -> list[Tensor]:
     """The position along each dimension, for every element of a shape.
 
     Example:
@@ -288,7 +288,7 @@ def indices(dimensions, dtype=int32, sparse=False):
     return meshgrid(*counts, sparse=sparse, indexing="ij")
 
 
-def ix_(*args):
+def ix_(*args) -> tuple[Tensor, ...]:
     """Vectors as an index of all their combinations, each along a dimension of its own.
 
     Example:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel import ops
 from mycel.kernel.base import errors
 from mycel.kernel.record.tensor import Tensor
@@ -209,7 +211,7 @@ def broadcast_to(array, shape):
     return ops.broadcast_to(as_tensor(array, "array"), as_size(shape))
 
 
-def broadcast_arrays(*args):
+def broadcast_arrays(*args) -> list[Tensor]:
     """All in the one shape they can be broadcast to.
 
     Example:
@@ -325,7 +327,7 @@ def _each(function, arys):
     return found[0] if len(found) == 1 else found
 
 
-def atleast_1d(*arys):
+def atleast_1d(*arys) -> Any:
     """With at least one dimension; several arguments give a list.
 
     Example:
@@ -335,7 +337,7 @@ def atleast_1d(*arys):
     return _each(ops.atleast_1d, arys)
 
 
-def atleast_2d(*arys):
+def atleast_2d(*arys) -> Any:
     """With at least two dimensions, new ones in front; several arguments give a list.
 
     Example:
@@ -345,7 +347,7 @@ def atleast_2d(*arys):
     return _each(ops.atleast_2d, arys)
 
 
-def atleast_3d(*arys):
+def atleast_3d(*arys) -> Any:
     """With at least three dimensions, a vector along the second; several arguments give a list.
 
     Example:
@@ -366,7 +368,7 @@ def _cuts(x, positions, axis):
     return list(ops.split(x, sizes, axis))
 
 
-def split(x, indices_or_sections, axis=0):
+def split(x, indices_or_sections, axis=0) -> tuple[Tensor, ...]:
     """As many equal pieces, or the pieces between the positions of a list.
 
     Example:
@@ -376,7 +378,7 @@ def split(x, indices_or_sections, axis=0):
     return _split(x, indices_or_sections, axis, equal=True)
 
 
-def array_split(x, indices_or_sections, axis=0):
+def array_split(x, indices_or_sections, axis=0) -> tuple[Tensor, ...]:
     """As `split`, but the number need not divide the length: the first pieces are longer by one.
 
     Example:
@@ -401,7 +403,7 @@ def _split(x, sections, axis, equal: bool):
     return ops.tensor_split(x, sections, axis)
 
 
-def vsplit(x, indices_or_sections):
+def vsplit(x, indices_or_sections) -> tuple[Tensor, ...]:
     """`split` along the first dimension.
 
     Example:
@@ -411,7 +413,7 @@ def vsplit(x, indices_or_sections):
     return split(x, indices_or_sections, 0)
 
 
-def hsplit(x, indices_or_sections):
+def hsplit(x, indices_or_sections) -> tuple[Tensor, ...]:
     """`split` along the second dimension.
 
     Example:
@@ -421,7 +423,7 @@ def hsplit(x, indices_or_sections):
     return split(x, indices_or_sections, 1)
 
 
-def dsplit(x, indices_or_sections):
+def dsplit(x, indices_or_sections) -> tuple[Tensor, ...]:
     """`split` along the third dimension.
 
     Example:

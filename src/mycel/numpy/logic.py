@@ -225,7 +225,7 @@ def array_equiv(a1, a2):
     return ops.all(ops.equal(a1, a2))
 
 
-def isscalar(element):
+def isscalar(element) -> bool:
     """Whether something is a Python number or text; a Tensor never is.
 
     Example:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from mycel.ops.math.arithmetic import real_div
 from mycel.ops.math.reduction import reduce_sum
 
 
-def average(x, axis=None, weights=None, returned=False):
+def average(x, axis=None, weights=None, returned=False) -> Any:
     """The weighted mean over `axis`; on demand also the sum of the weights.
 
     Args:
@@ -247,7 +248,7 @@ def _bin_of(values, edges):
     return ops.where(ops.equal(values, edges[-1]), edges.size - 1, found)
 
 
-def histogram(a, bins=10, range=None, weights=None, density=False):
+def histogram(a, bins=10, range=None, weights=None, density=False) -> tuple[Tensor, Tensor]:
     """How many elements lie in each bin, Float32, and the edges of the bins.
 
     Args:
@@ -270,7 +271,9 @@ def histogram(a, bins=10, range=None, weights=None, density=False):
     return count, edges[0]
 
 
-def histogramdd(sample, bins=10, range=None, weights=None, density=False):
+def histogramdd(
+    sample, bins=10, range=None, weights=None, density=False
+) -> tuple[Tensor, list[Tensor]]:
     """How many points lie in each box, Float32, and a list of the edges along each dimension.
 
     Args:
@@ -328,7 +331,9 @@ def _histogram(sample, bins, ranges, weights, density):
     return count, edges
 
 
-def histogram2d(x, y, bins=10, range=None, weights=None, density=False):
+def histogram2d(
+    x, y, bins=10, range=None, weights=None, density=False
+) -> tuple[Tensor, Tensor, Tensor]:
     """How many points lie in each rectangle, Float32, and the edges along both dimensions.
 
     Args:

@@ -94,7 +94,7 @@ class GetNext(Primitive):
     Source: MindSpore's `mindspore.ops.GetNext`.
 
     Example:
-        >>> ops.feed_queue("numbers", [np.float32([1, 2]), np.float32([3, 4])])
+        >>> ops.feed_queue("numbers", np.array([[1, 2], [3, 4]], np.float32))
         >>> get_next = ops.GetNext([ms.float32], [(2,)], 1, "numbers")
         >>> print(get_next(), get_next())
         [1. 2.] [3. 4.]

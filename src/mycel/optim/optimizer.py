@@ -86,9 +86,7 @@ class Optimizer(Cell):
 
     Example:
         >>> class Descent(nn.Optimizer):
-        ...     learning_rate: Any
-
-    def __init__(self, params, learning_rate):
+        ...     def __init__(self, params, learning_rate):
         ...         super().__init__(learning_rate, params)
         ...     def construct(self, gradients):
         ...         for parameter, gradient in zip(self.parameters, gradients):
@@ -100,6 +98,7 @@ class Optimizer(Cell):
         [0.5]
     """
 
+    learning_rate: Any  # a Parameter, a schedule, or a tuple of one for each group
     _begins_segment = False
     # Of MindSpore's sparse gradients; kept for the caller. Gradients of rows are summed here.
     unique = True

@@ -130,7 +130,7 @@ class Parameter(Tensor):
     parallel_optimizer_comm_recompute = False
     requires_aggr = True
     sliced = False
-    unique = False
+    unique = False  # type: ignore[assignment]
     _cache_shape: object = ()
 
     @property

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import jax
@@ -15,7 +15,6 @@ import numpy as np
 from mycel.kernel.base import backend, errors
 from mycel.kernel.base.context import get_context
 from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
-from mycel.kernel.base.log import older
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere, structure
 from mycel.kernel.define.aval import aval_of
@@ -24,11 +23,17 @@ from mycel.kernel.record.packed import Packed
 from mycel.kernel.record.stream import current_stream, demand, local, machine
 from mycel.kernel.record.value import Observer, Value
 
+if TYPE_CHECKING:
+    # Methods that are written when they are first asked for.
+    from mycel.signatures.tensor import TensorMethods
+else:
+    TensorMethods = object
+
 # Given by the package root: the initialiser that a name or a number means.
 given: dict[str, Callable] = {}
 
 
-class Tensor:
+class Tensor(TensorMethods):
     """An array of one element type; the result of every operator.
 
     Args:
@@ -283,14 +288,6 @@ class Tensor:
         """The initialiser it was filled by, if it was made by one; else None."""
         return self._init
 
-    def is_init(self) -> bool:
-        """What `set_init_flag` was told; False before."""
-        return self._init_flag
-
-    def set_init_flag(self, flag: bool = False) -> None:
-        """Keep a flag for `is_init`, which changes nothing."""
-        self._init_flag = flag
-
     @property
     def param_info(self):
         """What a Parameter has beside its values; None for any other Tensor."""
@@ -309,30 +306,6 @@ class Tensor:
             rebind(self, resolve(self.astype(wanted)))  # type: ignore[attr-defined]
             changed_everywhere()  # what is remembered has the former type
         return wanted
-
-    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None) -> Tensor:
-        """The Tensor itself; an older name of `init_data`.
-
-        Example:
-            >>> print(mycel.init.initializer("ones", 2).to_tensor())
-            [1. 1.]
-        """
-        del slice_index, shape, opt_shard_group
-        older("Tensor.to_tensor()", "Tensor.init_data()")
-        return self
-
-    def flush_from_cache(self) -> None:
-        """Nothing: values are in no cache."""
-
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return the Tensor; only that of a Parameter is looked at.
-
-        Example:
-            >>> Parameter(Tensor(1.0), name="w").requires_grad_(False).requires_grad
-            False
-        """
-        self.requires_grad = requires_grad
-        return self
 
     # -- hooks --------------------------------------------------------------------------
 
@@ -372,7 +345,7 @@ class Tensor:
     def __reduce__(self):
         return _rebuilt, (self.__class__, np.array(look(self, "array")), dict(self.__dict__))
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
 
 
 def tensor(

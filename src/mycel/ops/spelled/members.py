@@ -10,6 +10,7 @@ import numpy as np
 
 from mycel.kernel.base.dtypes import as_dtype
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import older
 from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.stream import demand, local
 from mycel.kernel.record.tensor import Tensor, give_value, look, resolve
@@ -181,6 +182,61 @@ def wait_pipeline(x) -> None:
     _wait(x)
 
 
+# -- names that mean little here -----------------------------------------------------------------
+
+
+@composite("Tensor.to_tensor(x, slice_index=None, shape=None, opt_shard_group=None)")
+def to_tensor(x, slice_index=None, shape=None, opt_shard_group=None):
+    """The Tensor itself; an older name of `init_data`.
+
+    Args:
+        slice_index, shape, opt_shard_group: without effect.
+
+    Example:
+        >>> print(mycel.init.initializer("ones", 2).to_tensor())
+        [1. 1.]
+    """
+    del slice_index, shape, opt_shard_group
+    older("Tensor.to_tensor()", "Tensor.init_data()")
+    return x
+
+
+@composite("Tensor.is_init")
+def is_init(x) -> bool:
+    """What `set_init_flag` was told; False before."""
+    return x._init_flag
+
+
+@composite("Tensor.set_init_flag")
+def set_init_flag(x, flag=False) -> None:
+    """Keep a flag for `is_init`, which changes nothing.
+
+    Example:
+        >>> x = Tensor([1])
+        >>> x.set_init_flag(True)
+        >>> x.is_init()
+        True
+    """
+    x._init_flag = flag
+
+
+@composite("Tensor.flush_from_cache")
+def flush_from_cache(x) -> None:
+    """Nothing: values are in no cache."""
+
+
+@composite("Tensor.requires_grad_")
+def requires_grad_(x, requires_grad=True):
+    """Set `requires_grad` and return the Tensor; only that of a Parameter is looked at.
+
+    Example:
+        >>> Parameter(Tensor(1.0), name="w").requires_grad_(False).requires_grad
+        False
+    """
+    x.requires_grad = requires_grad
+    return x
+
+
 # -- hints and hooks -----------------------------------------------------------------------------
 
 
@@ -210,7 +266,7 @@ def set_const_arg(x, const_arg=True):
 
 
 @composite("Tensor.hooks")
-def hooks(x) -> list:
+def hooks(x) -> list[Any]:
     """The functions that `register_hook` was given and that were not removed, in a list.
 
     Example:

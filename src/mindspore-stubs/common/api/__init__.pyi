@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.common.api means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.compat.older import *
+from mycel import *
+from mycel import jit as _ms_function
+ms_function = _ms_function
+from mycel.transform.no_grad import no_grad as __no_grad
+_no_grad = __no_grad
+from mycel.compat.older import pynative_executor as __pynative_executor
+_pynative_executor = __pynative_executor
+from mycel.compat.older import graph_executor as __cell_graph_executor
+_cell_graph_executor = __cell_graph_executor
+from mycel.compat.older import cells_compile_cache as cells_compile_cache

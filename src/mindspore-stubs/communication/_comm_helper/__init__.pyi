@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.communication._comm_helper means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.ops.processes import *
+from mycel.communication import *
+from mycel.communication import is_initialized as __is_initialized
+_is_initialized = __is_initialized

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.context means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.parallel import *
+from mycel.compat.context import *
+from mycel.kernel.base.context import *
+from mycel.compat.checking import args_type_check as args_type_check

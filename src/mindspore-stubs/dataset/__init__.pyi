@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.dataset means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.dataset import *
+from mindspore.dataset import audio as audio
+from mindspore.dataset import config as config
+from mindspore.dataset import core as core
+from mindspore.dataset import engine as engine
+from mindspore.dataset import samplers as samplers
+from mindspore.dataset import text as text
+from mindspore.dataset import transforms as transforms
+from mindspore.dataset import vision as vision

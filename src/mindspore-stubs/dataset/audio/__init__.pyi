@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.dataset.audio means here; written by `python -m tools.stubs`, which see."""
+
+
+from mindspore.dataset.audio import utils as utils

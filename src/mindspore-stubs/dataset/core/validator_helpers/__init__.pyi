@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.dataset.core.validator_helpers means here; written by `python -m tools.stubs`, which see."""
+
+

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.dtype means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.compat.types import *
+from mycel.kernel.base.dtypes import *
+from mindspore.dtype import typing as typing
+from mycel.kernel.base.dtypes import DType as _Type
+Type = _Type
+from mycel import float16 as _half
+half = _half
+from mycel import float32 as _single
+single = _single
+from mycel import float64 as _double
+double = _double
+from mycel import float32 as _float_
+float_ = _float_
+from mycel import int32 as _int_
+int_ = _int_
+from mycel import bool_ as _bool
+bool = _bool
+from mycel import int32 as _int
+int = _int
+from mycel import float32 as _float
+float = _float
+from mycel import int64 as _long
+long = _long
+from mycel.compat.types import all_types as all_types
+from mycel.compat.types import complex_type as complex_type
+from mycel.compat.types import float_type as float_type
+from mycel.compat.types import int_type as int_type
+from mycel.compat.types import number_type as number_type
+from mycel.compat.types import signed_type as signed_type
+from mycel.compat.types import uint_type as uint_type

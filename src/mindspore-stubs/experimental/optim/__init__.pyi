@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.experimental.optim means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.optim.experimental import *
+from mindspore.experimental.optim import adam as adam
+from mindspore.experimental.optim import adamw as adamw
+from mindspore.experimental.optim import lr_scheduler as lr_scheduler
+from mindspore.experimental.optim import optimizer as optimizer
+from mindspore.experimental.optim import sgd as sgd

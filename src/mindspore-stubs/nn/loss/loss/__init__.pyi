@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.nn.loss.loss means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.nn import *
+from mycel.nn.loss import LossBase as __Loss
+_Loss = __Loss

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.nn.metrics.metric means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.train.metrics.base import *
+from mycel.train.metrics.names import *
+from mycel.train.metrics import *

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.nn.wrap.cell_wrapper means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.parallel.cells import *
+from mycel.nn import *

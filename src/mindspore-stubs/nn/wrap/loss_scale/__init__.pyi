@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.nn.wrap.loss_scale means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.nn import *
+from mycel.amp import *
+from mycel.nn.loss_scale import *
+from mycel.nn.loss_scale import gradient_overflow as __grad_overflow
+_grad_overflow = __grad_overflow

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.ops means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.ops import *
+from mindspore.ops import _grad as _grad
+from mindspore.ops import _primitive_cache as _primitive_cache
+from mindspore.ops import auto_generate as auto_generate
+from mindspore.ops import communication as communication
+from mindspore.ops import composite as composite
+from mindspore.ops import function as function
+from mindspore.ops import functional as functional
+from mindspore.ops import op_info_register as op_info_register
+from mindspore.ops import operations as operations
+from mindspore.ops import primitive as primitive
+from mycel import Tensor as Tensor

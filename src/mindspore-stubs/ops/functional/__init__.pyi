@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.ops.functional means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel import *
+from mycel.ops import *

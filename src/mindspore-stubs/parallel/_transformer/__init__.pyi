@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.parallel._transformer means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.parallel.configurations import *
+from mindspore.parallel._transformer import layers as layers
+from mindspore.parallel._transformer import loss as loss
+from mindspore.parallel._transformer import moe as moe
+from mindspore.parallel._transformer import op_parallel_config as op_parallel_config
+from mindspore.parallel._transformer import transformer as transformer

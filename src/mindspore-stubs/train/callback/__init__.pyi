@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.train.callback means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.train import *
+from mindspore.train.callback import _callback as _callback
+from mindspore.train.callback import _checkpoint as _checkpoint
+from mindspore.train.callback import _loss_monitor as _loss_monitor
+from mindspore.train.callback import _time_monitor as _time_monitor
+from mycel.train.callbacks.base import InternalCallbackParam as __InternalCallbackParam
+_InternalCallbackParam = __InternalCallbackParam
+from mycel.train.callbacks.base import CallbackManager as __CallbackManager
+_CallbackManager = __CallbackManager

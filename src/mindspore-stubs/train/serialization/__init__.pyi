@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.train.serialization means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel import *
+from mycel.checkpoint.serialization import *
+from mycel.checkpoint import *
+from mycel import context as context
+from mycel.checkpoint.serialization import exec_save as __exec_save
+_exec_save = __exec_save
+from mycel.checkpoint.serialization import update_param as __update_param
+_update_param = __update_param

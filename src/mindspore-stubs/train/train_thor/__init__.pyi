@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.train.train_thor means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.train import *
+from mindspore.train.train_thor import dataset_helper as dataset_helper

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.utils means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.checkpoint.interop import *
+from mindspore.utils import dlpack as dlpack

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names of mycel.checkpoint; written by `python -m tools.stubs`, which see."""
+
+from mycel.checkpoint import ckpt_format as ckpt_format
+from mycel.checkpoint import contents as contents
+from mycel.checkpoint import convert as convert
+from mycel.checkpoint import distributed as distributed
+from mycel.checkpoint import encryption as encryption
+from mycel.checkpoint import exporting as exporting
+from mycel.checkpoint import files as files
+from mycel.checkpoint import graph_cell as graph_cell
+from mycel.checkpoint import interop as interop
+from mycel.checkpoint import loading as loading
+from mycel.checkpoint import program as program
+from mycel.checkpoint import pure as pure
+from mycel.checkpoint import pytorch as pytorch
+from mycel.checkpoint import safetensors_format as safetensors_format
+from mycel.checkpoint import saving as saving
+from mycel.checkpoint import serialization as serialization
+from mycel.checkpoint import training as training
+from mycel.checkpoint.convert import ckpt_to_safetensors as ckpt_to_safetensors
+from mycel.checkpoint.convert import safetensors_to_ckpt as safetensors_to_ckpt
+from mycel.checkpoint.distributed import load_distributed_checkpoint as load_distributed_checkpoint
+from mycel.checkpoint.exporting import export as export
+from mycel.checkpoint.exporting import load as load
+from mycel.checkpoint.graph_cell import GraphCell as GraphCell
+from mycel.checkpoint.interop import from_dlpack as from_dlpack
+from mycel.checkpoint.interop import to_dlpack as to_dlpack
+from mycel.checkpoint.interop import to_jax as to_jax
+from mycel.checkpoint.loading import load_checkpoint as load_checkpoint
+from mycel.checkpoint.loading import load_checkpoint_async as load_checkpoint_async
+from mycel.checkpoint.loading import load_param_into_net as load_param_into_net
+from mycel.checkpoint.pure import pure_function as pure_function
+from mycel.checkpoint.pytorch import load_pytorch as load_pytorch
+from mycel.checkpoint.pytorch import pytorch_names as pytorch_names
+from mycel.checkpoint.saving import async_ckpt_thread_status as async_ckpt_thread_status
+from mycel.checkpoint.saving import save_checkpoint as save_checkpoint
+from mycel.checkpoint.training import load_training_state as load_training_state
+from mycel.checkpoint.training import save_training_state as save_training_state

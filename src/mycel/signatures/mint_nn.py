@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the classes of mycel.mint.nn are; written by `python -m tools.stubs`, which see."""
+
+from mycel.mint.nn.activation import (
+    ELU, GELU, GLU, Hardtanh, PReLU,
+)
+from mycel.mint.nn.convolution import (
+    Conv1d, Conv2d, Conv3d, ConvTranspose2d,
+)
+from mycel.mint.nn.linear import (
+    Dropout, Dropout2d, Embedding, Fold, Linear, Unfold, Upsample,
+)
+from mycel.mint.nn.loss import (
+    BCELoss, BCEWithLogitsLoss, CosineEmbeddingLoss, CrossEntropyLoss, KLDivLoss, L1Loss, MSELoss,
+    NLLLoss, SmoothL1Loss, SoftMarginLoss,
+)
+from mycel.mint.nn.normalization import (
+    BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, LayerNorm, SyncBatchNorm,
+)
+from mycel.mint.nn.pooling import (
+    AvgPool1d, AvgPool2d, AvgPool3d, MaxPool2d, MaxUnpool2d,
+)
+from mycel.nn.layers.activation import (
+    HShrink as Hardshrink, SoftShrink as Softshrink,
+)
+from mycel.nn.layers.linear import (
+    Flatten,
+)

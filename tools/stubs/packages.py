@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The public names of packages, and of MindSpore's module paths, as lines that import them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import keyword
+import sys
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+
+from mycel.compat import alias
+from mycel.kernel.spell.declare import namespaces
+from tools.stubs.classes import CLASS_FILES, typed_classes
+from tools.stubs.functions import FILES, HEAD
+from tools.stubs.plain import FUNCTION_FILES, plain_functions
+
+# Packages whose names are looked up or written when they are asked for.
+PACKAGES = (
+    "mycel",
+    "mycel.ops",
+    "mycel.nn",
+    "mycel.mint",
+    "mycel.mint.linalg",
+    "mycel.mint.special",
+    "mycel.mint.nn",
+    "mycel.mint.nn.functional",
+    "mycel.numpy",
+    "mycel.optim.experimental",
+    "mycel.dataset",
+    "mycel.checkpoint",
+)
+_OURS, _THEIRS = alias.OURS, alias.THEIRS
+
+
+def load_everything() -> None:
+    """Import each of our modules that serves a path, so that what there is depends on nothing."""
+    served = {name for names in alias.table()["modules"].values() for name in names.split()}
+    for name in sorted(served):
+        if name.startswith(_OURS) and alias.exists(name):
+            importlib.import_module(name)
+
+
+def package_stub(path: str) -> str:
+    """The stub of one of our packages: what is spelled there, and where the rest comes from."""
+    module = importlib.import_module(path)
+    namespace = path.partition(".")[2]
+    spelled = namespaces.get(namespace, {})
+    lines = []
+    if spelled:
+        lines.append(f"from mycel.signatures.{FILES[namespace]} import *")
+    names = {*public_members(module), *(alias.public_names(path) if path == _OURS else ())}
+    renamed = (name.rpartition(".") for name in alias.table()["names"])
+    names |= {own for parent, _, own in renamed if parent == namespace}
+    typed = typed_classes(path) if path in CLASS_FILES else {}
+    lines += [f"from mycel.signatures.{CLASS_FILES[path]} import {n} as {n}" for n in typed]
+    plain = plain_functions(path) if path in FUNCTION_FILES else {}
+    if plain:
+        lines.append(f"from mycel.signatures.{FUNCTION_FILES[path]} import *")
+    lines += _imports(path, sorted(names - set(spelled) - set(typed) - set(plain)))
+    return (
+        HEAD.format(what=f"The names of {path}")
+        + "\n"
+        + "\n".join(sorted(lines, key=_imports_first))
+        + "\n"
+    )
+
+
+def _imports_first(line: str) -> tuple[bool, str]:
+    return not line.startswith(("from ", "import ")), line
+
+
+def public_members(module: ModuleType) -> list[str]:
+    """What a module offers: its `__all__`, or what it has; and the modules below it."""
+    offered = getattr(module, "__all__", None)
+    found = set(dir(module) if offered is None else offered)
+    below = f"{module.__name__}."
+    found |= {
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, ModuleType) and value.__name__ == below + name
+    }
+    return sorted(name for name in found if not name.startswith("_") or name == "__version__")
+
+
+def _imports(path: str, names: Iterable[str]) -> Iterator[str]:
+    module = importlib.import_module(path)
+    for name in names:
+        if keyword.iskeyword(name):
+            continue
+        value = getattr(module, name)
+        inner = f"{path}.{name}".partition(".")[2]
+        own = alias.table()["names"].get(inner, name).rpartition(".")[2]
+        origin = _origin(path, own, value)
+        if origin is None:
+            yield f"{name}: {type(value).__name__}"
+        else:
+            yield from _again(*origin, name)
+
+
+def _again(module: str, own: str, name: str) -> Iterator[str]:
+    """Lines that offer a name of a module; in a stub an import under another name is private."""
+    if own == name:
+        yield f"from {module} import {own} as {own}"
+    else:
+        yield f"from {module} import {own} as _{name}" if own else f"import {module} as _{name}"
+        yield f"{name} = _{name}"
+
+
+def _origin(path: str, name: str, value) -> tuple[str, str] | None:
+    """Module and name from which a value comes; None for a value that stands nowhere else."""
+    if isinstance(value, ModuleType):
+        parent, _, last = value.__name__.rpartition(".")
+        if isinstance(value, alias.Namespace):
+            parent = parent.replace(_OURS, _THEIRS, 1)
+        return (parent, last) if parent else (value.__name__, "")
+    home = getattr(value, "__module__", None)
+    if (inspect.isclass(value) or inspect.isroutine(value)) and isinstance(home, str):
+        own = value.__name__
+        namespace = home.partition(".")[2]
+        if own in namespaces.get(namespace, ()) and namespaces[namespace][own] is value:
+            return f"mycel.signatures.{FILES[namespace]}", own
+        if vars(sys.modules.get(home, value)).get(own) is value and home != path:
+            return home, own
+    for module in (type(value).__module__, *_candidates()):
+        for other in (name, getattr(value, "__name__", name)):
+            if module != path and vars(sys.modules[module]).get(other) is value:
+                return module, other
+    return None
+
+
+def mindspore_stubs() -> dict[str, str]:
+    """The stubs of MindSpore's module paths: the text of each by its path below `mindspore`."""
+    modules = alias.table()["modules"]
+    found: dict[str, list[str]] = {}
+    for path, served in modules.items():
+        # The first that has a name serves it, and the last import of a name holds.
+        served_by = [name for name in served.split() if alias.exists(name)]
+        found[path] = [f"from {name} import *" for name in reversed(served_by)]
+    for path in sorted(modules):
+        parent, _, name = path.rpartition(".")
+        if path and parent in found:
+            found[parent] += _again(f"{_THEIRS}.{parent}".rstrip("."), name, name)
+    for path, origin in alias.table()["names"].items():
+        parent, _, name = path.rpartition(".")
+        module, _, own = origin.rpartition(".")
+        if parent in found:
+            found[parent] += _again(module, own, name)
+    for path in alias.table()["values"]:
+        parent, _, name = path.rpartition(".")
+        found[parent].append(f"{name}: str")
+    return {
+        path: HEAD.format(what=f"What {f'{_THEIRS}.{path}'.rstrip('.')} means here")
+        + "".join(f"\n{line}" for line in ("", *lines))
+        + "\n"
+        for path, lines in found.items()
+    }
+
+
+def _candidates() -> list[str]:
+    """Modules in which a value may be defined: the kernel's, then the deepest first."""
+    ours = [m for m in sys.modules if m.startswith(f"{_OURS}.") and "mycel.compat.names" not in m]
+    return sorted(ours, key=lambda m: (not m.startswith("mycel.kernel."), -m.count("."), m))
