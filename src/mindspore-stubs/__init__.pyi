@@ -11,9 +11,9 @@ from mycel.compat.older import *
 from mycel.compat.context import *
 from mycel.kernel.base.context import *
 from mycel import *
-from mindspore import _c_expression as _c_expression
-from mindspore import _checkparam as _checkparam
-from mindspore import _extends as _extends
+from mindspore import _c_expression as _c_expression  # pyright: ignore[reportPrivateUsage]
+from mindspore import _checkparam as _checkparam  # pyright: ignore[reportPrivateUsage]
+from mindspore import _extends as _extends  # pyright: ignore[reportPrivateUsage]
 from mindspore import amp as amp
 from mindspore import boost as boost
 from mindspore import common as common

@@ -1,7 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of mycel; written by `python -m tools.stubs`, which see."""
 
+from mindspore import boost as boost
+from mindspore import common as common
 from mindspore import context as context
+from mindspore import device_context as device_context
+from mindspore import dtype as dtype
+from mindspore import experimental as experimental
+from mindspore import hal as hal
+from mindspore import log as log
+from mindspore import multiprocessing as multiprocessing
+from mindspore import profiler as profiler
+from mindspore import runtime as runtime
+from mindspore import utils as utils
+from mindspore import version as version
 from mycel import amp as amp
 from mycel import checkpoint as checkpoint
 from mycel import communication as communication
@@ -136,7 +148,6 @@ from mycel.kernel.base.dtypes import uint8 as uint8
 from mycel.kernel.base.errors import BudgetError as BudgetError
 from mycel.kernel.base.errors import HookOrderError as HookOrderError
 from mycel.kernel.base.errors import OutOfRangeError as OutOfRangeError
-from mycel.kernel.base.version import __version__ as __version__
 from mycel.kernel.differentiate.api import get_grad as get_grad
 from mycel.kernel.differentiate.api import grad as grad
 from mycel.kernel.differentiate.api import value_and_grad as value_and_grad
@@ -231,11 +242,10 @@ from mycel.transform.jacobian import jacfwd as jacfwd
 from mycel.transform.jacobian import jacrev as jacrev
 from mycel.transform.jacobian import jvp as jvp
 from mycel.transform.jacobian import vjp as vjp
-from mycel.transform.no_grad import no_grad as __no_grad
 from mycel.transform.no_grad import no_grad as no_grad
 from mycel.transform.vmap import vmap as vmap
 Type = _Type
-_no_grad = __no_grad
+__version__: str
 bool = _bool
 byte = _byte
 cdouble = _cdouble

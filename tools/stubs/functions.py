@@ -202,7 +202,12 @@ def _method(definition, name, called: list[Argument], arrays, result: str) -> st
             "  # pyright: ignore[reportIncompatibleMethodOverride]",
         )
     parameters = f"self, {rest}" if rest else "self"
-    return f"def {name}({parameters}) -> {result}: ...{ignored}"
+    # An editor that follows a method ends here, and shows this.
+    function = inspect.unwrap(definition.function)
+    fact = inspect.getdoc(function).partition("\n")[0].rstrip(".")
+    source = f"{function.__module__}.{function.__name__}"
+    text = f'    """{fact}; `{source}`."""'
+    return f"def {name}({parameters}) -> {result}:{ignored}\n{text}\n    ..."
 
 
 def _set_on_tensor() -> Iterator[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import keyword
@@ -13,7 +14,8 @@ from types import ModuleType
 from mycel.compat import alias
 from mycel.kernel.spell.declare import namespaces
 from tools.stubs.classes import CLASS_FILES, typed_classes
-from tools.stubs.functions import FILES, HEAD
+from tools.stubs.functions import FILES, HEAD, spelled
+from tools.stubs.kinds import written_parameters
 from tools.stubs.plain import FUNCTION_FILES, plain_functions
 
 # Packages whose names are looked up or written when they are asked for.
@@ -31,6 +33,11 @@ PACKAGES = (
     "mycel.dataset",
     "mycel.checkpoint",
 )
+# What declarations need that stand in no other file.
+_USED = (
+    "from typing import Any as _Any",
+    "from mycel.kernel.spell.primitive import Primitive as _Primitive",
+)
 _OURS, _THEIRS = alias.OURS, alias.THEIRS
 
 
@@ -46,25 +53,26 @@ def package_stub(path: str) -> str:
     """The stub of one of our packages: what is spelled there, and where the rest comes from."""
     module = importlib.import_module(path)
     namespace = path.partition(".")[2]
-    spelled = namespaces.get(namespace, {})
+    signed = signed_names(namespace)
     lines = []
-    if spelled:
+    if signed:
         lines.append(f"from mycel.signatures.{FILES[namespace]} import *")
-    names = {*public_members(module), *(alias.public_names(path) if path == _OURS else ())}
-    renamed = (name.rpartition(".") for name in alias.table()["names"])
-    names |= {own for parent, _, own in renamed if parent == namespace}
+    names = set(public_members(module))
     typed = typed_classes(path) if path in CLASS_FILES else {}
     lines += [f"from mycel.signatures.{CLASS_FILES[path]} import {n} as {n}" for n in typed]
     plain = plain_functions(path) if path in FUNCTION_FILES else {}
     if plain:
         lines.append(f"from mycel.signatures.{FUNCTION_FILES[path]} import *")
-    lines += _imports(path, sorted(names - set(spelled) - set(typed) - set(plain)))
-    return (
-        HEAD.format(what=f"The names of {path}")
-        + "\n"
-        + "\n".join(sorted(lines, key=_imports_first))
-        + "\n"
-    )
+    lines += _imports(path, sorted(names - signed - set(typed) - set(plain)))
+    lines += [line for line in _USED if any(line.split()[-1] in one for one in lines)]
+    text = "\n".join(sorted(lines, key=_imports_first))
+    return f"{HEAD.format(what=f'The names of {path}')}\n{text}\n"
+
+
+@functools.cache
+def signed_names(namespace: str) -> frozenset[str]:
+    """The names whose signatures are written from spellings."""
+    return frozenset(one.name for _, one in spelled() if one.namespace == namespace)
 
 
 def _imports_first(line: str) -> tuple[bool, str]:
@@ -72,16 +80,18 @@ def _imports_first(line: str) -> tuple[bool, str]:
 
 
 def public_members(module: ModuleType) -> list[str]:
-    """What a module offers: its `__all__`, or what it has; and the modules below it."""
-    offered = getattr(module, "__all__", None)
-    found = set(dir(module) if offered is None else offered)
-    below = f"{module.__name__}."
-    found |= {
+    """What `dir` lists of a module; of the files below it those that are paths of MindSpore's."""
+    paths = alias.table()["modules"]
+    return [
         name
-        for name, value in vars(module).items()
-        if isinstance(value, ModuleType) and value.__name__ == below + name
-    }
-    return sorted(name for name in found if not name.startswith("_") or name == "__version__")
+        for name in dir(module)
+        if not name.startswith("_") or name == "__version__"
+        if not isinstance(value := getattr(module, name), ModuleType)
+        or hasattr(value, "__path__")
+        or isinstance(value, alias.Namespace)
+        or f"{module.__name__}.{name}".partition(".")[2] in paths
+        or name in getattr(module, "__all__", ())
+    ]
 
 
 def _imports(path: str, names: Iterable[str]) -> Iterator[str]:
@@ -93,18 +103,31 @@ def _imports(path: str, names: Iterable[str]) -> Iterator[str]:
         inner = f"{path}.{name}".partition(".")[2]
         own = alias.table()["names"].get(inner, name).rpartition(".")[2]
         origin = _origin(path, own, value)
-        if origin is None:
-            yield f"{name}: {type(value).__name__}"
+        if origin is None or origin[1].startswith("_"):
+            yield _declaration(name, value)
         else:
             yield from _again(*origin, name)
 
 
+def _declaration(name: str, value) -> str:
+    """A line for what stands nowhere under a public name."""
+    if inspect.isclass(value):
+        return f"class {name}(_Primitive): ..."
+    if inspect.isfunction(value):
+        parameters = inspect.signature(value).parameters.values()
+        return f"def {name}({written_parameters(parameters, lambda _: '_Any')}) -> _Any: ..."
+    return f"{name}: {type(value).__name__}"
+
+
 def _again(module: str, own: str, name: str) -> Iterator[str]:
     """Lines that offer a name of a module; in a stub an import under another name is private."""
+    # MindSpore's private names may be served by ours; those are private too.
+    private = "  # pyright: ignore[reportPrivateUsage]" if own.startswith("_") else ""
     if own == name:
-        yield f"from {module} import {own} as {own}"
+        yield f"from {module} import {own} as {own}{private}"
     else:
-        yield f"from {module} import {own} as _{name}" if own else f"import {module} as _{name}"
+        line = f"from {module} import {own} as _{name}" if own else f"import {module} as _{name}"
+        yield line + private
         yield f"{name} = _{name}"
 
 
@@ -119,7 +142,7 @@ def _origin(path: str, name: str, value) -> tuple[str, str] | None:
     if (inspect.isclass(value) or inspect.isroutine(value)) and isinstance(home, str):
         own = value.__name__
         namespace = home.partition(".")[2]
-        if own in namespaces.get(namespace, ()) and namespaces[namespace][own] is value:
+        if own in signed_names(namespace) and namespaces[namespace][own] is value:
             return f"mycel.signatures.{FILES[namespace]}", own
         if vars(sys.modules.get(home, value)).get(own) is value and home != path:
             return home, own

@@ -33,7 +33,8 @@ _KINDS = [
 def plain_functions(path: str) -> dict[str, object]:
     """The public functions of a package by name."""
     module = importlib.import_module(path)
-    return {n: v for n in module.__all__ if inspect.isfunction(v := getattr(module, n))}
+    public = [name for name in dir(module) if not name.startswith("_")]
+    return {n: v for n in public if inspect.isfunction(v := getattr(module, n))}
 
 
 def function_signatures(path: str) -> tuple[str, str]:

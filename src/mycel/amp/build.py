@@ -41,7 +41,7 @@ def build_train_network(
     loss_fn: Cell | None = None,
     level: str = "O0",
     boost_level: str = "O0",
-    **kwargs,
+    **kwargs: Any,
 ) -> Cell:
     """A Cell that trains for one step: (data, label) to the loss, or with a loss scale to
     (loss, overflow, loss scale).

@@ -99,7 +99,7 @@ class DynamicLossScaleManager(LossScaleManager):
         512.0
     """
 
-    def __init__(self, init_loss_scale=2**24, scale_factor=2, scale_window=2000):
+    def __init__(self, init_loss_scale: float = 2**24, scale_factor=2, scale_window=2000):
         name = type(self).__name__
         self.loss_scale = number(
             init_loss_scale, f"{name}: init_loss_scale", "of at least 1", lambda n: n >= 1

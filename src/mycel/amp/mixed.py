@@ -177,7 +177,9 @@ def custom_mixed_precision(
     return _OutputTo32(keep_listed(network, black_list, dtype))
 
 
-def rewritten(network: Cell, dtype: DType, *, white_list=None, black_list=None):
+def rewritten(
+    network: Cell, dtype: DType, *, white_list: Any = None, black_list: Any = None
+) -> Cell:
     """`custom_mixed_precision` as MindSpore's own programs call it.
 
     Source: MindSpore's `mindspore.train.amp._auto_mixed_precision_rewrite`.
@@ -193,7 +195,7 @@ def rewritten(network: Cell, dtype: DType, *, white_list=None, black_list=None):
     )
 
 
-def keep_listed(network: Cell, black_list, dtype: DType) -> Cell:
+def keep_listed(network: Cell, black_list: Any, dtype: DType) -> Cell:
     """Everything below a network in low precision, but Cells of some classes.
 
     Example:

@@ -1,23 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of mycel.checkpoint; written by `python -m tools.stubs`, which see."""
 
-from mycel.checkpoint import ckpt_format as ckpt_format
-from mycel.checkpoint import contents as contents
-from mycel.checkpoint import convert as convert
-from mycel.checkpoint import distributed as distributed
-from mycel.checkpoint import encryption as encryption
-from mycel.checkpoint import exporting as exporting
-from mycel.checkpoint import files as files
-from mycel.checkpoint import graph_cell as graph_cell
-from mycel.checkpoint import interop as interop
-from mycel.checkpoint import loading as loading
-from mycel.checkpoint import program as program
-from mycel.checkpoint import pure as pure
-from mycel.checkpoint import pytorch as pytorch
-from mycel.checkpoint import safetensors_format as safetensors_format
-from mycel.checkpoint import saving as saving
-from mycel.checkpoint import serialization as serialization
-from mycel.checkpoint import training as training
 from mycel.checkpoint.convert import ckpt_to_safetensors as ckpt_to_safetensors
 from mycel.checkpoint.convert import safetensors_to_ckpt as safetensors_to_ckpt
 from mycel.checkpoint.distributed import load_distributed_checkpoint as load_distributed_checkpoint

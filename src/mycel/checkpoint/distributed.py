@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from mycel.checkpoint.loading import load_checkpoint, load_param_into_net
 from mycel.kernel.base import log
@@ -24,7 +25,7 @@ SLICES = (
 def load_distributed_checkpoint(
     network: Cell,
     checkpoint_filenames: str | Sequence[str] | None = None,
-    predict_strategy: dict | str | None = None,
+    predict_strategy: dict[str, Any] | str | None = None,
     train_strategy_filename: str | None = None,
     strict_load: bool = False,
     dec_key: bytes | None = None,

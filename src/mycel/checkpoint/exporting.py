@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import jax
 import numpy as np
@@ -48,7 +49,9 @@ NO_DYNAMIC = (
 _scope = jax_export.SymbolicScope()
 
 
-def export(net, *inputs, file_name: str, file_format: str = FORMAT, **kwargs) -> None:
+def export(
+    net: Any, *inputs: Any, file_name: str, file_format: str = FORMAT, **kwargs: Any
+) -> None:
     """Write a network with its weights to a file that `load` reads, as StableHLO.
 
     It is exported as it predicts, whatever its training flag.
@@ -94,7 +97,7 @@ def export(net, *inputs, file_name: str, file_format: str = FORMAT, **kwargs) ->
     program.write(path if path.endswith(ENDING) else path + ENDING, made)
 
 
-def load(file_name: str, **kwargs) -> Program:
+def load(file_name: str, **kwargs: Any) -> Program:
     """Read a program that `export` has written, for `nn.GraphCell`.
 
     Raises:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import numpy as np
 
@@ -51,7 +53,7 @@ def to_dlpack(tensor: Tensor):
     return to_jax(tensor).__dlpack__()
 
 
-def from_dlpack(dlpack) -> Tensor:
+def from_dlpack(dlpack: Any) -> Tensor:
     """A Tensor of an array of another library, which shares its memory where that is possible.
 
     Args:

@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from mycel.checkpoint import encryption, files
 from mycel.checkpoint.saving import writer
@@ -28,18 +29,18 @@ _log = logging.getLogger("mycel")
 
 
 def load_checkpoint(
-    ckpt_file_name,
+    ckpt_file_name: str | os.PathLike[str],
     net: Cell | None = None,
     strict_load: bool = False,
-    filter_prefix: str | list | tuple | None = None,
+    filter_prefix: str | list[Any] | tuple[Any, ...] | None = None,
     dec_key: bytes | None = None,
     dec_mode: str = "AES-GCM",
-    specify_prefix: str | list | tuple | None = None,
+    specify_prefix: str | list[Any] | tuple[Any, ...] | None = None,
     choice_func: Callable[[str], bool] | None = None,
     crc_check: bool = False,
     remove_redundancy: bool = False,
     format: str = "ckpt",
-) -> dict:
+) -> dict[str, Any]:
     """Read Parameters from a file: one of `save_checkpoint`, of MindSpore, or safetensors.
 
     Args:
@@ -116,13 +117,13 @@ class Loading:
 
 
 def load_checkpoint_async(
-    ckpt_file_name,
+    ckpt_file_name: str | os.PathLike[str],
     net: Cell | None = None,
     strict_load: bool = False,
-    filter_prefix: str | list | tuple | None = None,
+    filter_prefix: str | list[Any] | tuple[Any, ...] | None = None,
     dec_key: bytes | None = None,
     dec_mode: str = "AES-GCM",
-    specify_prefix: str | list | tuple | None = None,
+    specify_prefix: str | list[Any] | tuple[Any, ...] | None = None,
     choice_func: Callable[[str], bool] | None = None,
 ) -> Loading:
     """Read a checkpoint in a thread; `result()` of what is returned waits for it.
@@ -153,7 +154,10 @@ def load_checkpoint_async(
 
 
 def load_param_into_net(
-    net: Cell, parameter_dict: dict, strict_load: bool = False, remove_redundancy: bool = False
+    net: Cell,
+    parameter_dict: dict[str, Any],
+    strict_load: bool = False,
+    remove_redundancy: bool = False,
 ) -> tuple[list[str], list[str]]:
     """Give the Parameters of a Cell the values that a dictionary has under their names.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import repeat
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -38,7 +39,9 @@ class NeedsValues(TypeError):
     """What is traced reads values."""
 
 
-def pure_function(cell: Cell, changes: bool = False) -> tuple[Callable, dict[str, jax.Array]]:
+def pure_function(
+    cell: Cell, changes: bool = False
+) -> tuple[Callable[..., Any], dict[str, jax.Array]]:
     """A Cell as a pure function on JAX arrays, and the arrays of its trainable Parameters by path.
 
     The function is `function(params, *inputs, key=None)`. Parameters and buffers that `params`

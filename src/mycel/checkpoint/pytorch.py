@@ -54,7 +54,7 @@ MISSING = "There is no file {path}."
 
 
 def load_pytorch(
-    file_name: str | os.PathLike,
+    file_name: str | os.PathLike[str],
     name_map: dict[str, str | None] | Callable[[str], str | None] | nn.Cell | None = None,
 ) -> dict[str, Parameter]:
     """Read a state dictionary of PyTorch, for `load_param_into_net`; PyTorch is not needed.

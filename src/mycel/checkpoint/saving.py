@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -30,17 +31,17 @@ _log = logging.getLogger("mycel")
 
 
 def save_checkpoint(
-    save_obj,
+    save_obj: Any,
     ckpt_file_name: str,
     integrated_save: bool = True,
     async_save: bool | str = False,
-    append_dict: dict | None = None,
+    append_dict: dict[str, Any] | None = None,
     enc_key: bytes | None = None,
     enc_mode: str = "AES-GCM",
     choice_func: Callable[[str], bool] | None = None,
     crc_check: bool = False,
     format: str = "ckpt",
-    **kwargs,
+    **kwargs: Any,
 ) -> None:
     """Save Parameters by their names to a file; a kill leaves the old file or the new one.
 

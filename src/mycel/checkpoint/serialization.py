@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mycel.checkpoint import encryption, files
@@ -55,13 +57,13 @@ def update_param(param: Parameter, new_param: Tensor, strict_load: bool = False)
 
 def exec_save(
     ckpt_file_name: str,
-    data_list: dict[str, list],
+    data_list: dict[str, list[Any]],
     enc_key: bytes | None = None,
     enc_mode: str = "AES-GCM",
     map_param_inc: bool = False,
     crc_check: bool = False,
     format: str = "ckpt",
-    remove_redundancy=None,
+    remove_redundancy: Any = None,
 ) -> None:
     """Write named lists of lengths, type and values to a file; MindSpore's `_exec_save`.
 

@@ -7,6 +7,7 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ DIFFERENT = "The state in {path} does not fit {part!r}, and nothing was changed:
 _PYTHON, _NUMPY, _THREAD, _SEEDED = "random/python", "random/numpy", "random/thread", "random/seed/"
 
 
-def save_training_state(file_name: str | os.PathLike, **parts) -> None:
+def save_training_state(file_name: str | os.PathLike[str], **parts: Any) -> None:
     """Save the state of a training run: Cells, optimisers, numbers, and all random state.
 
     A run that loads it goes on bit for bit as the one that saved it, on the same device. A kill at
@@ -75,7 +76,7 @@ def save_training_state(file_name: str | os.PathLike, **parts) -> None:
         safetensors_format.write(partial, contents | states, metadata)
 
 
-def load_training_state(file_name: str | os.PathLike, **parts) -> dict:
+def load_training_state(file_name: str | os.PathLike[str], **parts: Any) -> dict[str, Any]:
     """Give Cells, optimisers and all random state what `save_training_state` saved of them.
 
     Everything is checked before anything is changed: each Parameter and buffer must be there, in

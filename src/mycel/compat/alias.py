@@ -43,7 +43,7 @@ class Namespace(ModuleType):
         return value
 
     def __dir__(self):
-        return sorted({*self.__dict__, *public_names(self.__name__)})
+        return listed(self)
 
     def __reduce__(self):
         # As other modules: what a program sends to a worker process may speak of `mindspore`.
@@ -118,6 +118,7 @@ def explain(*modules: ModuleType) -> None:
     """Let real modules of ours answer older names too, and say what is nearest to unknown ones."""
     for module in modules:
         vars(module)["__getattr__"] = functools.partial(_answer, module)
+        vars(module)["__dir__"] = functools.partial(listed, module)
 
 
 def _answer(module: ModuleType, name: str):
@@ -141,6 +142,21 @@ def public_names(path: str) -> list[str]:
         chosen = vars(module).get("__all__")
         found.update(_own(module) if chosen is None else chosen)
     return sorted(found)
+
+
+def listed(module: ModuleType) -> list[str]:
+    """What `dir` lists of a module: what it has, what it looks up when asked, and older names."""
+    full = module.__name__
+    below = full.partition(".")[2]
+    modules = table()["modules"].items()
+    present = (
+        inner for inner, served in modules if inner and _present(served, f"{THEIRS}.{inner}")
+    )
+    paths = (*table()["names"], *table()["values"], *present)
+    split = [name.rpartition(".") for name in paths]
+    renamed = [name for parent, _, name in split if parent == below]
+    spelled = namespaces.get(below, ())
+    return sorted({*vars(module), *spelled, *public_names(full), *renamed})
 
 
 def install_as_mindspore() -> None:

@@ -13,6 +13,8 @@ import inspect
 import math
 import operator
 import re
+from collections.abc import Callable
+from typing import Any
 
 from mycel.kernel.base.errors import wrong
 
@@ -463,7 +465,7 @@ def _repeated(given, count: int):
     return tuple(given)
 
 
-def args_type_check(*type_args, **type_kwargs):
+def args_type_check(*type_args: Any, **type_kwargs: Any) -> Callable[..., Any]:
     """A decorator that checks the types of a function's arguments.
 
     Args:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ _LINEAR = (
 _SLOPE = 0.01
 
 
-def gain(nonlinearity: str, param=None) -> float:
+def gain(nonlinearity: str, param: Any = None) -> float:
     """By how much weights are enlarged to keep the variance through an activation.
 
     Args:
@@ -51,7 +52,7 @@ def gain(nonlinearity: str, param=None) -> float:
     return math.sqrt(2 / (1 + slope**2))
 
 
-def assignment(arr: np.ndarray, num) -> np.ndarray:
+def assignment(arr: np.ndarray, num: Any) -> np.ndarray:
     """Fill `arr` with a number or with another array, in place.
 
     Source: MindSpore's `mindspore.common.initializer._assignment`.
@@ -93,7 +94,7 @@ def register(*aliases: str):
     return decorate
 
 
-def random_uniform(a, b, shape) -> np.ndarray:
+def random_uniform(a: float, b: float, shape: Any) -> np.ndarray:
     """Numbers spread evenly from `a` to `b`, that `set_seed` fixes.
 
     Source: MindSpore's `mindspore.common.initializer._init_random_uniform`.
@@ -106,7 +107,7 @@ def random_uniform(a, b, shape) -> np.ndarray:
     return schemes.uniform(random_numbers(), shape, a, b)
 
 
-def random_normal(mean, sigma, shape) -> np.ndarray:
+def random_normal(mean: float, sigma: float, shape: Any) -> np.ndarray:
     """Numbers around `mean` with standard deviation `sigma`, that `set_seed` fixes.
 
     Source: MindSpore's `mindspore.common.initializer._init_random_normal`.
@@ -119,7 +120,7 @@ def random_normal(mean, sigma, shape) -> np.ndarray:
     return schemes.normal(random_numbers(), shape, sigma, mean)
 
 
-def truncated_normal(a, b, mean, sigma, shape) -> np.ndarray:
+def truncated_normal(a: float, b: float, mean: float, sigma: float, shape: Any) -> np.ndarray:
     """Normal numbers between `a` and `b`, that `set_seed` fixes.
 
     Source: MindSpore's `mindspore.common.initializer._init_truncated_normal`.

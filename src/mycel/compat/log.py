@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from mycel.kernel.base.log import LEVELS, VARIABLE, logger
 
@@ -75,7 +76,7 @@ def get_level() -> str:
     return next((number for number, known in LEVELS.items() if level <= known), "4")
 
 
-def get_log_config() -> dict:
+def get_log_config() -> dict[str, Any]:
     """What the log is configured with: GLOG_v only.
 
     Example:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import gc
 from collections.abc import Callable
+from typing import Any
 
 from mycel import ops
 from mycel.debug import runtime
@@ -62,7 +63,7 @@ class JitConfig:
         log.without_effect("JitConfig", asked)
 
 
-def lazy_inline(fn: Callable | None = None, attrs=None, policy=None):
+def lazy_inline(fn: Callable[..., Any] | None = None, attrs: Any = None, policy: Any = None) -> Any:
     """Mark a Cell's `__init__`, so that MindSpore compiles the Cell once; here nothing is needed.
 
     Args:
@@ -84,7 +85,7 @@ def lazy_inline(fn: Callable | None = None, attrs=None, policy=None):
     return lazy_inline if fn is None else fn
 
 
-def cell_attr_register(fn: Callable | None = None, attrs=None):
+def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: Any = None) -> Any:
     """Mark a Cell's `__init__`, so that MindSpore shares what it compiled; nothing is needed here.
 
     Source: MindSpore's `mindspore._extends.cell_attr_register`.
@@ -153,14 +154,14 @@ def run_check() -> None:
 
 
 def recompute(
-    block,
-    *args,
-    use_reentrant=True,
-    output_recompute=False,
-    early_stop=True,
-    context_fn=None,
-    **kwargs,
-):
+    block: Any,
+    *args: Any,
+    use_reentrant: bool = True,
+    output_recompute: bool = False,
+    early_stop: bool = True,
+    context_fn: Any = None,
+    **kwargs: Any,
+) -> Any:
     """Call a Cell, and keep nothing of it for the reverse: it is computed again there.
 
     Args:
@@ -203,7 +204,7 @@ def ms_memory_recycle() -> None:
     gc.collect()
 
 
-def set_offload_context(offload_config: dict) -> None:
+def set_offload_context(offload_config: dict[str, Any]) -> None:
     """Settings of MindSpore for moving data to the host; noted once, without effect.
 
     Example:
@@ -299,7 +300,7 @@ class PynativeExecutor:
 
 pynative_executor = PynativeExecutor()
 # Filled by programs that compile Cells themselves; nothing here reads it.
-cells_compile_cache: dict = {}
+cells_compile_cache: dict[Any, Any] = {}
 
 
 class GraphExecutor:
@@ -346,7 +347,7 @@ def _primitive(kind: type) -> Callable:
     return made
 
 
-def get_cache_prim(cls: type) -> Callable:
+def get_cache_prim(cls: type[Any]) -> Callable[..., Any]:
     """A function that makes a Primitive once for each choice of attributes, and gives it again.
 
     Source: MindSpore's `mindspore.ops._primitive_cache._get_cache_prim`.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -254,7 +255,7 @@ dtype = DType()
 _BY_KIND = {"b": bool, "i": int, "u": int, "f": float}
 
 
-def scalar_cast(input_x, input_y):
+def scalar_cast(input_x: Any, input_y: Any) -> Any:
     """A Python number as one of the kind of an element type: a bool, an int or a float.
 
     Raises:
@@ -291,7 +292,7 @@ class ScalarCast(Primitive):
         return scalar_cast(input_x, input_y)
 
 
-def scalar_to_array(input_x) -> Tensor:
+def scalar_to_array(input_x: Any) -> Tensor:
     """A number as a Tensor without dimensions; write `ops.scalar_to_tensor`.
 
     Raises:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ QuantDtype = enum.Enum(
 QuantDtype.__doc__ = "Numbers of few bits, by their words; a name only, nothing computes in them."
 
 
-def dtype_to_nptype(type_):
+def dtype_to_nptype(type_: Any) -> type[Any]:
     """The NumPy type of an element type.
 
     Source: MindSpore's `mindspore.dtype_to_nptype`.
@@ -46,7 +47,7 @@ def dtype_to_nptype(type_):
     return as_dtype(type_).numpy.type
 
 
-def dtype_to_pytype(type_) -> type:
+def dtype_to_pytype(type_: Any) -> type[Any]:
     """The Python type of the numbers of an element type.
 
     Source: MindSpore's `mindspore.dtype_to_pytype`.
@@ -63,7 +64,7 @@ def dtype_to_pytype(type_) -> type:
     return bool if kind is dtypes.bool_ else int
 
 
-def pytype_to_dtype(obj) -> DType:
+def pytype_to_dtype(obj: Any) -> DType:
     """The element type of a Python or NumPy type: `float` gives Float64, as in MindSpore.
 
     Raises:
@@ -83,7 +84,7 @@ def pytype_to_dtype(obj) -> DType:
     raise wrong(NotImplementedError, "pytype_to_dtype: obj", "the type of numbers", repr(obj))
 
 
-def get_py_obj_dtype(obj) -> DType:
+def get_py_obj_dtype(obj: Any) -> DType:
     """The element type of a number, of a Tensor, or of a NumPy number.
 
     Raises:

@@ -75,7 +75,7 @@ def _boolean(value, what: str) -> bool:
     return value
 
 
-def set_seed(seed) -> None:
+def set_seed(seed: int) -> None:
     """Choose the seed of every shuffle, sampler and random operation.
 
     Each iterator made from now on starts from it, so that two iterators over one dataset give the

@@ -12,6 +12,8 @@ import gc
 import os
 import time
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import Any
 
 import jax
 
@@ -57,7 +59,7 @@ def _peak(stats: dict, what: str, peak: str, now: str) -> int:
     return stats.get(now, 0) if whole <= _set_back.get(what, -1) else whole
 
 
-def memory_allocated(device_target=None) -> int:
+def memory_allocated(device_target: str | None = None) -> int:
     """Bytes that Tensors and programs use on the device; 0 where it does not count.
 
     Source: MindSpore's `mindspore.runtime.memory_allocated`.
@@ -69,7 +71,7 @@ def memory_allocated(device_target=None) -> int:
     return _stats(device_target).get(_USED, 0)
 
 
-def max_memory_allocated(device_target=None) -> int:
+def max_memory_allocated(device_target: str | None = None) -> int:
     """The most bytes that were used at one time; 0 where the device does not count.
 
     Source: MindSpore's `mindspore.runtime.max_memory_allocated`.
@@ -81,7 +83,7 @@ def max_memory_allocated(device_target=None) -> int:
     return _peak(_stats(device_target), "used", _PEAK, _USED)
 
 
-def memory_reserved(device_target=None) -> int:
+def memory_reserved(device_target: str | None = None) -> int:
     """Bytes that XLA holds of the device, used or not; 0 where it does not count.
 
     Source: MindSpore's `mindspore.runtime.memory_reserved`.
@@ -94,7 +96,7 @@ def memory_reserved(device_target=None) -> int:
     return stats.get(_POOL, stats.get(_USED, 0))
 
 
-def max_memory_reserved(device_target=None) -> int:
+def max_memory_reserved(device_target: str | None = None) -> int:
     """The most bytes that XLA held of the device.
 
     Source: MindSpore's `mindspore.runtime.max_memory_reserved`.
@@ -108,7 +110,7 @@ def max_memory_reserved(device_target=None) -> int:
     return _peak(stats, "held", *names)
 
 
-def reset_peak_memory_stats(device_target=None) -> None:
+def reset_peak_memory_stats(device_target: str | None = None) -> None:
     """Begin to look for the most bytes anew; only a higher peak than before is seen from then on.
 
     Source: MindSpore's `mindspore.runtime.reset_peak_memory_stats`.
@@ -120,7 +122,7 @@ def reset_peak_memory_stats(device_target=None) -> None:
     reset_max_memory_reserved(device_target)
 
 
-def reset_max_memory_allocated(device_target=None) -> None:
+def reset_max_memory_allocated(device_target: str | None = None) -> None:
     """`reset_peak_memory_stats` for the bytes used.
 
     Source: MindSpore's `mindspore.runtime.reset_max_memory_allocated`.
@@ -131,7 +133,7 @@ def reset_max_memory_allocated(device_target=None) -> None:
     _set_back["used"] = _stats(device_target).get(_PEAK, 0)
 
 
-def reset_max_memory_reserved(device_target=None) -> None:
+def reset_max_memory_reserved(device_target: str | None = None) -> None:
     """`reset_peak_memory_stats` for the bytes held.
 
     Source: MindSpore's `mindspore.runtime.reset_max_memory_reserved`.
@@ -143,7 +145,7 @@ def reset_max_memory_reserved(device_target=None) -> None:
     _set_back["held"] = stats.get(_POOL_PEAK, stats.get(_PEAK, 0))
 
 
-def memory_stats(device_target=None) -> dict:
+def memory_stats(device_target: str | None = None) -> dict[str, Any]:
     """Bytes by MindSpore's names, and below "xla" all that XLA counts.
 
     Source: MindSpore's `mindspore.runtime.memory_stats`.
@@ -164,7 +166,7 @@ def memory_stats(device_target=None) -> dict:
     }
 
 
-def memory_summary(device_target=None) -> str:
+def memory_summary(device_target: str | None = None) -> str:
     """The same as a table.
 
     Source: MindSpore's `mindspore.runtime.memory_summary`.
@@ -299,7 +301,7 @@ _stream = Stream()
 
 
 @contextlib.contextmanager
-def StreamCtx(ctx_stream):
+def StreamCtx(ctx_stream: Any) -> AbstractContextManager[None]:
     """Do the work of a block in a queue of its own: in the one there is.
 
     Source: MindSpore's `mindspore.runtime.StreamCtx`.
@@ -363,7 +365,10 @@ def set_memory(
 
 
 def set_cpu_affinity(
-    enable_affinity, affinity_cpu_list=None, module_to_cpu_dict=None, bind_file=None
+    enable_affinity: bool,
+    affinity_cpu_list: list[Any] | None = None,
+    module_to_cpu_dict: dict[str, Any] | None = None,
+    bind_file: str | None = None,
 ) -> None:
     """On which processors this process computes.
 
@@ -428,7 +433,9 @@ def set_kernel_launch_group(thread_num=2, kernel_group_num=8) -> None:
     log.note_once(f"set_kernel_launch_group({thread_num}, {kernel_group_num}) has no effect here")
 
 
-def set_kernel_launch_capture(enable_capture_graph, op_capture_skip=None) -> None:
+def set_kernel_launch_capture(
+    enable_capture_graph: bool, op_capture_skip: list[str] | None = None
+) -> None:
     """Whether launches are captured: XLA decides.
 
     Source: MindSpore's `mindspore.runtime.set_kernel_launch_capture`.

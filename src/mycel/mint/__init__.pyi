@@ -3,7 +3,6 @@
 
 from mycel.kernel.record.tensor import Tensor as Tensor
 from mycel.mint import distributed as distributed
-from mycel.mint import grids as grids
 from mycel.mint import linalg as linalg
 from mycel.mint import nn as nn
 from mycel.mint import optim as optim

@@ -5,7 +5,7 @@ from mycel import ops
 from mycel.kernel.record.tensor import Tensor
 
 
-def meshgrid(*tensors, indexing: str | None = None) -> tuple[Tensor, ...]:
+def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Every vector along a dimension of its own: the coordinates of a grid.
 
     Args:

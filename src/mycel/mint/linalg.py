@@ -2,8 +2,9 @@
 """MindSpore's `mint.linalg`: norms, inverses and decompositions of matrices."""
 
 import mycel.ops  # noqa: F401 - defines what is spelled here
-from mycel.kernel.spell import answer, namespaces
+from mycel.kernel.spell import answer as _answer
+from mycel.kernel.spell import namespaces as _namespaces
 
-answer(globals(), "mint.linalg")
+_answer(globals(), "mint.linalg")
 
-__all__ = [*namespaces["mint.linalg"]]
+__all__ = [*_namespaces["mint.linalg"]]

@@ -2,8 +2,9 @@
 """MindSpore's `mint.special`: functions of one number that also have other names."""
 
 import mycel.ops  # noqa: F401 - defines what is spelled here
-from mycel.kernel.spell import answer, namespaces
+from mycel.kernel.spell import answer as _answer
+from mycel.kernel.spell import namespaces as _namespaces
 
-answer(globals(), "mint.special")
+_answer(globals(), "mint.special")
 
-__all__ = [*namespaces["mint.special"]]
+__all__ = [*_namespaces["mint.special"]]

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of mycel.nn; written by `python -m tools.stubs`, which see."""
 
+from mindspore.nn import dynamic_lr as dynamic_lr
+from mindspore.nn import grad as grad
+from mindspore.nn import layer as layer
+from mindspore.nn import learning_rate_schedule as learning_rate_schedule
+from mindspore.nn import metrics as metrics
+from mindspore.nn import optim as optim
+from mindspore.nn import optim_ex as optim_ex
+from mindspore.nn import transformer as transformer
+from mindspore.nn import utils as utils
 from mycel.checkpoint.graph_cell import GraphCell as GraphCell
+from mycel.init.later import no_init_parameters as no_init_parameters
 from mycel.mint.nn.activation import LogSoftmax as _LogSoftmaxExt
 from mycel.mint.nn.activation import PReLU as _PReLUExt
 from mycel.mint.nn.linear import Dropout as _DropoutExt
@@ -15,19 +25,8 @@ from mycel.mint.nn.pooling import AvgPool2d as _AvgPool2dExt
 from mycel.mint.nn.pooling import AvgPool3d as _AvgPool3dExt
 from mycel.mint.nn.pooling import MaxPool2d as _MaxPool2dExt
 from mycel.nn import cell as cell
-from mycel.nn import cell_hooks as cell_hooks
-from mycel.nn import checks as checks
-from mycel.nn import containers as containers
-from mycel.nn import custom_reverse as custom_reverse
 from mycel.nn import layers as layers
 from mycel.nn import loss as loss
-from mycel.nn import loss_scale as loss_scale
-from mycel.nn import margin_loss as margin_loss
-from mycel.nn import members as members
-from mycel.nn import precision as precision
-from mycel.nn import sampled_loss as sampled_loss
-from mycel.nn import settings as settings
-from mycel.nn import state as state
 from mycel.nn import wrap as wrap
 from mycel.nn.cell import Cell as Cell
 from mycel.nn.containers import CellDict as CellDict
@@ -112,9 +111,12 @@ from mycel.nn.wrap import TrainOneStepCell as TrainOneStepCell
 from mycel.nn.wrap import WithEvalCell as WithEvalCell
 from mycel.nn.wrap import WithGradCell as WithGradCell
 from mycel.nn.wrap import WithLossCell as WithLossCell
+from mycel.optim import PUBLIC as PUBLIC
+from mycel.optim.arguments import opt_init_args_register as opt_init_args_register
 from mycel.optim.schedule import CosineDecayLR as CosineDecayLR
 from mycel.optim.schedule import ExponentialDecayLR as ExponentialDecayLR
 from mycel.optim.schedule import InverseDecayLR as InverseDecayLR
+from mycel.optim.schedule import LearningRateSchedule as LearningRateSchedule
 from mycel.optim.schedule import NaturalExpDecayLR as NaturalExpDecayLR
 from mycel.optim.schedule import PolynomialDecayLR as PolynomialDecayLR
 from mycel.optim.schedule import WarmUpLR as WarmUpLR
@@ -125,6 +127,13 @@ from mycel.optim.schedule import natural_exp_decay_lr as natural_exp_decay_lr
 from mycel.optim.schedule import piecewise_constant_lr as piecewise_constant_lr
 from mycel.optim.schedule import polynomial_decay_lr as polynomial_decay_lr
 from mycel.optim.schedule import warmup_lr as warmup_lr
+from mycel.parallel.cells import DistributedGradReducer as DistributedGradReducer
+from mycel.parallel.cells import GradAccumulationCell as GradAccumulationCell
+from mycel.parallel.cells import MicroBatchInterleaved as MicroBatchInterleaved
+from mycel.parallel.cells import PipelineCell as PipelineCell
+from mycel.parallel.cells import PipelineGradReducer as PipelineGradReducer
+from mycel.parallel.configurations import TransformerOpParallelConfig as TransformerOpParallelConfig
+from mycel.parallel.configurations import TransformerRecomputeConfig as TransformerRecomputeConfig
 from mycel.signatures.nn import ASGD as ASGD
 from mycel.signatures.nn import AdaFactor as AdaFactor
 from mycel.signatures.nn import AdaMax as AdaMax
@@ -241,7 +250,34 @@ from mycel.signatures.nn import Unfold as Unfold
 from mycel.signatures.nn import Upsample as Upsample
 from mycel.train.accumulation import ParameterUpdate as ParameterUpdate
 from mycel.train.metrics.base import EvaluationBase as EvaluationBase
+from mycel.train.metrics.base import Metric as Metric
+from mycel.train.metrics.base import rearrange_inputs as rearrange_inputs
+from mycel.train.metrics.classes import Accuracy as Accuracy
+from mycel.train.metrics.classes import F1 as F1
+from mycel.train.metrics.classes import Fbeta as Fbeta
+from mycel.train.metrics.classes import Precision as Precision
+from mycel.train.metrics.classes import Recall as Recall
+from mycel.train.metrics.classes import Top1CategoricalAccuracy as Top1CategoricalAccuracy
+from mycel.train.metrics.classes import Top5CategoricalAccuracy as Top5CategoricalAccuracy
+from mycel.train.metrics.classes import TopKCategoricalAccuracy as TopKCategoricalAccuracy
+from mycel.train.metrics.confusion import ConfusionMatrix as ConfusionMatrix
+from mycel.train.metrics.confusion import ConfusionMatrixMetric as ConfusionMatrixMetric
+from mycel.train.metrics.curves import ROC as ROC
+from mycel.train.metrics.curves import auc as auc
+from mycel.train.metrics.losses import Loss as Loss
+from mycel.train.metrics.losses import MAE as MAE
+from mycel.train.metrics.losses import MSE as MSE
+from mycel.train.metrics.losses import Perplexity as Perplexity
+from mycel.train.metrics.names import get_metric_fn as get_metric_fn
 from mycel.train.metrics.names import get_metrics as get_metrics
+from mycel.train.metrics.names import names as names
+from mycel.train.metrics.occlusion import OcclusionSensitivity as OcclusionSensitivity
+from mycel.train.metrics.similarity import BleuScore as BleuScore
+from mycel.train.metrics.similarity import CosineSimilarity as CosineSimilarity
+from mycel.train.metrics.similarity import Dice as Dice
+from mycel.train.metrics.surfaces import HausdorffDistance as HausdorffDistance
+from mycel.train.metrics.surfaces import MeanSurfaceDistance as MeanSurfaceDistance
+from mycel.train.metrics.surfaces import RootMeanSquareDistance as RootMeanSquareDistance
 AvgPool1dExt = _AvgPool1dExt
 AvgPool2dExt = _AvgPool2dExt
 AvgPool3dExt = _AvgPool3dExt

@@ -328,7 +328,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return overflow
 
 
-def gradient_overflow(grad) -> Tensor:
+def gradient_overflow(grad: Any) -> Tensor:
     """1 in Float32 if a gradient is infinite or no number anywhere, else 0; of shape (1,).
 
     Source: MindSpore's `mindspore.nn.wrap.loss_scale._grad_overflow`.

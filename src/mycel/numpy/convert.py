@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mycel import ops
@@ -29,7 +31,7 @@ _ROOMY = {int: {"int32", "int64", "float16", "bfloat16", "float32", "float64"},
                   "float64"}}  # fmt: skip
 
 
-def as_tensor(value, name: str = "An argument") -> Tensor:
+def as_tensor(value: Any, name: str = "An argument") -> Tensor:
     """A Tensor as it is; Python numbers and nested lists of them as Bool, Int32 or Float32.
 
     Tensors in a list are joined by operators, so that gradients reach them.

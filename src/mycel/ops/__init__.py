@@ -8,7 +8,9 @@ from mycel.kernel.differentiate.api import (
     stop_gradient,
     value_and_grad,
 )
-from mycel.kernel.spell import Primitive, answer, namespaces
+from mycel.kernel.spell import Primitive
+from mycel.kernel.spell import answer as _answer
+from mycel.kernel.spell import namespaces as _namespaces
 from mycel.ops.array import (
     arrangements,
     bands,
@@ -143,7 +145,7 @@ from mycel.ops.user.user_primitive import (
 from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp
 from mycel.transform.vmap import vmap
 
-answer(globals(), "ops")
+_answer(globals(), "ops")
 
 __all__ = [
     "ForiLoop",
@@ -212,5 +214,5 @@ __all__ = [
     "fori_loop",
     "scan",
     "while_loop",
-    *namespaces["ops"],
+    *_namespaces["ops"],
 ]

@@ -1,6 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of mycel.ops; written by `python -m tools.stubs`, which see."""
 
+from _operator import add as _string_concat
+from _operator import eq as _bool_eq
+from _operator import eq as _list_equal
+from _operator import eq as _string_eq
+from _operator import eq as _tuple_equal
+from _operator import getitem as _dict_getitem
+from _operator import getitem as _list_getitem
+from _operator import getitem as _tuple_getitem
+from _operator import is_ as is_
+from _operator import is_not as is_not
+from _operator import not_ as _bool_not
+from builtins import len as _list_len
+from builtins import len as _tuple_len
+from builtins import slice as _make_slice
+from math import prod as _shape_mul
+from mindspore.ops import auto_generate as auto_generate
+from mindspore.ops import communication as communication
+from mindspore.ops import function as function
+from mindspore.ops import functional as functional
+from mindspore.ops import operations as operations
+from mindspore.ops import primitive as primitive
 from mycel.compat.operators import ControlDepend as ControlDepend
 from mycel.compat.operators import Load as Load
 from mycel.compat.operators import ScalarCast as ScalarCast
@@ -18,17 +39,13 @@ from mycel.kernel.differentiate.api import stop_gradient as stop_gradient
 from mycel.kernel.differentiate.api import value_and_grad as value_and_grad
 from mycel.kernel.record.tensor import Tensor as Tensor
 from mycel.kernel.spell.primitive import Primitive as Primitive
+from mycel.kernel.spell.primitive import Primitive as _Primitive
 from mycel.ops import array as array
-from mycel.ops import collectives as collectives
-from mycel.ops import common as common
-from mycel.ops import data_queue as data_queue
 from mycel.ops import math as math
 from mycel.ops import nn as nn
-from mycel.ops import processes as processes
 from mycel.ops import random as random
 from mycel.ops import sparse as sparse
 from mycel.ops import spelled as spelled
-from mycel.ops import summary as summary
 from mycel.ops import update as update
 from mycel.ops import user as user
 from mycel.ops.array.casting import mixed_precision_cast as mixed_precision_cast
@@ -61,6 +78,7 @@ from mycel.ops.summary import TensorSummary as TensorSummary
 from mycel.ops.update.overflow import NPUAllocFloatStatus as NPUAllocFloatStatus
 from mycel.ops.update.overflow import NPUClearFloatStatus as NPUClearFloatStatus
 from mycel.ops.update.overflow import NPUGetFloatStatus as NPUGetFloatStatus
+from mycel.ops.user import composite as composite
 from mycel.ops.user.composite import HyperMap as HyperMap
 from mycel.ops.user.composite import Map as Map
 from mycel.ops.user.composite import MultitypeFuncGraph as MultitypeFuncGraph
@@ -86,9 +104,145 @@ from mycel.ops.user.user_primitive import PrimitiveWithCheck as PrimitiveWithChe
 from mycel.ops.user.user_primitive import PrimitiveWithInfer as PrimitiveWithInfer
 from mycel.ops.user.user_primitive import PyFunc as PyFunc
 from mycel.ops.user.user_primitive import prim_attr_register as prim_attr_register
+from mycel.signatures.mint import add as _add_ext
+from mycel.signatures.mint import bmm as _bmm_ext
+from mycel.signatures.mint import chunk as _chunk_ext
+from mycel.signatures.mint import cumsum as _cumsum_ext
+from mycel.signatures.mint import matmul as _matmul_ext
+from mycel.signatures.mint import mean as _mean_ext
+from mycel.signatures.mint import prod as _prod_ext
+from mycel.signatures.mint import sort as _sort_ext
+from mycel.signatures.mint import stack as _stack_ext
+from mycel.signatures.mint import sub as _sub_ext
+from mycel.signatures.mint import sum as _sum_ext
+from mycel.signatures.mint import topk as _topk_ext
 from mycel.signatures.ops import *
+from mycel.signatures.ops import Add as _TensorAdd
+from mycel.signatures.ops import FastGeLU as _FastGelu
+from mycel.signatures.ops import GeLU as _Gelu
+from mycel.signatures.ops import Stack as _Pack
+from mycel.signatures.ops import Unstack as _Unpack
+from mycel.signatures.ops import add as _hyper_add
+from mycel.signatures.ops import add as _tensor_add
+from mycel.signatures.ops import div as _tensor_div
+from mycel.signatures.ops import exp as _tensor_exp
+from mycel.signatures.ops import expm1 as _tensor_expm1
+from mycel.signatures.ops import floor_div as _floordiv
+from mycel.signatures.ops import floor_div as _tensor_floordiv
+from mycel.signatures.ops import floor_mod as _floormod
+from mycel.signatures.ops import floor_mod as _tensor_mod
+from mycel.signatures.ops import ge as _tensor_ge
+from mycel.signatures.ops import gt as _tensor_gt
+from mycel.signatures.ops import le as _tensor_le
+from mycel.signatures.ops import lt as _tensor_lt
+from mycel.signatures.ops import mul as _tensor_mul
+from mycel.signatures.ops import pow as _pows
+from mycel.signatures.ops import pow as _tensor_pow
+from mycel.signatures.ops import slice as _tensor_slice
+from mycel.signatures.ops import sub as _tensor_sub
 from mycel.transform.jacobian import jacfwd as jacfwd
 from mycel.transform.jacobian import jacrev as jacrev
 from mycel.transform.jacobian import jvp as jvp
 from mycel.transform.jacobian import vjp as vjp
 from mycel.transform.vmap import vmap as vmap
+from typing import Any as _Any
+FastGelu = _FastGelu
+Gelu = _Gelu
+Pack = _Pack
+TensorAdd = _TensorAdd
+Unpack = _Unpack
+add_ext = _add_ext
+bmm_ext = _bmm_ext
+bool_eq = _bool_eq
+bool_not = _bool_not
+chunk_ext = _chunk_ext
+class AddExt(_Primitive): ...
+class ArgMaxExt(_Primitive): ...
+class ArgMinExt(_Primitive): ...
+class BatchMatMulExt(_Primitive): ...
+class Clone(_Primitive): ...
+class CumsumExt(_Primitive): ...
+class FmodScalar(_Primitive): ...
+class IndexSelect(_Primitive): ...
+class MatMulExt(_Primitive): ...
+class MaxDim(_Primitive): ...
+class MeanExt(_Primitive): ...
+class MinDim(_Primitive): ...
+class OnesLikeExt(_Primitive): ...
+class Outer(_Primitive): ...
+class ProdExt(_Primitive): ...
+class SortExt(_Primitive): ...
+class SplitWithSize(_Primitive): ...
+class SubExt(_Primitive): ...
+class SumExt(_Primitive): ...
+class TopkExt(_Primitive): ...
+class ZerosLikeExt(_Primitive): ...
+cumsum_ext = _cumsum_ext
+def bool_and(x: _Any, y: _Any) -> _Any: ...
+def bool_or(x: _Any, y: _Any) -> _Any: ...
+def dict_setitem(sequence: _Any, index: _Any, value: _Any) -> _Any: ...
+def in_dict(key: _Any, dictionary: _Any) -> _Any: ...
+def list_setitem(sequence: _Any, index: _Any, value: _Any) -> _Any: ...
+def make_dict(keys: _Any, values: _Any) -> _Any: ...
+def make_list(*members: _Any) -> _Any: ...
+def make_range(*bounds: _Any) -> _Any: ...
+def make_tuple(*members: _Any) -> _Any: ...
+def not_in_dict(key: _Any, dictionary: _Any) -> _Any: ...
+def scalar_add(x: _Any, y: _Any) -> _Any: ...
+def scalar_div(x: _Any, y: _Any) -> _Any: ...
+def scalar_eq(x: _Any, y: _Any) -> _Any: ...
+def scalar_floordiv(x: _Any, y: _Any) -> _Any: ...
+def scalar_ge(x: _Any, y: _Any) -> _Any: ...
+def scalar_gt(x: _Any, y: _Any) -> _Any: ...
+def scalar_le(x: _Any, y: _Any) -> _Any: ...
+def scalar_log(x: _Any) -> _Any: ...
+def scalar_lt(x: _Any, y: _Any) -> _Any: ...
+def scalar_max(x: _Any, y: _Any) -> _Any: ...
+def scalar_min(x: _Any, y: _Any) -> _Any: ...
+def scalar_mod(x: _Any, y: _Any) -> _Any: ...
+def scalar_mul(x: _Any, y: _Any) -> _Any: ...
+def scalar_ne(x: _Any, y: _Any) -> _Any: ...
+def scalar_pow(x: _Any, y: _Any) -> _Any: ...
+def scalar_sub(x: _Any, y: _Any) -> _Any: ...
+def scalar_uadd(x: _Any) -> _Any: ...
+def scalar_usub(x: _Any) -> _Any: ...
+def tuple_div(x: _Any, y: _Any) -> _Any: ...
+def tuple_reversed(members: _Any) -> _Any: ...
+def tuple_setitem(sequence: _Any, index: _Any, value: _Any) -> _Any: ...
+dict_getitem = _dict_getitem
+floordiv = _floordiv
+floormod = _floormod
+hyper_add = _hyper_add
+list_equal = _list_equal
+list_getitem = _list_getitem
+list_len = _list_len
+make_slice = _make_slice
+matmul_ext = _matmul_ext
+mean_ext = _mean_ext
+pows = _pows
+prod_ext = _prod_ext
+shape_mul = _shape_mul
+sort_ext = _sort_ext
+stack_ext = _stack_ext
+string_concat = _string_concat
+string_eq = _string_eq
+sub_ext = _sub_ext
+sum_ext = _sum_ext
+tensor_add = _tensor_add
+tensor_div = _tensor_div
+tensor_exp = _tensor_exp
+tensor_expm1 = _tensor_expm1
+tensor_floordiv = _tensor_floordiv
+tensor_ge = _tensor_ge
+tensor_gt = _tensor_gt
+tensor_le = _tensor_le
+tensor_lt = _tensor_lt
+tensor_mod = _tensor_mod
+tensor_mul = _tensor_mul
+tensor_pow = _tensor_pow
+tensor_slice = _tensor_slice
+tensor_sub = _tensor_sub
+topk_ext = _topk_ext
+tuple_equal = _tuple_equal
+tuple_getitem = _tuple_getitem
+tuple_len = _tuple_len

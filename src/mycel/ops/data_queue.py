@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ COLUMN = (
 )
 
 
-def feed_queue(shared_name: str, rows: Iterable | None) -> None:
+def feed_queue(shared_name: str, rows: Iterable[Any] | None) -> None:
     """Give the data queue of this name its rows, which `GetNext` takes one by one.
 
     Rows that were left are dropped. The iterator runs as if on a thread of its own, on the thread

@@ -11,7 +11,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 
 
-def opt_init_args_register(fn: Callable) -> Callable:
+def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
     """Keep the arguments of an optimiser's `__init__`; a decorator for it.
 
     The optimiser then has `init_params`, a dictionary of its Parameters, `init_learning_rate`

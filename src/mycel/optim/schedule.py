@@ -268,7 +268,12 @@ def _checked(learning_rate, decay_rate, is_stair, owner: str) -> None:
 
 
 def exponential_decay_lr(
-    learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False
+    learning_rate: float,
+    decay_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    is_stair: bool = False,
 ) -> list[float]:
     """learning_rate · decay_rate ^ (epoch / decay_epoch) for every step.
 
@@ -291,7 +296,12 @@ def exponential_decay_lr(
 
 
 def natural_exp_decay_lr(
-    learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False
+    learning_rate: float,
+    decay_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    is_stair: bool = False,
 ) -> list[float]:
     """learning_rate · exp(-decay_rate · epoch) for every step; stairs of decay_epoch epochs.
 
@@ -311,7 +321,12 @@ def natural_exp_decay_lr(
 
 
 def inverse_decay_lr(
-    learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False
+    learning_rate: float,
+    decay_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    is_stair: bool = False,
 ) -> list[float]:
     """learning_rate / (1 + decay_rate · epoch / decay_epoch) for every step.
 
@@ -330,7 +345,9 @@ def inverse_decay_lr(
     return _per_epoch(total_step, step_per_epoch, decay_epoch, rate_at, "inverse_decay_lr")
 
 
-def cosine_decay_lr(min_lr, max_lr, total_step, step_per_epoch, decay_epoch) -> list[float]:
+def cosine_decay_lr(
+    min_lr: float, max_lr: float, total_step: int, step_per_epoch: int, decay_epoch: int
+) -> list[float]:
     """Half a cosine wave from max_lr to min_lr over decay_epoch epochs, for every step.
 
     Source: MindSpore's `mindspore.nn.cosine_decay_lr`.
@@ -349,13 +366,13 @@ def cosine_decay_lr(min_lr, max_lr, total_step, step_per_epoch, decay_epoch) -> 
 
 
 def polynomial_decay_lr(
-    learning_rate,
-    end_learning_rate,
-    total_step,
-    step_per_epoch,
-    decay_epoch,
-    power,
-    update_decay_epoch=False,
+    learning_rate: float,
+    end_learning_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    power: float,
+    update_decay_epoch: bool = False,
 ) -> list[float]:
     """From learning_rate to end_learning_rate as a power of the epochs left, for every step.
 
@@ -381,7 +398,9 @@ def polynomial_decay_lr(
     return _per_epoch(total_step, step_per_epoch, decay_epoch, rate_at, owner)
 
 
-def warmup_lr(learning_rate, total_step, step_per_epoch, warmup_epoch) -> list[float]:
+def warmup_lr(
+    learning_rate: float, total_step: int, step_per_epoch: int, warmup_epoch: int
+) -> list[float]:
     """learning_rate · epoch / warmup_epoch, at most learning_rate, for every step.
 
     Source: MindSpore's `mindspore.nn.warmup_lr`.
@@ -400,7 +419,9 @@ def warmup_lr(learning_rate, total_step, step_per_epoch, warmup_epoch) -> list[f
     )
 
 
-def piecewise_constant_lr(milestone, learning_rates) -> list[float]:
+def piecewise_constant_lr(
+    milestone: list[int] | tuple[int, ...], learning_rates: list[float] | tuple[float, ...]
+) -> list[float]:
     """learning_rates[i] for every step below milestone[i].
 
     Raises:

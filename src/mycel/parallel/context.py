@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import difflib
+from typing import Any
 
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
@@ -161,7 +162,7 @@ _server = Settings("set_ps_context", _SERVER)
 _cost_model = Settings("set_cost_model_context", _COST_MODEL)
 
 
-def set_auto_parallel_context(**kwargs) -> None:
+def set_auto_parallel_context(**kwargs: Any) -> None:
     """Keep settings for several devices; there is one.
 
     Args:
@@ -265,7 +266,7 @@ def auto_parallel_context() -> AutoParallelContext:
     return _context
 
 
-def set_algo_parameters(**kwargs) -> None:
+def set_algo_parameters(**kwargs: Any) -> None:
     """Keep parameters of MindSpore's search for a division of the work; there is none.
 
     Source: MindSpore's `mindspore.set_algo_parameters`.
@@ -300,7 +301,7 @@ def reset_algo_parameters() -> None:
     _algorithm.reset()
 
 
-def set_ps_context(**kwargs) -> None:
+def set_ps_context(**kwargs: Any) -> None:
     """Keep settings for a parameter server, of which there is none.
 
     Raises:

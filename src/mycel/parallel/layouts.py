@@ -110,7 +110,9 @@ def _check_all(given, kind: type, what: str) -> None:
         raise wrong(TypeError, what, f"all {kind.__name__}", repr(given))
 
 
-def shard(fn: Callable, in_strategy, out_strategy=None, parameter_plan=None) -> Callable:
+def shard(
+    fn: Callable[..., Any], in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None
+) -> Callable[..., Any]:
     """A function with its inputs divided among devices: on one device, the function itself.
 
     Args:
@@ -218,7 +220,7 @@ _NOTED = frozenset(
 )
 
 
-def sync_pipeline_shared_parameters(net) -> None:
+def sync_pipeline_shared_parameters(net: Any) -> None:
     """Give Parameters that stages share one value; there is one stage.
 
     Source: MindSpore's `mindspore.sync_pipeline_shared_parameters`.

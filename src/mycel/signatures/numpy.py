@@ -13,7 +13,7 @@ from mycel.numpy.choosing import (
     unravel_index, where,
 )
 from mycel.numpy.creation import (
-    arange, array, asarray, asfarray, empty, empty_like, full, full_like, geomspace, linspace,
+    arange, array, asarray, asfarray, copy, empty, empty_like, full, full_like, geomspace, linspace,
     logspace, ones, ones_like, rand, randint, randn, zeros, zeros_like,
 )
 from mycel.numpy.differences import (
@@ -23,10 +23,10 @@ from mycel.numpy.dtypes import (
     promote_types, result_type,
 )
 from mycel.numpy.elementwise import (
-    abs, abs as absolute, abs as fabs, arccos, arccosh, arcsin, arcsinh, arctan, arctanh, cbrt,
-    ceil, cos, cosh, deg2rad, deg2rad as radians, exp, exp2, expm1, fix, floor, log, log10, log1p,
-    log2, negative, positive, rad2deg, reciprocal, rint, sign, sin, sinh, sqrt, square, tan, tanh,
-    trunc,
+    abs, abs as absolute, abs as fabs, arccos, arccosh, arcsin, arcsinh, arctan, arctanh, around,
+    around as round, cbrt, ceil, cos, cosh, deg2rad, deg2rad as radians, exp, exp2, expm1, fix,
+    floor, log, log10, log1p, log2, negative, positive, rad2deg, reciprocal, rint, sign, sin, sinh,
+    sqrt, square, tan, tanh, trunc,
 )
 from mycel.numpy.grids import (
     bartlett, blackman, diag, diag_indices, diagflat, diagonal, eye, hamming, hanning, identity,
@@ -45,7 +45,7 @@ from mycel.numpy.logic import (
     logical_xor, not_equal, signbit, sometrue,
 )
 from mycel.numpy.products import (
-    cross, dot, inner, kron, matmul, multi_dot, norm, outer, tensordot,
+    cross, dot, inner, kron, matmul, matrix_power, multi_dot, norm, outer, tensordot,
 )
 from mycel.numpy.reduction import (
     amax, amax as max, amin, amin as min, argmax, argmin, count_nonzero, cumprod, cumsum, mean,

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from functools import wraps
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -227,7 +228,7 @@ def as_sink_size(value, what: str) -> int:
     return value
 
 
-def connect_network_with_dataset(network, dataset_helper: DatasetHelper):
+def connect_network_with_dataset(network: Any, dataset_helper: DatasetHelper) -> Any:
     """The network itself: the batches come out of the helper.
 
     Source: MindSpore's `mindspore.connect_network_with_dataset`, whose network fetches its data.
@@ -244,7 +245,13 @@ def connect_network_with_dataset(network, dataset_helper: DatasetHelper):
     return network
 
 
-def data_sink(fn, dataset, sink_size=1, jit_config=None, input_signature=None):
+def data_sink(
+    fn: Callable[..., Any],
+    dataset: Any,
+    sink_size: int = 1,
+    jit_config: Any = None,
+    input_signature: Any = None,
+) -> Callable[..., Any]:
     """A function that takes its batches from a dataset: each call runs `fn` `sink_size` times.
 
     Behind the last batch of the dataset the first one follows again.

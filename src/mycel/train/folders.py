@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import Any
 
 from mycel.kernel.base.errors import wrong
 
 
-def make_directory(path, arg_name: str = "path") -> str:
+def make_directory(path: Any, arg_name: str = "path") -> str:
     """The full path of a folder, which is made if it is not there.
 
     Raises:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -71,7 +71,12 @@ class Pullback:
         return (rest[0] if len(rest) == 1 else rest,)
 
 
-def vjp(fn, *inputs, weights=None, has_aux: bool = False):
+def vjp(
+    fn: Callable[..., Any],
+    *inputs: Any,
+    weights: Sequence[Any] | None = None,
+    has_aux: bool = False,
+) -> Any:
     """The result of `fn`, and a function from gradients of it to those of its inputs.
 
     Args:
@@ -102,7 +107,7 @@ def vjp(fn, *inputs, weights=None, has_aux: bool = False):
     return (pull.result, pull, *pull.others)
 
 
-def jvp(fn, inputs, v, has_aux: bool = False):
+def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> Any:
     """The result of `fn`, and how it changes along a direction of its inputs.
 
     Two reverses give it: the one of `fn` is linear in the gradient it is given, and its own reverse
@@ -147,7 +152,9 @@ def _push(pull: Pullback) -> Pullback:
     return Pullback(Derivative(lambda *seeds: pull(*seeds), "all", None, "inputs"), start)
 
 
-def jacrev(fn, grad_position=0, has_aux: bool = False):
+def jacrev(
+    fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """A function that returns the Jacobian of `fn`, by one reverse for all elements of an output.
 
     Args:
@@ -175,7 +182,9 @@ def jacrev(fn, grad_position=0, has_aux: bool = False):
     return _Jacobian(fn, grad_position, has_aux, _by_outputs)
 
 
-def jacfwd(fn, grad_position=0, has_aux: bool = False):
+def jacfwd(
+    fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """A function that returns the Jacobian of `fn`, by one product for all elements of an input.
 
     As `jacrev`, and cheaper where there are more outputs than inputs.

@@ -3,10 +3,10 @@
 
 
 from mycel.train import *
-from mindspore.train.callback import _callback as _callback
-from mindspore.train.callback import _checkpoint as _checkpoint
-from mindspore.train.callback import _loss_monitor as _loss_monitor
-from mindspore.train.callback import _time_monitor as _time_monitor
+from mindspore.train.callback import _callback as _callback  # pyright: ignore[reportPrivateUsage]
+from mindspore.train.callback import _checkpoint as _checkpoint  # pyright: ignore[reportPrivateUsage]
+from mindspore.train.callback import _loss_monitor as _loss_monitor  # pyright: ignore[reportPrivateUsage]
+from mindspore.train.callback import _time_monitor as _time_monitor  # pyright: ignore[reportPrivateUsage]
 from mycel.train.callbacks.base import InternalCallbackParam as __InternalCallbackParam
 _InternalCallbackParam = __InternalCallbackParam
 from mycel.train.callbacks.base import CallbackManager as __CallbackManager

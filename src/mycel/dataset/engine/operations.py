@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pathlib
+from typing import Any
 
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.log import older
@@ -299,7 +300,7 @@ class Operations:
         given["save"](self, str(file_name), num_files)
 
 
-def zip(datasets):
+def zip(datasets: Any) -> Any:
     """Rows of several datasets side by side, as long as all have some.
 
     Args:

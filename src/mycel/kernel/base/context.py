@@ -7,6 +7,7 @@ import difflib
 import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from mycel.kernel.base import backend, errors, log
 from mycel.kernel.base.places import user_place
@@ -56,7 +57,7 @@ class Context:
 context = Context()
 
 
-def set_context(**settings) -> None:
+def set_context(**settings: Any) -> None:
     """Set how programs run; MindSpore's `mindspore.set_context`.
 
     Args:

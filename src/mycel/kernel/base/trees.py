@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from typing import Any
 
 
-def tree_map(function: Callable, tree):
+def tree_map(function: Callable, tree) -> Any:
     """A copy of `tree` with `function` applied to every leaf."""
     if tree.__class__ is tuple:
         return tuple([tree_map(function, branch) for branch in tree])
@@ -24,7 +25,7 @@ def tree_map(function: Callable, tree):
     return function(tree)
 
 
-def tree_exchange(function: Callable, tree):
+def tree_exchange(function: Callable, tree) -> Any:
     """`tree_map` that leaves alone what does not change: a container is copied only if `function`
     gives another object for a leaf in it."""
     if not isinstance(tree, (tuple, list, dict)):

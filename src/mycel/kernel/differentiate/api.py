@@ -436,7 +436,7 @@ def check_positions(grad_position) -> None:
         )
 
 
-def get_grad(gradients, identifier):
+def get_grad(gradients: Any, identifier: Any) -> Any:
     """The gradient of one input position or Parameter out of what `return_ids=True` gave.
 
     Raises:
@@ -511,7 +511,7 @@ _RETURNS = {
 }
 
 
-def stop_gradient(value):
+def stop_gradient(value: Any) -> Any:
     """The same values, through which no gradient flows; MindSpore's `ops.stop_gradient`.
 
     Example:

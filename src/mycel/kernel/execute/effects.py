@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mycel.kernel.base.trees import tree_leaves, tree_map
 from mycel.kernel.execute.notes import Slot, same, same_function
@@ -95,7 +95,7 @@ def shown(capture, tree):
     return tree_map(show, tree)
 
 
-def every_call(function: Callable) -> Callable:
+def every_call(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a function that runs at every call of a compiled one, on real values.
 
     Inside `@jit` a function's Python runs only while it is being recorded; one marked like this

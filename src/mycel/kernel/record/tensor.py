@@ -349,7 +349,12 @@ class Tensor(TensorMethods):
 
 
 def tensor(
-    input_data=None, dtype=None, shape=None, init=None, const_arg=False, device=None
+    input_data: Any = None,
+    dtype: Any = None,
+    shape: Any = None,
+    init: Any = None,
+    const_arg: bool = False,
+    device: Any = None,
 ) -> Tensor:
     """A new Tensor; what `Tensor(...)` makes.
 

@@ -1,14 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of mycel.mint.nn; written by `python -m tools.stubs`, which see."""
 
-from mycel.mint.nn import activation as activation
-from mycel.mint.nn import convolution as convolution
 from mycel.mint.nn import functional as functional
-from mycel.mint.nn import linear as linear
-from mycel.mint.nn import loss as loss
-from mycel.mint.nn import normalization as normalization
-from mycel.mint.nn import padding as padding
-from mycel.mint.nn import pooling as pooling
 from mycel.mint.nn.activation import LogSoftmax as LogSoftmax
 from mycel.mint.nn.activation import ReLU6 as ReLU6
 from mycel.mint.nn.activation import SELU as SELU

@@ -2,8 +2,9 @@
 """MindSpore's `mint.nn.functional`: network operators, spelled as PyTorch spells them."""
 
 import mycel.ops  # noqa: F401 - defines what is spelled here
-from mycel.kernel.spell import answer, namespaces
+from mycel.kernel.spell import answer as _answer
+from mycel.kernel.spell import namespaces as _namespaces
 
-answer(globals(), "mint.nn.functional")
+_answer(globals(), "mint.nn.functional")
 
-__all__ = [*namespaces["mint.nn.functional"]]
+__all__ = [*_namespaces["mint.nn.functional"]]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel import ops
 from mycel.init import initializer
 from mycel.kernel.base.dtypes import float32
@@ -580,7 +582,7 @@ ACTIVATIONS: dict[str, type[Cell]] = {
 }
 
 
-def get_activation(name, prim_name=None):
+def get_activation(name: Any, prim_name: str | None = None) -> Cell | None:
     """A new activation Cell by its name; None gives None.
 
     Raises:

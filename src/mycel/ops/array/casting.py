@@ -232,7 +232,7 @@ def is_signed(x) -> bool:
     return x.dtype.numpy.kind not in "bu"
 
 
-def mixed_precision_cast(dst_dtype, x) -> Any:
+def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
     """The real Tensors of nested tuples in another element type; other things as they are.
 
     Source: MindSpore's `mindspore.ops.mixed_precision_cast`.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -195,7 +196,7 @@ def meshgrid_of(inputs, indexing="xy") -> tuple[Tensor, ...]:
     return _meshgrid(inputs, indexing)
 
 
-def meshgrid(*inputs, indexing="xy"):
+def meshgrid(*inputs: Tensor, indexing: str = "xy") -> Any:
     """Coordinates of a grid: for every vector a Tensor over all of them.
 
     Args:
@@ -235,7 +236,7 @@ def blocks(*tensors):
     return jnp.concatenate(rows)
 
 
-def block_diag(*inputs):
+def block_diag(*inputs: Tensor) -> Any:
     """Matrices along the diagonal of zeros.
 
     Source: MindSpore's `ops.block_diag`.

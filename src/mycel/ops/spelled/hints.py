@@ -18,7 +18,13 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
 
 
-def constexpr(fn: Any = None, get_instance=True, name=None, reuse_result=True, check=True) -> Any:
+def constexpr(
+    fn: Any = None,
+    get_instance: bool = True,
+    name: str | None = None,
+    reuse_result: bool = True,
+    check: bool = True,
+) -> Any:
     """Mark a function that MindSpore's compiler calls with constants; here a function as it is.
 
     Args:
@@ -65,7 +71,7 @@ def jit_class(cls: type) -> type:
     return cls
 
 
-def mutable(input_data, dynamic_len: bool = False):
+def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
     """The same data; MindSpore's compiler would else take it for constants.
 
     Here Tensors are never constants, and a number that changes recompiles nothing while it is only
@@ -102,7 +108,7 @@ def _check_mutable(data) -> None:
         raise wrong(TypeError, "The data given to mutable", expected, type(data).__name__)
 
 
-def is_tensor(obj) -> bool:
+def is_tensor(obj: Any) -> bool:
     """Whether an object is a Tensor.
 
     Source: MindSpore's `mindspore.is_tensor`, `mindspore.ops.is_tensor`.
@@ -114,7 +120,7 @@ def is_tensor(obj) -> bool:
     return isinstance(obj, Tensor)
 
 
-def tuple_to_array(input_x) -> Tensor:
+def tuple_to_array(input_x: Any) -> Tensor:
     """A tuple of numbers as a Tensor: Int64 for integers, Float32 if one of them is real.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -260,7 +261,7 @@ class Partial(Primitive):
 partial = Partial()
 
 
-def add_flags(fn=None, **flags):
+def add_flags(fn: Any = None, **flags: Any) -> Any:
     """Keep flags with a function or Cell, as MindSpore's compiler reads them; also a decorator.
 
     Source: MindSpore's `mindspore.ops.add_flags`.
@@ -282,7 +283,7 @@ def add_flags(fn=None, **flags):
     return fn
 
 
-def core(fn=None, **flags):
+def core(fn: Any = None, **flags: Any) -> Any:
     """`add_flags` with the flag `core`; of older MindSpore versions, and without effect here.
 
     Example:

@@ -8,6 +8,7 @@ reads of a Tensor is compared at each replay. There is no rolled form.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
@@ -15,7 +16,7 @@ from mycel.kernel.spell import Primitive
 from mycel.ops.math.decompositions import condition_number
 
 
-def cond(A, p=None, *rest):
+def cond(A: Any, p: Any = None, *rest: Any) -> Any:
     """The condition number of matrices; or, given functions, what one of two branches returns.
 
     `cond(A, p)` is the norm of square matrices times that of their inverses. As in other
@@ -54,7 +55,7 @@ def cond(A, p=None, *rest):
     return condition_number(A, order=p)
 
 
-def while_loop(cond_func: Callable, loop_func: Callable, init_val):
+def while_loop(cond_func: Callable[..., Any], loop_func: Callable[..., Any], init_val: Any) -> Any:
     """Apply `loop_func` to a value as long as `cond_func` of it is true.
 
     Raises:
@@ -74,7 +75,9 @@ def while_loop(cond_func: Callable, loop_func: Callable, init_val):
     return value
 
 
-def fori_loop(lower, upper, loop_func: Callable, init_val, unroll: bool = True):
+def fori_loop(
+    lower: Any, upper: Any, loop_func: Callable[..., Any], init_val: Any, unroll: bool = True
+) -> Any:
     """Apply `loop_func(i, value)` for each integer from `lower` up to, not with, `upper`.
 
     Args:
@@ -100,7 +103,13 @@ def fori_loop(lower, upper, loop_func: Callable, init_val, unroll: bool = True):
     return value
 
 
-def scan(loop_func: Callable, init, xs, length: int | None = None, unroll: bool = True):
+def scan(
+    loop_func: Callable[..., Any],
+    init: Any,
+    xs: Any,
+    length: int | None = None,
+    unroll: bool = True,
+) -> tuple[Any, list[Any]]:
     """Apply `loop_func(carry, x)` to each member of `xs`; it returns the next carry and a result.
 
     Args:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ NO_REVERSE = (
 )
 
 
-def custom_op(function: Callable) -> Callable:
+def custom_op(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make an operator of a plain JAX function.
 
     Positional parameters are arrays, those after `*` are static: every value of a static one is

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 from mycel.kernel.base.errors import wrong
 
@@ -143,7 +144,7 @@ class CustomRegOp:
         }
 
 
-def custom_info_register(*reg_info) -> Callable:
+def custom_info_register(*reg_info: Any) -> Callable[..., Any]:
     """Keep descriptions with the function of an operator, under `reg_info`.
 
     Raises:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
@@ -23,7 +24,7 @@ NO_KERNEL = (
 )
 
 
-def prim_attr_register(fn: Callable) -> Callable:
+def prim_attr_register(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Keep the arguments of a Primitive's `__init__` as its attributes; a decorator for it.
 
     Source: MindSpore's `mindspore.ops.prim_attr_register`.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import Any
 
 import numpy as np
 
@@ -234,7 +235,7 @@ class RunContext:
         return self._stop_requested
 
 
-def handle_loss(loss):
+def handle_loss(loss: Any) -> Any:
     """The loss out of what a step returned: the mean of a Tensor as a number, or the first Tensor
     of a tuple.
 

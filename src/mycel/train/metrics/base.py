@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ EVAL_TYPES = ("classification", "multilabel")
 NO_DATA = "{name}.eval: there is no data yet; call update first."
 
 
-def rearrange_inputs(func):
+def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
     """Let an `update` take its inputs in the order of `set_indexes`.
 
     Source: MindSpore's `mindspore.train.rearrange_inputs`.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mycel.kernel.base.errors import wrong
@@ -100,7 +102,7 @@ def _curve(scores, classes, positive) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return false / false[-1], true / true[-1], thresholds
 
 
-def auc(x, y, reorder=False) -> float:
+def auc(x: Any, y: Any, reorder: bool = False) -> float:
     """The area below a curve, by trapezoids.
 
     Args:

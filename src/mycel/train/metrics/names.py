@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel.kernel.base.errors import wrong
 from mycel.train.metrics.base import Metric
 from mycel.train.metrics.classes import (
@@ -64,7 +66,7 @@ def names() -> list[str]:
     return sorted(_BY_NAME)
 
 
-def get_metric_fn(name: str, *args, **kwargs):
+def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Any:
     """The metric of a name, made with these arguments.
 
     Raises:
@@ -82,7 +84,7 @@ def get_metric_fn(name: str, *args, **kwargs):
     return _BY_NAME[name](*args, **kwargs)
 
 
-def get_metrics(metrics) -> dict[str, Metric] | None:
+def get_metrics(metrics: Any) -> dict[str, Metric] | None:
     """Metrics by name: a set of names becomes a dictionary, a dictionary is checked.
 
     Raises:
