@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import recorded_cells as recorded
 from fixtures.case import evaluate
 from harness import EXECUTIONS, assert_close, execution
+from support import recorded_cells as recorded
 
 
 @pytest.mark.parametrize(

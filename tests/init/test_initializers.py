@@ -13,11 +13,11 @@ import pytest
 from scipy import stats
 
 import mycel as ms
-import recorded_cells as recorded
 from fixtures.case import evaluate
 from fixtures.load import rows
 from mycel import init, nn
 from mycel.init import initializer, schemes
+from support import recorded_cells as recorded
 
 # Layers that are not there yet, and functions of random numbers, which have their own tests.
 LEFT_OUT = ()

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import recorded_cells as recorded
 from check_cell import check_cell
 from fixtures import cases, load
 from fixtures.case import Array, decode, evaluate
 from harness import EXECUTIONS, assert_close, execution, run_everywhere
 from mycel import mint
+from support import recorded_cells as recorded
 
 FOLDER = pathlib.Path(load.__file__).parent / "pytorch"
 ANSWERS = json.loads((FOLDER / "mint.json").read_text())

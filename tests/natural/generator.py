@@ -7,7 +7,7 @@ by `--show SEED`, and reduced to the smallest part that still differs by `--redu
 
     cd tests && python -m natural.generator --from 0 --to 100000 --jobs 2
 
-It executes records operator by operator where they would be compiled (see random_programs.py);
+It executes records operator by operator where they would be compiled (see support/by_operators.py);
 `--compile` compiles them as users do.
 """
 
@@ -42,7 +42,7 @@ from mycel import Parameter, Tensor, nn, ops
 from natural.common import CALLS, RECORDINGS, Natural, batch, log, weight
 from natural.pieces import HOLDERS, INSIDE, LASTING_USES, OUTSIDE, PREAMBLE, USES, VALUES
 from natural.runner import WAYS, first_difference, play
-from random_programs import by_operators
+from support.by_operators import by_operators
 
 NAMES = {
     **{module.__name__: module for module in (collections, contextvars, dataclasses, functools)},

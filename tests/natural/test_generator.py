@@ -10,7 +10,7 @@ import pytest
 from natural import generator
 from natural.pieces import HOLDERS, USES
 from natural.runner import Jit
-from random_programs import by_operators
+from support.by_operators import by_operators
 
 SEEDS, BATCH = 80, 10
 # Batches that are compiled by XLA, as a user's program is; the others run operator by operator.

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import recorded_cells as recorded
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, nn
+from support import recorded_cells as recorded
 
 # Why a recorded case is not ours.
 LEFT_OUT = (

@@ -11,10 +11,10 @@ import pytest
 from scipy import special
 
 import mycel as ms
-import recorded_cells as recorded
 from fixtures import edge_oracles
 from fixtures.case import evaluate
 from harness import EXECUTIONS, TOLERANCE, execution
+from support import recorded_cells as recorded
 
 INSTEAD = edge_oracles.by_row(edge_oracles.INSTEAD["edges_layers"])
 REFUSED = edge_oracles.by_row(edge_oracles.REFUSED["edges_layers"])

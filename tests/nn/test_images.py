@@ -8,9 +8,9 @@ import pytest
 from scipy import special
 
 import mycel as ms
-import recorded_cells as recorded
 from check_cell import check_cell
 from mycel import Tensor, nn
+from support import recorded_cells as recorded
 
 RANDOM = np.random.default_rng(5)
 FIRST, SECOND = RANDOM.uniform(size=(2, 2, 2, 6, 6))

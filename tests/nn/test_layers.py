@@ -11,11 +11,11 @@ import pytest
 from scipy import signal, special
 
 import mycel as ms
-import recorded_cells as recorded
 from check_cell import check_cell
 from fixtures.load import rows
 from harness import assert_close, run_everywhere
 from mycel import nn
+from support import recorded_cells as recorded
 
 RANDOM = np.random.default_rng(7)
 ROWS = RANDOM.normal(size=(4, 3))

@@ -8,9 +8,9 @@ import pytest
 from scipy import special
 
 import mycel as ms
-import recorded_cells as recorded
 from check_cell import check_cell
 from mycel import nn
+from support import recorded_cells as recorded
 
 RANDOM = np.random.default_rng(3)
 X, Y = RANDOM.normal(size=(4, 3)), RANDOM.normal(size=(4, 3))

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import recorded_cells as recorded
 from harness import assert_close, run_everywhere
 from mycel import Tensor, nn, ops
 from mycel.compat.alias import find
+from support import recorded_cells as recorded
 
 # The others are tested with the operators, as wrong labels of sequences are.
 WITH_LAYERS = [

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import recorded_cells as recorded
 from check_cell import check_cell
 from mycel import nn
+from support import recorded_cells as recorded
 
 RANDOM = np.random.default_rng(11)
 LINES = RANDOM.normal(size=(2, 4, 5))

@@ -11,7 +11,6 @@ import pytest
 from scipy.special import expit
 
 import mycel as ms
-import recorded_cells as recorded
 from check_cell import check_cell
 from fixtures.load import rows
 from harness import EXECUTIONS, assert_close, execution, run_everywhere
@@ -19,6 +18,7 @@ from mycel import Tensor, nn, ops
 from mycel.kernel.execute.compile import decode, executables, program
 from mycel.kernel.record.stream import current_stream
 from mycel.ops.nn.recurrent import Form, _forward, _gradients
+from support import recorded_cells as recorded
 
 RANDOM = np.random.default_rng(11)
 TIMES, BATCH, WIDTH, SIZE = 4, 3, 3, 2

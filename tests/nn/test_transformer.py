@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import recorded_cells as recorded
 from check_cell import check_cell
 from harness import assert_close, execution, matches, run_everywhere
 from mycel import nn, ops
+from support import recorded_cells as recorded
 
 RANDOM = np.random.default_rng(5)
 DOUBLE = ms.float64

@@ -10,7 +10,7 @@ import mycel as ms
 import mycel.numpy as mnp
 from harness import assert_close, execution, matches
 from mycel import Tensor
-from recorded import gradients_by_differences
+from support.recorded_operators import gradients_by_differences
 
 TABLE = np.array([[0.5, -1.5, 2.25, 1.0], [-0.75, 1.0, -2.5, 0.25]], np.float32)
 WHOLE = np.array([[3, -2, 5], [0, 4, -6]], np.int32)

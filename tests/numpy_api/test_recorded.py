@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import mycel.numpy  # `ms.numpy` in the cases  # noqa: F401
-from recorded import agrees, cases
+from support.recorded_operators import agrees, cases
 
 
 @pytest.mark.parametrize(("case", "recorded"), list(cases("numpy_api")))

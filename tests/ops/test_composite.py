@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import recorded_cells as recorded
 from harness import matches, run_everywhere
 from mycel import Parameter, Tensor, nn, ops
 from mycel.compat.mint_operators import FUNCTIONS
 from mycel.compat.operators import PYTHON, RENAMED
+from support import recorded_cells as recorded
 
 X, Y = np.array([3.0, -4.0], np.float32), np.array([[12.0]], np.float32)
 

@@ -13,7 +13,7 @@ import mycel as ms
 from fixtures import load
 from harness import EXECUTIONS, as_numpy, assert_close, execution, matches
 from mycel import Tensor, nn, ops
-from recorded import function_of, gradients_by_differences
+from support.recorded_operators import function_of, gradients_by_differences
 
 WRONG = [
     pytest.param(case, found, id=case.name)

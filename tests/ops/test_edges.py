@@ -16,8 +16,8 @@ import mycel as ms
 from fixtures import cases, edge_oracles
 from fixtures.case import evaluate
 from harness import TOLERANCE, as_numpy, execution, run_everywhere
-from recorded import agrees, function_of
-from recorded import cases as recorded_cases
+from support.recorded_operators import agrees, function_of
+from support.recorded_operators import cases as recorded_cases
 
 INSTEAD = {name: edge_oracles.by_row(rows) for name, rows in edge_oracles.INSTEAD.items()}
 REFUSED = {name: edge_oracles.by_row(rows) for name, rows in edge_oracles.REFUSED.items()}

@@ -11,7 +11,7 @@ import scipy.signal
 import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
-from recorded import agrees, cases, gradients_by_differences
+from support.recorded_operators import agrees, cases, gradients_by_differences
 
 # Computed in Float32 by MindSpore.
 COARSE = {"hamming_window_whole": "float32"}

@@ -11,7 +11,7 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, assert_close, execution, matches, run_everywhere
 from mycel import Parameter, Tensor, ops
-from recorded import agrees, cases, gradients_by_differences
+from support.recorded_operators import agrees, cases, gradients_by_differences
 
 # MindSpore raises, mycel answers as NumPy does.
 ANSWERED = {

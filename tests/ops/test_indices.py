@@ -19,7 +19,7 @@ from fixtures.case import namespace
 from fixtures.families.indices import KINDS, ROWS_OF, WRITES
 from harness import as_numpy, assert_close, execution
 from mycel import Tensor
-from recorded import compare, gradients_by_differences
+from support.recorded_operators import compare, gradients_by_differences
 
 # Answers that are not MindSpore's: an error; a value that is compared with none; or an error of
 # another kind.

@@ -10,7 +10,7 @@ import scipy.linalg
 import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
-from recorded import agrees, cases, gradients_by_differences
+from support.recorded_operators import agrees, cases, gradients_by_differences
 
 A = np.array([[4.0, 1.0, 0.5], [-1.0, 3.0, 0.25], [0.5, -2.0, 5.0]])
 TALL = np.array([[2.0, 1.0], [-1.0, 0.5], [0.25, 4.0]])

@@ -10,7 +10,7 @@ import scipy.special
 import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
-from recorded import agrees, cases, gradients_by_differences
+from support.recorded_operators import agrees, cases, gradients_by_differences
 
 WITHOUT = {
     "uint8_labels": "labels of any integer type are taken",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-import recorded
+from support import recorded_operators
 
 FAMILIES = ("elementwise", "reductions", "linear", "creation")
 
@@ -36,7 +36,7 @@ ELSEWHERE = ("ms.numpy", "ops.tri(", "ops.tuple_to_array", "ms.ops.Tensor")
 
 def ours(family):
     """Every case with its recorded answer, except those that stand in FAULTS or ELSEWHERE."""
-    for parameter in recorded.cases(family, without=FAULTS):
+    for parameter in recorded_operators.cases(family, without=FAULTS):
         if not parameter.values[0].expression.startswith(ELSEWHERE):
             yield parameter
 
@@ -47,4 +47,4 @@ def test_as_recorded(case, answer):
         assert answer.error, "MindSpore answers this now"
         return
     computes = bool(case.inputs) and not isinstance(answer.output, bool)
-    recorded.agrees(case, answer, OTHER_ERROR.get(case.name), replayed=computes)
+    recorded_operators.agrees(case, answer, OTHER_ERROR.get(case.name), replayed=computes)

@@ -12,7 +12,7 @@ import mycel as ms
 from harness import EXECUTIONS, assert_close, execution, matches, run_everywhere
 from mycel import Parameter, Tensor, ops
 from mycel.tuning import lowering
-from recorded import agrees, cases, gradients_by_differences
+from support.recorded_operators import agrees, cases, gradients_by_differences
 
 WITHOUT = {
     "one_minus_cosine": "not there yet",

@@ -11,7 +11,7 @@ import pytest
 import mycel as ms
 from harness import matches
 from mycel import Tensor
-from recorded import agrees, cases
+from support.recorded_operators import agrees, cases
 
 # A word that is wrong is a TypeError or a ValueError of ours.
 OTHER_ERROR = {"to_bad": TypeError, "trace_of_vector": ValueError}

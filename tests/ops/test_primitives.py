@@ -23,7 +23,7 @@ from fixtures.case import evaluate
 from fixtures.families import primitives as given
 from harness import as_numpy, assert_close
 from mycel import Parameter, Tensor, ops
-from recorded import agrees, cases
+from support.recorded_operators import agrees, cases
 
 # What chance gives is not the same here: as far from the recorded moments as chance allows.
 FAR = 0.05

@@ -17,7 +17,7 @@ import mycel as ms
 from fixtures import cases as families
 from harness import as_numpy, assert_close
 from mycel import Parameter, Tensor, ops
-from recorded import agrees, cases
+from support.recorded_operators import agrees, cases
 
 X = np.array([[0.3, -0.8, 0.5], [-0.25, 0.9, 0.1]], np.float32)
 Y = np.array([[0.6, 0.8, 0.2], [0.5, 0.4, 0.7]], np.float32)

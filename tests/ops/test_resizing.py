@@ -11,7 +11,7 @@ import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
 from mycel.ops.nn.resizing import resized
-from recorded import agrees, cases, gradients_by_differences
+from support.recorded_operators import agrees, cases, gradients_by_differences
 
 FUNCTIONAL = ms.mint.nn.functional
 

@@ -10,7 +10,7 @@ import mycel as ms
 from harness import matches
 from mycel import Parameter, Tensor, ops
 from mycel.kernel.spell import namespaces
-from recorded import agrees, cases
+from support.recorded_operators import agrees, cases
 
 # What stands in other tests, or is not there.
 WITHOUT = {

@@ -16,7 +16,7 @@ import mycel as ms
 from fixtures import cases, load, singular_oracles
 from harness import EXECUTIONS, TOLERANCE, assert_close, execution, run_everywhere
 from mycel import Parameter, Tensor, nn, ops
-from recorded import function_of, with_gradient
+from support.recorded_operators import function_of, with_gradient
 
 FAMILIES = ("singular", "singular_rows", "singular_losses")
 

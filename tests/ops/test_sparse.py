@@ -11,7 +11,7 @@ import mycel as ms
 from check_cell import check_cell
 from harness import assert_close, execution, matches, run_everywhere
 from mycel import COOTensor, CSRTensor, RowTensor, Tensor, nn, ops
-from recorded import agrees, cases, gradients_by_differences
+from support.recorded_operators import agrees, cases, gradients_by_differences
 
 PLACES = np.array([[0, 1], [1, 2], [1, 0]])
 VALUES = np.array([1.5, -2.0, 3.0])

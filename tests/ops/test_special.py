@@ -10,7 +10,7 @@ import scipy.special
 import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
-from recorded import agrees, cases, gradients_by_differences
+from support.recorded_operators import agrees, cases, gradients_by_differences
 
 NAN = np.nan
 TABLE = np.array([[3.0, 1.0, 2.0], [-1.0, 5.0, 0.5]])

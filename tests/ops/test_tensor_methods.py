@@ -9,7 +9,7 @@ import pytest
 import mycel as ms
 from harness import assert_close, matches
 from mycel import Parameter, Tensor, mint, nn, ops
-from recorded import agrees, cases
+from support.recorded_operators import agrees, cases
 
 # An argument that is not allowed is a ValueError here.
 OTHER_ERROR = {"inplace_place": ValueError, "soft_shrink_bad": ValueError}

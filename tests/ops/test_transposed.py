@@ -12,7 +12,7 @@ from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
 from mycel.ops.nn import transposed
 from mycel.ops.nn.transposed import spread_convolution
-from recorded import agrees, cases, gradients_by_differences
+from support.recorded_operators import agrees, cases, gradients_by_differences
 
 
 def numbers(*shape, seed=0, dtype=np.float32):

@@ -9,7 +9,7 @@ import pytest
 import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, nn, ops
-from recorded import agrees, cases, gradients_by_differences
+from support.recorded_operators import agrees, cases, gradients_by_differences
 
 
 def numbers(*shape, seed=0, dtype=np.float64):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import recorded_cells as recorded
 from harness import EXECUTIONS, assert_close, execution
 from mycel import Parameter, Tensor, ops
+from support import recorded_cells as recorded
 
 W, G = np.array([1.0, -2.0], np.float32), np.array([0.5, -1.0], np.float32)
 

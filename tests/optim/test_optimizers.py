@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import recorded_cells as recorded
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, nn
 from mycel.kernel.record.stream import current_stream
+from support import recorded_cells as recorded
 
 # Why a recorded trajectory is not ours.
 LEFT_OUT = (

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import recorded_cells as recorded
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, mint, nn
 from mycel.kernel.record.stream import current_stream
 from mycel.optim import experimental
+from support import recorded_cells as recorded
 
 SHAPES = ((3, 2), (4,))
 

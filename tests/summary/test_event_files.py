@@ -20,10 +20,10 @@ from PIL import Image
 from tensorboardX.proto.graph_pb2 import GraphDef
 
 import mycel as ms
-from event_reader import read, read_events
 from mycel import SummaryRecord, Tensor, nn, ops
 from mycel.summary.events import EventFile, buckets
 from mycel.summary.images import side_by_side
+from support.event_reader import read, read_events
 
 # -- histograms, tensors, images, graphs --------------------------------------------------------
 

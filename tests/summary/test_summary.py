@@ -19,12 +19,12 @@ import pytest
 from PIL import Image
 
 import mycel as ms
-from event_reader import read, read_events
 from harness import EXECUTIONS, assert_close, execution
 from mycel import Parameter, SummaryRecord, Tensor, nn, ops
 from mycel.compat import alias
 from mycel.kernel.spell import op
 from mycel.summary import events as event_files
+from support.event_reader import read, read_events
 
 STEPS = 6
 SETTLED = STEPS - 2  # replays of a function that repeats from the start

@@ -10,11 +10,11 @@ import signal
 import numpy as np
 import pytest
 
-import event_reader
 import mycel as ms
 from harness import EXECUTIONS, assert_close, execution
 from mycel import nn, ops
 from mycel.train.accumulation import GradientAccumulation
+from support import event_reader
 
 DATA = [(np.ones((1, 1), np.float32), np.zeros((1, 1), np.float32))] * 3
 

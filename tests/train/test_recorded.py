@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-import recorded_cells as recorded
+from support import recorded_cells as recorded
 
 PLAIN = "metric|auc|checkpoint_config|checkpoint_prefix|run_|stopping|plateau|monitor_negative"
 

@@ -38,7 +38,7 @@ from facts import (
 import mycel
 
 sys.path.append(str(Path(__file__).parents[1]))
-from random_programs import by_operators
+from support.by_operators import by_operators
 
 mycel.install_as_mindspore()
 import mindspore as ms  # noqa: E402

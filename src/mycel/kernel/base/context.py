@@ -156,6 +156,7 @@ def set_target(value) -> None:
         raise ValueError(
             errors.UNKNOWN_DEVICE.format(
                 target=target,
+                number=f" with device_id={context.device_id}" if context.device_id else "",
                 available=", ".join(backend.available_targets()),
                 variable=backend.DEVICE_VARIABLE,
                 place=user_place(3),
@@ -165,9 +166,16 @@ def set_target(value) -> None:
 
 
 def _set_device_id(value) -> None:
-    context.device_id = int(value)
-    if context.device_target:
-        set_target(context.device_target)
+    number = int(value)
+    if number < 0:
+        raise errors.wrong(ValueError, "device_id", "a number from 0 on", repr(value))
+    before, context.device_id = context.device_id, number
+    try:
+        if context.device_target:
+            set_target(context.device_target)
+    except ValueError:
+        context.device_id = before
+        raise
 
 
 def set_synchronize(value) -> None:

@@ -18,7 +18,7 @@ FORKED = (
     "first Tensor is made. A fork can read values that were there: x.asnumpy()."
 )
 UNKNOWN_DEVICE = (
-    "device_target={target!r} is not available at {place}; this machine has {available}. "
+    "device_target={target!r}{number} is not available at {place}; this machine has {available}. "
     "Set the environment variable {variable} to run the script unchanged on one of these."
 )
 UNKNOWN_TARGET = "device_target must be one of {known}, but {target!r} was given at {place}."

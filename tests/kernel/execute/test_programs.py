@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training steps do not grow heavier unseen: counts against recorded ones (see program_counts.py).
+"""Training steps do not grow heavier unseen: counts against recorded ones (see step_counts.py).
 
 Oracle: the counts of the day they were recorded. XLA's own memory figure and the spelling of
 operations belong to a version of JAX; with another one only the heavy operations are compared.
@@ -10,7 +10,7 @@ import json
 import jax
 import pytest
 
-from program_counts import KEPT, WORK, counted_apart
+from support.step_counts import KEPT, WORK, counted_apart
 
 RECORDED = json.loads(KEPT.read_text())
 HEAVY = ("dot_general", "convolution", "reduce", "reduce_window", "scatter", "gather")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawing the plan of a random program: plain data that says all of it; see random_programs.py."""
+"""Drawing the plan of a random program: plain data that says all of it; see play.py."""
 
 from __future__ import annotations
 
 import random
 
-from random_vocabulary import (
+from support.random_programs.vocabulary import (
     ACT_KINDS,
     ACT_TIMES,
     ACT_WEIGHTS,

@@ -17,7 +17,7 @@ HookOrderError, and is counted.
 The opt-in run prints progress, what it counted and every disagreement with its seed, and exits with
 1 if there is one:
 
-    python tests/random_programs.py --from 0 --to 100000 --jobs 2
+    cd tests && python -m support.random_programs.play --from 0 --to 100000 --jobs 2
 
 Where records would be compiled, that run executes them operator by operator: all of mycel takes
 part, and XLA, which would need twenty times as long, does not. `--compile` compiles them as users
@@ -43,7 +43,6 @@ import sys
 import time
 import warnings
 
-import jax
 import numpy as np
 
 import mycel as ms
@@ -51,10 +50,9 @@ from harness import as_numpy, execution
 from mycel import Parameter, Tensor, nn, ops
 from mycel.kernel.base.errors import HookOrderError
 from mycel.kernel.base.trees import tree_leaves
-from mycel.kernel.execute import compile as compiling
-from mycel.kernel.execute.fused import run_by_operator
-from random_plans import drawn_plan
-from random_vocabulary import CELLS, SHAPE, Drawn, Hook, Part
+from support.by_operators import by_operators
+from support.random_programs.plans import drawn_plan
+from support.random_programs.vocabulary import CELLS, SHAPE, Drawn, Hook, Part
 
 EXECUTIONS = ("direct", "fused", "compiled")
 # How near to its edge a decision may be taken.
@@ -436,44 +434,6 @@ def _smaller(plan: dict):
 # -- running many -----------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def by_operators():
-    """In this block, records run operator by operator where they would be compiled."""
-    executable = compiling.Executable
-
-    class OneByOne(executable):
-        """A record in the place of its executable; packs and guards are put together by NumPy."""
-
-        __slots__ = ()
-
-        def __init__(self, key, live, guards=(), packs=(), checked=True):
-            super().__init__(key, live, guards, packs, checked)
-            # An index that a program makes itself is looked at by the operator that reads it.
-            self.indices = self.indices and self.indices._replace(inside=())
-            self.compiled = True
-            self.function = functools.partial(_one_by_one, key, live, guards, packs)
-
-    compiling.executables.clear()
-    compiling.Executable = OneByOne
-    try:
-        yield
-    finally:
-        compiling.Executable = executable
-        compiling.executables.clear()
-
-
-def _one_by_one(key, live, guards, packs, *arrays):
-    more = [slot for pack in packs for slot in pack] + [guard.slot for guard in guards]
-    made = run_by_operator(key, (*live, *more), arrays, None)
-    results, rest = made[: len(live)], map(np.asarray, made[len(live) :])
-    for pack in packs:
-        results.append(jax.device_put(np.concatenate([next(rest).ravel() for _ in pack])))
-    if guards:
-        seen = b"".join(compiling.seen_bytes(next(rest), guard.kind) for guard in guards)
-        results.append(np.frombuffer(seen, np.uint8))
-    return results
-
-
 def run_batch(start: int, end: int) -> tuple[dict, list]:
     """Check the programs of these seeds: what was counted, and `[seed, text]` of disagreements.
 
@@ -516,7 +476,16 @@ def run_batches(options) -> int:
 
     def batch(start):
         end = min(start + options.batch, options.end)
-        command = [sys.executable, __file__, "--from", str(start), "--to", str(end), "--single"]
+        command = [
+            sys.executable,
+            "-m",
+            "support.random_programs.play",
+            "--from",
+            str(start),
+            "--to",
+            str(end),
+            "--single",
+        ]
         command += ["--compile"] * options.compile
         ran = subprocess.run(command, stdout=subprocess.PIPE, check=False)
         if ran.returncode:

@@ -15,11 +15,10 @@ import warnings
 import numpy as np
 import pytest
 
-import hook_matrix
-import hook_reference
 import mycel as ms
 from harness import execution
-from hook_matrix import ACTIONS, FORMS, KINDS, MATRIX, STRUCTURES, TURNS, Case, Play
+from support import hook_matrix, hook_reference
+from support.hook_matrix import ACTIONS, FORMS, KINDS, MATRIX, STRUCTURES, TURNS, Case, Play
 
 # Name: the execution of the harness, whether the step is compiled, whether each construct is.
 EXECUTIONS = {

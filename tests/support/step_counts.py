@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What three training steps are made of, counted: LeNet-5, ResNet-18 and an encoder block.
 
-What is recorded lies in fixtures/programs.json, made by `python tests/program_counts.py`; a change
-that makes a step heavier changes it, with a reason in the commit. Only counts: no clock is read.
+What is recorded lies in fixtures/programs.json, made by `python tests/support/step_counts.py`; a
+change that makes a step heavier changes it, with a reason in the commit. Only counts: no clock is
+read.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ import sys
 import jax
 
 # The bench lies beside the tests.
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 
 import mycel as ms
 from bench import in_mycel
 from mycel.kernel.execute.compile import decode, executables
 
 WORK = ("lenet", "resnet18", "transformer")
-KEPT = pathlib.Path(__file__).parent / "fixtures" / "programs.json"
+KEPT = pathlib.Path(__file__).parents[1] / "fixtures" / "programs.json"
 SETTLED = 4
 _OPERATION = re.compile(r"= \"?(?:stablehlo|chlo|mhlo)\.(\w+)")
 

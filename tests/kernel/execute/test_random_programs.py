@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """1,000 programs drawn at random, with everything at once. The oracle is direct execution.
 
-What a program is, and how to run 100,000 of them, stands in tests/random_programs.py.
+What a program is, and how to run 100,000 of them, stands in support/random_programs/play.py.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections import Counter
 
 import pytest
 
-import random_vocabulary as vocabulary
 from mycel.kernel.execute.cases import Case
-from random_plans import EVENTS, FORMS, drawn_plan
-from random_programs import by_operators, run_batch
+from support.by_operators import by_operators
+from support.random_programs import vocabulary
+from support.random_programs.plans import EVENTS, FORMS, drawn_plan
+from support.random_programs.play import run_batch
 
 PROGRAMS, BATCH = 1000, 25
 # So many of a batch are compiled by XLA, as a user's program is; the others are executed operator

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records the results of the cases with real MindSpore 2.10; needs it, NumPy and Pillow.
 
-python tests/dataset_vision/record.py
+python tests/dataset/vision/record.py
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
 from mycel.scipy import linalg, optimize
-from recorded import gradients_by_differences
+from support.recorded_operators import gradients_by_differences
 
 A = np.array([[0.5, 1.0, 4.0], [-1.0, 3.0, 0.25], [5.0, -2.0, 0.5]])
 POSITIVE = A @ A.T

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import mycel as ms
-import programs
 from harness import as_numpy, execution
 from mycel import Parameter, Tensor
+from support import remembered_programs
 
 
 def play(build, mode: str):
@@ -60,9 +60,9 @@ def equal(a, b) -> bool:
 
 
 @pytest.mark.parametrize("mode", ["fused", "jit"])
-@pytest.mark.parametrize("name", programs.PROGRAMS)
+@pytest.mark.parametrize("name", remembered_programs.PROGRAMS)
 def test_every_call_is_as_in_direct(name, mode):
-    build = programs.PROGRAMS[name]
+    build = remembered_programs.PROGRAMS[name]
     expected = play(build, "direct")
     with warnings.catch_warnings():
         # Some of these programs never repeat, and are told so once.
@@ -101,7 +101,7 @@ REPLAYED = {
 
 @pytest.mark.parametrize("name", REPLAYED)
 def test_what_repeats_is_replayed(name):
-    play(programs.PROGRAMS[name], "jit")
+    play(remembered_programs.PROGRAMS[name], "jit")
     assert ms.debug.ledger().counts.replays == REPLAYED[name]
     assert ms.debug.ledger().counts.misses == 0
 
@@ -118,7 +118,7 @@ def test_what_repeats_is_replayed(name):
     ],
 )
 def test_the_ledger_says_why_not(name, reason):
-    play(programs.PROGRAMS[name], "jit")
+    play(remembered_programs.PROGRAMS[name], "jit")
     lines = [str(line) for line in ms.debug.ledger().lines]
     assert any(reason in line for line in lines), lines
 
@@ -140,7 +140,7 @@ def test_a_function_that_keeps_missing_warns_once_with_its_line():
 
 def test_no_callback_is_compiled():
     """Sites see real values that come out of the executable; nothing calls back from inside."""
-    task = programs.PROGRAMS["state_seen_by_sites"]()
+    task = remembered_programs.PROGRAMS["state_seen_by_sites"]()
     compiled = ms.jit(task.function)
     for arguments in task.calls:
         compiled(*arguments)

@@ -24,7 +24,13 @@ import pytest
 
 import mycel as ms
 from harness import execution
-from interrupts import (
+from mycel import Parameter, Tensor, nn, ops
+from mycel.kernel.base.signals import is_of_handler, undisturbed
+from mycel.kernel.differentiate import plans
+from mycel.kernel.execute import graph
+from mycel.kernel.execute.compile import executables
+from mycel.kernel.record.hooks import Hooks
+from support.interrupts import (
     KINDS,
     STEPS,
     AtMoment,
@@ -36,12 +42,6 @@ from interrupts import (
     left_open,
     trial,
 )
-from mycel import Parameter, Tensor, nn, ops
-from mycel.kernel.base.signals import is_of_handler, undisturbed
-from mycel.kernel.differentiate import plans
-from mycel.kernel.execute import graph
-from mycel.kernel.execute.compile import executables
-from mycel.kernel.record.hooks import Hooks
 
 SETUPS = [
     ("fused", False, "Momentum"),

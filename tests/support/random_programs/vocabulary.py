@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What random programs are made of: Cells, the steps of their construct, and the acts of hooks.
 
-All are drawn by name; see random_programs.py, which draws, plays and compares.
+All are drawn by name; plans.py draws, play.py plays and compares.
 """
 
 from __future__ import annotations
