@@ -58,6 +58,7 @@ from mycel.ops.math import (
     quotients,
     reduction,
     segments,
+    short_time,
     solving,
     special,
     statistics,
@@ -81,6 +82,7 @@ from mycel.ops.nn import (
     positions,
     recurrent,
     regions,
+    regression_loss,
     resizing,
     sampling,
     sequence_loss,
@@ -89,6 +91,7 @@ from mycel.ops.nn import (
     volumes,
 )
 from mycel.ops.random import (
+    choices,
     distributions,
     drawing,
 )

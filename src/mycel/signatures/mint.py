@@ -86,9 +86,12 @@ from mycel.ops.nn.activation import (
 from mycel.ops.nn.convolution import (
     padded_conv as conv2d,
 )
+from mycel.ops.random.choices import (
+    multinomial_of as multinomial, randperm,
+)
 from mycel.ops.random.drawing import (
-    bernoulli_of as bernoulli, multinomial_of as multinomial, normal_of as normal, rand, rand_like,
-    randint_like_of as randint_like, randint_of as randint, randn, randn_like, randperm,
+    bernoulli_of as bernoulli, normal_of as normal, rand, rand_like, randint_like_of as
+    randint_like, randint_of as randint, randn, randn_like,
 )
 from mycel.ops.spelled.in_place import (
     addr_in_place as addr_,

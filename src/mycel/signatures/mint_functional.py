@@ -23,7 +23,7 @@ from mycel.ops.nn.convolution import (
 )
 from mycel.ops.nn.loss import (
     binary_cross_entropy, binary_cross_entropy_with_logits, cross_entropy_of_mint as cross_entropy,
-    kl_div, l1_loss, mse_loss, nll_loss_of_mint as nll_loss, smooth_l1_loss,
+    kl_div, nll_loss_of_mint as nll_loss,
 )
 from mycel.ops.nn.margins import (
     cosine_embedding_loss, soft_margin_loss,
@@ -39,6 +39,9 @@ from mycel.ops.nn.patches import (
 )
 from mycel.ops.nn.pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, avg_pool1d, avg_pool2d, max_pool2d, unfold,
+)
+from mycel.ops.nn.regression_loss import (
+    l1_loss, mse_loss, smooth_l1_loss,
 )
 from mycel.ops.nn.resizing import (
     interpolate_exactly as interpolate, interpolate_exactly as upsample,

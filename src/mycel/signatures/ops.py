@@ -143,7 +143,7 @@ from mycel.ops.math.extremes import (
 from mycel.ops.math.fourier import (
     fft, fft2, fft_with_size as FFTWithSize, fftfreq, fftn, fftshift, hfft, hfft2, hfftn, ifft,
     ifft2, ifftn, ifftshift, ihfft, ihfft2, ihfftn, irfft, irfft2, irfftn, rfft, rfft2, rfftfreq,
-    rfftn, short_transforms as STFT, stft,
+    rfftn,
 )
 from mycel.ops.math.linear import (
     addbmm, addmm, addmv, addr, baddbmm, batch_mat_mul as BatchMatMul, batch_mat_mul as bmm, cdist
@@ -181,6 +181,9 @@ from mycel.ops.math.segments import (
     segment_max as SegmentMax, segment_mean as SegmentMean, segment_min as SegmentMin, segment_prod
     as SegmentProd, segment_sum as SegmentSum, sparse_segment_mean as SparseSegmentMean,
     sparse_segment_mean, unsorted_segment_prod as UnsortedSegmentProd, unsorted_segment_prod,
+)
+from mycel.ops.math.short_time import (
+    short_transforms as STFT, stft,
 )
 from mycel.ops.math.solving import (
     cholesky_inverse as CholeskyInverse, cholesky_inverse, cholesky_solve as CholeskySolve,
@@ -246,12 +249,11 @@ from mycel.ops.nn.fused_attention import (
 from mycel.ops.nn.loss import (
     binary_cross_entropy as BinaryCrossEntropy, binary_cross_entropy,
     binary_cross_entropy_with_logits as BCEWithLogitsLoss, binary_cross_entropy_with_logits,
-    cross_entropy, huber_loss, kl_div as KLDivLoss, kl_div, l1_loss, mse_loss, nll_loss,
-    nll_with_weight as NLLLoss, sigmoid_cross_entropy_with_logits as SigmoidCrossEntropyWithLogits,
-    smooth_l1_loss as SmoothL1Loss, smooth_l1_loss, softmax_cross_entropy_with_logits as
-    SoftmaxCrossEntropyWithLogits, softmax_cross_entropy_with_logits,
-    sparse_softmax_cross_entropy_with_logits as SparseSoftmaxCrossEntropyWithLogits,
-    sparse_softmax_cross_entropy_with_logits,
+    cross_entropy, kl_div as KLDivLoss, kl_div, nll_loss, nll_with_weight as NLLLoss,
+    sigmoid_cross_entropy_with_logits as SigmoidCrossEntropyWithLogits,
+    softmax_cross_entropy_with_logits as SoftmaxCrossEntropyWithLogits,
+    softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits as
+    SparseSoftmaxCrossEntropyWithLogits, sparse_softmax_cross_entropy_with_logits,
 )
 from mycel.ops.nn.margins import (
     cosine_embedding_loss, gaussian_nll_loss, hinge_embedding_loss, l2_loss as L2Loss,
@@ -289,6 +291,9 @@ from mycel.ops.nn.regions import (
     crop_and_resize as CropAndResize, crop_and_resize, position_sensitive_pool as PSROIPooling,
     position_sensitive_pool as PsROIPooling, roi_align as ROIAlign,
 )
+from mycel.ops.nn.regression_loss import (
+    huber_loss, l1_loss, mse_loss, smooth_l1_loss as SmoothL1Loss, smooth_l1_loss,
+)
 from mycel.ops.nn.resizing import (
     interpolate, interpolate as upsample, resize_bicubic as ResizeBicubic, resize_bilinear as
     ResizeBilinear, resize_bilinear as ResizeBilinearV2, resize_nearest as ResizeNearestNeighbor,
@@ -319,16 +324,18 @@ from mycel.ops.nn.volumes import (
     adaptive_max_pool3d, adaptive_max_pool_image as AdaptiveMaxPool2D, avg_pool3d, conv3d as Conv3D,
     max_pool3d, max_pool_volume as MaxPool3D, mean_pool_volume as AvgPool3D,
 )
+from mycel.ops.random.choices import (
+    multinomial as Multinomial, multinomial, random_categorical as RandomCategorical,
+    random_categorical, randperm as RandpermV2, randperm, shuffle,
+)
 from mycel.ops.random.distributions import (
     gamma as Gamma, gamma, laplace, padded_order as Randperm, poisson as Poisson, random_poisson,
     standard_laplace as StandardLaplace, standard_laplace,
 )
 from mycel.ops.random.drawing import (
-    bernoulli as Bernoulli, bernoulli, multinomial as Multinomial, multinomial, normal, rand,
-    rand_like, randint, randint_like, randn, randn_like, random_categorical as RandomCategorical,
-    random_categorical, randperm as RandpermV2, randperm, shuffle, standard_normal as
-    StandardNormal, standard_normal, truncated_normal as TruncatedNormal, uniform, uniform_int as
-    UniformInt, uniform_real as UniformReal,
+    bernoulli as Bernoulli, bernoulli, normal, rand, rand_like, randint, randint_like, randn,
+    randn_like, standard_normal as StandardNormal, standard_normal, truncated_normal as
+    TruncatedNormal, uniform, uniform_int as UniformInt, uniform_real as UniformReal,
 )
 from mycel.ops.sparse.sparse_functions import (
     coalesce as Coalesce, coo_add, coo_concat, csr_add, csr_div, csr_gather, csr_mm, csr_mul,

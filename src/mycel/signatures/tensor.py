@@ -152,11 +152,14 @@ from mycel.ops.nn.patches import (
 from mycel.ops.nn.pooling import (
     unfold,
 )
+from mycel.ops.random.choices import (
+    multinomial, random_categorical,
+)
 from mycel.ops.random.distributions import (
     cauchy, log_normal, uniform_like as uniform,
 )
 from mycel.ops.random.drawing import (
-    bernoulli_of as bernoulli, multinomial, random_categorical,
+    bernoulli_of as bernoulli,
 )
 from mycel.ops.sparse.sparse_functions import (
     dense_to_sparse_coo as to_coo, dense_to_sparse_csr as to_csr,

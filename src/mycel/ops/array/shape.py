@@ -76,7 +76,12 @@ def reshape_as(x, other):
     rearranges=True,
 )
 def transpose(x, *, axes):
-    """x with its dimensions in the given order; `()` reverses them.
+    """x with its dimensions in another order.
+
+    Args:
+        x: any shape.
+        axes: the dimensions of `x` in the order wanted, a tuple of as many integers; negative ones
+            count from the end, and () reverses the order.
 
     Raises:
         ValueError: `axes` is no permutation of the dimensions.
@@ -200,7 +205,11 @@ def squeeze(x, *, axis=None):
     rearranges=True,
 )
 def expand_dims(x, *, axis):
-    """x with a new dimension of length 1 at `axis`.
+    """x with a new dimension of length 1.
+
+    Args:
+        x: any shape.
+        axis: where the new dimension stands in the result, from -ndim - 1 to ndim.
 
     Raises:
         ValueError: `axis` lies outside -ndim-1 … ndim.

@@ -331,7 +331,15 @@ def condition_number(x, *, order=None):
 @op("ops.vector_norm(x, ord=order, axis=axis, keepdims=keepdims, dtype=dtype)",
     "mint.linalg.vector_norm(x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)")  # fmt: skip
 def vector_norm(x, *, order=2, axis=None, keepdims=False, dtype=None):
-    """The size of vectors along `axis`: the root of the sum of powers of that order.
+    """The norm of vectors: the p-th root of the sum of the p-th powers of absolute values.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        order: the exponent p, 2 by default. The infinities give the largest and the smallest
+            absolute value, 0 counts the elements that are not zero.
+        axis: a dimension or several over which the norm is taken; None, the default, for all.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
+        dtype: the element type to which `x` is cast first; None for its own.
 
     Example:
         >>> print(ops.vector_norm(Tensor([3.0, 4.0])))
@@ -345,7 +353,12 @@ def vector_norm(x, *, order=2, axis=None, keepdims=False, dtype=None):
 
 @op("NuclearNorm(dim=axis, keepdim=keepdims)(x)")
 def nuclear_norm(x, *, axis=None, keepdims=False):
-    """The sum of the singular values of the matrices in the two axes `axis`.
+    """The nuclear norm of matrices: the sum of their singular values.
+
+    Args:
+        x: two dimensions or more.
+        axis: the two dimensions of the matrices; None, the default, for the first two.
+        keepdims: whether these dimensions stay, with length 1; False by default.
 
     Example:
         >>> print(ops.NuclearNorm()(Tensor([[3.0, 0.0], [0.0, 2.0]])))

@@ -75,7 +75,12 @@ def pdist(x, *, p=2.0):
 
 @op("ops.dist(input=x, other=y, p=p)")
 def dist(x, y, *, p=2):
-    """The p-norm of all of x - y.
+    """The p-norm of x - y, taken over all elements; see `ops.vector_norm`.
+
+    Args:
+        x: a Tensor; integers are taken as Float32.
+        y: a Tensor; the shapes are broadcast.
+        p: the order of the norm, a number from 0, 2 by default; it may be infinite.
 
     Example:
         >>> print(ops.dist(Tensor([1.0, 2.0]), Tensor([4.0, 6.0])))
@@ -92,7 +97,13 @@ def dist(x, y, *, p=2):
     "Tensor.renorm(x, p=p, axis=axis, maxnorm=most)",
 )
 def renorm(x, *, p, axis, most):
-    """x with each part along one dimension shortened to the p-norm `most`, if it is longer.
+    """x with each of its slices along one dimension scaled down to a p-norm of at most `most`.
+
+    Args:
+        x: any shape.
+        p: the order of the norm, a positive number.
+        axis: the dimension along which the slices are counted; the norm is taken over all others.
+        most: the greatest norm allowed; slices with a smaller one stay as they are.
 
     Raises:
         ValueError: p is not positive, or there is no such dimension.
@@ -121,7 +132,13 @@ def _shrinking(rows, p, most):
 
 @op("ops.bidense(input1=x, input2=y, weight=weight, bias=bias)")
 def bidense(x, y, weight, bias=None):
-    """xᵀ · weight · y + bias: (…, n), (…, m) and (out, n, m) give (…, out).
+    """The bilinear form xᵀ · weight · y + bias.
+
+    Args:
+        x: [..., N].
+        y: [..., M], with the same leading dimensions.
+        weight: [O, N, M]; the result is [..., O].
+        bias: [O]; None, the default, for none.
 
     Raises:
         ValueError: lengths that do not fit.
@@ -309,7 +326,13 @@ def dropout_mask(shape, keep, seed=0, seed2=0):
 
 @op("DropoutDoMask()(input_x=x, mask=mask, keep_prob=keep)")
 def dropout_by_mask(x, mask, keep):
-    """x over `keep` where the mask of `DropoutGenMask` has a 1, and 0 elsewhere.
+    """x / keep where the mask of `DropoutGenMask` has a 1, and 0 elsewhere.
+
+    Args:
+        x: any shape.
+        mask: [bytes], UInt8: one bit for each element of `x` in C order, the lowest of a byte
+            first.
+        keep: the probability with which elements were kept, a number.
 
     Raises:
         ValueError: a mask of another size.

@@ -441,7 +441,12 @@ def zeta(x, q):
 
 @op("Betainc()(a, b, x)")
 def betainc(a, b, x):
-    """The share of the beta function of a and b that comes from below x; nothing flows to a, b.
+    """The regularized incomplete beta function; it has no gradient by a and b.
+
+    Args:
+        a: real numbers above 0.
+        b: real numbers above 0; the shapes are broadcast.
+        x: real numbers from 0 to 1: the upper bound of the integral.
 
     Example:
         >>> one = Tensor([1.0])

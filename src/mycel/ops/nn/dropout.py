@@ -65,10 +65,14 @@ def _dropped(x, p, training, alike=0, seed=None):
     "ops.dropout(input=x, p=0.5, training=True, seed=None)",
 )
 def dropout(x, p=0.5, training=True, seed=None):
-    """Zeros with the probability p, and the rest divided by 1 - p; x itself out of training.
+    """Dropout: zeros with the probability p, the rest divided by 1 - p; x itself out of training.
 
     Args:
-        seed: numbers that depend on nothing else; None draws from the generator.
+        x: any shape, real or complex.
+        p: the probability that an element is dropped, from 0 and below 1; 0.5 by default.
+        training: whether anything is dropped; False gives `x` itself. True by default.
+        seed: an integer on which alone the mask depends; None, the default, draws a new mask in
+            each call from the default generator.
 
     Raises:
         ValueError: p lies outside [0, 1).
@@ -83,7 +87,13 @@ def dropout(x, p=0.5, training=True, seed=None):
 
 @composite("ops.dropout1d(input=x, p=0.5, training=True)")
 def dropout1d(x, p=0.5, training=True):
-    """`dropout` of whole channels of [N, C, L] or [C, L].
+    """Dropout of whole channels of sequences; see `ops.dropout`.
+
+    Args:
+        x: [N, C, L] or [C, L], real.
+        p: the probability that a channel is dropped, from 0 and below 1; 0.5 by default. What is
+            kept is divided by 1 - p.
+        training: whether anything is dropped; False gives `x` itself. True by default.
 
     Example:
         >>> print(ops.dropout1d(Tensor([[1.0, 2.0]]), training=False))
@@ -94,7 +104,13 @@ def dropout1d(x, p=0.5, training=True):
 
 @composite("ops.dropout2d(input=x, p=0.5, training=True)")
 def dropout2d(x, p=0.5, training=True):
-    """`dropout` of whole channels of [N, C, H, W].
+    """Dropout of whole channels of images; see `ops.dropout`.
+
+    Args:
+        x: [N, C, H, W], real.
+        p: the probability that a channel is dropped, from 0 and below 1; 0.5 by default. What is
+            kept is divided by 1 - p.
+        training: whether anything is dropped; False gives `x` itself. True by default.
 
     Example:
         >>> print(ops.dropout2d(Tensor([[[[1.0, 2.0]]]]), training=False))
@@ -105,7 +121,13 @@ def dropout2d(x, p=0.5, training=True):
 
 @composite("ops.dropout3d(input=x, p=0.5, training=True)")
 def dropout3d(x, p=0.5, training=True):
-    """`dropout` of whole channels of [N, C, D, H, W].
+    """Dropout of whole channels of volumes; see `ops.dropout`.
+
+    Args:
+        x: [N, C, D, H, W], real.
+        p: the probability that a channel is dropped, from 0 and below 1; 0.5 by default. What is
+            kept is divided by 1 - p.
+        training: whether anything is dropped; False gives `x` itself. True by default.
 
     Example:
         >>> print(ops.dropout3d(Tensor([[[[[1.0]]]]]), training=False))
@@ -124,7 +146,14 @@ def _with_mask(x, keep_prob, alike):
 
 @composite("Dropout(keep_prob=0.5, Seed0=0, Seed1=0)(x)")
 def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0) -> tuple[Tensor, Tensor]:
-    """Dropout by the probability of keeping an element, with the mask in the type of x.
+    """Dropout by the probability of keeping an element, and the mask, 1 where it was kept.
+
+    Args:
+        x: any shape, real.
+        keep_prob: the probability that an element is kept, 0.5 by default; what is kept is divided
+            by it.
+        Seed0, Seed1: two integers on which alone the mask depends; 0 and 0, the default, draw a new
+            mask in each call from the default generator.
 
     Example:
         >>> [part.asnumpy().tolist() for part in ops.Dropout(1.0)(Tensor([2.0]))]

@@ -275,7 +275,21 @@ def interpolate_exactly(
     align_corners=None,
     recompute_scale_factor=None,
 ):
-    """As `ops.interpolate`, but 'bicubic' by the same curve with and without `align_corners`.
+    """x with other lengths of its dimensions of space; `mint` has one curve for 'bicubic'.
+
+    Args:
+        x: [N, C, *space], one to three dimensions of space.
+        size: the new lengths, one number or one for each dimension of space; None if `scale_factor`
+            is given.
+        scale_factor: by how much the lengths are multiplied, one number or one for each dimension;
+            None if `size` is given.
+        mode: 'nearest' (the default), 'nearest-exact', 'linear' (one dimension of space),
+            'bilinear' or 'bicubic' (two), 'trilinear' (three) or 'area' (means).
+        align_corners: whether the first and the last elements keep their places; otherwise the
+            edges of the outermost ones do. Only for 'linear', 'bilinear', 'bicubic' and
+            'trilinear'.
+        recompute_scale_factor: whether elements are read by the ratio of the lengths instead of by
+            `scale_factor` itself; None, the default, for not.
 
     Raises:
         ValueError: as `ops.interpolate`.
@@ -391,7 +405,14 @@ def resize_bilinear(x, size, align_corners=False, half_pixel_centers=False):
 
 @composite("ResizeBicubic(align_corners=False, half_pixel_centers=False)(image=x, size=size)")
 def resize_bicubic(x, size, align_corners=False, half_pixel_centers=False):
-    """Images [N, C, H, W] of another size, each pixel from the sixteen old ones around it.
+    """Images in another size, each pixel computed from the sixteen old ones around it.
+
+    Args:
+        x: [N, C, H, W].
+        size: the new (H, W), positive integers, as a tuple or as a Tensor, which is read.
+        align_corners: whether the corner pixels keep their places; False by default.
+        half_pixel_centers: whether positions are counted from the centres of pixels instead of from
+            their corners; False by default.
 
     Raises:
         ValueError: no images, a size that is not positive, or both kinds of positions.

@@ -278,7 +278,12 @@ def adaptive_max_pool1d(x, output_size):
     "mint.nn.functional.adaptive_max_pool1d(input=x, output_size=output_size, return_indices=False)"
 )
 def adaptive_max_pool_line(x, output_size, return_indices=False) -> Any:
-    """`ops.adaptive_max_pool1d`, on request with the positions of the maxima.
+    """The maxima of regions that cover the last dimension, on request with their positions.
+
+    Args:
+        x: [N, C, L] or [C, L].
+        output_size: the number of regions.
+        return_indices: whether the positions of the maxima are given too, Int64; False by default.
 
     Example:
         >>> print(mint.nn.functional.adaptive_max_pool1d(Tensor([[[1.0, 3.0]]]), 1, True)[1])

@@ -75,7 +75,13 @@ def csr_to_dense(x):
 
 @composite("ops.coo_add(x1=x, x2=y, thresh=thresh)")
 def coo_add(x, y, thresh) -> COOTensor:
-    """The sum of two COOTensors, without values smaller than `thresh`; places are read.
+    """The sum of two COOTensors; it reads where their values stand.
+
+    Args:
+        x: a COOTensor.
+        y: a COOTensor of the same shape.
+        thresh: a number or a Tensor of one; values whose size is less are left out, and 0 leaves
+            out none.
 
     Example:
         >>> x = Tensor([[0, 5], [6, 0]]).to_coo()
@@ -125,7 +131,13 @@ def behind(*tensors):
 
 @composite("ops.csr_add(a, b, alpha, beta)")
 def csr_add(a, b, alpha, beta) -> CSRTensor:
-    """alpha times a CSRTensor plus beta times another; places are read.
+    """The sum alpha · a + beta · b of two CSRTensors; it reads where their values stand.
+
+    Args:
+        a: a CSRTensor.
+        b: a CSRTensor of the same shape.
+        alpha: the factor of `a`, a Tensor of one number.
+        beta: the factor of `b`, a Tensor of one number.
 
     Example:
         >>> x = Tensor([[0.0, 5.0], [6.0, 0.0]]).to_csr()
@@ -218,7 +230,13 @@ def csr_softmax(x, dtype=None) -> CSRTensor:
 
 @composite("ops.csr_gather(indptr, indices, dense, sparse_shape)")
 def csr_gather(indptr, indices, dense, sparse_shape):
-    """The elements of a Tensor in the places of a CSRTensor.
+    """The elements of a Tensor at the positions of the values of a CSRTensor.
+
+    Args:
+        indptr: [M + 1], where the values of each row begin, and the last ones end.
+        indices: [K], the column of each value.
+        dense: [M, N].
+        sparse_shape: the shape of `dense`, a tuple.
 
     Example:
         >>> print(ops.csr_gather(Tensor([0, 1]), Tensor([1]), Tensor([[5, 6]]), (1, 2)))
@@ -258,7 +276,12 @@ def sparse_tensor_dense_matmul(places, values, dense, *, shape, turn=False, turn
 @op("SparseToDense()(indices=places, values=values, sparse_shape=shape)",
     indices=lambda places, *_, shape: [rows_of(0, shape)])  # fmt: skip
 def sparse_to_dense(places, values, *, shape):
-    """A Tensor with values in some places and 0 elsewhere.
+    """A Tensor with the given values at some positions and 0 elsewhere.
+
+    Args:
+        places: [K, D], the position of each value.
+        values: [K]; values at one position are added.
+        shape: the D lengths of the result, a tuple.
 
     Example:
         >>> print(ops.SparseToDense()(Tensor([[0, 1]]), Tensor([5]), (1, 2)))
@@ -270,7 +293,13 @@ def sparse_to_dense(places, values, *, shape):
 @op("SparseTensorDenseAdd()(x1_indices=places, x1_values=values, x1_shape=shape, x2=dense)",
     indices=lambda places, *_, shape: [rows_of(0, shape)])  # fmt: skip
 def sparse_tensor_dense_add(places, values, dense, *, shape):
-    """The sum of a sparse Tensor and a Tensor.
+    """The sum of a sparse and a dense Tensor.
+
+    Args:
+        places: [K, D], the position of each value.
+        values: [K], cast to the type of `dense`.
+        dense: a Tensor of D dimensions.
+        shape: the shape of both, a tuple.
 
     Raises:
         ValueError: the shapes differ.
@@ -287,7 +316,12 @@ def sparse_tensor_dense_add(places, values, dense, *, shape):
 
 @composite("Coalesce()(x_indices=places, x_values=values, x_shape=shape)")
 def coalesce(places, values, shape) -> tuple[Tensor, Tensor, Tensor]:
-    """Places in order, one column for each, with the sums of their values; and the shape.
+    """A sparse Tensor with its positions in order, each once, with the sum of its values.
+
+    Args:
+        places: [D, K], the position of each value, one in a column.
+        values: [K].
+        shape: the D lengths of the whole, a Tensor, which is read and returned.
 
     Example:
         >>> made = ops.Coalesce()(Tensor([[0, 0], [1, 1]]), Tensor([5, 6]), Tensor([2, 2]))
@@ -300,7 +334,12 @@ def coalesce(places, values, shape) -> tuple[Tensor, Tensor, Tensor]:
 
 @composite("ops.make_row_tensor(indices, values, dense_shape=shape)")
 def make_row_tensor(indices, values, shape) -> RowTensor:
-    """A RowTensor.
+    """A RowTensor: a Tensor of which only some rows are not 0.
+
+    Args:
+        indices: [K], the number of each row.
+        values: [K, ...], the rows.
+        shape: the shape of the whole, a tuple.
 
     Example:
         >>> ops.make_row_tensor(Tensor([1]), Tensor([[5, 6]]), (3, 2)).shape

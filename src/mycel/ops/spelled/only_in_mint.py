@@ -50,7 +50,13 @@ def long_count(x, axis=None):
 
 @composite("mint.cumsum(input=x, dim=axis, dtype=dtype)")
 def long_cumsum(x, axis, dtype=None):
-    """As `ops.cumsum`, but Int64 of integers unless another `dtype` is given.
+    """Running sums along an axis; those of integers are Int64.
+
+    Args:
+        x: any shape.
+        axis: the dimension along which elements are added.
+        dtype: the element type of the result; None, the default, for Int64 of integers and
+            booleans, and for that of `x` otherwise.
 
     Example:
         >>> print(mint.cumsum(Tensor([1, 2, 3]), 0))
@@ -84,7 +90,14 @@ def long_trace(x):
 
 @composite("mint.where(condition, input=x, other=y)")
 def where_or_nonzero(condition, x=None, y=None) -> Any:
-    """As `ops.where`; of a condition alone, where it holds: one index vector per dimension.
+    """x where the condition holds, y elsewhere; without them, where the condition holds.
+
+    The positions where it holds are a tuple of index vectors, one for each dimension.
+
+    Args:
+        condition: a Bool Tensor; in one of numbers, 0 counts as False.
+        x: a Tensor or a number; the shapes are broadcast. Left out with `y`.
+        y: a Tensor or a number. Left out with `x`.
 
     Raises:
         TypeError: only one of the two is given.
@@ -102,7 +115,13 @@ def where_or_nonzero(condition, x=None, y=None) -> Any:
 
 @op("mint.nn.functional.normalize(input=x, p=order, dim=axis, eps=epsilon)")
 def normalize(x, *, order=2.0, axis=1, epsilon=1e-12):
-    """x divided by its length of order p along `dim`, which is taken to be at least `eps`.
+    """x divided by its p-norm along a dimension.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        order: the p of the norm, 2 by default.
+        axis: the dimension, or a tuple of several; 1 by default.
+        epsilon: the least value of the norm, 1e-12 by default; it keeps the divisor from 0.
 
     Example:
         >>> print(mint.nn.functional.normalize(Tensor([[3.0, 4.0]])))
@@ -142,7 +161,13 @@ def softmax_along(x, dim=None, dtype=None):
     "mint.special.log_softmax(input=x, dim=dim, dtype=dtype)",
 )
 def log_softmax_along(x, dim=None, dtype=None):
-    """The logarithm of `mint.softmax`, without losing small values.
+    """The logarithm of softmax along a dimension, computed without underflow.
+
+    Args:
+        x: any shape, real.
+        dim: the dimension along which the softmax adds up to 1; None, the default, for 0 if `x` has
+            0, 1 or 3 dimensions, and for 1 otherwise.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(mint.nn.functional.log_softmax(Tensor([1.0, 1.0]), -1))
@@ -212,9 +237,13 @@ def max_unpool_image(x, index, kernel_size, stride=None, padding=0, output_size=
     " return_indices=positions)",
 )
 def adaptive_max_pool_with_positions(x, output_size, positions=False) -> Any:
-    """The maximum of regions that cover H and W, `output_size` of them; None keeps a length.
+    """The maxima of regions that cover H and W, on request with their positions.
 
-    With `return_indices` also the positions of the maxima, Int64.
+    Args:
+        x: [N, C, H, W] or [C, H, W].
+        output_size: the number of regions along H and W, one number or two; None keeps a length.
+        positions: whether the positions of the maxima, counted through H and W, are given too,
+            Int64; False by default.
 
     Example:
         >>> print(mint.nn.functional.adaptive_max_pool2d(Tensor([[[1.0, 3.0]]]), 1, True)[1])
@@ -229,7 +258,12 @@ def adaptive_max_pool_with_positions(x, output_size, positions=False) -> Any:
 
 @op("mint.select(input=x, dim=axis, index=index)")
 def one_slice(x, *, axis, index):
-    """The slice of x at one position of `dim`, without that dimension.
+    """The slice of x at one position along a dimension, without that dimension.
+
+    Args:
+        x: at least one dimension.
+        axis: the dimension.
+        index: the position; a negative one counts from the end.
 
     Raises:
         ValueError: a position that is not there.
@@ -299,7 +333,14 @@ def sorting_places(x, axis=-1, descending=False, stable=False):
 
 @composite("mint.topk(input=x, k=k, dim=axis, largest=True, sorted=True)")
 def greatest_with_places(x, k, axis=-1, largest=True, sorted=True) -> tuple[Tensor, Tensor]:
-    """The k greatest (or least) elements along `dim`, in order, and where they were, Int64.
+    """The k largest elements along a dimension, in order, and their Int64 positions.
+
+    Args:
+        x: any shape.
+        k: how many elements, from 0 to the length of the dimension.
+        axis: the dimension, the last one by default.
+        largest: False takes the smallest.
+        sorted: no effect; the elements always come in order.
 
     Example:
         >>> print(mint.topk(Tensor([3, 1, 2]), 2)[1])
@@ -329,7 +370,13 @@ def conjugate_dot(x, y):
 @op("mint.kthvalue(input=x, k=k, dim=axis, keepdim=keepdims)",
     "Tensor.kthvalue(x, k=k, dim=axis, keepdim=keepdims)")  # fmt: skip
 def kth_smallest(x, *, k, axis=-1, keepdims=False) -> tuple[Array, Array]:
-    """The k-th smallest element along `dim`, counted from 1, and where it was, Int64.
+    """The k-th smallest element along a dimension, and its Int64 position.
+
+    Args:
+        x: at least one dimension.
+        k: which element, counted from 1.
+        axis: the dimension, the last one by default.
+        keepdims: whether it stays, with length 1; False by default.
 
     Raises:
         ValueError: k lies outside the dimension.
