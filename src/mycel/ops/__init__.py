@@ -10,10 +10,9 @@ from mycel.kernel.differentiate.api import (
 )
 from mycel.kernel.spell import Primitive, answer, namespaces
 from mycel.ops.array import (
-    arrangements,
     bands,
-    blocks,
     casting,
+    combinatorics,
     copying,
     creation,
     diagonals,
@@ -25,6 +24,7 @@ from mycel.ops.array import (
     scatter,
     selection,
     shape,
+    space_to_batch,
 )
 from mycel.ops.array.casting import mixed_precision_cast
 from mycel.ops.array.diagonals import block_diag, meshgrid
@@ -43,13 +43,13 @@ from mycel.ops.collectives import (
 from mycel.ops.data_queue import GetNext, feed_queue
 from mycel.ops.math import (
     accumulation,
+    argminmax,
     arithmetic,
     comparison,
     complex_numbers,
     decompositions,
     distances,
     elementwise,
-    extremes,
     fourier,
     linear,
     powers,
@@ -72,6 +72,7 @@ from mycel.ops.nn import (
     deformable,
     detection,
     dropout,
+    embedding,
     fused_attention,
     loss,
     margins,
@@ -103,7 +104,7 @@ from mycel.ops.spelled import (
     in_place_methods,
     in_place_places,
     members,
-    only_in_mint,
+    mint_variants,
     overloads,
 )
 from mycel.ops.spelled.hints import (

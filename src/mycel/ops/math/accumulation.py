@@ -102,7 +102,7 @@ def cumprod(x, *, axis, dtype=None):
 
 
 @op("CumProd(exclusive=exclusive, reverse=reverse)(x, axis)")
-def running_product(x, *, axis, exclusive=False, reverse=False):
+def cumprod_primitive(x, *, axis, exclusive=False, reverse=False):
     """Running products along an axis, in the type of x.
 
     Args:

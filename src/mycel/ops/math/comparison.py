@@ -160,7 +160,7 @@ def all_equal(x, y):
 
 
 @composite("mint.equal(input=x, other=y)")
-def same(x, y) -> bool:
+def mint_equal(x, y) -> bool:
     """Whether two Tensors have the same shape and the same elements, as one Python bool.
 
     Example:
@@ -460,3 +460,33 @@ def approximate_equal(x, y, *, tolerance=1e-05):
     """
     x, y = promoted(x, y)
     return jnp.abs(x - y) < tolerance
+
+
+@composite("ops.is_nonzero(input=x)")
+def is_nonzero(x) -> bool:
+    """Whether the only element is not 0, a Python bool; the value is read.
+
+    Raises:
+        ValueError: x has not one element.
+
+    Example:
+        >>> ops.is_nonzero(Tensor([2.0]))
+        True
+    """
+    return bool(x != 0)
+
+
+@op("CompareAndBitpack()(x, threshold=bound)")
+def compare_and_bitpack(x, bound):
+    """Whether elements are above a bound, eight of the last dimension as bits of a UInt8.
+
+    Raises:
+        ValueError: the last dimension is no multiple of 8.
+
+    Example:
+        >>> print(ops.CompareAndBitpack()(Tensor([0.0] * 7 + [2.0]), Tensor(1.0)))
+        [1]
+    """
+    if not x.ndim or x.shape[-1] % 8:
+        raise ValueError(f"Multiples of 8 are packed, but the shape is {x.shape}.")
+    return jnp.packbits(x > bound.astype(x.dtype), -1)

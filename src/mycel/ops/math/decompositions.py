@@ -74,7 +74,7 @@ def _factors(x, whole):
 
 
 @op("Qr(full_matrices=whole)(x)")
-def qr_factors(x, *, whole=False) -> tuple[Array, Array]:
+def qr_primitive(x, *, whole=False) -> tuple[Array, Array]:
     """Matrices q with orthogonal columns and r with zeros below the diagonal, whose product is x.
 
     Example:
@@ -102,7 +102,7 @@ def qr(x, mode="reduced") -> tuple[Tensor, Tensor]:
     """
     if mode not in ("reduced", "complete"):
         raise TypeError(f"mode is 'reduced' or 'complete', not {mode!r}.")
-    return qr_factors(x, mode == "complete")
+    return qr_primitive(x, mode == "complete")
 
 
 @composite("Tensor.qr(x, some=True)")
@@ -113,7 +113,7 @@ def qr_method(x, some=True) -> tuple[Tensor, Tensor]:
         >>> [part.shape for part in ops.ones((3, 2)).qr()]
         [(3, 2), (2, 2)]
     """
-    return qr_factors(x, not some)
+    return qr_primitive(x, not some)
 
 
 @op(
@@ -161,7 +161,7 @@ def eigvals(x):
 
 
 @composite("Eig(compute_v=vectors)(x)")
-def eigen(x, vectors=False) -> tuple[Tensor, Tensor]:
+def eig_primitive(x, vectors=False) -> tuple[Tensor, Tensor]:
     """The eigenvalues of square matrices and their eigenvectors, which are empty unless wanted.
 
     Example:
@@ -474,15 +474,15 @@ def lu_unpack(x, pivots, data=True, order=True) -> tuple[Tensor, Tensor, Tensor]
 
 
 @op()
-def symmetric_eigen(x, *, lower=True, vectors=True):
+def eigh(x, *, lower=True, vectors=True):
     """The eigenvalues of symmetric matrices in order, and their eigenvectors as columns.
 
     Args:
         lower: which triangle is read.
 
     Example:
-        >>> from mycel.ops.math.decompositions import symmetric_eigen
-        >>> print(symmetric_eigen(Tensor([[3.0, 0.0], [0.0, 2.0]]), True, False))
+        >>> from mycel.ops.math.decompositions import eigh
+        >>> print(eigh(Tensor([[3.0, 0.0], [0.0, 2.0]]), True, False))
         [2. 3.]
     """
     x = jnp.tril(x) + turned(jnp.tril(x, -1)) if lower else jnp.triu(x) + turned(jnp.triu(x, 1))

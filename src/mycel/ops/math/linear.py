@@ -240,7 +240,7 @@ def tensor_dot(x, y, *, axes):
 
 
 @op("Einsum(equation=equation)(x=operands)")
-def einsum_of(*operands, equation):
+def einsum_primitive(*operands, equation):
     """`ops.einsum` of a tuple of Tensors.
 
     Example:
@@ -262,7 +262,7 @@ def einsum(equation, operands):
         [[11.]]
     """
     given = operands if isinstance(operands, (tuple, list)) else (operands,)
-    return einsum_of(tuple(given), equation)
+    return einsum_primitive(tuple(given), equation)
 
 
 def _scaled_sum(x, product, beta, alpha):

@@ -14,7 +14,7 @@ from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.ordering import places_in_order, searchsorted
 from mycel.ops.common import as_float
-from mycel.ops.math.extremes import median
+from mycel.ops.math.argminmax import median
 
 
 @op()
@@ -86,7 +86,7 @@ def nanquantile(x, q, axis=None, keepdims=False):
 
 
 @composite("Quantile(dim=axis, keep_dims=keepdims, ignore_nan=missing)(x, q)")
-def quantile_of(x, q, axis=None, keepdims=False, missing=False):
+def quantile_primitive(x, q, axis=None, keepdims=False, missing=False):
     """The value below which the fraction q of x lies, interpolated between two elements if need be.
 
     Args:
@@ -133,7 +133,9 @@ def nanmedian(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
 @composite(
     "Median(global_median=whole, axis=axis, keep_dims=keepdims, ignore_nan=missing)(x)"
 )  # fmt: skip
-def median_of(x, whole=False, axis=0, keepdims=False, missing=False) -> tuple[Tensor, Tensor]:
+def median_primitive(
+    x, whole=False, axis=0, keepdims=False, missing=False
+) -> tuple[Tensor, Tensor]:
     """The middle element along an axis, the lower of two, and its Int64 index.
 
     Args:
@@ -211,7 +213,7 @@ def histogram_fixed_width(x, bounds, *, bins, dtype="int32"):
 
 
 @op("Bincount()(array=x, size=size, weights=weights)")
-def bincount_of(x, weights, *, size):
+def bincount_primitive(x, weights, *, size):
     """The sums of the weights of each number from 0 to size - 1; larger numbers are ignored.
 
     Args:

@@ -446,3 +446,22 @@ def nanmean(x, *, axis=None, keepdims=False, dtype=None):
     axes = axes_in(axis, x.ndim)
     made = jnp.nanmean(as_float(x), axes, keepdims=keepdims)
     return made if dtype is None else made.astype(numpy_dtype(dtype))
+
+
+@op("Tensor.sum_to_size(x, *shape)")
+def sum_to_size(x, *, shape):
+    """The sum over dimensions until x has a shape that broadcasts to its own.
+
+    Raises:
+        ValueError: the shape does not broadcast to that of x.
+
+    Example:
+        >>> print(ops.ones((2, 3)).sum_to_size((1, 3)))
+        [[2. 2. 2.]]
+    """
+    extra = x.ndim - len(shape)
+    pairs = zip(shape, x.shape[max(extra, 0) :], strict=False)
+    if extra < 0 or any(wanted not in (1, n) for wanted, n in pairs):
+        raise ValueError(f"{shape} does not broadcast to {x.shape}.")
+    axes = [n for n in range(x.ndim) if n < extra or shape[n - extra] == 1]
+    return jnp.sum(x, tuple(axes), dtype=x.dtype).reshape(shape)

@@ -13,7 +13,7 @@ from mycel.ops.math.fourier import transformable
 
 @op("STFT(n_fft=size, hop_length=hop, win_length=length, normalized=normalized, onesided=half,"
     " return_complex=as_complex)(x, window)")  # fmt: skip
-def short_transforms(x, window, *, size, hop, length, normalized, half, as_complex):
+def stft_primitive(x, window, *, size, hop, length, normalized, half, as_complex):
     """Short-time Fourier transforms: those of overlapping frames of a signal; see `ops.stft`.
 
     Args:
@@ -104,7 +104,7 @@ def stft(
                 f"not {x.shape} and {mode!r}."
             )
         x = widened(x, size // 2, _PADDINGS[mode.upper()])
-    return short_transforms(
+    return stft_primitive(
         x,
         window,
         size,

@@ -194,7 +194,7 @@ def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
 
 
 @op("mint.norm(input=x, p=order, dim=axis, keepdim=keepdims, dtype=dtype)")
-def norm_of(x, *, order="fro", axis=None, keepdims=False, dtype=None):
+def mint_norm(x, *, order="fro", axis=None, keepdims=False, dtype=None):
     """The p-norm over dimensions: the p-th root of the sum of the p-th powers of absolute values.
 
     Args:

@@ -143,7 +143,7 @@ def conv(
     "ops.conv1d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
     " dilation=1, groups=1)",
 )
-def conv_line(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
+def conv1d(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
     """The convolution of one-dimensional signals; see `ops.conv2d`.
 
     Args:
@@ -168,7 +168,7 @@ def conv_line(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilat
     "ops.conv3d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
     " dilation=1, groups=1)",
 )
-def conv_volume(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
+def conv3d(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
     """The convolution of volumes; see `ops.conv2d`.
 
     Args:
@@ -200,7 +200,7 @@ def conv_volume(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dil
     "mint.nn.functional.conv3d(input=x, weight=weight, bias=bias, stride=1, padding=0, dilation=1,"
     " groups=1)",
 )
-def padded_conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+def mint_conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """The convolution over one to three dimensions of space, with a bias for each output channel.
 
     Args:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
+from mycel.ops.random.drawing import as_key, draw_key
 
 
 @op()
@@ -187,3 +190,62 @@ def dropout3d_with_mask(x, keep_prob=0.5) -> tuple[Tensor, Tensor]:
         (1, 1, 1, 1, 1)
     """
     return _with_mask(x, keep_prob, 3)
+
+
+# -- masks as bits -----------------------------------------------------------------------------
+
+# A mask is kept as bits, in bytes, in portions of 128.
+PORTION = 128
+
+
+@op()
+def packed_mask(key, keep, *, count):
+    """`count` random bits, each 1 with the probability `keep`; see `dropout_gen_mask`.
+
+    Example:
+        >>> from mycel.ops.nn.dropout import packed_mask
+        >>> packed_mask(Tensor(np.array([0, 1], np.uint32)), 0.5, 3).shape
+        (16,)
+    """
+    whole = -(-count // PORTION) * PORTION
+    bits = jax.random.bits(as_key(key), (whole,), np.uint32).astype(np.float64)
+    return jnp.packbits(bits < keep.astype(np.float64) * 2.0**32, bitorder="little")
+
+
+@composite("DropoutGenMask(Seed0=(seed, 0), Seed1=(seed2, 0))(shape=shape, keep_prob=keep)")
+def dropout_gen_mask(shape, keep, seed=0, seed2=0):
+    """A mask for `DropoutDoMask`: a bit for each element of a shape, in UInt8.
+
+    Args:
+        keep: the probability of a 1, a number or a Tensor.
+
+    Example:
+        >>> ops.DropoutGenMask(1, 2)((4, 50), 0.5).shape
+        (32,)
+    """
+    shape = tuple(shape)
+    return packed_mask(draw_key(seed or seed2), keep, math.prod(shape))
+
+
+@op("DropoutDoMask()(input_x=x, mask=mask, keep_prob=keep)")
+def dropout_do_mask(x, mask, keep):
+    """x / keep where the mask of `DropoutGenMask` has a 1, and 0 elsewhere.
+
+    Args:
+        x: any shape.
+        mask: [bytes], UInt8: one bit for each element of `x` in C order, the lowest of a byte
+            first.
+        keep: the probability with which elements were kept, a number.
+
+    Raises:
+        ValueError: a mask of another size.
+
+    Example:
+        >>> mask = ops.DropoutGenMask()((2,), 1.0)
+        >>> print(ops.DropoutDoMask()(Tensor([1.0, 2.0]), mask, 1.0))
+        [1. 2.]
+    """
+    if mask.ndim != 1 or mask.size * 8 < x.size:
+        raise ValueError(f"A mask {mask.shape} of bytes has no bit for each element of {x.shape}.")
+    kept = jnp.unpackbits(mask, bitorder="little")[: x.size].reshape(x.shape)
+    return jnp.where(kept == 1, x / keep.astype(x.dtype), jnp.zeros((), x.dtype))

@@ -193,7 +193,7 @@ def _strict(x, target, *_, ignore_index, **__):
     " reduction='mean')",
     indices=_strict,
 )
-def nll_loss_of_mint(x, target, weight=None, *, ignore_index=-100, reduction="mean"):
+def mint_nll_loss(x, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """The negative log-likelihood of class numbers; see `ops.nll_loss`.
 
     Args:
@@ -257,7 +257,7 @@ def cross_entropy(x, target, weight=None, *, ignore_index=-100, reduction="mean"
     " ignore_index=ignore_index, reduction='mean', label_smoothing=smoothing)",
     indices=_strict_if_any,
 )
-def cross_entropy_of_mint(
+def mint_cross_entropy(
     x, target, weight=None, *, ignore_index=-100, reduction="mean", smoothing=0.0
 ):
     """The cross entropy of predictions and classes; see `ops.cross_entropy`.

@@ -377,3 +377,36 @@ def rms_norm(x, weight, *, epsilon=1e-6) -> tuple[Array, Array]:
     wide = x.astype(np.promote_types(np.float32, x.dtype)) if x.dtype.itemsize < 4 else x
     inverse = lax.rsqrt(jnp.mean(wide * wide, axes, keepdims=True, dtype=wide.dtype) + epsilon)
     return (wide * inverse).astype(x.dtype) * weight, inverse
+
+
+@op("ops.lrn(x, depth_radius=radius, bias=bias, alpha=alpha, beta=beta,"
+    " norm_region='ACROSS_CHANNELS')",
+    "LRN(depth_radius=radius, bias=bias, alpha=alpha, beta=beta,"
+    " norm_region='ACROSS_CHANNELS')(x)",
+)  # fmt: skip
+def lrn(x, *, radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="ACROSS_CHANNELS"):
+    """x over (bias + alpha · the sum of squares of the channels around) to the power beta.
+
+    Args:
+        x: [N, C, H, W].
+        radius: how many channels on each side count.
+        bias: what is added to `alpha` times the sum.
+        alpha: the factor of the sum of squares.
+        beta: the exponent.
+        norm_region: 'ACROSS_CHANNELS', the only one.
+
+    Raises:
+        ValueError: another number of dimensions, or another region.
+
+    Example:
+        >>> print(ops.lrn(ops.ones((1, 2, 1, 1)), 1, 2.0).reshape(-1))
+        [0.5 0.5]
+    """
+    if x.ndim != 4 or norm_region != "ACROSS_CHANNELS":
+        raise ValueError(
+            f"lrn works across the channels of [N, C, H, W], not over {norm_region!r} of {x.shape}."
+        )
+    squares = jnp.pad(x * x, ((0, 0), (radius, radius), (0, 0), (0, 0)))
+    around = sum(squares[:, i : i + x.shape[1]] for i in range(2 * radius + 1))
+    scale = jnp.array(bias, x.dtype) + jnp.array(alpha, x.dtype) * around
+    return x * scale ** jnp.array(-beta, x.dtype)

@@ -267,7 +267,7 @@ def interpolate(
     "mint.nn.functional.upsample(input=x, size=None, scale_factor=None, mode='nearest',"
     " align_corners=None)",
 )
-def interpolate_exactly(
+def mint_interpolate(
     x,
     size=None,
     scale_factor=None,
@@ -422,3 +422,33 @@ def resize_bicubic(x, size, align_corners=False, half_pixel_centers=False):
         [[[[1.  1.5 2. ]]]]
     """
     return _resize_image(x, size, "cubic", align_corners, half_pixel_centers)
+
+
+LINES_UP = {"align_corners": "corners", "half_pixel": "halves", "asymmetric": "edges"}
+
+
+@composite("ResizeLinear1D(coordinate_transformation_mode='align_corners')(x, size)")
+def resize_linear1d(x, size, coordinate_transformation_mode="align_corners"):
+    """Lines with another length, read between their elements.
+
+    Args:
+        x: [N, C, L].
+        size: the new length, a number, a tuple of one or a Tensor, which is read.
+        coordinate_transformation_mode: what corresponds: 'align_corners' (first and last elements),
+            'half_pixel' (the middles of elements) or 'asymmetric' (first elements).
+
+    Raises:
+        ValueError: an unknown mode, or not three dimensions.
+
+    Example:
+        >>> print(ops.ResizeLinear1D()(Tensor([[[1.0, 3.0]]]), (3,)))
+        [[[1. 2. 3.]]]
+    """
+    mode = coordinate_transformation_mode
+    if mode not in LINES_UP or x.ndim != 3:
+        raise ValueError(
+            f"ResizeLinear1D needs [N, C, L] and one of {list(LINES_UP)}, not {x.shape}, {mode!r}."
+        )
+    size = size.asnumpy().tolist() if hasattr(size, "asnumpy") else size
+    size = (size,) if isinstance(size, int) else tuple(size)
+    return resized(x, size, "linear", LINES_UP[mode], (None,))

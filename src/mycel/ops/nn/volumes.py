@@ -30,7 +30,7 @@ from mycel.ops.nn.pooling import (
     "Conv3D(out_channel, kernel_size, mode=1, pad_mode='valid', pad=(padding, 0), stride=1,"
     " dilation=1, group=(groups, 1), data_format='NCDHW')(x=x, weight=weight)"
 )
-def conv3d(
+def conv3d_primitive(
     x,
     weight,
     out_channel=None,
@@ -277,7 +277,7 @@ def adaptive_max_pool1d(x, output_size):
 @composite(
     "mint.nn.functional.adaptive_max_pool1d(input=x, output_size=output_size, return_indices=False)"
 )
-def adaptive_max_pool_line(x, output_size, return_indices=False) -> Any:
+def mint_adaptive_max_pool1d(x, output_size, return_indices=False) -> Any:
     """The maxima of regions that cover the last dimension, on request with their positions.
 
     Args:

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random choices: indices drawn by weight, permutations, and rows in random order."""
+"""Random choices: indices and categories drawn by weight, permutations, rows in random order."""
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from mycel.kernel.base.dtypes import as_dtype, int32, int64
 from mycel.kernel.define.definition import static_value
 from mycel.kernel.spell import composite, op
+from mycel.ops.array.axes import axis_in
 from mycel.ops.array.creation import as_size
 from mycel.ops.common import as_float
 from mycel.ops.random.drawing import as_key, draw_key
@@ -59,7 +61,7 @@ def multinomial(x, count, replacement=True, seed=None, seed2=0, dtype=int32):
 @composite(
     "mint.multinomial(input=x, num_samples=count, replacement=replacement, generator=generator)"
 )
-def multinomial_of(x, count, replacement=False, generator=None):
+def mint_multinomial(x, count, replacement=False, generator=None):
     """Indices drawn from each row of x, whose elements are the weights; Int64.
 
     Args:
@@ -155,3 +157,46 @@ def shuffle(x, seed=None):
         [1, 2, 3]
     """
     return shuffled(x, draw_key(seed))
+
+
+@op()
+def softened_choice(x, key, tau, *, hard, axis):
+    """One category drawn by logits, softened; see `gumbel_softmax`.
+
+    Example:
+        >>> from mycel.ops.random.choices import softened_choice
+        >>> key = Tensor(np.array([0, 1], np.uint32))
+        >>> print(softened_choice(Tensor([0.0, 99.0]), key, 1.0, True, -1))
+        [0. 1.]
+    """
+    if x.dtype.kind != "f":
+        raise TypeError(f"gumbel_softmax needs real numbers, not {x.dtype}.")
+    axis = axis_in(axis, x.ndim)
+    noise = jax.random.gumbel(as_key(key), x.shape, np.promote_types(x.dtype, np.float32))
+    soft = jax.nn.softmax((x + noise.astype(x.dtype)) / tau.astype(x.dtype), axis)
+    if not hard:
+        return soft
+    place = jnp.argmax(soft, axis, keepdims=True)
+    chosen = (lax.broadcasted_iota(place.dtype, x.shape, axis) == place).astype(x.dtype)
+    return lax.stop_gradient(chosen - soft) + soft
+
+
+@composite("ops.gumbel_softmax(logits=x, tau=1.0, hard=False, dim=-1)")
+def gumbel_softmax(x, tau=1.0, hard=False, dim=-1):
+    """A category drawn by logits along one dimension, softened so that it has a derivative.
+
+    Args:
+        tau: the temperature; the smaller, the nearer to one category.
+        hard: give ones and zeros, with the derivative of the soft choice.
+
+    Raises:
+        TypeError: logits that are not real.
+        ValueError: tau is not positive.
+
+    Example:
+        >>> print(ops.gumbel_softmax(Tensor([0.0, 99.0]), hard=True))
+        [0. 1.]
+    """
+    if tau <= 0:
+        raise ValueError(f"The tau of gumbel_softmax must be positive, but {tau} was given.")
+    return softened_choice(x, draw_key(), float(tau), bool(hard), dim)

@@ -138,7 +138,7 @@ def poisson(shape, rate, seed=0, seed2=0):
 
 
 @composite("Randperm(max_length, pad, dtype)(n)")
-def padded_order(n, max_length=1, pad=-1, dtype=int32):
+def randperm_primitive(n, max_length=1, pad=-1, dtype=int32):
     """The numbers from 0 to before n in random order, filled up with `pad`.
 
     Args:

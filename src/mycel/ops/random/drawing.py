@@ -191,7 +191,7 @@ def _integers(low, high, size, key, dtype) -> Tensor:
 
 
 @composite("mint.randint(low, high, size, generator=generator, dtype=dtype, device=device)")
-def randint_of(low, high=None, size=None, generator=None, dtype=None, device=None):
+def mint_randint(low, high=None, size=None, generator=None, dtype=None, device=None):
     """Random integers from `low` up to, not including, `high`, all equally likely.
 
     Args:
@@ -282,7 +282,7 @@ def randint_like(x, low, high, seed=None, dtype=None):
 
 
 @composite("mint.randint_like(input=x, low=low, high=high, dtype=dtype, device=device)")
-def randint_like_of(x, low, high=None, dtype=None, device=None):
+def mint_randint_like(x, low, high=None, dtype=None, device=None):
     """Random integers from `low` up to, not including, `high`, in the shape of x.
 
     Args:
@@ -362,7 +362,7 @@ def normal(shape, mean, deviation, seed=None):
 
 
 @composite("mint.normal(mean=mean, std=deviation, size=size, generator=generator)")
-def normal_of(mean=0.0, deviation=1.0, size=None, generator=None):
+def mint_normal(mean=0.0, deviation=1.0, size=None, generator=None):
     """Normally distributed random numbers.
 
     Args:
@@ -492,7 +492,7 @@ def bernoulli(x, p=0.5, seed=None, offset=0):
 @composite(
     "mint.bernoulli(input=x, generator=generator)", "Tensor.bernoulli(x, generator=generator)"
 )
-def bernoulli_of(x, generator=None):
+def mint_bernoulli(x, generator=None):
     """1 with the probability that stands in x, else 0.
 
     Example:

@@ -9,6 +9,7 @@ from mycel.kernel.base import errors
 from mycel.kernel.define.bounds import rows_of
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
+from mycel.ops.array.joining import concat
 from mycel.ops.math import arithmetic, elementwise, powers, trigonometry
 from mycel.ops.math.quotients import inv
 from mycel.ops.nn import activation
@@ -16,14 +17,14 @@ from mycel.ops.sparse.sparse_tensors import (
     COOTensor,
     CSRTensor,
     RowTensor,
+    csr_positions,
     dense_to_coo,
     dense_to_csr,
-    met,
     product,
     row_softmax,
     scattered,
     sizes_of,
-    uncompressed,
+    values_at,
 )
 
 
@@ -115,18 +116,8 @@ def coo_concat(parts, axis=0) -> COOTensor:
         before += size
     shape = list(parts[0].shape)
     shape[axis] = before
-    places = moved[0] if len(moved) == 1 else _behind(moved)
-    return COOTensor(places, _behind([part.values for part in parts]), tuple(shape)).coalesce()
-
-
-def _behind(tensors):
-    return behind(tuple(tensors))
-
-
-@op()
-def behind(*tensors):
-    """Tensors behind each other."""
-    return jnp.concatenate(tensors)
+    values = concat([part.values for part in parts])
+    return COOTensor(concat(moved), values, tuple(shape)).coalesce()
 
 
 @composite("ops.csr_add(a, b, alpha, beta)")
@@ -244,7 +235,7 @@ def csr_gather(indptr, indices, dense, sparse_shape):
     """
     if tuple(dense.shape) != sizes_of(sparse_shape):
         raise errors.wrong(ValueError, "dense", f"of shape {sparse_shape}", str(dense.shape))
-    return met(dense, uncompressed(indptr, indices))
+    return values_at(dense, csr_positions(indptr, indices))
 
 
 @op("SparseTensorDenseMatmul(adjoint_st=turn, adjoint_dt=turn_dense)"

@@ -82,7 +82,7 @@ def _with_holes(x, dropped, p, training, inplace):
 
 
 @composite("mint.nn.functional.dropout(input=x, p=0.5, training=True, inplace=False)")
-def dropout_of(x, p=0.5, training=True, inplace=False):
+def mint_dropout(x, p=0.5, training=True, inplace=False):
     """Zeros with the probability p, and the rest divided by 1 - p; x itself out of training.
 
     Args:
@@ -99,7 +99,7 @@ def dropout_of(x, p=0.5, training=True, inplace=False):
 
 
 @composite("mint.nn.functional.dropout2d(input=x, p=0.5, training=True, inplace=False)")
-def dropout_of_channels(x, p=0.5, training=True, inplace=False):
+def mint_dropout2d(x, p=0.5, training=True, inplace=False):
     """Dropout of whole channels of images; see `mint.nn.functional.dropout`.
 
     Args:

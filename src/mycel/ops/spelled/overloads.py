@@ -23,7 +23,7 @@ from mycel.ops.array.selection import gather, gather_elements, nearest
 from mycel.ops.array.shape import flip, reshape, swapaxes, tile, transpose
 from mycel.ops.math.comparison import where
 from mycel.ops.math.reduction import first_given
-from mycel.ops.spelled.only_in_mint import one_slice
+from mycel.ops.spelled.mint_variants import select_slice
 
 DEVICES = ("cpu", "gpu", "tpu", "ascend")
 # The words for what is done where an element stands already, and ours.
@@ -162,7 +162,7 @@ def select_method(x, dim=None, index=None, condition=None, y=None):
         expected = "called with (dim, index), or with (condition, y)"
         given = (first_given(condition, dim), first_given(y, index))
         raise wrong(TypeError, "select", expected, f"{given!r:.60}")
-    return one_slice(x, int(dim), int(index))
+    return select_slice(x, int(dim), int(index))
 
 
 @composite("Tensor.diag(x, diagonal=0)")

@@ -74,7 +74,9 @@ def _compared(x, operator, initial, mask):
 @composite(
     "ops.max(input=x, axis=axis, keepdims=keepdims, initial=initial, where=where)",
 )
-def max_pair(x, axis=None, keepdims=False, initial=None, where=None) -> tuple[Tensor, Tensor]:
+def max_with_indices(
+    x, axis=None, keepdims=False, initial=None, where=None
+) -> tuple[Tensor, Tensor]:
     """The largest elements along `axis` and their indices; of all elements, with index 0, if None.
 
     Args:
@@ -146,12 +148,12 @@ def max_method(
     chosen = first_given(axis, dim)
     keep = bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
-        return max_pair(x, chosen, keep, initial, where)
+        return max_with_indices(x, chosen, keep, initial, where)
     return amax(x, chosen, keep, initial, where)
 
 
 @composite("mint.max(input=x, dim=dim, keepdim=keepdim)")
-def max_of(x, dim=None, keepdim=False):
+def mint_max(x, dim=None, keepdim=False):
     """The largest of all elements; along `dim` with indices; or the larger of two Tensors.
 
     Args:
@@ -210,7 +212,9 @@ def argmax_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]
 @composite(
     "ops.min(input=x, axis=axis, keepdims=keepdims, initial=initial, where=where)",
 )
-def min_pair(x, axis=None, keepdims=False, initial=None, where=None) -> tuple[Tensor, Tensor]:
+def min_with_indices(
+    x, axis=None, keepdims=False, initial=None, where=None
+) -> tuple[Tensor, Tensor]:
     """The smallest elements along `axis` and their indices; of all elements, with index 0, if None.
 
     Args:
@@ -282,12 +286,12 @@ def min_method(
     chosen = first_given(axis, dim)
     keep = bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
-        return min_pair(x, chosen, keep, initial, where)
+        return min_with_indices(x, chosen, keep, initial, where)
     return amin(x, chosen, keep, initial, where)
 
 
 @composite("mint.min(input=x, dim=dim, keepdim=keepdim)")
-def min_of(x, dim=None, keepdim=False):
+def mint_min(x, dim=None, keepdim=False):
     """The smallest of all elements; along `dim` with indices; or the smaller of two Tensors.
 
     Args:
@@ -403,7 +407,7 @@ def argmin(x, *, axis=None, keepdims=False, dtype="int32"):
 
 
 @composite("mint.argmin(input=x, dim=axis, keepdim=keepdims)")
-def long_argmin(x, axis=None, keepdims=False):
+def mint_argmin(x, axis=None, keepdims=False):
     """The index of the smallest element along a dimension; the first of equal ones; Int64.
 
     Args:
@@ -554,3 +558,20 @@ def median_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     if chosen is None:
         return median(x.reshape(-1))[0]
     return median(x, chosen, bool(first_given(keepdim, keepdims)))
+
+
+@composite("Tensor.ptp(x, axis=None, keepdims=False)")
+def ptp(x, axis=None, keepdims=False):
+    """The largest element less the smallest one.
+
+    Args:
+        x: any shape.
+        axis: a dimension or a tuple of them; None for all.
+        keepdims: whether these dimensions stay, with length 1.
+
+    Example:
+        >>> print(Tensor([3, 1, 7]).ptp())
+        6
+    """
+    axis = () if axis is None else axis
+    return amax(x, axis, keepdims) - amin(x, axis, keepdims)

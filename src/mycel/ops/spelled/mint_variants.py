@@ -21,13 +21,13 @@ from mycel.ops.array.masking import nonzero
 from mycel.ops.array.ordering import argsort, sort, topk
 from mycel.ops.common import as_float, promoted
 from mycel.ops.math.accumulation import cumsum
+from mycel.ops.math.argminmax import cummin
 from mycel.ops.math.comparison import where
-from mycel.ops.math.extremes import cummin
 from mycel.ops.math.lengths import length
 from mycel.ops.math.linear import cdist
 from mycel.ops.math.reduction import count_nonzero
 from mycel.ops.nn.activation import log_softmax, softmax
-from mycel.ops.nn.convolution import padded_conv
+from mycel.ops.nn.convolution import mint_conv
 from mycel.ops.nn.pooling import adaptive_max_pool2d
 from mycel.ops.nn.volumes import adaptive_max_pool_image
 from mycel.ops.spelled.in_place import assigned
@@ -38,7 +38,7 @@ def _whole(x) -> bool:
 
 
 @composite("mint.count_nonzero(input=x, dim=axis)")
-def long_count(x, axis=None):
+def count_nonzero_int64(x, axis=None):
     """As `ops.count_nonzero`, but Int64.
 
     Example:
@@ -49,7 +49,7 @@ def long_count(x, axis=None):
 
 
 @composite("mint.cumsum(input=x, dim=axis, dtype=dtype)")
-def long_cumsum(x, axis, dtype=None):
+def cumsum_int64(x, axis, dtype=None):
     """Running sums along an axis; those of integers are Int64.
 
     Args:
@@ -66,7 +66,7 @@ def long_cumsum(x, axis, dtype=None):
 
 
 @composite("mint.cummin(input=x, dim=axis)")
-def long_cummin(x, axis) -> tuple[Tensor, Tensor]:
+def cummin_int64(x, axis) -> tuple[Tensor, Tensor]:
     """As `ops.cummin`, but with Int64 indices.
 
     Example:
@@ -78,7 +78,7 @@ def long_cummin(x, axis) -> tuple[Tensor, Tensor]:
 
 
 @composite("mint.trace(input=x)")
-def long_trace(x):
+def trace_int64(x):
     """As `ops.trace`, but Int64 of integers.
 
     Example:
@@ -142,7 +142,7 @@ def _dimension(dim, rank):
     "mint.softmax(input=x, dim=dim, dtype=dtype)",
     "mint.nn.functional.softmax(input=x, dim=dim, dtype=dtype)",
 )
-def softmax_along(x, dim=None, dtype=None):
+def mint_softmax(x, dim=None, dtype=None):
     """exp(x), divided by its sum along `dim`; None is the first for 0, 1 and 3 dimensions of x,
     else the second.
 
@@ -160,7 +160,7 @@ def softmax_along(x, dim=None, dtype=None):
     "mint.nn.functional.log_softmax(input=x, dim=dim, dtype=dtype)",
     "mint.special.log_softmax(input=x, dim=dim, dtype=dtype)",
 )
-def log_softmax_along(x, dim=None, dtype=None):
+def mint_log_softmax(x, dim=None, dtype=None):
     """The logarithm of softmax along a dimension, computed without underflow.
 
     Args:
@@ -185,7 +185,7 @@ def spread_maxima(x, index, *, lengths):
     """Zeros (…, H, W) with the elements of x at positions counted through H and W.
 
     Example:
-        >>> from mycel.ops.spelled.only_in_mint import spread_maxima
+        >>> from mycel.ops.spelled.mint_variants import spread_maxima
         >>> print(spread_maxima(Tensor([[[[5.0]]]]), Tensor([[[[1]]]]), (1, 2)))
         [[[[0. 5.]]]]
     """
@@ -200,7 +200,7 @@ def spread_maxima(x, index, *, lengths):
     "mint.nn.functional.max_unpool2d(input=x, indices=index, kernel_size=kernel_size,"
     " stride=None, padding=0, output_size=None)"
 )
-def max_unpool_image(x, index, kernel_size, stride=None, padding=0, output_size=None):
+def mint_max_unpool2d(x, index, kernel_size, stride=None, padding=0, output_size=None):
     """Maxima (…, H', W') back at their positions in (…, H, W), zeros elsewhere.
 
     Args:
@@ -236,7 +236,7 @@ def max_unpool_image(x, index, kernel_size, stride=None, padding=0, output_size=
     "mint.nn.functional.adaptive_max_pool2d(input=x, output_size=output_size,"
     " return_indices=positions)",
 )
-def adaptive_max_pool_with_positions(x, output_size, positions=False) -> Any:
+def adaptive_max_pool2d_with_indices(x, output_size, positions=False) -> Any:
     """The maxima of regions that cover H and W, on request with their positions.
 
     Args:
@@ -257,7 +257,7 @@ def adaptive_max_pool_with_positions(x, output_size, positions=False) -> Any:
 
 
 @op("mint.select(input=x, dim=axis, index=index)")
-def one_slice(x, *, axis, index):
+def select_slice(x, *, axis, index):
     """The slice of x at one position along a dimension, without that dimension.
 
     Args:
@@ -280,7 +280,7 @@ def one_slice(x, *, axis, index):
 
 
 @composite("mint.cdist(x1=x, x2=y, p=order, compute_mode=how)")
-def distances(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
+def mint_cdist(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
     """The distances of all rows of x and y: (…, n, k) and (…, m, k) give (…, n, m).
 
     Args:
@@ -301,7 +301,7 @@ def distances(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
 
 
 @composite("mint.sort(input=x, dim=(axis, -1), descending=False, stable=False)")
-def sorted_with_places(x, axis=-1, descending=False, stable=False) -> tuple[Tensor, Tensor]:
+def sort_int64(x, axis=-1, descending=False, stable=False) -> tuple[Tensor, Tensor]:
     """x in order along `dim`, and where each element was, Int64.
 
     Args:
@@ -317,7 +317,7 @@ def sorted_with_places(x, axis=-1, descending=False, stable=False) -> tuple[Tens
 
 
 @composite("mint.argsort(input=x, dim=(axis, -1), descending=False, stable=False)")
-def sorting_places(x, axis=-1, descending=False, stable=False):
+def argsort_int64(x, axis=-1, descending=False, stable=False):
     """Where the elements of x in order are, along `dim`, Int64.
 
     Args:
@@ -332,7 +332,7 @@ def sorting_places(x, axis=-1, descending=False, stable=False):
 
 
 @composite("mint.topk(input=x, k=k, dim=axis, largest=True, sorted=True)")
-def greatest_with_places(x, k, axis=-1, largest=True, sorted=True) -> tuple[Tensor, Tensor]:
+def topk_int64(x, k, axis=-1, largest=True, sorted=True) -> tuple[Tensor, Tensor]:
     """The k largest elements along a dimension, in order, and their Int64 positions.
 
     Args:
@@ -351,7 +351,7 @@ def greatest_with_places(x, k, axis=-1, largest=True, sorted=True) -> tuple[Tens
 
 
 @op("mint.vdot(input=x, other=y)")
-def conjugate_dot(x, y):
+def vdot(x, y):
     """The sum of products of two vectors, of which the first is conjugated.
 
     Raises:
@@ -369,7 +369,7 @@ def conjugate_dot(x, y):
 
 @op("mint.kthvalue(input=x, k=k, dim=axis, keepdim=keepdims)",
     "Tensor.kthvalue(x, k=k, dim=axis, keepdim=keepdims)")  # fmt: skip
-def kth_smallest(x, *, k, axis=-1, keepdims=False) -> tuple[Array, Array]:
+def kthvalue(x, *, k, axis=-1, keepdims=False) -> tuple[Array, Array]:
     """The k-th smallest element along a dimension, and its Int64 position.
 
     Args:
@@ -395,7 +395,7 @@ def kth_smallest(x, *, k, axis=-1, keepdims=False) -> tuple[Array, Array]:
 
 
 @composite("mint.conv_tbc(input=x, weight=weight, bias=bias, pad=padding)")
-def conv_time_first(x, weight, bias, padding=0):
+def conv_tbc(x, weight, bias, padding=0):
     """Slide kernels along time: (time, batch, channels) to (time', batch, out channels).
 
     Args:
@@ -407,7 +407,7 @@ def conv_time_first(x, weight, bias, padding=0):
         >>> print(mint.conv_tbc(x, weight, ops.ones(1)).reshape(-1))
         [5. 5.]
     """
-    made = padded_conv(x.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, padding)
+    made = mint_conv(x.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, padding)
     return made.permute(2, 0, 1)
 
 
@@ -419,7 +419,7 @@ def _of_channels(vector, x):
 
 
 @op("mint.batch_norm_stats(input=x, eps=epsilon)")
-def channel_statistics(x, *, epsilon) -> tuple[Array, Array]:
+def batch_norm_stats(x, *, epsilon) -> tuple[Array, Array]:
     """The mean of each channel of [N, C, …], and 1 / √(variance + eps).
 
     Example:
@@ -434,7 +434,7 @@ def channel_statistics(x, *, epsilon) -> tuple[Array, Array]:
 
 @op("mint.batch_norm_elemt(input=x, weight=weight, bias=bias, mean=mean, invstd=inverse,"
     " eps=epsilon)")  # fmt: skip
-def normalised_channels(x, weight=None, bias=None, mean=None, inverse=None, *, epsilon=1e-5):
+def batch_norm_elemt(x, weight=None, bias=None, mean=None, inverse=None, *, epsilon=1e-5):
     """(x - mean) · invstd · weight + bias, with a number of each for each channel of [N, C, …].
 
     Args:
@@ -459,7 +459,7 @@ def gathered_statistics(means, inverses, counts, *, epsilon):
     """Mean, 1 / √(variance + eps), unbiased variance of all, from those of several parts.
 
     Example:
-        >>> from mycel.ops.spelled.only_in_mint import gathered_statistics
+        >>> from mycel.ops.spelled.mint_variants import gathered_statistics
         >>> means, inverses = Tensor([[1.0], [3.0]]), Tensor([[1.0], [1.0]])
         >>> print(gathered_statistics(means, inverses, Tensor([2.0, 2.0]), 0.0)[0])
         [2.]
@@ -477,7 +477,7 @@ def gathered_statistics(means, inverses, counts, *, epsilon):
     " running_mean=running_mean, running_var=running_var, momentum=0.1, eps=(epsilon, 1e-5),"
     " counts=counts)"
 )
-def gathered_batch_statistics(
+def batch_norm_gather_stats_with_counts(
     x,
     means,
     inverses,
