@@ -29,7 +29,7 @@ SAID = [
     ("ops.argmax", "ops.argmax(input, dim=None, keepdim=False)", "The index of the largest"),
     ("nn.Dense", "in_channels,", "weight_init, bias_init: initialisers"),
     ("nn.Cell.set_train", "nn.Cell.set_train(mode=True)", "into training"),
-    ("Tensor.sum", "Tensor.sum(", "The sum over axis"),
+    ("Tensor.sum", "Tensor.sum(", "The sum over some dimensions"),
     ("train.Model", "train.Model(", "metrics: for eval and fit: names of metrics in a set"),
     ("mycel.value_and_grad", "fn, grad_position=0,", "A function that returns what fn returns"),
     ("ops.value_and_grad", "fn, grad_position=0,", "See mycel.value_and_grad"),

@@ -103,7 +103,9 @@ def test_labels_may_be_differentiated_beside_predictions():
 
 
 LOSS_ERRORS = {
-    "reduction is one of mean, sum, none, not 'x'": lambda x: ops.mse_loss(x, x, "x"),
+    "reduction must be one of 'mean', 'sum', 'none', but 'x' was given": lambda x: ops.mse_loss(
+        x, x, "x"
+    ),
     "Class numbers for predictions of shape (3, 4) have the shape (3,)": lambda x: (
         ops.cross_entropy(x, Tensor([1, 2]))
     ),

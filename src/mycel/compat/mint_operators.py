@@ -59,7 +59,7 @@ def _primitive(name: str, function_name: str) -> type:
     def __init__(self):
         Primitive.__init__(self, name)
 
-    text = f"`mint.{function_name}` as an object.\n\nSource: MindSpore's `{name}`."
+    text = f"`mint.{function_name}` as an object: {function.__doc__}"
     fields = {"__init__": __init__, "__call__": staticmethod(function), "__doc__": text}
     return type(name, (Primitive,), {**fields, "__module__": "mycel.ops"})
 

@@ -14,12 +14,12 @@ OURS = "mycel"
 # named like, which an import would put in its place.
 SHELVES = {
     "array": (
-        "arrangements axes bands blocks casting copying creation diagonals indexing joining "
+        "axes bands casting copying creation diagonals indexing joining "
         "masking ordering replacing selection"
     ),
     "math": (
         "accumulation arithmetic comparison complex_numbers decompositions distances "
-        "elementwise extremes fourier lengths linear powers products quantiles quotients "
+        "elementwise fourier lengths linear powers products quantiles quotients "
         "reduction segments solving special statistics trigonometry windows"
     ),
     "nn": (
@@ -28,7 +28,7 @@ SHELVES = {
         "regions resizing sampling sequence_loss transposed unpooling volumes"
     ),
     "random": "distributions",
-    "spelled": "hints in_place in_place_methods in_place_places members only_in_mint overloads",
+    "spelled": "hints in_place in_place_methods in_place_places members overloads",
     "update": "clipping descent_updates overflow sparse_updates update_rules updates",
     "user": "composite control custom hook registration user_operator user_primitive",
 }
@@ -53,10 +53,18 @@ MOVED = {
     "execute.written": "tuning.materialize",
     "init.older": "compat.initializers",
     "nn.layers.older": "nn.layers.operators",
+    "ops.arrangements": "ops.array.combinatorics",
+    "ops.array.arrangements": "ops.array.combinatorics",
+    "ops.array.blocks": "ops.array.space_to_batch",
+    "ops.blocks": "ops.array.space_to_batch",
     "ops.extended": "compat.mint_operators",
+    "ops.extremes": "ops.math.argminmax",
+    "ops.math.extremes": "ops.math.argminmax",
     "ops.older": "compat.operators",
+    "ops.only_in_mint": "ops.spelled.mint_variants",
     "ops.spelled.extended": "compat.mint_operators",
     "ops.spelled.older": "compat.operators",
+    "ops.spelled.only_in_mint": "ops.spelled.mint_variants",
     "record": "kernel.record",
     "record.show": "report.show",
     "spell": "kernel.spell",

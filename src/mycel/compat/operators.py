@@ -51,7 +51,13 @@ RENAMED = {
 
 
 def _set(sequence, index, value):
-    """A copy of a tuple or list with another member, or of a dictionary with another entry."""
+    """A copy of a tuple or list with one member replaced, or of a dictionary with one entry set.
+
+    Args:
+        sequence: a tuple, a list or a dictionary.
+        index: the position of the member, or the key of the entry.
+        value: the new member, or the value of the entry.
+    """
     made = dict(sequence) if isinstance(sequence, dict) else list(sequence)
     made[index] = value
     return tuple(made) if isinstance(sequence, tuple) else made

@@ -12,10 +12,9 @@ from mycel.kernel.spell import Primitive
 from mycel.kernel.spell import answer as _answer
 from mycel.kernel.spell import namespaces as _namespaces
 from mycel.ops.array import (
-    arrangements,
     bands,
-    blocks,
     casting,
+    combinatorics,
     copying,
     creation,
     diagonals,
@@ -27,6 +26,7 @@ from mycel.ops.array import (
     scatter,
     selection,
     shape,
+    space_to_batch,
 )
 from mycel.ops.array.casting import mixed_precision_cast
 from mycel.ops.array.diagonals import block_diag, meshgrid
@@ -45,13 +45,13 @@ from mycel.ops.collectives import (
 from mycel.ops.data_queue import GetNext, feed_queue
 from mycel.ops.math import (
     accumulation,
+    argminmax,
     arithmetic,
     comparison,
     complex_numbers,
     decompositions,
     distances,
     elementwise,
-    extremes,
     fourier,
     linear,
     powers,
@@ -60,6 +60,7 @@ from mycel.ops.math import (
     quotients,
     reduction,
     segments,
+    short_time,
     solving,
     special,
     statistics,
@@ -73,6 +74,7 @@ from mycel.ops.nn import (
     deformable,
     detection,
     dropout,
+    embedding,
     fused_attention,
     loss,
     margins,
@@ -83,6 +85,7 @@ from mycel.ops.nn import (
     positions,
     recurrent,
     regions,
+    regression_loss,
     resizing,
     sampling,
     sequence_loss,
@@ -91,6 +94,7 @@ from mycel.ops.nn import (
     volumes,
 )
 from mycel.ops.random import (
+    choices,
     distributions,
     drawing,
 )
@@ -102,7 +106,7 @@ from mycel.ops.spelled import (
     in_place_methods,
     in_place_places,
     members,
-    only_in_mint,
+    mint_variants,
     overloads,
 )
 from mycel.ops.spelled.hints import (

@@ -114,7 +114,11 @@ class AllGather(_First):
 
 
 class ReduceScatter(_First):
-    """The reduction of the Tensors of all processes, of which each keeps its part of the rows.
+    """The Tensors of all processes, reduced and divided among them along the first dimension.
+
+    Args:
+        op: a word of `ops.ReduceOp`, 'sum' by default.
+        group: the name of a group of processes; there is one process, so the Tensor is handed on.
 
     Source: MindSpore's `mindspore.ops.ReduceScatter`.
 
@@ -129,7 +133,12 @@ class ReduceScatter(_First):
 
 
 class Reduce(_Collective):
-    """The reduction of the Tensors of all processes, in the process `dest_rank`.
+    """The Tensors of all processes, reduced in the process `dest_rank`.
+
+    Args:
+        dest_rank: the number of the process that gets the result.
+        op: a word of `ops.ReduceOp`, 'sum' by default.
+        group: the name of a group of processes; there is one process, so the Tensor is handed on.
 
     Source: MindSpore's `mindspore.ops.Reduce`.
 
@@ -145,7 +154,11 @@ class Reduce(_Collective):
 
 
 class Broadcast(Primitive):
-    """The Tensors of the process `root_rank`, in all of the group: a tuple of them.
+    """The Tensors of the process `root_rank`, in all processes of a group: a tuple of them.
+
+    Args:
+        root_rank: the number of the process whose Tensors are sent.
+        group: the name of a group of processes; there is one process, so the Tensors are handed on.
 
     Source: MindSpore's `mindspore.ops.Broadcast`.
 
@@ -220,7 +233,11 @@ class Barrier(Primitive):
 
 
 class CollectiveScatter(_First):
-    """Rows of the Tensor of the process `src_rank`, dealt out to the processes of a group.
+    """The rows of the Tensor of the process `src_rank`, divided among the processes of a group.
+
+    Args:
+        src_rank: the number of the process whose Tensor is divided, 0 by default.
+        group: the name of a group of processes; there is one process, so the Tensor is handed on.
 
     Source: MindSpore's `mindspore.ops.CollectiveScatter`.
 
@@ -235,7 +252,11 @@ class CollectiveScatter(_First):
 
 
 class CollectiveGather(_First):
-    """The Tensors of all processes one behind the other, in the process `dest_rank`.
+    """The Tensors of all processes, joined along the first dimension in the process `dest_rank`.
+
+    Args:
+        dest_rank: the number of the process that gets the result.
+        group: the name of a group of processes; there is one process, so the Tensor is handed on.
 
     Source: MindSpore's `mindspore.ops.CollectiveGather`.
 

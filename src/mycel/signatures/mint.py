@@ -5,11 +5,11 @@ from mycel.ops.array.copying import (
     identity as clone,
 )
 from mycel.ops.array.creation import (
-    arange, empty, empty_like, eye, full_like, full_of as full, linspace, ones, ones_like, zeros,
+    arange, empty, empty_like, eye, full_like, linspace, mint_full as full, ones, ones_like, zeros,
     zeros_like,
 )
 from mycel.ops.array.diagonals import (
-    diag_matrix as diag, tril, triu,
+    mint_diag as diag, tril, triu,
 )
 from mycel.ops.array.joining import (
     chunk, concat as cat, concat, dstack, hstack, split, stack, unbind,
@@ -18,7 +18,7 @@ from mycel.ops.array.masking import (
     masked_select, nonzero,
 )
 from mycel.ops.array.ordering import (
-    searchsorted, unique_consecutive, unique_sorted as unique, whole_counts as bincount,
+    mint_bincount as bincount, searchsorted, unique_consecutive, unique_sorted as unique,
 )
 from mycel.ops.array.scatter import (
     scatter_elements as scatter, scatter_elements as scatter_add, with_index_added as index_add,
@@ -33,6 +33,9 @@ from mycel.ops.array.shape import (
 from mycel.ops.math.accumulation import (
     cumprod, diff,
 )
+from mycel.ops.math.argminmax import (
+    argmax, cummax, median_method as median, mint_argmin as argmin, mint_max as max, mint_min as min,
+)
 from mycel.ops.math.arithmetic import (
     abs, add_multiple as add, divide as div, divide, floor_divide, fmod, maximum, minimum, mul, neg,
     neg as negative, remainder, sign, sub_multiple as sub,
@@ -40,7 +43,8 @@ from mycel.ops.math.arithmetic import (
 from mycel.ops.math.comparison import (
     allclose, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, equal as eq, greater, greater as
     gt, greater_equal as ge, greater_equal, isclose, less, less as lt, less_equal as le, less_equal,
-    logical_and, logical_not, logical_or, logical_xor, not_equal as ne, not_equal, same as equal,
+    logical_and, logical_not, logical_or, logical_xor, mint_equal as equal, not_equal as ne,
+    not_equal,
 )
 from mycel.ops.math.complex_numbers import (
     imag, polar, real,
@@ -51,9 +55,6 @@ from mycel.ops.math.decompositions import (
 from mycel.ops.math.elementwise import (
     addcdiv, addcmul, ceil, clamp, clamp as clip, erf, erfc, erfinv, floor, frac, gcd, isfinite,
     isinf, isnan, isneginf, lerp, nan_to_num, round, trunc,
-)
-from mycel.ops.math.extremes import (
-    argmax, cummax, long_argmin as argmin, max_of as max, median_method as median, min_of as min,
 )
 from mycel.ops.math.linear import (
     addbmm, addmm, addmv, baddbmm, batch_mat_mul as bmm, cross, einsum, inner, matmul, mm, mv,
@@ -73,7 +74,7 @@ from mycel.ops.math.solving import (
     triangular_solve,
 )
 from mycel.ops.math.statistics import (
-    norm_of as norm, std, std_mean, var, var_mean,
+    mint_norm as norm, std, std_mean, var, var_mean,
 )
 from mycel.ops.math.trigonometry import (
     acos, acos as arccos, acosh, acosh as arccosh, asin as arcsin, asin, asinh as arcsinh, asinh,
@@ -84,20 +85,22 @@ from mycel.ops.nn.activation import (
     gelu as npu_gelu, sigmoid, tanh,
 )
 from mycel.ops.nn.convolution import (
-    padded_conv as conv2d,
+    mint_conv as conv2d,
+)
+from mycel.ops.random.choices import (
+    mint_multinomial as multinomial, randperm,
 )
 from mycel.ops.random.drawing import (
-    bernoulli_of as bernoulli, multinomial_of as multinomial, normal_of as normal, rand, rand_like,
-    randint_like_of as randint_like, randint_of as randint, randn, randn_like, randperm,
+    mint_bernoulli as bernoulli, mint_normal as normal, mint_randint as randint, mint_randint_like
+    as randint_like, rand, rand_like, randn, randn_like,
 )
 from mycel.ops.spelled.in_place import (
     addr_in_place as addr_,
 )
-from mycel.ops.spelled.only_in_mint import (
-    channel_statistics as batch_norm_stats, conjugate_dot as vdot, conv_time_first as conv_tbc,
-    distances as cdist, gathered_batch_statistics as batch_norm_gather_stats_with_counts,
-    greatest_with_places as topk, kth_smallest as kthvalue, long_count as count_nonzero, long_cummin
-    as cummin, long_cumsum as cumsum, long_trace as trace, normalised_channels as batch_norm_elemt,
-    one_slice as select, softmax_along as softmax, sorted_with_places as sort, sorting_places as
-    argsort, where_or_nonzero as where,
+from mycel.ops.spelled.mint_variants import (
+    argsort_int64 as argsort, batch_norm_elemt, batch_norm_gather_stats_with_counts,
+    batch_norm_stats, conv_tbc, count_nonzero_int64 as count_nonzero, cummin_int64 as cummin,
+    cumsum_int64 as cumsum, kthvalue, mint_cdist as cdist, mint_softmax as softmax, select_slice as
+    select, sort_int64 as sort, topk_int64 as topk, trace_int64 as trace, vdot, where_or_nonzero as
+    where,
 )

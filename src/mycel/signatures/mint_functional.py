@@ -2,13 +2,10 @@
 """Where the definitions of mint.nn.functional are; written by `python -m tools.stubs`, which see."""
 
 from mycel.ops.array.masking import (
-    one_hot_classes as one_hot,
+    mint_one_hot as one_hot,
 )
 from mycel.ops.array.shape import (
     flatten,
-)
-from mycel.ops.math.distances import (
-    embedding,
 )
 from mycel.ops.math.linear import (
     dense as linear,
@@ -19,11 +16,14 @@ from mycel.ops.nn.activation import (
     softshrink, tanh, threshold, threshold as threshold_,
 )
 from mycel.ops.nn.convolution import (
-    padded_conv as conv1d, padded_conv as conv2d, padded_conv as conv3d,
+    mint_conv as conv1d, mint_conv as conv2d, mint_conv as conv3d,
+)
+from mycel.ops.nn.embedding import (
+    embedding,
 )
 from mycel.ops.nn.loss import (
-    binary_cross_entropy, binary_cross_entropy_with_logits, cross_entropy_of_mint as cross_entropy,
-    kl_div, l1_loss, mse_loss, nll_loss_of_mint as nll_loss, smooth_l1_loss,
+    binary_cross_entropy, binary_cross_entropy_with_logits, kl_div, mint_cross_entropy as
+    cross_entropy, mint_nll_loss as nll_loss,
 )
 from mycel.ops.nn.margins import (
     cosine_embedding_loss, soft_margin_loss,
@@ -40,8 +40,11 @@ from mycel.ops.nn.patches import (
 from mycel.ops.nn.pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, avg_pool1d, avg_pool2d, max_pool2d, unfold,
 )
+from mycel.ops.nn.regression_loss import (
+    l1_loss, mse_loss, smooth_l1_loss,
+)
 from mycel.ops.nn.resizing import (
-    interpolate_exactly as interpolate, interpolate_exactly as upsample,
+    mint_interpolate as interpolate, mint_interpolate as upsample,
 )
 from mycel.ops.nn.sampling import (
     grid_sample,
@@ -50,13 +53,13 @@ from mycel.ops.nn.transposed import (
     conv_transpose as conv_transpose2d,
 )
 from mycel.ops.nn.volumes import (
-    adaptive_avg_pool3d, adaptive_max_pool_line as adaptive_max_pool1d, avg_pool3d,
+    adaptive_avg_pool3d, avg_pool3d, mint_adaptive_max_pool1d as adaptive_max_pool1d,
 )
 from mycel.ops.spelled.in_place import (
-    dropout_of as dropout, dropout_of_channels as dropout2d, relu_in_place as relu_,
-    sigmoid_in_place as sigmoid_,
+    mint_dropout as dropout, mint_dropout2d as dropout2d, relu_in_place as relu_, sigmoid_in_place
+    as sigmoid_,
 )
-from mycel.ops.spelled.only_in_mint import (
-    adaptive_max_pool_with_positions as adaptive_max_pool2d, log_softmax_along as log_softmax,
-    max_unpool_image as max_unpool2d, normalize, softmax_along as softmax,
+from mycel.ops.spelled.mint_variants import (
+    adaptive_max_pool2d_with_indices as adaptive_max_pool2d, mint_log_softmax as log_softmax,
+    mint_max_unpool2d as max_unpool2d, mint_softmax as softmax, normalize,
 )

@@ -10,6 +10,6 @@ from mycel.ops.math.powers import (
 from mycel.ops.math.trigonometry import (
     sinc,
 )
-from mycel.ops.spelled.only_in_mint import (
-    log_softmax_along as log_softmax,
+from mycel.ops.spelled.mint_variants import (
+    mint_log_softmax as log_softmax,
 )

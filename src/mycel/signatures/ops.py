@@ -4,27 +4,18 @@
 from mycel.compat.mint_operators import (
     stack_along as StackExt,
 )
-from mycel.ops.array.arrangements import (
-    cartesian_prod, combinations, compare_and_bitpack as CompareAndBitpack, fills as Fills,
-    invert_permutation as InvertPermutation, is_nonzero, list_diff as ListDiff, numel, ragged_range
-    as RaggedRange, unique_with_pad as UniqueWithPad, unique_with_pad, unravel_index as UnravelIndex,
-)
 from mycel.ops.array.bands import (
     fill_diagonal as FillDiagonal, matrix_band_part as MatrixBandPart, matrix_band_part, matrix_diag
     as MatrixDiagV3, matrix_diag, matrix_diag_part as MatrixDiagPartV3, matrix_diag_part,
     matrix_set_diag as MatrixSetDiagV3, matrix_set_diag, tridiagonal_product as TridiagonalMatMul,
 )
-from mycel.ops.array.blocks import (
-    batch_to_space as BatchToSpaceND, batch_to_space as batch_to_space_nd,
-    batch_to_space_of_pictures as BatchToSpace, channel_shuffle as ChannelShuffle, channel_shuffle,
-    columns_to_image as Col2Im, columns_to_image as col2im, embedding_lookup as EmbeddingLookup,
-    extract_image_patches as ExtractImagePatches, image_to_columns as Im2Col, local_response as LRN,
-    local_response as lrn, resize_linear as ResizeLinear1D, reverse_sequence as ReverseSequence,
-    reverse_sequence, space_to_batch as SpaceToBatchND, space_to_batch as space_to_batch_nd,
-    space_to_batch_of_pictures as SpaceToBatch, sparse_gather as SparseGatherV2,
-)
 from mycel.ops.array.casting import (
     cast as Cast, cast, is_complex, is_floating_point, type_as,
+)
+from mycel.ops.array.combinatorics import (
+    cartesian_prod, combinations, invert_permutation as InvertPermutation, list_diff as ListDiff,
+    ragged_range as RaggedRange, unique_with_pad as UniqueWithPad, unique_with_pad, unravel_index as
+    UnravelIndex,
 )
 from mycel.ops.array.copying import (
     assign as Assign, assign, identity as Identity, identity, rank as Rank, rank, shape as Shape,
@@ -32,10 +23,11 @@ from mycel.ops.array.copying import (
 )
 from mycel.ops.array.creation import (
     arange, eye as Eye, eye, fill as Fill, fill, fill_like_value as FillV2, fill_method as fills,
-    full, full_like, linspace as LinSpace, linspace, logspace as LogSpace, logspace, ones as Ones,
-    ones, ones_like as OnesLike, ones_like, range_of as Range, range_of as range, scalar_to_tensor
-    as ScalarToTensor, scalar_to_tensor, tril_indices as TrilIndices, tril_indices, triu_indices as
-    TriuIndices, triu_indices, zeros as Zeros, zeros, zeros_like as ZerosLike, zeros_like,
+    fills as Fills, full, full_like, linspace as LinSpace, linspace, logspace as LogSpace, logspace,
+    ones as Ones, ones, ones_like as OnesLike, ones_like, range_of as Range, range_of as range,
+    scalar_to_tensor as ScalarToTensor, scalar_to_tensor, tril_indices as TrilIndices, tril_indices,
+    triu_indices as TriuIndices, triu_indices, zeros as Zeros, zeros, zeros_like as ZerosLike,
+    zeros_like,
 )
 from mycel.ops.array.diagonals import (
     diag as Diag, diag, diag_embed, diag_part as DiagPart, diagflat, diagonal, meshgrid_of as
@@ -76,18 +68,29 @@ from mycel.ops.array.scatter import (
 from mycel.ops.array.selection import (
     gather as Gather, gather as GatherV2, gather, gather_elements as GatherD, gather_elements as
     gather_d, gather_elements, gather_nd as GatherNd, gather_nd, index_select, narrow, slice_ as
-    Slice, slice_ as slice, strided_slice as StridedSlice, strided_slice, take,
+    Slice, slice_ as slice, sparse_gather as SparseGatherV2, strided_slice as StridedSlice,
+    strided_slice, take,
 )
 from mycel.ops.array.shape import (
-    broadcast_to as BroadcastTo, broadcast_to, expand_as, expand_dims as ExpandDims, expand_dims,
-    expand_dims as unsqueeze, flatten as Flatten, flatten, flip as ReverseV2, flip, flip as reverse,
-    fliplr, flipud, movedim as moveaxis, movedim, ravel, repeat_interleave as repeat_elements,
-    repeat_interleave, reshape as Reshape, reshape, roll as Roll, roll, rot90, squeeze as Squeeze,
-    squeeze, swapaxes, swapaxes as swapdims, t, tile as Tile, tile, transpose as Transpose,
-    transpose as permute, transpose,
+    broadcast_to as BroadcastTo, broadcast_to, channel_shuffle as ChannelShuffle, channel_shuffle,
+    expand_as, expand_dims as ExpandDims, expand_dims, expand_dims as unsqueeze, flatten as Flatten,
+    flatten, flip as ReverseV2, flip, flip as reverse, fliplr, flipud, movedim as moveaxis, movedim,
+    numel, ravel, repeat_interleave as repeat_elements, repeat_interleave, reshape as Reshape,
+    reshape, reverse_sequence as ReverseSequence, reverse_sequence, roll as Roll, roll, rot90,
+    squeeze as Squeeze, squeeze, swapaxes, swapaxes as swapdims, t, tile as Tile, tile, transpose as
+    Transpose, transpose as permute, transpose,
+)
+from mycel.ops.array.space_to_batch import (
+    batch_to_space as BatchToSpace, batch_to_space_nd as BatchToSpaceND, batch_to_space_nd,
+    space_to_batch as SpaceToBatch, space_to_batch_nd as SpaceToBatchND, space_to_batch_nd,
 )
 from mycel.ops.math.accumulation import (
-    cumprod, cumsum as CumSum, cumsum, diff, logcumsumexp, running_product as CumProd,
+    cumprod, cumprod_primitive as CumProd, cumsum as CumSum, cumsum, diff, logcumsumexp,
+)
+from mycel.ops.math.argminmax import (
+    amax, amin, aminmax, argmax as Argmax, argmax, argmax_with_value as ArgMaxWithValue, argmin as
+    Argmin, argmin, argmin_with_value as ArgMinWithValue, cummax as Cummax, cummax, cummin as
+    Cummin, cummin, max_with_indices as max, median, min_with_indices as min,
 )
 from mycel.ops.math.arithmetic import (
     abs as Abs, abs, abs as absolute, add as Add, add, divide as div, divide, floor_divide as
@@ -101,28 +104,27 @@ from mycel.ops.math.comparison import (
     approximate_equal as ApproximateEqual, approximate_equal, bitwise_and as BitwiseAnd,
     bitwise_and, bitwise_left_shift as LeftShift, bitwise_left_shift, bitwise_not as Invert,
     bitwise_not as invert, bitwise_or as BitwiseOr, bitwise_or, bitwise_right_shift as RightShift,
-    bitwise_right_shift, bitwise_xor as BitwiseXor, bitwise_xor, equal as Equal, equal as eq, equal,
-    greater as Greater, greater, greater as gt, greater_equal as GreaterEqual, greater_equal as ge,
-    greater_equal, isclose as IsClose, isclose, less as Less, less, less as lt, less_equal as
-    LessEqual, less_equal as le, less_equal, logical_and as LogicalAnd, logical_and, logical_not as
-    LogicalNot, logical_not, logical_or as LogicalOr, logical_or, logical_xor as LogicalXor,
-    logical_xor, not_equal as NotEqual, not_equal as ne, not_equal, where as Select, where as
-    select, where,
+    bitwise_right_shift, bitwise_xor as BitwiseXor, bitwise_xor, compare_and_bitpack as
+    CompareAndBitpack, equal as Equal, equal as eq, equal, greater as Greater, greater, greater as
+    gt, greater_equal as GreaterEqual, greater_equal as ge, greater_equal, is_nonzero, isclose as
+    IsClose, isclose, less as Less, less, less as lt, less_equal as LessEqual, less_equal as le,
+    less_equal, logical_and as LogicalAnd, logical_and, logical_not as LogicalNot, logical_not,
+    logical_or as LogicalOr, logical_or, logical_xor as LogicalXor, logical_xor, not_equal as
+    NotEqual, not_equal as ne, not_equal, where as Select, where as select, where,
 )
 from mycel.ops.math.complex_numbers import (
-    angle as Angle, angle, complex_of as Complex, complex_size as ComplexAbs, conj as Conj, conj,
-    imag as Imag, imag, polar as Polar, polar, real as Real, real, view_as_real,
+    angle as Angle, angle, complex_abs as ComplexAbs, complex_primitive as Complex, conj as Conj,
+    conj, imag as Imag, imag, polar as Polar, polar, real as Real, real, view_as_real,
 )
 from mycel.ops.math.decompositions import (
     cholesky as Cholesky, cholesky, det as MatrixDeterminant, det, det as matrix_determinant, eig,
-    eigen as Eig, eigvals, geqrf as Geqrf, geqrf, inverse, logdet, lu_unpack as LuUnpack, lu_unpack,
-    matrix_exp as MatrixExp, matrix_exp, matrix_norm, nuclear_norm as NuclearNorm, orgqr as Orgqr,
-    orgqr, ormqr as Ormqr, ormqr, pinv, qr, qr_factors as Qr, slogdet as LogMatrixDeterminant,
-    slogdet as log_matrix_determinant, slogdet, svd as Svd, svd, vector_norm,
+    eig_primitive as Eig, eigvals, geqrf as Geqrf, geqrf, inverse, logdet, lu_unpack as LuUnpack,
+    lu_unpack, matrix_exp as MatrixExp, matrix_exp, matrix_norm, nuclear_norm as NuclearNorm, orgqr
+    as Orgqr, orgqr, ormqr as Ormqr, ormqr, pinv, qr, qr_primitive as Qr, slogdet as
+    LogMatrixDeterminant, slogdet as log_matrix_determinant, slogdet, svd as Svd, svd, vector_norm,
 )
 from mycel.ops.math.distances import (
-    bidense, cosine_similarity, dist, dropout_by_mask as DropoutDoMask, dropout_mask as
-    DropoutGenMask, embedding, gumbel_softmax, pdist as Pdist, pdist, renorm as Renorm, renorm,
+    bidense, cosine_similarity, dist, pdist as Pdist, pdist, renorm as Renorm, renorm,
 )
 from mycel.ops.math.elementwise import (
     addcdiv as Addcdiv, addcdiv, addcmul as Addcmul, addcmul, addn as AccumulateNV2, addn as AddN,
@@ -135,21 +137,16 @@ from mycel.ops.math.elementwise import (
     NextAfter, nextafter, round as Rint, round as Round, round, signbit, square_sum_all as
     SquareSumAll, squared_difference as SquaredDifference, trunc as Trunc, trunc,
 )
-from mycel.ops.math.extremes import (
-    amax, amin, aminmax, argmax as Argmax, argmax, argmax_with_value as ArgMaxWithValue, argmin as
-    Argmin, argmin, argmin_with_value as ArgMinWithValue, cummax as Cummax, cummax, cummin as
-    Cummin, cummin, max_pair as max, median, min_pair as min,
-)
 from mycel.ops.math.fourier import (
     fft, fft2, fft_with_size as FFTWithSize, fftfreq, fftn, fftshift, hfft, hfft2, hfftn, ifft,
     ifft2, ifftn, ifftshift, ihfft, ihfft2, ihfftn, irfft, irfft2, irfftn, rfft, rfft2, rfftfreq,
-    rfftn, short_transforms as STFT, stft,
+    rfftn,
 )
 from mycel.ops.math.linear import (
     addbmm, addmm, addmv, addr, baddbmm, batch_mat_mul as BatchMatMul, batch_mat_mul as bmm, cdist
-    as Cdist, cdist, cross as Cross, cross, dense as Dense, dense, dot, einsum, einsum_of as Einsum,
-    inner, kron, mat_mul as MatMul, matmul, matrix_power as MatrixPower, matrix_power, mm, mv, outer
-    as Ger, outer as ger, outer, tensor_dot,
+    as Cdist, cdist, cross as Cross, cross, dense as Dense, dense, dot, einsum, einsum_primitive as
+    Einsum, inner, kron, mat_mul as MatMul, matmul, matrix_power as MatrixPower, matrix_power, mm,
+    mv, outer as Ger, outer as ger, outer, tensor_dot,
 )
 from mycel.ops.math.powers import (
     exp as Exp, exp, exp2, expm1 as Expm1, expm1, float_power, hypot as Hypot, hypot, ldexp, log as
@@ -161,10 +158,11 @@ from mycel.ops.math.products import (
     adjoint, batch_dot, conjugate_transpose as ConjugateTranspose, cov, vander, vecdot,
 )
 from mycel.ops.math.quantiles import (
-    bincount_of as Bincount, bucketize as Bucketize, bucketize, equal_count as EqualCount, histc as
-    Histogram, histc, histogram_fixed_width as HistogramFixedWidth, lower_bound as LowerBound,
-    median_of as Median, nanmedian, nanquantile, nth_element as NthElement, quantile, quantile_of as
-    Quantile, search_sorted as SearchSorted, upper_bound as UpperBound,
+    bincount_primitive as Bincount, bucketize as Bucketize, bucketize, equal_count as EqualCount,
+    histc as Histogram, histc, histogram_fixed_width as HistogramFixedWidth, lower_bound as
+    LowerBound, median_primitive as Median, nanmedian, nanquantile, nth_element as NthElement,
+    quantile, quantile_primitive as Quantile, search_sorted as SearchSorted, upper_bound as
+    UpperBound,
 )
 from mycel.ops.math.quotients import (
     cumulative_logsumexp as CumulativeLogsumexp, fmax as Fmax, fmax, fmin as Fmin, fmin, inv as Inv,
@@ -182,6 +180,9 @@ from mycel.ops.math.segments import (
     as SegmentProd, segment_sum as SegmentSum, sparse_segment_mean as SparseSegmentMean,
     sparse_segment_mean, unsorted_segment_prod as UnsortedSegmentProd, unsorted_segment_prod,
 )
+from mycel.ops.math.short_time import (
+    stft, stft_primitive as STFT,
+)
 from mycel.ops.math.solving import (
     cholesky_inverse as CholeskyInverse, cholesky_inverse, cholesky_solve as CholeskySolve,
     cholesky_solve, lstsq, lu_solve as LuSolve, lu_solve, matrix_inverse as MatrixInverse,
@@ -194,7 +195,7 @@ from mycel.ops.math.special import (
     BesselK0e, bessel_k0e, bessel_k1 as BesselK1, bessel_k1, bessel_k1e as BesselK1e, bessel_k1e,
     bessel_y0 as BesselY0, bessel_y0, bessel_y1 as BesselY1, bessel_y1, betainc as Betainc, eps as
     Eps, eps, igamma as Igamma, igamma, igammac as Igammac, igammac, mvlgamma as Mvlgamma, mvlgamma,
-    polygamma, polygamma_of as Polygamma, zeta as Zeta, zeta,
+    polygamma, polygamma_primitive as Polygamma, zeta as Zeta, zeta,
 )
 from mycel.ops.math.statistics import (
     euclidean_norm as EuclideanNorm, l2_normalize as L2Normalize, lp_norm as LpNorm, norm, std,
@@ -224,8 +225,7 @@ from mycel.ops.nn.attention import (
     multi_head_attention_forward,
 )
 from mycel.ops.nn.convolution import (
-    bias_add as BiasAdd, bias_add, conv as conv2d, conv_line as conv1d, conv_volume as conv3d,
-    convolution as Conv2D,
+    bias_add as BiasAdd, bias_add, conv as conv2d, conv1d, conv3d, convolution as Conv2D,
 )
 from mycel.ops.nn.deformable import (
     deformable_conv2d, deformable_offsets as DeformableOffsets,
@@ -237,7 +237,11 @@ from mycel.ops.nn.detection import (
 )
 from mycel.ops.nn.dropout import (
     dropout, dropout1d, dropout2d, dropout2d_with_mask as Dropout2D, dropout3d, dropout3d_with_mask
-    as Dropout3D, dropout_with_mask as Dropout,
+    as Dropout3D, dropout_do_mask as DropoutDoMask, dropout_gen_mask as DropoutGenMask,
+    dropout_with_mask as Dropout,
+)
+from mycel.ops.nn.embedding import (
+    embedding, embedding_lookup as EmbeddingLookup,
 )
 from mycel.ops.nn.fused_attention import (
     flash_attention as FlashAttentionScore, flash_attention_score, prompt_flash_attention as
@@ -246,12 +250,11 @@ from mycel.ops.nn.fused_attention import (
 from mycel.ops.nn.loss import (
     binary_cross_entropy as BinaryCrossEntropy, binary_cross_entropy,
     binary_cross_entropy_with_logits as BCEWithLogitsLoss, binary_cross_entropy_with_logits,
-    cross_entropy, huber_loss, kl_div as KLDivLoss, kl_div, l1_loss, mse_loss, nll_loss,
-    nll_with_weight as NLLLoss, sigmoid_cross_entropy_with_logits as SigmoidCrossEntropyWithLogits,
-    smooth_l1_loss as SmoothL1Loss, smooth_l1_loss, softmax_cross_entropy_with_logits as
-    SoftmaxCrossEntropyWithLogits, softmax_cross_entropy_with_logits,
-    sparse_softmax_cross_entropy_with_logits as SparseSoftmaxCrossEntropyWithLogits,
-    sparse_softmax_cross_entropy_with_logits,
+    cross_entropy, kl_div as KLDivLoss, kl_div, nll_loss, nll_with_weight as NLLLoss,
+    sigmoid_cross_entropy_with_logits as SigmoidCrossEntropyWithLogits,
+    softmax_cross_entropy_with_logits as SoftmaxCrossEntropyWithLogits,
+    softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits as
+    SparseSoftmaxCrossEntropyWithLogits, sparse_softmax_cross_entropy_with_logits,
 )
 from mycel.ops.nn.margins import (
     cosine_embedding_loss, gaussian_nll_loss, hinge_embedding_loss, l2_loss as L2Loss,
@@ -262,14 +265,15 @@ from mycel.ops.nn.margins import (
 )
 from mycel.ops.nn.normalization import (
     batch_norm, batch_norm_with_statistics as BatchNorm, group_norm, layer_norm,
-    layer_norm_with_statistics as LayerNorm, rms_norm as RmsNorm, rms_norm,
+    layer_norm_with_statistics as LayerNorm, lrn as LRN, lrn, rms_norm as RmsNorm, rms_norm,
 )
 from mycel.ops.nn.padding import (
     mirror_pad as MirrorPad, pad as PadV3, pad, pad_pairs as Pad, padded_tail as Padding,
     padded_tail as padding,
 )
 from mycel.ops.nn.patches import (
-    depth_to_space as DepthToSpace, fold, pixel_shuffle, pixel_unshuffle, space_to_depth as
+    col2im as Col2Im, col2im, depth_to_space as DepthToSpace, extract_image_patches as
+    ExtractImagePatches, fold, im2col as Im2Col, pixel_shuffle, pixel_unshuffle, space_to_depth as
     SpaceToDepth,
 )
 from mycel.ops.nn.pooling import (
@@ -286,13 +290,16 @@ from mycel.ops.nn.recurrent import (
     dynamic_gru as DynamicGRUV2, dynamic_rnn as DynamicRNN,
 )
 from mycel.ops.nn.regions import (
-    crop_and_resize as CropAndResize, crop_and_resize, position_sensitive_pool as PSROIPooling,
-    position_sensitive_pool as PsROIPooling, roi_align as ROIAlign,
+    crop_and_resize as CropAndResize, crop_and_resize, psroi_pooling as PSROIPooling, psroi_pooling
+    as PsROIPooling, roi_align as ROIAlign,
+)
+from mycel.ops.nn.regression_loss import (
+    huber_loss, l1_loss, mse_loss, smooth_l1_loss as SmoothL1Loss, smooth_l1_loss,
 )
 from mycel.ops.nn.resizing import (
     interpolate, interpolate as upsample, resize_bicubic as ResizeBicubic, resize_bilinear as
-    ResizeBilinear, resize_bilinear as ResizeBilinearV2, resize_nearest as ResizeNearestNeighbor,
-    resize_nearest as ResizeNearestNeighborV2,
+    ResizeBilinear, resize_bilinear as ResizeBilinearV2, resize_linear1d as ResizeLinear1D,
+    resize_nearest as ResizeNearestNeighbor, resize_nearest as ResizeNearestNeighborV2,
 )
 from mycel.ops.nn.sampling import (
     affine_grid as AffineGrid, affine_grid, grid_sample as GridSampler2D, grid_sample as
@@ -303,8 +310,8 @@ from mycel.ops.nn.sequence_loss import (
     ctc_loss_of_logits as CTCLoss,
 )
 from mycel.ops.nn.transposed import (
-    conv3d_transpose as Conv3DTranspose, conv_transpose as conv_transpose2d, convolution_backwards
-    as Conv2DBackpropInput, convolution_backwards as Conv2DTranspose, depthwise_convolution as
+    conv2d_backprop_input as Conv2DBackpropInput, conv2d_backprop_input as Conv2DTranspose,
+    conv3d_transpose as Conv3DTranspose, conv_transpose as conv_transpose2d, depthwise_conv2d as
     DepthwiseConv2dNative,
 )
 from mycel.ops.nn.unpooling import (
@@ -316,19 +323,21 @@ from mycel.ops.nn.unpooling import (
 )
 from mycel.ops.nn.volumes import (
     adaptive_avg_pool3d as AdaptiveAvgPool3D, adaptive_avg_pool3d, adaptive_max_pool1d,
-    adaptive_max_pool3d, adaptive_max_pool_image as AdaptiveMaxPool2D, avg_pool3d, conv3d as Conv3D,
-    max_pool3d, max_pool_volume as MaxPool3D, mean_pool_volume as AvgPool3D,
+    adaptive_max_pool3d, adaptive_max_pool_image as AdaptiveMaxPool2D, avg_pool3d, conv3d_primitive
+    as Conv3D, max_pool3d, max_pool_volume as MaxPool3D, mean_pool_volume as AvgPool3D,
+)
+from mycel.ops.random.choices import (
+    gumbel_softmax, multinomial as Multinomial, multinomial, random_categorical as
+    RandomCategorical, random_categorical, randperm as RandpermV2, randperm, shuffle,
 )
 from mycel.ops.random.distributions import (
-    gamma as Gamma, gamma, laplace, padded_order as Randperm, poisson as Poisson, random_poisson,
-    standard_laplace as StandardLaplace, standard_laplace,
+    gamma as Gamma, gamma, laplace, poisson as Poisson, random_poisson, randperm_primitive as
+    Randperm, standard_laplace as StandardLaplace, standard_laplace,
 )
 from mycel.ops.random.drawing import (
-    bernoulli as Bernoulli, bernoulli, multinomial as Multinomial, multinomial, normal, rand,
-    rand_like, randint, randint_like, randn, randn_like, random_categorical as RandomCategorical,
-    random_categorical, randperm as RandpermV2, randperm, shuffle, standard_normal as
-    StandardNormal, standard_normal, truncated_normal as TruncatedNormal, uniform, uniform_int as
-    UniformInt, uniform_real as UniformReal,
+    bernoulli as Bernoulli, bernoulli, normal, rand, rand_like, randint, randint_like, randn,
+    randn_like, standard_normal as StandardNormal, standard_normal, truncated_normal as
+    TruncatedNormal, uniform, uniform_int as UniformInt, uniform_real as UniformReal,
 )
 from mycel.ops.sparse.sparse_functions import (
     coalesce as Coalesce, coo_add, coo_concat, csr_add, csr_div, csr_gather, csr_mm, csr_mul,
@@ -336,8 +345,8 @@ from mycel.ops.sparse.sparse_functions import (
     dense_to_sparse_csr, make_row_tensor, sparse_tensor_dense_add as SparseTensorDenseAdd,
     sparse_tensor_dense_matmul as SparseTensorDenseMatmul, sparse_to_dense as SparseToDense,
 )
-from mycel.ops.spelled.only_in_mint import (
-    adaptive_max_pool_with_positions as adaptive_max_pool2d,
+from mycel.ops.spelled.mint_variants import (
+    adaptive_max_pool2d_with_indices as adaptive_max_pool2d,
 )
 from mycel.ops.update.clipping import (
     clip_by_global_norm, clip_by_norm, float_status as FloatStatus,

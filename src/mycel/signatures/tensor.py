@@ -4,19 +4,16 @@
 from mycel.init.initializer import (
     init_data,
 )
-from mycel.ops.array.arrangements import (
-    choose, ndimension, numel as nelement, numel, ptp, sum_to_size, unique_with_pad,
-)
 from mycel.ops.array.bands import (
     fill_diagonal,
-)
-from mycel.ops.array.blocks import (
-    columns_to_image as col2im, reverse_sequence,
 )
 from mycel.ops.array.casting import (
     astype, is_complex, is_floating_point, is_signed, to_bfloat16 as bfloat16, to_bool as bool,
     to_float16 as half, to_float32 as float, to_float64 as double, to_int16 as short, to_int32 as
     int, to_int64 as long, to_type as type, to_uint8 as byte, type_as,
+)
+from mycel.ops.array.combinatorics import (
+    unique_with_pad,
 )
 from mycel.ops.array.copying import (
     contiguous, detach, identity as clone, identity as copy, is_contiguous,
@@ -34,7 +31,7 @@ from mycel.ops.array.masking import (
     argwhere, masked_fill, masked_select, nonzero,
 )
 from mycel.ops.array.ordering import (
-    argsort, bincount, msort, searched as searchsorted, sort, topk as top_k, topk,
+    argsort, bincount, msort, searchsorted_method as searchsorted, sort, topk as top_k, topk,
     unique_consecutive, unique_sorted as unique,
 )
 from mycel.ops.array.replacing import (
@@ -48,16 +45,21 @@ from mycel.ops.array.scatter import (
     unsorted_segment_min,
 )
 from mycel.ops.array.selection import (
-    gather_elements, gather_nd, index_select, narrow,
+    choose, gather_elements, gather_nd, index_select, narrow,
 )
 from mycel.ops.array.shape import (
     broadcast_to, broadcast_to as expand, expand_as, expand_dims, expand_dims as unsqueeze, flatten,
-    flip as reverse, fliplr, flipud, movedim as moveaxis, movedim, ravel, repeat, repeat_interleave,
-    reshape, reshape_as, reshape_as as view_as, roll, rot90, squeeze, swapaxes, swapaxes as
-    swapdims, t,
+    flip as reverse, fliplr, flipud, movedim as moveaxis, movedim, ndimension, numel as nelement,
+    numel, ravel, repeat, repeat_interleave, reshape, reshape_as, reshape_as as view_as,
+    reverse_sequence, roll, rot90, squeeze, swapaxes, swapaxes as swapdims, t,
 )
 from mycel.ops.math.accumulation import (
     cumprod, cumsum_method as cumsum, diff, logcumsumexp,
+)
+from mycel.ops.math.argminmax import (
+    amax, amin, aminmax, argmax_method as argmax, argmax_with_value_method as argmax_with_value,
+    argmin_method as argmin, argmin_with_value_method as argmin_with_value, cummax, cummin,
+    max_method as max, median_method as median, min_method as min, ptp,
 )
 from mycel.ops.math.arithmetic import (
     abs as __abs__, abs, abs as absolute, add as __add__, add as __iadd__, add as __radd__,
@@ -97,11 +99,6 @@ from mycel.ops.math.elementwise import (
     gcd, heaviside, isfinite, isinf, isnan, isneginf, isposinf, isreal, lcm, lerp, lgamma, logit,
     nan_to_num, nextafter, round as __round__, round, signbit, trunc,
 )
-from mycel.ops.math.extremes import (
-    amax, amin, aminmax, argmax_method as argmax, argmax_with_value_method as argmax_with_value,
-    argmin_method as argmin, argmin_with_value_method as argmin_with_value, cummax, cummin,
-    max_method as max, median_method as median, min_method as min,
-)
 from mycel.ops.math.linear import (
     addbmm, addmm, addmv, addr, baddbmm, batch_mat_mul as bmm, cross, inner, matmul as __imatmul__,
     matmul as __matmul__, matmul as __rmatmul__, matmul, matrix_power, mm, outer as ger, outer,
@@ -123,7 +120,7 @@ from mycel.ops.math.quotients import (
 )
 from mycel.ops.math.reduction import (
     all_method as all, any_method as any, count_nonzero_method as count_nonzero, logsumexp,
-    mean_method as mean, nanmean, nansum, prod_method as prod, sum_method as sum,
+    mean_method as mean, nanmean, nansum, prod_method as prod, sum_method as sum, sum_to_size,
 )
 from mycel.ops.math.segments import (
     unsorted_segment_prod,
@@ -147,16 +144,19 @@ from mycel.ops.nn.activation import (
     hardshrink, log_softmax, relu, sigmoid, softmax, softshrink as soft_shrink, tanh,
 )
 from mycel.ops.nn.patches import (
-    fold,
+    col2im, fold,
 )
 from mycel.ops.nn.pooling import (
     unfold,
+)
+from mycel.ops.random.choices import (
+    multinomial, random_categorical,
 )
 from mycel.ops.random.distributions import (
     cauchy, log_normal, uniform_like as uniform,
 )
 from mycel.ops.random.drawing import (
-    bernoulli_of as bernoulli, multinomial, random_categorical,
+    mint_bernoulli as bernoulli,
 )
 from mycel.ops.sparse.sparse_functions import (
     dense_to_sparse_coo as to_coo, dense_to_sparse_csr as to_csr,
@@ -174,8 +174,8 @@ from mycel.ops.spelled.members import (
     assign_value, data_sync, flush_from_cache, get_bytes, hooks, is_init, is_pinned, is_shared,
     requires_grad_, set_const_arg, set_init_flag, storage_offset, stride, to_tensor, wait_pipeline,
 )
-from mycel.ops.spelled.only_in_mint import (
-    kth_smallest as kthvalue,
+from mycel.ops.spelled.mint_variants import (
+    kthvalue,
 )
 from mycel.ops.spelled.overloads import (
     diag_method as diag, flip_method as flip, gather_method as gather, index_add_method as

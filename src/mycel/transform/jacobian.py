@@ -185,9 +185,16 @@ def jacrev(
 def jacfwd(
     fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that returns the Jacobian of `fn`, by one product for all elements of an input.
+    """A function that returns the Jacobian of `fn`, computed in forward mode.
 
-    As `jacrev`, and cheaper where there are more outputs than inputs.
+    It gives what `jacrev` gives, and is cheaper where there are more outputs than inputs.
+
+    Args:
+        fn: a function or Cell.
+        grad_position: the inputs by which it is differentiated: a number, 0 by default, or a tuple
+            of numbers.
+        has_aux: whether only the first output is differentiated and the others are returned with
+            it; False by default.
 
     Source: MindSpore's `mindspore.jacfwd`.
 

@@ -400,7 +400,18 @@ def value_and_grad(
     return_ids: bool = False,
     sens_param: bool = False,
 ) -> Derivative:
-    """A function that returns what `fn` returns and its gradients; see `grad`.
+    """A function that returns what `fn` returns, and its gradients; see `grad`.
+
+    Args:
+        fn: a function or Cell; what it returns is summed.
+        grad_position: the inputs by which it is differentiated: a number, 0 by default, a tuple of
+            numbers, or None for none.
+        weights: a Parameter or several to differentiate by as well; None, the default, for none.
+        has_aux: whether only the first output is differentiated; False by default.
+        return_ids: whether each gradient is paired with its position or its Parameter's name; False
+            by default.
+        sens_param: whether the gradient of the output is given, as last input or as `sens=...`;
+            False by default.
 
     Source: MindSpore's `mindspore.value_and_grad`.
 

@@ -141,7 +141,7 @@ def full(size, fill_value, dtype=None):
 
 
 @composite("mint.full(size, fill_value, dtype=dtype)")
-def full_of(size, fill_value, dtype=None):
+def mint_full(size, fill_value, dtype=None):
     """One value in a shape.
 
     Args:
@@ -437,7 +437,7 @@ def range_of(start, end, step, maxlen=1000000):
 
 
 @op()
-def spaced(start, end, *, steps, dtype):
+def linspace_values(start, end, *, steps, dtype):
     """Evenly spaced numbers; what `linspace` records."""
     wanted = np.dtype(jnp.dtype(dtype))
     exact = wanted if wanted.kind == "f" else np.dtype(np.float32)
@@ -470,7 +470,7 @@ def linspace(start, end, steps, dtype=None):
     if count < 1:
         raise ValueError(f"There must be at least one step, but {count} was given.")
     natural = start.dtype if isinstance(start, Tensor) and start.dtype.is_floating else float32
-    return spaced(start, end, count, _element(dtype, natural))
+    return linspace_values(start, end, count, _element(dtype, natural))
 
 
 @composite(
@@ -491,7 +491,7 @@ def logspace(start, end, steps, base=10, dtype=float32):
         >>> print(ops.logspace(0, 2, 3))
         [  1.  10. 100.]
     """
-    return pow(full_of((), base, dtype), linspace(start, end, steps, dtype))
+    return pow(mint_full((), base, dtype), linspace(start, end, steps, dtype))
 
 
 @composite(
@@ -556,3 +556,14 @@ def triu_indices(row, col, offset=0, dtype=int64):
          [0 1 1]]
     """
     return triangle_indices(row, col, offset, True, _element(dtype, int64))
+
+
+@op("Fills()(x, value)")
+def fills(x, value):
+    """A Tensor of the shape and type of x with one number everywhere.
+
+    Example:
+        >>> print(ops.Fills()(Tensor([1, 2]), 7))
+        [7 7]
+    """
+    return jnp.full_like(x, value.astype(x.dtype))

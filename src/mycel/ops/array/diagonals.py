@@ -69,7 +69,7 @@ def diag(x):
 
 
 @op("mint.diag(input=x, diagonal=0)")
-def diag_matrix(x, *, diagonal=0):
+def mint_diag(x, *, diagonal=0):
     """A vector as the diagonal of a matrix, or the diagonal of a matrix.
 
     Example:

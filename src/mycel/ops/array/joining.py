@@ -32,7 +32,12 @@ def _alike(tensors, what: str):
     "mint.cat(tensors, dim=(axis, 0))",
 )
 def concat(*tensors, axis=0):
-    """Tensors one behind the other along `axis`; other lengths must agree.
+    """The Tensors one behind the other along `axis`.
+
+    Args:
+        tensors: a tuple or list of Tensors whose shapes agree except along `axis`; they meet in one
+            element type.
+        axis: the dimension along which they are joined.
 
     Raises:
         ValueError: not a Tensor, or shapes that differ elsewhere.

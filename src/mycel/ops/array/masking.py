@@ -143,7 +143,7 @@ def one_hot(index, depth, on=1, off=0, axis=-1):
 
 
 @composite("mint.nn.functional.one_hot(tensor=index, num_classes=classes)")
-def one_hot_classes(index, classes=-1):
+def mint_one_hot(index, classes=-1):
     """`one_hot` with ones and zeros in Int64; -1 classes are counted, which reads the values.
 
     Example:

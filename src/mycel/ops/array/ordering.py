@@ -252,7 +252,7 @@ def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=N
 
 
 @composite("Tensor.searchsorted(x, v, side='left', sorter=None)")
-def searched(x, v, side="left", sorter=None):
+def searchsorted_method(x, v, side="left", sorter=None):
     """Where values can be put into x so that it stays in order, Int64; see `ops.searchsorted`.
 
     Args:
@@ -292,7 +292,7 @@ def bincount(x, weights=None, minlength=0):
 
 
 @composite("mint.bincount(input=x, weights=None, minlength=0)")
-def whole_counts(x, weights=None, minlength=0):
+def mint_bincount(x, weights=None, minlength=0):
     """As `ops.bincount`, but counts are Int64; sums of weights are Float32 or else Float64.
 
     Args:

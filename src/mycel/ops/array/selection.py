@@ -8,8 +8,10 @@ import numpy as np
 from jax import lax
 
 from mycel.kernel.define.bounds import counted, integers, rows_of
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
+from mycel.ops.common import promoted
 
 # Positions count from either end; XLA clamps those that are not there, which the bounds declared
 # beside each operator rule out. They are converted to integers because the machine differentiates
@@ -332,3 +334,54 @@ def strided_slice(
             start = None if begin_mask & bit else first
             entries.append(slice(start, None if end_mask & bit else last, step))
     return x[tuple(entries)]
+
+
+@composite("SparseGatherV2()(input_params=x, input_indices=index, axis=axis)")
+def sparse_gather(x, index, axis):
+    """`ops.gather` under an older name.
+
+    Args:
+        x: any shape.
+        index: integers of any shape, which takes the place of the dimension `axis`; negative ones
+            count from the end.
+        axis: the dimension in which positions are counted.
+
+    Example:
+        >>> print(ops.SparseGatherV2()(Tensor([5, 6, 7]), Tensor([2, 0]), 0))
+        [7 5]
+    """
+    return gather(x, index, axis)
+
+
+@op()
+def element_of_choice(x, *choices, mode):
+    """The element of the choice that x names; see `choose`."""
+    return jnp.choose(x, list(promoted_all(choices)), mode=mode)
+
+
+def promoted_all(tensors):
+    """All in the type they meet in."""
+    tensors = list(tensors)
+    for i in range(1, len(tensors)):
+        tensors[0], tensors[i] = promoted(tensors[0], tensors[i])
+    return [part.astype(tensors[0].dtype) for part in tensors]
+
+
+@composite("Tensor.choose(x, choices, mode='clip')")
+def choose(x, choices, mode="clip"):
+    """At each place the element of the choice that x names there.
+
+    Args:
+        x: integers of any shape: numbers of choices.
+        choices: a sequence of Tensors or numbers that broadcast with `x`.
+        mode: what numbers outside mean: 'clip' takes the first or the last choice, 'wrap' counts on
+            from the other end.
+
+    Example:
+        >>> print(Tensor([0, 1]).choose([Tensor([1, 2]), Tensor([5, 6])]))
+        [1 6]
+    """
+    if mode not in ("clip", "wrap"):
+        raise ValueError(f"mode is 'clip' or 'wrap', not {mode!r}.")
+    parts = [part if isinstance(part, Tensor) else Tensor(part) for part in choices]
+    return element_of_choice(x, tuple(parts), mode)

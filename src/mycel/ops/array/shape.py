@@ -6,8 +6,10 @@ from __future__ import annotations
 import math
 
 import jax.numpy as jnp
+import numpy as np
 from jax import export, lax
 
+from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axes_in, axis_in, one_or_more
@@ -76,7 +78,12 @@ def reshape_as(x, other):
     rearranges=True,
 )
 def transpose(x, *, axes):
-    """x with its dimensions in the given order; `()` reverses them.
+    """x with its dimensions in another order.
+
+    Args:
+        x: any shape.
+        axes: the dimensions of `x` in the order wanted, a tuple of as many integers; negative ones
+            count from the end, and () reverses the order.
 
     Raises:
         ValueError: `axes` is no permutation of the dimensions.
@@ -200,7 +207,11 @@ def squeeze(x, *, axis=None):
     rearranges=True,
 )
 def expand_dims(x, *, axis):
-    """x with a new dimension of length 1 at `axis`.
+    """x with a new dimension of length 1.
+
+    Args:
+        x: any shape.
+        axis: where the new dimension stands in the result, from -ndim - 1 to ndim.
 
     Raises:
         ValueError: `axis` lies outside -ndim-1 … ndim.
@@ -466,3 +477,86 @@ def rot90(x, *, turns, axes):
          [1]]
     """
     return jnp.rot90(x, turns, axes)
+
+
+@op("ops.reverse_sequence(x, seq_lengths=lengths, seq_dim=axis, batch_dim=(batch, 0))",
+    "ReverseSequence(seq_dim=axis, batch_dim=(batch, 0))(x, seq_lengths=lengths)",
+    "Tensor.reverse_sequence(x, seq_lengths=lengths, seq_dim=(axis, 0),"
+    " batch_dim=(batch, 0))",
+    indices=lambda x, lengths, *, axis, batch: [
+        Bounds(1, 0, x.shape[axis] + 1, what="length")
+    ])  # fmt: skip
+def reverse_sequence(x, lengths, *, axis, batch=0):
+    """The beginning of each sequence backwards, the rest as it is.
+
+    Args:
+        x: two dimensions or more.
+        lengths: how many elements of each sequence are turned round, [N] integers from 0.
+        axis: the dimension of the steps.
+        batch: the dimension of the sequences, of length N.
+
+    Raises:
+        TypeError: lengths are not integers.
+        ValueError: one dimension for both, or another number of lengths.
+
+    Example:
+        >>> print(ops.reverse_sequence(Tensor([[1, 2, 3], [4, 5, 6]]), Tensor([2, 3]), 1))
+        [[2 1 3]
+         [6 5 4]]
+    """
+    axis, batch = axis_in(axis, x.ndim), axis_in(batch, x.ndim)
+    if lengths.dtype.kind not in "iu":
+        raise TypeError(f"Lengths of sequences are integers, not {lengths.dtype}.")
+    if axis == batch or lengths.shape != (x.shape[batch],):
+        raise ValueError(
+            f"There must be one length for each of the {x.shape[batch]} sequences along a "
+            f"dimension other than {axis}, but the lengths have the shape {lengths.shape}."
+        )
+    steps = np.arange(x.shape[axis])
+    turned = lengths.astype(np.int64)[:, None] - 1 - steps
+    places = jnp.where(turned >= 0, turned, steps)
+    shape = [1] * x.ndim
+    shape[batch], shape[axis] = places.shape
+    places = (places if batch < axis else places.T).reshape(shape)
+    return jnp.take_along_axis(x, places, axis, mode="clip")
+
+
+@op("ops.channel_shuffle(x, groups=groups)", "ChannelShuffle(group=groups)(x)")
+def channel_shuffle(x, *, groups):
+    """Channels, dimension 1, dealt out: first those that begin a group, then the second of each.
+
+    Raises:
+        ValueError: channels that the groups do not divide.
+
+    Example:
+        >>> print(ops.channel_shuffle(ops.arange(4).reshape(1, 4, 1), 2).reshape(-1))
+        [0 2 1 3]
+    """
+    if isinstance(groups, bool) or not isinstance(groups, int):
+        raise TypeError(f"groups must be an integer, not {groups!r}.")
+    if x.ndim < 3 or groups < 1 or x.shape[1] % groups:
+        raise ValueError(f"{groups} groups do not divide the channels of {x.shape}.")
+    parts = x.reshape(x.shape[0], groups, -1, *x.shape[2:])
+    return parts.swapaxes(1, 2).reshape(x.shape)
+
+
+@composite("ops.numel(input=x)", "Tensor.numel(x)", "Tensor.nelement(x)")
+def numel(x) -> int:
+    """The number of elements, a Python number.
+
+    Example:
+        >>> ops.numel(Tensor([[1, 2], [3, 4]]))
+        4
+    """
+    return x.size
+
+
+@composite("Tensor.ndimension(x)")
+def ndimension(x) -> int:
+    """The number of dimensions.
+
+    Example:
+        >>> Tensor([[1, 2]]).ndimension()
+        2
+    """
+    return x.ndim

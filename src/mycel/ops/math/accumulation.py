@@ -34,7 +34,14 @@ def _accumulated(x, axis, accumulate, exclusive, reverse):
     "CumSum(exclusive=exclusive, reverse=reverse)(input=x, axis=axis)",
 )
 def cumsum(x, *, axis, dtype=None, exclusive=False, reverse=False):
-    """The sums of all elements up to each one along an axis, in the type of x.
+    """Running sums along an axis: each result adds up all elements up to its own position.
+
+    Args:
+        x: any shape; booleans add up as Int64, all others in their own type.
+        axis: the dimension along which elements are added.
+        dtype: the element type in which they are added, that of the result; None for that of `x`.
+        exclusive: whether each sum leaves out the element at its own position; False by default.
+        reverse: whether the sums start at the end of the dimension; False by default.
 
     Raises:
         ValueError: there is no such axis.
@@ -52,7 +59,13 @@ def cumsum(x, *, axis, dtype=None, exclusive=False, reverse=False):
 
 @composite("Tensor.cumsum(x, axis, dtype=dtype, dim=dim)")
 def cumsum_method(x, axis=None, dtype=None, dim=None):
-    """The sums of all elements up to each one along `axis` (also called `dim`), or of x laid flat.
+    """Running sums along an axis: each result adds up all elements up to its own position.
+
+    Args:
+        x: any shape; booleans add up as Int64, all others in their own type.
+        axis: the dimension along which elements are added; None (the default) flattens `x` first.
+        dtype: the element type of the result; None for that of `x`.
+        dim: another name for `axis`.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).cumsum())
@@ -68,7 +81,13 @@ def cumsum_method(x, axis=None, dtype=None, dim=None):
     "mint.cumprod(input=x, dim=axis, dtype=dtype)",
 )
 def cumprod(x, *, axis, dtype=None):
-    """The products of all elements up to each one along an axis; integers multiply as Int64.
+    """Running products along an axis: each result multiplies all elements up to its own position.
+
+    Args:
+        x: any shape.
+        axis: the dimension along which elements are multiplied.
+        dtype: the element type of the result; None gives Int64 for integers and booleans, and that
+            of `x` for others.
 
     Raises:
         ValueError: there is no such axis.
@@ -83,8 +102,15 @@ def cumprod(x, *, axis, dtype=None):
 
 
 @op("CumProd(exclusive=exclusive, reverse=reverse)(x, axis)")
-def running_product(x, *, axis, exclusive=False, reverse=False):
-    """The products of all elements up to each one along an axis, in the type of x.
+def cumprod_primitive(x, *, axis, exclusive=False, reverse=False):
+    """Running products along an axis, in the type of x.
+
+    Args:
+        x: any shape.
+        axis: the dimension along which elements are multiplied.
+        exclusive: whether each product leaves out the element at its own position; False by
+            default.
+        reverse: whether the products start at the end of the dimension; False by default.
 
     Example:
         >>> print(ops.CumProd(exclusive=True)(Tensor([2, 3, 4]), 0))

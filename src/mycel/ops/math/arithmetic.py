@@ -144,7 +144,13 @@ def real_div(x, y):
     "mint.divide(input=x, other=y, rounding_mode=rounding_mode)",
 )
 def divide(x, y, rounding_mode=None):
-    """x / y; `rounding_mode` "floor" rounds down, "trunc" towards zero, None not at all.
+    """x / y, element by element, rounded on request.
+
+    Args:
+        x: a Tensor or a number.
+        y: a Tensor or a number; the shapes are broadcast.
+        rounding_mode: 'floor' rounds down, 'trunc' rounds towards zero, None (the default) does not
+            round.
 
     Raises:
         ValueError: another `rounding_mode`.
@@ -183,7 +189,11 @@ def truncated_div(x, y):
     "mint.remainder(input=x, other=y)",
 )
 def remainder(x, y):
-    """What is left of x after whole multiples of y, with the sign of y, element by element.
+    """The remainder of x / y, which has the sign of y, element by element.
+
+    Args:
+        x: a Tensor or a number.
+        y: a Tensor or a number; the shapes are broadcast.
 
     Example:
         >>> print(Tensor([7, -7]) % 3)
@@ -224,6 +234,11 @@ def _left_over(x, y):
 def add_multiple(x, y, alpha=1):
     """x + alpha · y, element by element.
 
+    Args:
+        x: a Tensor or a number.
+        y: a Tensor or a number; the shapes are broadcast.
+        alpha: the factor of `y`, a number; 1 by default.
+
     Example:
         >>> print(Tensor([1, 2]).add(3, alpha=10))
         [31 32]
@@ -239,6 +254,11 @@ def add_multiple(x, y, alpha=1):
 )
 def sub_multiple(x, y, alpha=1):
     """x - alpha · y, element by element.
+
+    Args:
+        x: a Tensor or a number.
+        y: a Tensor or a number; the shapes are broadcast.
+        alpha: the factor of `y`, a number; 1 by default.
 
     Example:
         >>> print(ops.subtract(Tensor([1, 2]), 3, alpha=10))

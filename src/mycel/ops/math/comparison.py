@@ -160,7 +160,7 @@ def all_equal(x, y):
 
 
 @composite("mint.equal(input=x, other=y)")
-def same(x, y) -> bool:
+def mint_equal(x, y) -> bool:
     """Whether two Tensors have the same shape and the same elements, as one Python bool.
 
     Example:
@@ -179,6 +179,10 @@ def same(x, y) -> bool:
 def logical_and(x, y):
     """Whether both x and y are true, element by element; a number is true unless it is zero.
 
+    Args:
+        x: a Tensor of any element type.
+        y: a Tensor or a number; the shapes are broadcast.
+
     Example:
         >>> print(ops.logical_and(Tensor([True, True, False]), Tensor([True, False, False])))
         [ True False False]
@@ -194,6 +198,10 @@ def logical_and(x, y):
 )
 def logical_or(x, y):
     """Whether x or y is true, element by element; a number is true unless it is zero.
+
+    Args:
+        x: a Tensor of any element type.
+        y: a Tensor or a number; the shapes are broadcast.
 
     Example:
         >>> print(ops.logical_or(Tensor([True, True, False]), Tensor([True, False, False])))
@@ -370,7 +378,10 @@ def bitwise_right_shift(x, y):
 def where(x, y, condition):
     """x where the condition holds, y elsewhere; the shapes are broadcast.
 
-    A number takes the type of the Tensor it stands beside.
+    Args:
+        x: a Tensor or a number; a number takes the element type of `y`.
+        y: a Tensor or a number; a number takes the element type of `x`.
+        condition: a Bool Tensor; in one of numbers, 0 counts as False.
 
     Example:
         >>> print(ops.where(Tensor([True, False]), Tensor([1.0, 2.0]), 0))
@@ -387,7 +398,14 @@ def where(x, y, condition):
     "mint.isclose(input=x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
 )
 def isclose(x, y, *, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether |x - y| is at most atol + rtol · |y|, element by element.
+    """Whether |x - y| is at most atol + rtol · |y|, element by element; Bool.
+
+    Args:
+        x: a Tensor.
+        y: a Tensor or a number; the shapes are broadcast.
+        rtol: the relative tolerance, 1e-5 by default.
+        atol: the absolute tolerance, 1e-8 by default.
+        equal_nan: whether NaN is close to NaN; False by default.
 
     Example:
         >>> print(ops.isclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])))
@@ -401,7 +419,14 @@ def isclose(x, y, *, rtol=1e-05, atol=1e-08, equal_nan=False):
     "mint.allclose(input=x, other=y, rtol=rtol, atol=atol, equal_nan=equal_nan)",
 )
 def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool:
-    """Whether all elements are close, as one Python bool.
+    """Whether all elements are close, as a Python bool; see `ops.isclose`.
+
+    Args:
+        x: a Tensor.
+        y: a Tensor or a number; the shapes are broadcast.
+        rtol: the relative tolerance, 1e-5 by default.
+        atol: the absolute tolerance, 1e-8 by default.
+        equal_nan: whether NaN is close to NaN; False by default.
 
     Example:
         >>> mint.allclose(Tensor([1.0]), Tensor([1.0 + 1e-7]))
@@ -422,7 +447,12 @@ def all_close(x, y, *, rtol, atol, equal_nan):
     "Tensor.approximate_equal(x, other=y, tolerance=tolerance)",
 )
 def approximate_equal(x, y, *, tolerance=1e-05):
-    """Whether x and y lie less than `tolerance` apart, element by element.
+    """Whether |x - y| is less than `tolerance`, element by element; Bool.
+
+    Args:
+        x: a Tensor.
+        y: a Tensor; the shapes are broadcast.
+        tolerance: a number, 1e-5 by default.
 
     Example:
         >>> print(ops.approximate_equal(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])))
@@ -430,3 +460,33 @@ def approximate_equal(x, y, *, tolerance=1e-05):
     """
     x, y = promoted(x, y)
     return jnp.abs(x - y) < tolerance
+
+
+@composite("ops.is_nonzero(input=x)")
+def is_nonzero(x) -> bool:
+    """Whether the only element is not 0, a Python bool; the value is read.
+
+    Raises:
+        ValueError: x has not one element.
+
+    Example:
+        >>> ops.is_nonzero(Tensor([2.0]))
+        True
+    """
+    return bool(x != 0)
+
+
+@op("CompareAndBitpack()(x, threshold=bound)")
+def compare_and_bitpack(x, bound):
+    """Whether elements are above a bound, eight of the last dimension as bits of a UInt8.
+
+    Raises:
+        ValueError: the last dimension is no multiple of 8.
+
+    Example:
+        >>> print(ops.CompareAndBitpack()(Tensor([0.0] * 7 + [2.0]), Tensor(1.0)))
+        [1]
+    """
+    if not x.ndim or x.shape[-1] % 8:
+        raise ValueError(f"Multiples of 8 are packed, but the shape is {x.shape}.")
+    return jnp.packbits(x > bound.astype(x.dtype), -1)

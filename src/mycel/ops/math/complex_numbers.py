@@ -12,7 +12,7 @@ from mycel.ops.common import as_float
 
 
 @op("Complex()(real=x, imag=y)")
-def complex_of(x, y):
+def complex_primitive(x, y):
     """Complex numbers of their real and their imaginary parts.
 
     Raises:
@@ -94,7 +94,7 @@ def angle(x):
 
 
 @op("ComplexAbs()(x)")
-def complex_size(x):
+def complex_abs(x):
     """The size of complex numbers, element by element.
 
     Raises:

@@ -74,7 +74,7 @@ def _factors(x, whole):
 
 
 @op("Qr(full_matrices=whole)(x)")
-def qr_factors(x, *, whole=False) -> tuple[Array, Array]:
+def qr_primitive(x, *, whole=False) -> tuple[Array, Array]:
     """Matrices q with orthogonal columns and r with zeros below the diagonal, whose product is x.
 
     Example:
@@ -102,7 +102,7 @@ def qr(x, mode="reduced") -> tuple[Tensor, Tensor]:
     """
     if mode not in ("reduced", "complete"):
         raise TypeError(f"mode is 'reduced' or 'complete', not {mode!r}.")
-    return qr_factors(x, mode == "complete")
+    return qr_primitive(x, mode == "complete")
 
 
 @composite("Tensor.qr(x, some=True)")
@@ -113,7 +113,7 @@ def qr_method(x, some=True) -> tuple[Tensor, Tensor]:
         >>> [part.shape for part in ops.ones((3, 2)).qr()]
         [(3, 2), (2, 2)]
     """
-    return qr_factors(x, not some)
+    return qr_primitive(x, not some)
 
 
 @op(
@@ -161,7 +161,7 @@ def eigvals(x):
 
 
 @composite("Eig(compute_v=vectors)(x)")
-def eigen(x, vectors=False) -> tuple[Tensor, Tensor]:
+def eig_primitive(x, vectors=False) -> tuple[Tensor, Tensor]:
     """The eigenvalues of square matrices and their eigenvectors, which are empty unless wanted.
 
     Example:
@@ -331,7 +331,15 @@ def condition_number(x, *, order=None):
 @op("ops.vector_norm(x, ord=order, axis=axis, keepdims=keepdims, dtype=dtype)",
     "mint.linalg.vector_norm(x, ord=order, dim=axis, keepdim=keepdims, dtype=dtype)")  # fmt: skip
 def vector_norm(x, *, order=2, axis=None, keepdims=False, dtype=None):
-    """The size of vectors along `axis`: the root of the sum of powers of that order.
+    """The norm of vectors: the p-th root of the sum of the p-th powers of absolute values.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        order: the exponent p, 2 by default. The infinities give the largest and the smallest
+            absolute value, 0 counts the elements that are not zero.
+        axis: a dimension or several over which the norm is taken; None, the default, for all.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
+        dtype: the element type to which `x` is cast first; None for its own.
 
     Example:
         >>> print(ops.vector_norm(Tensor([3.0, 4.0])))
@@ -345,7 +353,12 @@ def vector_norm(x, *, order=2, axis=None, keepdims=False, dtype=None):
 
 @op("NuclearNorm(dim=axis, keepdim=keepdims)(x)")
 def nuclear_norm(x, *, axis=None, keepdims=False):
-    """The sum of the singular values of the matrices in the two axes `axis`.
+    """The nuclear norm of matrices: the sum of their singular values.
+
+    Args:
+        x: two dimensions or more.
+        axis: the two dimensions of the matrices; None, the default, for the first two.
+        keepdims: whether these dimensions stay, with length 1; False by default.
 
     Example:
         >>> print(ops.NuclearNorm()(Tensor([[3.0, 0.0], [0.0, 2.0]])))
@@ -461,15 +474,15 @@ def lu_unpack(x, pivots, data=True, order=True) -> tuple[Tensor, Tensor, Tensor]
 
 
 @op()
-def symmetric_eigen(x, *, lower=True, vectors=True):
+def eigh(x, *, lower=True, vectors=True):
     """The eigenvalues of symmetric matrices in order, and their eigenvectors as columns.
 
     Args:
         lower: which triangle is read.
 
     Example:
-        >>> from mycel.ops.math.decompositions import symmetric_eigen
-        >>> print(symmetric_eigen(Tensor([[3.0, 0.0], [0.0, 2.0]]), True, False))
+        >>> from mycel.ops.math.decompositions import eigh
+        >>> print(eigh(Tensor([[3.0, 0.0], [0.0, 2.0]]), True, False))
         [2. 3.]
     """
     x = jnp.tril(x) + turned(jnp.tril(x, -1)) if lower else jnp.triu(x) + turned(jnp.triu(x, 1))

@@ -377,6 +377,11 @@ def addn(*tensors):
 def lerp(x, y, weight):
     """x + weight · (y - x), element by element: x at weight 0, y at weight 1.
 
+    Args:
+        x: a Tensor.
+        y: a Tensor; the shapes are broadcast.
+        weight: a Tensor or a number.
+
     Example:
         >>> print(ops.lerp(Tensor([0.0, 10.0]), Tensor([4.0, 20.0]), 0.25))
         [ 1.  12.5]
@@ -394,6 +399,12 @@ def lerp(x, y, weight):
 def addcmul(x, a, b, value=1):
     """x + value · a · b, element by element.
 
+    Args:
+        x: a Tensor.
+        a: a Tensor; the shapes are broadcast.
+        b: a Tensor; the shapes are broadcast.
+        value: the factor of the product, a number or a Tensor of one; 1 by default.
+
     Example:
         >>> print(ops.addcmul(Tensor([1.0]), Tensor([2.0]), Tensor([3.0]), 0.5))
         [4.]
@@ -410,6 +421,12 @@ def addcmul(x, a, b, value=1):
 )
 def addcdiv(x, a, b, value=1):
     """x + value · a / b, element by element.
+
+    Args:
+        x: a Tensor.
+        a: a Tensor; the shapes are broadcast, and integers are taken as Float32.
+        b: a Tensor; the shapes are broadcast, and integers are taken as Float32.
+        value: the factor of the quotient, a number or a Tensor of one; 1 by default.
 
     Example:
         >>> print(ops.addcdiv(Tensor([1.0]), Tensor([3.0]), Tensor([2.0]), 2))
@@ -457,9 +474,14 @@ def clamp_above(x, high):
     "mint.clip(input=x, min=low, max=high)",
 )
 def clamp(x, low=None, high=None):
-    """x, but nowhere below `low` nor above `high`; each may be left out.
+    """x, limited to a minimum and a maximum, element by element.
 
-    The bounds are numbers or Tensors; x keeps its gradient between and at the bounds.
+    The gradient passes between the bounds and at them.
+
+    Args:
+        x: a Tensor, or a tuple or list of Tensors, each of which is limited.
+        low: the minimum, a number or a Tensor; None, the default, for no minimum.
+        high: the maximum, a number or a Tensor; None, the default, for no maximum.
 
     Raises:
         ValueError: both are left out.
@@ -479,7 +501,14 @@ def clamp(x, low=None, high=None):
 
 @composite("ops.clip_by_value(x, clip_value_min=low, clip_value_max=high)")
 def clip_by_value(x, low=None, high=None):
-    """x, but nowhere below `low` nor above `high`; at a bound it keeps half its gradient.
+    """x, limited to a minimum and a maximum, element by element.
+
+    Half the gradient passes where an element is equal to a bound.
+
+    Args:
+        x: a Tensor, or a tuple or list of Tensors, each of which is limited.
+        low: the minimum, a number or a Tensor; None, the default, for no minimum.
+        high: the maximum, a number or a Tensor; None, the default, for no maximum.
 
     Raises:
         ValueError: both bounds are left out.
@@ -503,7 +532,15 @@ def clip_by_value(x, low=None, high=None):
     "mint.nan_to_num(input=x, nan=nan, posinf=posinf, neginf=neginf)",
 )
 def nan_to_num(x, *, nan=None, posinf=None, neginf=None):
-    """x with numbers in place of NaN (0) and of the infinities (the largest and the smallest).
+    """x with numbers in place of NaN and of the infinities.
+
+    Args:
+        x: any shape.
+        nan: what stands for NaN; None, the default, for 0.
+        posinf: what stands for infinity; None, the default, for the largest finite number of the
+            type.
+        neginf: what stands for -infinity; None, the default, for the smallest finite number of the
+            type.
 
     Example:
         >>> print(ops.nan_to_num(Tensor([1.0, float("nan"), float("inf")]), posinf=9.0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fourier transforms, of one and more dimensions, whole and of short stretches."""
+"""Discrete Fourier transforms of one and more dimensions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INVERSE = {None: "forward", "backward": "forward", "forward": "backward", "orth
 _AT_ONCE = 3
 
 
-def _numbers(x):
+def transformable(x):
     """x as numbers that have a transform: integers and half precision become Float32."""
     x = as_float(x)
     return x.astype(np.float32) if x.dtype.kind != "c" and x.dtype.itemsize < 4 else x
@@ -57,16 +57,16 @@ def _many(transform, x, sizes, axes, norm):
 
 
 def _forward(x, sizes, axes, norm):
-    return _many(jnp.fft.fftn, _numbers(x), *_plan(x, sizes, axes, norm), norm)
+    return _many(jnp.fft.fftn, transformable(x), *_plan(x, sizes, axes, norm), norm)
 
 
 def _backward(x, sizes, axes, norm):
-    return _many(jnp.fft.ifftn, _numbers(x), *_plan(x, sizes, axes, norm), norm)
+    return _many(jnp.fft.ifftn, transformable(x), *_plan(x, sizes, axes, norm), norm)
 
 
 def _forward_real(x, sizes, axes, norm):
     sizes, axes = _plan(x, sizes, axes, norm)
-    x = _numbers(x)
+    x = transformable(x)
     if x.dtype.kind == "c":
         raise TypeError(f"This transform is one of real numbers, but the type is {x.dtype}.")
     x = jnp.fft.rfft(x, sizes[-1], axes[-1], norm)
@@ -77,18 +77,21 @@ def _backward_real(x, sizes, axes, norm):
     given = sizes is not None
     sizes, axes = _plan(x, sizes, axes, norm)
     last = sizes[-1] if given else 2 * (x.shape[axes[-1]] - 1)
-    x = _many(jnp.fft.ifftn, _numbers(x), sizes[:-1], axes[:-1], norm)
+    x = _many(jnp.fft.ifftn, transformable(x), sizes[:-1], axes[:-1], norm)
     return jnp.fft.irfft(x, last, axes[-1], norm)
 
 
 @op("ops.fft(input=x, n=n, dim=axis, norm=norm)")
 def fft(x, *, n=None, axis=-1, norm=None):
-    """The Fourier transform along an axis, complex.
+    """The discrete Fourier transform along one axis, complex.
 
     Args:
-        n: the length to cut or fill up to first.
-        norm: "backward" (the default), "ortho" or "forward": which of the transform and its
-            inverse divides by the length; "ortho" divides both by the root.
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        n: the length to which `x` is cut or filled up with zeros along `axis`; None, the default,
+            keeps it.
+        axis: the dimension that is transformed, the last one by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Raises:
         ValueError: another norm.
@@ -102,7 +105,15 @@ def fft(x, *, n=None, axis=-1, norm=None):
 
 @op("ops.ifft(input=x, n=n, dim=axis, norm=norm)")
 def ifft(x, *, n=None, axis=-1, norm=None):
-    """The inverse of `ops.fft`.
+    """The inverse of `ops.fft`, complex.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        n: the length to which `x` is cut or filled up with zeros along `axis`; None, the default,
+            keeps it.
+        axis: the dimension that is transformed, the last one by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> print(ops.ifft(Tensor([1.0, 1.0])))
@@ -113,7 +124,15 @@ def ifft(x, *, n=None, axis=-1, norm=None):
 
 @op("ops.fft2(input=x, s=sizes, dim=axes, norm=norm)")
 def fft2(x, *, sizes=None, axes=(-2, -1), norm=None):
-    """The Fourier transform over two axes, complex; see `ops.fft`.
+    """The discrete Fourier transform over two axes, complex.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        sizes: the length to which `x` is cut or filled up with zeros along each of `axes`; None,
+            the default, keeps it, and -1 keeps a single one.
+        axes: the dimensions that are transformed, the last two by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> print(ops.fft2(Tensor([[1.0, 0.0]])))
@@ -124,7 +143,15 @@ def fft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 
 @op("ops.ifft2(input=x, s=sizes, dim=axes, norm=norm)")
 def ifft2(x, *, sizes=None, axes=(-2, -1), norm=None):
-    """The inverse of `ops.fft2`.
+    """The inverse of `ops.fft2`, complex.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        sizes: the length to which `x` is cut or filled up with zeros along each of `axes`; None,
+            the default, keeps it, and -1 keeps a single one.
+        axes: the dimensions that are transformed, the last two by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> print(ops.ifft2(Tensor([[1.0, 1.0]])))
@@ -135,7 +162,16 @@ def ifft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 
 @op("ops.fftn(input=x, s=sizes, dim=axes, norm=norm)")
 def fftn(x, *, sizes=None, axes=None, norm=None):
-    """The Fourier transform over axes, all of them if none are named, complex; see `ops.fft`.
+    """The discrete Fourier transform over several axes, complex.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        sizes: the length to which `x` is cut or filled up with zeros along each of `axes`; None,
+            the default, keeps it, and -1 keeps a single one.
+        axes: the dimensions that are transformed; None, the default, for the last ones for which
+            there are `sizes`, or for all.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> print(ops.fftn(Tensor([[1.0, 0.0]])))
@@ -146,7 +182,16 @@ def fftn(x, *, sizes=None, axes=None, norm=None):
 
 @op("ops.ifftn(input=x, s=sizes, dim=axes, norm=norm)")
 def ifftn(x, *, sizes=None, axes=None, norm=None):
-    """The inverse of `ops.fftn`.
+    """The inverse of `ops.fftn`, complex.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        sizes: the length to which `x` is cut or filled up with zeros along each of `axes`; None,
+            the default, keeps it, and -1 keeps a single one.
+        axes: the dimensions that are transformed; None, the default, for the last ones for which
+            there are `sizes`, or for all.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> print(ops.ifftn(Tensor([[1.0, 1.0]])))
@@ -157,7 +202,15 @@ def ifftn(x, *, sizes=None, axes=None, norm=None):
 
 @op("ops.rfft(input=x, n=n, dim=axis, norm=norm)")
 def rfft(x, *, n=None, axis=-1, norm=None):
-    """The first half of the Fourier transform of real numbers; the other one mirrors it.
+    """The first half of the Fourier transform of real numbers along one axis; the rest mirrors it.
+
+    Args:
+        x: at least one dimension, real; integers and half precision become Float32.
+        n: the length to which `x` is cut or filled up with zeros along `axis`; None, the default,
+            keeps it.
+        axis: the dimension that is transformed, the last one by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Raises:
         TypeError: the numbers are complex.
@@ -171,7 +224,14 @@ def rfft(x, *, n=None, axis=-1, norm=None):
 
 @op("ops.irfft(input=x, n=n, dim=axis, norm=norm)")
 def irfft(x, *, n=None, axis=-1, norm=None):
-    """The inverse of `ops.rfft`; `n` is the length wanted, an even one if not given.
+    """The inverse of `ops.rfft`, real.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        n: the length of the result along `axis`; None, the default, for 2 · (length of `x` - 1).
+        axis: the dimension that is transformed, the last one by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> print(ops.irfft(ops.rfft(Tensor([1.0, 2.0, 3.0])), n=3))
@@ -182,7 +242,15 @@ def irfft(x, *, n=None, axis=-1, norm=None):
 
 @op("ops.rfft2(input=x, s=sizes, dim=axes, norm=norm)")
 def rfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
-    """As `ops.fft2`, of real numbers: half of the last axis; the other half mirrors it.
+    """The Fourier transform of real numbers over two axes; half of the last is kept.
+
+    Args:
+        x: at least one dimension, real; integers and half precision become Float32.
+        sizes: the length to which `x` is cut or filled up with zeros along each of `axes`; None,
+            the default, keeps it, and -1 keeps a single one.
+        axes: the dimensions that are transformed, the last two by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> ops.rfft2(ops.ones((3, 4))).shape
@@ -193,7 +261,15 @@ def rfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 
 @op("ops.irfft2(input=x, s=sizes, dim=axes, norm=norm)")
 def irfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
-    """The inverse of `ops.rfft2`.
+    """The inverse of `ops.rfft2`, real.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        sizes: the lengths of the result along `axes`; None, the default, keeps those of `x`, but
+            makes the last one 2 · (length - 1).
+        axes: the dimensions that are transformed, the last two by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> ops.irfft2(ops.rfft2(ops.ones((3, 4)))).shape
@@ -204,7 +280,16 @@ def irfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 
 @op("ops.rfftn(input=x, s=sizes, dim=axes, norm=norm)")
 def rfftn(x, *, sizes=None, axes=None, norm=None):
-    """As `ops.fftn`, of real numbers: half of the last axis; the other half mirrors it.
+    """The Fourier transform of real numbers over several axes; half of the last is kept.
+
+    Args:
+        x: at least one dimension, real; integers and half precision become Float32.
+        sizes: the length to which `x` is cut or filled up with zeros along each of `axes`; None,
+            the default, keeps it, and -1 keeps a single one.
+        axes: the dimensions that are transformed; None, the default, for the last ones for which
+            there are `sizes`, or for all.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> ops.rfftn(ops.ones((3, 4))).shape
@@ -215,7 +300,16 @@ def rfftn(x, *, sizes=None, axes=None, norm=None):
 
 @op("ops.irfftn(input=x, s=sizes, dim=axes, norm=norm)")
 def irfftn(x, *, sizes=None, axes=None, norm=None):
-    """The inverse of `ops.rfftn`.
+    """The inverse of `ops.rfftn`, real.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        sizes: the lengths of the result along `axes`; None, the default, keeps those of `x`, but
+            makes the last one 2 · (length - 1).
+        axes: the dimensions that are transformed; None, the default, for the last ones for which
+            there are `sizes`, or for all.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> ops.irfftn(ops.rfftn(ops.ones((3, 4)))).shape
@@ -226,7 +320,14 @@ def irfftn(x, *, sizes=None, axes=None, norm=None):
 
 @op("ops.hfft(input=x, n=n, dim=axis, norm=norm)")
 def hfft(x, *, n=None, axis=-1, norm=None):
-    """The real Fourier transform of a sequence whose other half is its mirror, conjugated.
+    """The real Fourier transform of a Hermitian signal, of which `x` is the first half.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        n: the length of the result along `axis`; None, the default, for 2 · (length of `x` - 1).
+        axis: the dimension that is transformed, the last one by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> ops.hfft(ops.ones(3)).shape
@@ -245,7 +346,15 @@ def _mirrored_back(x, sizes, axes, norm):
 
 @op("ops.ihfft(input=x, n=n, dim=axis, norm=norm)")
 def ihfft(x, *, n=None, axis=-1, norm=None):
-    """The inverse of `ops.hfft`.
+    """The inverse of `ops.hfft`: the first half of a Hermitian signal, complex.
+
+    Args:
+        x: at least one dimension, real; integers and half precision become Float32.
+        n: the length to which `x` is cut or filled up with zeros along `axis`; None, the default,
+            keeps it.
+        axis: the dimension that is transformed, the last one by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> ops.ihfft(ops.ones(4)).shape
@@ -256,7 +365,15 @@ def ihfft(x, *, n=None, axis=-1, norm=None):
 
 @op("ops.hfft2(input=x, s=sizes, dim=axes, norm=norm)")
 def hfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
-    """As `ops.hfft`, over two axes; the last one is the half.
+    """`ops.hfft` over two axes; `x` is half of the signal along the last one.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        sizes: the lengths of the result along `axes`; None, the default, keeps those of `x`, but
+            makes the last one 2 · (length - 1).
+        axes: the dimensions that are transformed, the last two by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> ops.hfft2(ops.ones((2, 3))).shape
@@ -267,7 +384,15 @@ def hfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 
 @op("ops.ihfft2(input=x, s=sizes, dim=axes, norm=norm)")
 def ihfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
-    """The inverse of `ops.hfft2`.
+    """The inverse of `ops.hfft2`, complex.
+
+    Args:
+        x: at least one dimension, real; integers and half precision become Float32.
+        sizes: the length to which `x` is cut or filled up with zeros along each of `axes`; None,
+            the default, keeps it, and -1 keeps a single one.
+        axes: the dimensions that are transformed, the last two by default.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> ops.ihfft2(ops.ones((2, 4))).shape
@@ -278,7 +403,16 @@ def ihfft2(x, *, sizes=None, axes=(-2, -1), norm=None):
 
 @op("ops.hfftn(input=x, s=sizes, dim=axes, norm=norm)")
 def hfftn(x, *, sizes=None, axes=None, norm=None):
-    """As `ops.hfft`, over axes; the last one is the half.
+    """`ops.hfft` over several axes; `x` is half of the signal along the last one.
+
+    Args:
+        x: at least one dimension, real or complex; integers and half precision become Float32.
+        sizes: the lengths of the result along `axes`; None, the default, keeps those of `x`, but
+            makes the last one 2 · (length - 1).
+        axes: the dimensions that are transformed; None, the default, for the last ones for which
+            there are `sizes`, or for all.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> ops.hfftn(ops.ones((2, 3))).shape
@@ -289,7 +423,16 @@ def hfftn(x, *, sizes=None, axes=None, norm=None):
 
 @op("ops.ihfftn(input=x, s=sizes, dim=axes, norm=norm)")
 def ihfftn(x, *, sizes=None, axes=None, norm=None):
-    """The inverse of `ops.hfftn`.
+    """The inverse of `ops.hfftn`, complex.
+
+    Args:
+        x: at least one dimension, real; integers and half precision become Float32.
+        sizes: the length to which `x` is cut or filled up with zeros along each of `axes`; None,
+            the default, keeps it, and -1 keeps a single one.
+        axes: the dimensions that are transformed; None, the default, for the last ones for which
+            there are `sizes`, or for all.
+        norm: 'backward' (also None, the default) divides the inverse by the number of elements,
+            'forward' the transform, 'ortho' both by its root.
 
     Example:
         >>> ops.ihfftn(ops.ones((2, 4))).shape
@@ -322,10 +465,12 @@ def ifftshift(x, *, axes=None):
 
 @composite("ops.fftfreq(n, d=spacing, dtype=dtype)")
 def fftfreq(n, spacing=1.0, dtype=None):
-    """The frequencies of what `ops.fft` of n samples gives, Float32 unless `dtype` says otherwise.
+    """The frequencies of the elements of `ops.fft` of n samples, in cycles per unit of time.
 
     Args:
-        spacing: the time between samples.
+        n: the number of samples.
+        spacing: the time between two samples, 1 by default.
+        dtype: the element type of the result; None, the default, for Float32.
 
     Example:
         >>> print(ops.fftfreq(4))
@@ -337,7 +482,12 @@ def fftfreq(n, spacing=1.0, dtype=None):
 
 @composite("ops.rfftfreq(n, d=spacing, dtype=dtype)")
 def rfftfreq(n, spacing=1.0, dtype=None):
-    """The frequencies of what `ops.rfft` of n samples gives; see `ops.fftfreq`.
+    """The frequencies of the elements of `ops.rfft` of n samples, in cycles per unit of time.
+
+    Args:
+        n: the number of samples.
+        spacing: the time between two samples, 1 by default.
+        dtype: the element type of the result; None, the default, for Float32.
 
     Example:
         >>> print(ops.rfftfreq(4))
@@ -379,96 +529,3 @@ def fft_with_size(x, *, count, inverse, of_real, norm="backward", half=True, siz
     if sizes and (len(sizes) != count or sizes[-1] // 2 + 1 != x.shape[-1]):
         raise ValueError(f"A signal of {sizes} has no transform whose half is {x.shape}.")
     return _backward_real(x, sizes or None, axes, norm)
-
-
-@op("STFT(n_fft=size, hop_length=hop, win_length=length, normalized=normalized, onesided=half,"
-    " return_complex=as_complex)(x, window)")  # fmt: skip
-def short_transforms(x, window, *, size, hop, length, normalized, half, as_complex):
-    """Fourier transforms of stretches of a signal; see `ops.stft`.
-
-    Example:
-        >>> short = ops.STFT(4, 4, 4, False, True, True)
-        >>> short(ops.ones((2, 8)), ops.ones(4)).shape
-        (2, 3, 2)
-    """
-    if not 0 < length <= size or not 0 < size <= x.shape[-1] or window.shape != (length,):
-        raise ValueError(
-            f"Stretches of {size}, and a window {window.shape} of length {length}, do not fit a "
-            f"signal {x.shape}."
-        )
-    before = (size - length) // 2
-    window = jnp.pad(window, (before, size - length - before))
-    starts = np.arange(0, x.shape[-1] - size + 1, hop)
-    stretches = _numbers(x)[..., starts[:, None] + np.arange(size)] * window
-    norm = "ortho" if normalized else "backward"
-    if half:
-        made = jnp.fft.rfft(stretches, norm=norm)
-    else:
-        made = jnp.fft.fft(stretches, norm=norm)
-    made = jnp.swapaxes(made, -1, -2)
-    return made if as_complex else jnp.stack([jnp.real(made), jnp.imag(made)], -1)
-
-
-@op()
-def widened(x, *, count, mode):
-    """A signal with so many more samples at both ends; see `stft`."""
-    return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(count, count)], mode)
-
-
-_PADDINGS = {"REFLECT": "reflect", "SYMMETRIC": "symmetric", "CONSTANT": "constant"}
-
-
-@composite(
-    "ops.stft(x, n_fft=size, hop_length=hop, win_length=length, window=window, center=center,"
-    " pad_mode=mode, normalized=normalized, onesided=half, return_complex=as_complex)"
-)
-def stft(
-    x,
-    size,
-    hop=None,
-    length=None,
-    window=None,
-    center=True,
-    mode="REFLECT",
-    normalized=False,
-    half=None,
-    as_complex=None,
-):
-    """Fourier transforms of stretches of a signal (length) or of several (batch, length).
-
-    Args:
-        size: the length of a stretch; `hop` (a quarter of it) leads to the next one.
-        window: what a stretch is multiplied with, of `length` (`size`) numbers; ones if None.
-        center: the signal is first continued by half a stretch at both ends, as `mode` says.
-        normalized: divide by the root of `size`.
-        half: leave out the mirrored half; the default for real signals.
-        as_complex: complex results; otherwise, as for real signals by default, the real and the
-            imaginary part in a new last dimension.
-
-    Raises:
-        ValueError: lengths that do not fit, or another mode.
-
-    Example:
-        >>> ops.stft(ops.ones(8), 4).shape
-        (3, 9, 2)
-    """
-    length = size if length is None else length
-    window = Tensor(np.ones(length, np.float32)) if window is None else window
-    real = not (x.dtype.name.startswith("complex") or window.dtype.name.startswith("complex"))
-    if center:
-        if x.ndim not in (1, 2) or mode.upper() not in _PADDINGS:
-            raise ValueError(
-                f"A signal of 1 or 2 dimensions and one of {', '.join(_PADDINGS)} are needed, "
-                f"not {x.shape} and {mode!r}."
-            )
-        x = widened(x, size // 2, _PADDINGS[mode.upper()])
-    return short_transforms(
-        x,
-        window,
-        size,
-        size // 4 if hop is None else hop,
-        length,
-        normalized,
-        real if half is None else half,
-        (not real) if as_complex is None else as_complex,
-    )

@@ -40,9 +40,12 @@ def _same_dtype(x, y):
     "mint.matmul(input=x, other=y)",
 )
 def matmul(x, y):
-    """The product of matrices: (..., n, k) by (..., k, m) gives (..., n, m), broadcast in front.
+    """The matrix product: [..., N, K] by [..., K, M] gives [..., N, M].
 
-    A Tensor of one dimension is a row on the left and a column on the right.
+    Args:
+        x: a Tensor; one dimension stands for a row.
+        y: a Tensor of the same element type; one dimension stands for a column. Leading dimensions
+            are broadcast.
 
     Raises:
         TypeError: the element types differ.
@@ -61,7 +64,13 @@ def matmul(x, y):
 
 @op("MatMul(transpose_a=transpose_a, transpose_b=transpose_b)(input=x, mat2=y)")
 def mat_mul(x, y, *, transpose_a=False, transpose_b=False):
-    """The product of two matrices of two dimensions, either of them transposed on the way.
+    """The product of two matrices, each of which may be transposed first.
+
+    Args:
+        x: [N, K], or [K, N] with `transpose_a`.
+        y: [K, M], or [M, K] with `transpose_b`, of the same element type.
+        transpose_a: whether `x` is transposed; False by default.
+        transpose_b: whether `y` is transposed; False by default.
 
     Raises:
         TypeError: the element types differ.
@@ -86,7 +95,14 @@ def mat_mul(x, y, *, transpose_a=False, transpose_b=False):
     "mint.bmm(input=x, mat2=y)",
 )
 def batch_mat_mul(x, y, *, transpose_a=False, transpose_b=False):
-    """The products of two batches of matrices, (..., n, k) by (..., k, m), either transposed.
+    """The products of two batches of matrices, each of which may be transposed first.
+
+    Args:
+        x: [..., N, K], or [..., K, N] with `transpose_a`.
+        y: [..., K, M], or [..., M, K] with `transpose_b`, of the same element type; leading
+            dimensions are broadcast.
+        transpose_a: whether the matrices of `x` are transposed; False by default.
+        transpose_b: whether the matrices of `y` are transposed; False by default.
 
     Raises:
         TypeError: the element types differ.
@@ -134,7 +150,11 @@ def mv(x, y):
 
 @op("ops.dot(input=x, other=y)")
 def dot(x, y):
-    """The sum over the last axis of x and the last but one of y.
+    """The sum of products over the last axis of x and the last but one of y.
+
+    Args:
+        x: [..., K], two dimensions or more.
+        y: [..., K, M], of the same element type; the result is [*x.shape[:-1], *y.shape[:-2], M].
 
     Raises:
         ValueError: an operand has fewer than two dimensions.
@@ -220,7 +240,7 @@ def tensor_dot(x, y, *, axes):
 
 
 @op("Einsum(equation=equation)(x=operands)")
-def einsum_of(*operands, equation):
+def einsum_primitive(*operands, equation):
     """`ops.einsum` of a tuple of Tensors.
 
     Example:
@@ -242,7 +262,7 @@ def einsum(equation, operands):
         [[11.]]
     """
     given = operands if isinstance(operands, (tuple, list)) else (operands,)
-    return einsum_of(tuple(given), equation)
+    return einsum_primitive(tuple(given), equation)
 
 
 def _scaled_sum(x, product, beta, alpha):
@@ -259,6 +279,13 @@ def _scaled_sum(x, product, beta, alpha):
 def addmm(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · (a @ b), for matrices.
 
+    Args:
+        x: what broadcasts to [N, M].
+        a: [N, K].
+        b: [K, M].
+        beta: the factor of `x`, a number; 1 by default.
+        alpha: the factor of the product, a number; 1 by default.
+
     Example:
         >>> print(ops.addmm(Tensor([[1.0]]), Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), beta=2))
         [[13.]]
@@ -273,6 +300,13 @@ def addmm(x, a, b, beta=1, alpha=1):
 )
 def addmv(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · (a @ b), for a matrix and a vector.
+
+    Args:
+        x: what broadcasts to [N].
+        a: [N, K].
+        b: [K].
+        beta: the factor of `x`, a number; 1 by default.
+        alpha: the factor of the product, a number; 1 by default.
 
     Example:
         >>> print(ops.addmv(Tensor([1.0]), Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
@@ -289,6 +323,13 @@ def addmv(x, a, b, beta=1, alpha=1):
 def baddbmm(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · (a @ b), for batches of matrices.
 
+    Args:
+        x: what broadcasts to [B, N, M].
+        a: [B, N, K].
+        b: [B, K, M].
+        beta: the factor of `x`, a number; 1 by default.
+        alpha: the factor of the products, a number; 1 by default.
+
     Example:
         >>> ops.baddbmm(ops.ones((5, 2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
         (5, 2, 4)
@@ -304,6 +345,13 @@ def baddbmm(x, a, b, beta=1, alpha=1):
 def addbmm(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · the sum over the batch of (a @ b).
 
+    Args:
+        x: what broadcasts to [N, M].
+        a: [B, N, K].
+        b: [B, K, M].
+        beta: the factor of `x`, a number; 1 by default.
+        alpha: the factor of the sum of the products, a number; 1 by default.
+
     Example:
         >>> ops.addbmm(ops.ones((2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
         (2, 4)
@@ -317,6 +365,13 @@ def addbmm(x, a, b, beta=1, alpha=1):
 )
 def addr(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · outer(a, b).
+
+    Args:
+        x: what broadcasts to [N, M].
+        a: [N].
+        b: [M].
+        beta: the factor of `x`, a number; 1 by default.
+        alpha: the factor of the product, a number; 1 by default.
 
     Example:
         >>> print(ops.addr(Tensor([[1.0]]), Tensor([2.0]), Tensor([3.0])))
@@ -343,7 +398,12 @@ def kron(x, y):
     "mint.cross(input=x, other=y, dim=dim)",
 )
 def cross(x, y, *, dim=None):
-    """The cross product along an axis of length 3: the first such axis if `dim` is None.
+    """The cross product of vectors of length 3.
+
+    Args:
+        x: any shape with a dimension of length 3.
+        y: of the same shape.
+        dim: the dimension of the vectors; None for the first one of length 3.
 
     Raises:
         ValueError: no axis has length 3.
@@ -377,7 +437,12 @@ def matrix_power(x, *, n):
     "mint.nn.functional.linear(input=x, weight=weight, bias=bias)",
 )
 def dense(x, weight, bias=None):
-    """x @ weight.T + bias: (..., in) by (out, in) gives (..., out); the bias may be left out.
+    """The linear map x @ weight.T + bias.
+
+    Args:
+        x: [..., K].
+        weight: [M, K] or [K], of the same element type; the result is [..., M] or [...].
+        bias: what broadcasts to the result, as [M]; None, the default, for none.
 
     Raises:
         TypeError: the element types differ.
@@ -395,7 +460,13 @@ def dense(x, weight, bias=None):
 
 @op("ops.cdist(x1=x, x2=y, p=order)", "Cdist(p=order)(x1=x, x2=y)")
 def cdist(x, y, *, order=2.0):
-    """The distances of all rows of x and y: (..., n, k) and (..., m, k) give (..., n, m).
+    """The distances of all rows of x from all rows of y.
+
+    Args:
+        x: [..., N, K].
+        y: [..., M, K]; the result is [..., N, M].
+        order: the p of the p-norm that measures them, a number from 0, 2 by default; it may be
+            infinite.
 
     Raises:
         ValueError: the lengths of the rows differ.

@@ -41,7 +41,12 @@ def batch_dot(x, y, *, axes=None):
 
 @op("ops.vecdot(x, y, axis=axis)")
 def vecdot(x, y, *, axis=-1):
-    """The sum of products along an axis; x is conjugated.
+    """The sum of conj(x) · y along an axis.
+
+    Args:
+        x: a Tensor.
+        y: a Tensor; the shapes are broadcast.
+        axis: the dimension, the last one by default.
 
     Example:
         >>> print(ops.vecdot(Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))

@@ -14,7 +14,7 @@ from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.ordering import places_in_order, searchsorted
 from mycel.ops.common import as_float
-from mycel.ops.math.extremes import median
+from mycel.ops.math.argminmax import median
 
 
 @op()
@@ -45,11 +45,14 @@ def _quantile(x, q, axis, keepdims, missing):
     "Tensor.quantile(x, q=q, axis=axis, keepdims=keepdims)",
 )
 def quantile(x, q, axis=None, keepdims=False):
-    """The value below which the share q of x lies, between two elements if need be.
+    """The value below which the fraction q of x lies, interpolated between two elements if need be.
 
     Args:
-        q: a number from 0 to 1, or a vector of them: then the first dimension is theirs.
-        axis: along which; of all elements if None.
+        x: any shape; integers are taken as Float32.
+        q: a number from 0 to 1, or a vector of them: then the first dimension of the result is
+            theirs.
+        axis: the dimension along which; None, the default, for all elements.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
 
     Raises:
         ValueError: q is not from 0 to 1.
@@ -66,7 +69,14 @@ def quantile(x, q, axis=None, keepdims=False):
     "Tensor.nanquantile(x, q=q, axis=axis, keepdims=keepdims)",
 )
 def nanquantile(x, q, axis=None, keepdims=False):
-    """As `ops.quantile`, of the elements that are numbers.
+    """`ops.quantile` of the elements that are not NaN.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        q: a number from 0 to 1, or a vector of them: then the first dimension of the result is
+            theirs.
+        axis: the dimension along which; None, the default, for all elements.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
 
     Example:
         >>> print(ops.nanquantile(Tensor([1.0, float("nan"), 2.0]), 0.5))
@@ -76,8 +86,17 @@ def nanquantile(x, q, axis=None, keepdims=False):
 
 
 @composite("Quantile(dim=axis, keep_dims=keepdims, ignore_nan=missing)(x, q)")
-def quantile_of(x, q, axis=None, keepdims=False, missing=False):
-    """The value below which the share q of x lies; `ignore_nan` as in `ops.nanquantile`.
+def quantile_primitive(x, q, axis=None, keepdims=False, missing=False):
+    """The value below which the fraction q of x lies, interpolated between two elements if need be.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        q: a number from 0 to 1, or a vector of them: then the first dimension of the result is
+            theirs.
+        axis: the dimension along which; None, the default, for all elements.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
+        missing: `ignore_nan`: whether NaN is left out; False, the default, gives NaN where there is
+            one.
 
     Example:
         >>> print(ops.Quantile()(Tensor([1.0, 2.0]), Tensor(0.5)))
@@ -89,7 +108,12 @@ def quantile_of(x, q, axis=None, keepdims=False, missing=False):
 @op("ops.nanmedian(input=x, axis=axis, keepdims=keepdims)",
     "Tensor.nanmedian(x, axis=axis, keepdims=keepdims)")  # fmt: skip
 def nanmedian(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
-    """The middle of the elements that are numbers, the lower of two, and its Int64 index.
+    """The median of the elements that are not NaN, the lower of two, and its Int64 index.
+
+    Args:
+        x: any shape.
+        axis: the dimension along which, the last one by default.
+        keepdims: whether it stays, with length 1; False by default.
 
     Example:
         >>> print(*ops.nanmedian(Tensor([3.0, float("nan"), 1.0, 2.0])))
@@ -109,7 +133,9 @@ def nanmedian(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
 @composite(
     "Median(global_median=whole, axis=axis, keep_dims=keepdims, ignore_nan=missing)(x)"
 )  # fmt: skip
-def median_of(x, whole=False, axis=0, keepdims=False, missing=False) -> tuple[Tensor, Tensor]:
+def median_primitive(
+    x, whole=False, axis=0, keepdims=False, missing=False
+) -> tuple[Tensor, Tensor]:
     """The middle element along an axis, the lower of two, and its Int64 index.
 
     Args:
@@ -131,9 +157,16 @@ def median_of(x, whole=False, axis=0, keepdims=False, missing=False) -> tuple[Te
     "mint.histc(input=x, bins=bins, min=(low, 0), max=(high, 0))",
 )
 def histc(x, *, bins=100, low=0.0, high=0.0):
-    """How many elements lie in each of so many equal parts between `min` and `max`.
+    """How many elements lie in each of `bins` equal intervals between two bounds, in the type of x.
 
-    Of the least and the largest element if both bounds are 0. The type of x stays.
+    If both bounds are 0, they are the least and the largest element; other equal bounds are moved
+    apart, by 1 each.
+
+    Args:
+        x: any shape.
+        bins: the number of intervals, 100 by default.
+        low: the lower bound, 0 by default.
+        high: the upper bound, 0 by default; an element equal to it counts in the last interval.
 
     Raises:
         ValueError: no parts, or bounds in the wrong order.
@@ -160,9 +193,15 @@ def _counted(places, count, dtype):
 
 @op("HistogramFixedWidth(nbins=bins, dtype=dtype)(x, range=bounds)")
 def histogram_fixed_width(x, bounds, *, bins, dtype="int32"):
-    """How many elements lie in each of so many equal parts of a range, Int32.
+    """How many elements lie in each of `bins` equal intervals of a range.
 
-    What lies outside counts in the first and the last part.
+    What lies outside counts in the first and in the last interval.
+
+    Args:
+        x: any shape.
+        bounds: a Tensor of two numbers, the ends of the range.
+        bins: the number of intervals.
+        dtype: the integer type of the result, Int32 by default.
 
     Example:
         >>> print(ops.HistogramFixedWidth(3)(Tensor([0.5, 9.0]), Tensor([0.0, 3.0])))
@@ -174,8 +213,13 @@ def histogram_fixed_width(x, bounds, *, bins, dtype="int32"):
 
 
 @op("Bincount()(array=x, size=size, weights=weights)")
-def bincount_of(x, weights, *, size):
-    """The sums of the weights that belong to each number from 0 to size - 1.
+def bincount_primitive(x, weights, *, size):
+    """The sums of the weights of each number from 0 to size - 1; larger numbers are ignored.
+
+    Args:
+        x: integers from 0.
+        weights: one for each element of `x`; an empty Tensor counts each as 1.
+        size: the length of the result.
 
     Example:
         >>> print(ops.Bincount()(Tensor([0, 2, 2]), 3, Tensor([1.0, 2.0, 3.0])))
@@ -208,7 +252,16 @@ def bucketize(x, *, bounds, right=False):
 
 @composite("SearchSorted(dtype=dtype, right=right)(sorted_sequence=ordered, values=values, sorter=sorter)")  # noqa: E501  # fmt: skip
 def search_sorted(ordered, values, sorter=None, dtype=int64, right=False):
-    """Where values belong in ordered rows; see `ops.searchsorted`.
+    """Where values can be inserted into sorted rows; see `ops.searchsorted`.
+
+    Args:
+        ordered: [..., N], each row in ascending order.
+        values: [..., M] with the leading dimensions of `ordered`; any shape if that has one
+            dimension.
+        sorter: integers of the shape of `ordered`: positions that bring its rows into order; None,
+            the default, if they are in order.
+        dtype: Int64, the default, or Int32: the type of the result.
+        right: whether to insert behind equal elements instead of in front; False by default.
 
     Example:
         >>> print(ops.SearchSorted()(Tensor([1, 3]), Tensor([2])))
@@ -219,7 +272,13 @@ def search_sorted(ordered, values, sorter=None, dtype=int64, right=False):
 
 @composite("LowerBound(out_type=dtype)(sorted_x=ordered, values=values)")
 def lower_bound(ordered, values, dtype=int32):
-    """Where values belong in ordered rows, in front of equal elements.
+    """Where values can be inserted into sorted rows, in front of equal elements.
+
+    Args:
+        ordered: [..., N], each row in ascending order.
+        values: [..., M] with the leading dimensions of `ordered`; any shape if that has one
+            dimension.
+        dtype: Int32, the default, or Int64: the type of the result.
 
     Example:
         >>> print(ops.LowerBound()(Tensor([[1, 3]]), Tensor([[3]])))
@@ -230,7 +289,13 @@ def lower_bound(ordered, values, dtype=int32):
 
 @composite("UpperBound(out_type=dtype)(sorted_x=ordered, values=values)")
 def upper_bound(ordered, values, dtype=int32):
-    """Where values belong in ordered rows, behind equal elements.
+    """Where values can be inserted into sorted rows, behind equal elements.
+
+    Args:
+        ordered: [..., N], each row in ascending order.
+        values: [..., M] with the leading dimensions of `ordered`; any shape if that has one
+            dimension.
+        dtype: Int32, the default, or Int64: the type of the result.
 
     Example:
         >>> print(ops.UpperBound()(Tensor([[1, 3]]), Tensor([[3]])))
@@ -241,7 +306,12 @@ def upper_bound(ordered, values, dtype=int32):
 
 @op("NthElement(reverse=reverse)(input=x, n=n)")
 def nth_element(x, *, n, reverse=False):
-    """The n-th smallest element along the last axis, counted from 0; or the n-th largest.
+    """The n-th smallest element along the last axis, or the n-th largest.
+
+    Args:
+        x: at least one dimension.
+        n: which element, counted from 0; a number below the length of the last dimension.
+        reverse: whether the n-th largest is meant; False by default.
 
     Raises:
         ValueError: there are not as many.

@@ -37,7 +37,14 @@ def first_given(*values):
     "mint.sum(input=x, dim=axis, keepdim=keepdims, dtype=dtype)",
 )
 def sum(x, *, axis=None, keepdims=False, dtype=None):
-    """The sum over `axis`; integers and booleans add up as Int64.
+    """The sum over some dimensions; integers and booleans add up as Int64.
+
+    Args:
+        x: any shape.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dtype: the element type of the result; None, the default, for Int64 of integers and
+            booleans, and for that of `x` otherwise.
 
     Raises:
         ValueError: there is no such axis.
@@ -54,7 +61,17 @@ def sum(x, *, axis=None, keepdims=False, dtype=None):
     " dim=dim)"
 )
 def sum_method(x, axis=None, keepdim=False, dtype=None, keepdims=None, initial=None, dim=None):
-    """The sum over `axis` (also called `dim`), beginning with `initial`.
+    """The sum over some dimensions; integers and booleans add up as Int64.
+
+    Args:
+        x: any shape.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keepdim: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dtype: the element type of the sum; None, the default, for Int64 of integers and booleans,
+            and for that of `x` otherwise.
+        keepdims: another name for `keepdim`.
+        initial: a number that is added to the sum; None, the default, for none.
+        dim: another name for `axis`.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).sum(axis=1, keepdims=True))
@@ -70,7 +87,13 @@ def sum_method(x, axis=None, keepdim=False, dtype=None, keepdims=None, initial=N
     "ops.reduce_sum(x, axis=axis)",
 )
 def reduce_sum(x, *, axis=(), keepdims=False, skip_mode=False):
-    """The sum over `axis` in the type of x; with `skip_mode` an empty `axis` sums nothing.
+    """The sum over some dimensions, in the type of x.
+
+    Args:
+        x: any shape; of booleans the result is whether any is True.
+        axis: a dimension, a tuple of dimensions, or () for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        skip_mode: whether an empty `axis` stands for no dimension instead of all; False by default.
 
     Example:
         >>> print(ops.ReduceSum(keep_dims=True)(Tensor([[1, 2], [3, 4]]), 1))
@@ -92,7 +115,13 @@ def reduce_sum(x, *, axis=(), keepdims=False, skip_mode=False):
     "mint.mean(input=x, dim=axis, keepdim=keepdims, dtype=dtype)",
 )
 def mean(x, *, axis=None, keepdims=False, dtype=None):
-    """The mean over `axis`; of integers without what lies behind the point.
+    """The mean over some dimensions; of integers it is rounded towards zero.
+
+    Args:
+        x: any shape, not Bool.
+        axis: a dimension, a tuple of dimensions, or None or () for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Raises:
         TypeError: x holds booleans.
@@ -116,7 +145,15 @@ def mean(x, *, axis=None, keepdims=False, dtype=None):
 
 @composite("Tensor.mean(x, axis, keep_dims=keep_dims, dim=dim, keepdim=keepdim, dtype=dtype)")
 def mean_method(x, axis=None, keep_dims=False, dim=None, keepdim=None, dtype=None):
-    """The mean over `axis` (also called `dim`).
+    """The mean over some dimensions; of integers it is rounded towards zero.
+
+    Args:
+        x: any shape, not Bool.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keep_dims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dim: another name for `axis`.
+        keepdim: another name for `keep_dims`.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).mean(axis=1))
@@ -130,7 +167,14 @@ def mean_method(x, axis=None, keep_dims=False, dim=None, keepdim=None, dtype=Non
     "mint.prod(input=x, dim=axis, keepdim=keepdims, dtype=dtype)",
 )
 def prod(x, *, axis=None, keepdims=False, dtype=None):
-    """The product over `axis`; integers and booleans multiply as Int64.
+    """The product over some dimensions; integers and booleans multiply as Int64.
+
+    Args:
+        x: any shape.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dtype: the element type of the result; None, the default, for Int64 of integers and
+            booleans, and for that of `x` otherwise.
 
     Example:
         >>> print(ops.prod(Tensor([[1, 2], [3, 4]]), 0))
@@ -141,7 +185,16 @@ def prod(x, *, axis=None, keepdims=False, dtype=None):
 
 @composite("Tensor.prod(x, axis, keep_dims=keep_dims, dtype=dtype, dim=dim, keepdim=keepdim)")
 def prod_method(x, axis=None, keep_dims=False, dtype=None, dim=None, keepdim=None):
-    """The product over `axis` (also called `dim`).
+    """The product over some dimensions; integers and booleans multiply as Int64.
+
+    Args:
+        x: any shape.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keep_dims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dtype: the element type of the result; None, the default, for Int64 of integers and
+            booleans, and for that of `x` otherwise.
+        dim: another name for `axis`.
+        keepdim: another name for `keep_dims`.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).prod(1))
@@ -152,7 +205,12 @@ def prod_method(x, axis=None, keep_dims=False, dtype=None, dim=None, keepdim=Non
 
 @op("ReduceProd(keep_dims=keepdims)(x, axis=axis)")
 def reduce_prod(x, *, axis=(), keepdims=False):
-    """The product over `axis` in the type of x.
+    """The product over some dimensions, in the type of x.
+
+    Args:
+        x: any shape.
+        axis: a dimension, a tuple of dimensions, or (), the default, for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> print(ops.ReduceProd()(Tensor([[1, 2], [3, 4]]), 1))
@@ -167,7 +225,12 @@ def reduce_prod(x, *, axis=(), keepdims=False):
     "mint.all(input=x, dim=axis, keepdim=keepdims)",
 )
 def all(x, *, axis=None, keepdims=False):
-    """Whether all elements along `axis` are true; Bool.
+    """Whether all elements along some dimensions are true; Bool.
+
+    Args:
+        x: any shape; a number is true unless it is 0.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> print(ops.all(Tensor([[True, False], [True, True]]), 0))
@@ -178,7 +241,14 @@ def all(x, *, axis=None, keepdims=False):
 
 @composite("Tensor.all(x, axis, keep_dims=keep_dims, dim=dim, keepdim=keepdim)")
 def all_method(x, axis=None, keep_dims=False, dim=None, keepdim=None):
-    """Whether all elements along `axis` (also called `dim`) are true.
+    """Whether all elements along some dimensions are true; Bool.
+
+    Args:
+        x: any shape; a number is true unless it is 0.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keep_dims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dim: another name for `axis`.
+        keepdim: another name for `keep_dims`.
 
     Example:
         >>> print(Tensor([True, False]).all())
@@ -193,7 +263,12 @@ def all_method(x, axis=None, keep_dims=False, dim=None, keepdim=None):
     "mint.any(input=x, dim=axis, keepdim=keepdims)",
 )
 def any(x, *, axis=None, keepdims=False):
-    """Whether some element along `axis` is true; Bool.
+    """Whether any element along some dimensions is true; Bool.
+
+    Args:
+        x: any shape; a number is true unless it is 0.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> print(ops.any(Tensor([[True, False], [False, False]]), 1))
@@ -204,7 +279,14 @@ def any(x, *, axis=None, keepdims=False):
 
 @composite("Tensor.any(x, axis, keep_dims=keep_dims, dim=dim, keepdim=keepdim)")
 def any_method(x, axis=None, keep_dims=False, dim=None, keepdim=None):
-    """Whether some element along `axis` (also called `dim`) is true.
+    """Whether any element along some dimensions is true; Bool.
+
+    Args:
+        x: any shape; a number is true unless it is 0.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keep_dims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dim: another name for `axis`.
+        keepdim: another name for `keep_dims`.
 
     Example:
         >>> print(Tensor([True, False]).any())
@@ -227,7 +309,12 @@ def _axes_of_some(axis, x):
     "mint.amax(input=x, dim=axis, keepdim=keepdims)",
 )
 def reduce_max(x, *, axis=(), keepdims=False):
-    """The largest element along `axis`; equal ones share the gradient.
+    """The largest element along some dimensions; equal ones share the gradient.
+
+    Args:
+        x: any shape; the reduced dimensions must not be empty.
+        axis: a dimension, a tuple of dimensions, or (), the default, for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> print(ops.ReduceMax()(Tensor([[1, 2], [3, 4]]), 1))
@@ -242,7 +329,12 @@ def reduce_max(x, *, axis=(), keepdims=False):
     "mint.amin(input=x, dim=axis, keepdim=keepdims)",
 )
 def reduce_min(x, *, axis=(), keepdims=False):
-    """The smallest element along `axis`; equal ones share the gradient.
+    """The smallest element along some dimensions; equal ones share the gradient.
+
+    Args:
+        x: any shape; the reduced dimensions must not be empty.
+        axis: a dimension, a tuple of dimensions, or (), the default, for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> print(ops.ReduceMin()(Tensor([[1, 2], [3, 4]]), 1))
@@ -257,7 +349,12 @@ def reduce_min(x, *, axis=(), keepdims=False):
     "mint.logsumexp(input=x, dim=axis, keepdim=keepdims)",
 )
 def logsumexp(x, *, axis, keepdims=False):
-    """The logarithm of the sum of exponentials along `axis`, without overflow.
+    """The logarithm of the sum of exponentials along some dimensions, without overflow.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        axis: a dimension, a tuple of dimensions, or None or () for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> print(ops.logsumexp(Tensor([[0.0, 0.0], [1000.0, 1000.0]]), 1))
@@ -272,7 +369,13 @@ def logsumexp(x, *, axis, keepdims=False):
     "CountNonZero(dims=(axis, None))(x)",
 )
 def count_nonzero(x, *, axis=(), keepdims=False, dtype="int32"):
-    """How many elements along `axis` are not zero.
+    """How many elements along some dimensions are not zero.
+
+    Args:
+        x: any shape.
+        axis: a dimension, a tuple of dimensions, or () or None for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dtype: the element type of the result, Int32 by default.
 
     Example:
         >>> print(ops.count_nonzero(Tensor([[0, 2], [3, 4]]), axis=0))
@@ -284,7 +387,14 @@ def count_nonzero(x, *, axis=(), keepdims=False, dtype="int32"):
 
 @composite("Tensor.count_nonzero(x, axis, keep_dims=keep_dims, dtype=dtype, dim=dim)")
 def count_nonzero_method(x, axis=(), keep_dims=False, dtype=None, dim=None):
-    """How many elements along `axis` (also called `dim`) are not zero.
+    """How many elements along some dimensions are not zero.
+
+    Args:
+        x: any shape.
+        axis: a dimension, a tuple of dimensions, or (), the default, for all.
+        keep_dims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dtype: the element type of the result; None, the default, for Int32.
+        dim: another name for `axis`.
 
     Example:
         >>> print(Tensor([0, 2, 3]).count_nonzero())
@@ -299,7 +409,14 @@ def count_nonzero_method(x, axis=(), keep_dims=False, dtype=None, dim=None):
     "mint.nansum(input=x, dim=axis, keepdim=keepdims, dtype=dtype)",
 )
 def nansum(x, *, axis=None, keepdims=False, dtype=None):
-    """The sum over `axis` of all that are numbers.
+    """The sum of the elements along some dimensions that are not NaN.
+
+    Args:
+        x: any shape.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dtype: the element type of the result; None, the default, for Int64 of integers and
+            booleans, and for that of `x` otherwise.
 
     Example:
         >>> print(ops.nansum(Tensor([1.0, float("nan"), 3.0])))
@@ -314,7 +431,13 @@ def nansum(x, *, axis=None, keepdims=False, dtype=None):
     "Tensor.nanmean(x, axis=axis, keepdims=keepdims, dtype=dtype)",
 )
 def nanmean(x, *, axis=None, keepdims=False, dtype=None):
-    """The mean over `axis` of all that are numbers.
+    """The mean of the elements along some dimensions that are not NaN.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dtype: the element type to which the result is cast; None, the default, for none.
 
     Example:
         >>> print(ops.nanmean(Tensor([1.0, float("nan"), 3.0])))
@@ -323,3 +446,22 @@ def nanmean(x, *, axis=None, keepdims=False, dtype=None):
     axes = axes_in(axis, x.ndim)
     made = jnp.nanmean(as_float(x), axes, keepdims=keepdims)
     return made if dtype is None else made.astype(numpy_dtype(dtype))
+
+
+@op("Tensor.sum_to_size(x, *shape)")
+def sum_to_size(x, *, shape):
+    """The sum over dimensions until x has a shape that broadcasts to its own.
+
+    Raises:
+        ValueError: the shape does not broadcast to that of x.
+
+    Example:
+        >>> print(ops.ones((2, 3)).sum_to_size((1, 3)))
+        [[2. 2. 2.]]
+    """
+    extra = x.ndim - len(shape)
+    pairs = zip(shape, x.shape[max(extra, 0) :], strict=False)
+    if extra < 0 or any(wanted not in (1, n) for wanted, n in pairs):
+        raise ValueError(f"{shape} does not broadcast to {x.shape}.")
+    axes = [n for n in range(x.ndim) if n < extra or shape[n - extra] == 1]
+    return jnp.sum(x, tuple(axes), dtype=x.dtype).reshape(shape)

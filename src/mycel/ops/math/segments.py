@@ -159,7 +159,12 @@ def segment_prod(x, index):
 @composite("ops.sparse_segment_mean(x, indices=rows, segment_ids=index)",
            "SparseSegmentMean()(x, indices=rows, segment_ids=index)")  # fmt: skip
 def sparse_segment_mean(x, rows, index):
-    """The mean of those slices of x that `rows` names and that have the same number.
+    """The means of chosen slices of x, one mean for each segment.
+
+    Args:
+        x: at least one dimension.
+        rows: [M] integers: the positions of the chosen slices in the first dimension of `x`.
+        index: [M] integers from 0 in ascending order: the segment to which each of them belongs.
 
     Example:
         >>> x = Tensor([1.0, 5.0, 2.0])

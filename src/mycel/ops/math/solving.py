@@ -58,7 +58,12 @@ def cholesky_inverse(x, *, upper=False):
     "Tensor.cholesky_solve(right, input2=x, upper=upper)",
 )
 def cholesky_solve(right, x, *, upper=False):
-    """The solutions of equations with the positive definite matrices whose `ops.cholesky` is x.
+    """Solutions of linear equations with positive definite matrices, given their Cholesky factors.
+
+    Args:
+        right: [..., N, M]: the right sides of the equations, as columns.
+        x: [..., N, N]: the triangular factors, as `ops.cholesky` gives them.
+        upper: whether the factors are upper triangles; False, the default, for lower ones.
 
     Raises:
         ValueError: shapes do not fit.
@@ -121,7 +126,13 @@ def matrix_solve(x, right, *, adjoint=False):
 
 @op("MatrixTriangularSolve(lower=lower, adjoint=adjoint)(matrix=x, rhs=right)")
 def matrix_triangular_solve(x, right, *, lower=True, adjoint=False):
-    """What triangular matrices must be multiplied with to give `right`; the rest is not read.
+    """The solutions of linear equations with triangular matrices.
+
+    Args:
+        x: [..., N, N]; only the triangle that is named is read.
+        right: [..., N, M]: the right sides of the equations, as columns.
+        lower: whether the matrices are lower triangles, the default, or upper ones.
+        adjoint: whether they are transposed and conjugated first; False by default.
 
     Example:
         >>> x = Tensor([[2.0, 9.0], [0.0, 4.0]])

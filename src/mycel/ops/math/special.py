@@ -393,7 +393,7 @@ def mvlgamma(x, *, p):
 
 
 @op("Polygamma()(a=n, x=x)")
-def polygamma_of(n, x):
+def polygamma_primitive(n, x):
     """The n-th derivative of `ops.digamma`, element by element; n is a Tensor of whole numbers.
 
     Example:
@@ -424,7 +424,7 @@ def polygamma(n, x):
         >>> print(ops.round(ops.polygamma(Tensor(1), Tensor([1.0])), decimals=2))
         [1.64]
     """
-    return polygamma_of(n, x)
+    return polygamma_primitive(n, x)
 
 
 @op("ops.zeta(input=x, other=q)", "Zeta()(x, q)")
@@ -441,7 +441,12 @@ def zeta(x, q):
 
 @op("Betainc()(a, b, x)")
 def betainc(a, b, x):
-    """The share of the beta function of a and b that comes from below x; nothing flows to a, b.
+    """The regularized incomplete beta function; it has no gradient by a and b.
+
+    Args:
+        a: real numbers above 0.
+        b: real numbers above 0; the shapes are broadcast.
+        x: real numbers from 0 to 1: the upper bound of the integral.
 
     Example:
         >>> one = Tensor([1.0])

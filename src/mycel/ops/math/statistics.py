@@ -24,7 +24,13 @@ def _variance(x, axis, ddof, keepdims):
     "mint.var(input=x, dim=axis, correction=(ddof, 1), keepdim=keepdims)",
 )
 def var(x, *, axis=None, ddof=0, keepdims=False):
-    """The variance over `axis`: squared distances from the mean, divided by count - `ddof`.
+    """The variance over some dimensions: the sum of squared distances from the mean over N - ddof.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        ddof: what is subtracted from the count N in the divisor, an integer or a bool.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> print(ops.var(Tensor([1.0, 3.0])))
@@ -38,7 +44,14 @@ def var(x, *, axis=None, ddof=0, keepdims=False):
     "mint.std(input=x, dim=axis, correction=(ddof, 1), keepdim=keepdims)",
 )
 def std(x, *, axis=None, ddof=0, keepdims=False):
-    """The standard deviation over `axis`, the root of the variance.
+    """The standard deviation over some dimensions: the root of the variance.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        ddof: what is subtracted from the count in the divisor of the variance, an integer or a
+            bool.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> print(ops.std(Tensor([1.0, 3.0])))
@@ -52,7 +65,14 @@ def std(x, *, axis=None, ddof=0, keepdims=False):
     "mint.var_mean(input=x, dim=axis, correction=(ddof, 1), keepdim=keepdims)",
 )
 def var_mean(x, *, axis=None, ddof=0, keepdims=False) -> tuple[Array, Array]:
-    """The variance and the mean over `axis`.
+    """The variance and the mean over some dimensions.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        ddof: what is subtracted from the count in the divisor of the variance, an integer or a
+            bool.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> ops.var_mean(Tensor([1.0, 3.0]))
@@ -68,7 +88,14 @@ def var_mean(x, *, axis=None, ddof=0, keepdims=False) -> tuple[Array, Array]:
     "ReduceStd(axis=(axis, ()), unbiased=(ddof, True), keep_dims=keepdims)(x)",
 )
 def std_mean(x, *, axis=None, ddof=0, keepdims=False) -> tuple[Array, Array]:
-    """The standard deviation and the mean over `axis`.
+    """The standard deviation and the mean over some dimensions.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        axis: a dimension, a tuple of dimensions, or None or () for all.
+        ddof: what is subtracted from the count in the divisor of the variance, an integer or a
+            bool.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> ops.std_mean(Tensor([1.0, 3.0]))
@@ -85,7 +112,17 @@ def std_mean(x, *, axis=None, ddof=0, keepdims=False) -> tuple[Array, Array]:
 def var_method(
     x, axis=None, ddof=0, keepdims=False, dim=None, correction=None, keepdim=None
 ):  # fmt: skip
-    """The variance over `axis`; over `dim` the divisor is count - `correction` (1).
+    """The variance over some dimensions: the sum of squared distances from the mean over N - ddof.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        ddof: what is subtracted from the count N in the divisor, 0 by default.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dim: another name for `axis`.
+        correction: another name for `ddof`, whose default is 1 once `dim`, `correction` or
+            `keepdim` is given.
+        keepdim: another name for `keepdims`.
 
     Example:
         >>> print(Tensor([1.0, 3.0]).var())
@@ -103,7 +140,17 @@ def var_method(
 def std_method(
     x, axis=None, ddof=0, keepdims=False, dim=None, correction=None, keepdim=None
 ):  # fmt: skip
-    """The standard deviation over `axis`; over `dim` the divisor is count - `correction` (1).
+    """The standard deviation over some dimensions: the root of the variance.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        ddof: what is subtracted from the count in the divisor of the variance, 0 by default.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dim: another name for `axis`.
+        correction: another name for `ddof`, whose default is 1 once `dim`, `correction` or
+            `keepdim` is given.
+        keepdim: another name for `keepdims`.
 
     Example:
         >>> print(Tensor([1.0, 3.0]).std())
@@ -147,8 +194,16 @@ def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
 
 
 @op("mint.norm(input=x, p=order, dim=axis, keepdim=keepdims, dtype=dtype)")
-def norm_of(x, *, order="fro", axis=None, keepdims=False, dtype=None):
-    """The root of order p of the sum of the p-th powers of all sizes over `dim`.
+def mint_norm(x, *, order="fro", axis=None, keepdims=False, dtype=None):
+    """The p-norm over dimensions: the p-th root of the sum of the p-th powers of absolute values.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        order: the exponent p; 'fro', the default, for 2. The infinities give the largest and the
+            smallest absolute value, 0 counts the elements that are not zero.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(mint.norm(Tensor([3.0, -4.0]), 1))
@@ -172,7 +227,14 @@ def root_of_squares(squares):
 
 @op("LpNorm(axis=axis, p=order, keep_dims=keepdims, epsilon=epsilon)(input=x)")
 def lp_norm(x, *, axis, order=2, keepdims=False, epsilon=1e-12):
-    """The root of order p of the sum of the p-th powers of all sizes, at least `epsilon`.
+    """The p-norm over dimensions: the p-th root of the sum of the p-th powers of absolute values.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        axis: a dimension, or a tuple of dimensions.
+        order: the exponent p, 2 by default.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        epsilon: the least value of the result, 1e-12 by default.
 
     Example:
         >>> print(ops.LpNorm(axis=0, p=1)(Tensor([3.0, -4.0])))
@@ -184,7 +246,12 @@ def lp_norm(x, *, axis, order=2, keepdims=False, epsilon=1e-12):
 
 @op("EuclideanNorm(keep_dims=keepdims)(x, axes)")
 def euclidean_norm(x, *, axes, keepdims=False):
-    """The root of the sum of squares over `axes`.
+    """The root of the sum of squares over some dimensions.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        axes: a dimension, or a tuple of dimensions.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
 
     Example:
         >>> print(ops.EuclideanNorm()(Tensor([3.0, 4.0]), (0,)))
@@ -195,7 +262,13 @@ def euclidean_norm(x, *, axes, keepdims=False):
 
 @op("L2Normalize(axis=axis, epsilon=epsilon)(x)")
 def l2_normalize(x, *, axis=0, epsilon=1e-4):
-    """x divided by the root of its sum of squares along `axis`, which is at least `epsilon`.
+    """x divided by its Euclidean norm along some dimensions.
+
+    Args:
+        x: any shape, real.
+        axis: a dimension, or a tuple of dimensions; 0 by default.
+        epsilon: the least value of the sum of squares, 1e-4 by default; it keeps the divisor from
+            0.
 
     Example:
         >>> print(ops.L2Normalize()(Tensor([3.0, 4.0])))

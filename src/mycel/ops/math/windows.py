@@ -36,8 +36,10 @@ def bartlett_window(length, periodic=True, dtype=None):
     """A window that rises and falls along straight lines.
 
     Args:
-        length: how many weights; a number or a Tensor.
-        periodic: a part of a window that repeats, instead of one that ends as it begins.
+        length: how many weights; a number or a Tensor of one.
+        periodic: whether the window is one period of a periodic one, the default; False makes it
+            symmetric.
+        dtype: a real element type; None, the default, for Float32.
 
     Raises:
         TypeError: the length is no whole number, or the type not a real one.
@@ -55,7 +57,13 @@ def bartlett_window(length, periodic=True, dtype=None):
     "BlackmanWindow(periodic=periodic, dtype=dtype)(window_length=length)",
 )
 def blackman_window(length, periodic=True, dtype=None):
-    """A window of two cosines, 0.42 - 0.5 cos(t) + 0.08 cos(2t); see `ops.bartlett_window`.
+    """The window 0.42 - 0.5 cos(t) + 0.08 cos(2t), for t from 0 to 2π.
+
+    Args:
+        length: how many weights; a number or a Tensor of one.
+        periodic: whether the window is one period of a periodic one, the default; False makes it
+            symmetric.
+        dtype: a real element type; None, the default, for Float32.
 
     Example:
         >>> ops.blackman_window(4).shape
@@ -70,7 +78,15 @@ def blackman_window(length, periodic=True, dtype=None):
     "HammingWindow(periodic=periodic, alpha=alpha, beta=beta, dtype=dtype)(length)",
 )
 def hamming_window(length, periodic=True, alpha=0.54, beta=0.46, dtype=None):
-    """A window alpha - beta cos(t); see `ops.bartlett_window`.
+    """The window alpha - beta cos(t), for t from 0 to 2π.
+
+    Args:
+        length: how many weights; a number or a Tensor of one.
+        periodic: whether the window is one period of a periodic one, the default; False makes it
+            symmetric.
+        alpha: the mean weight, 0.54 by default.
+        beta: the factor of the cosine, 0.46 by default.
+        dtype: a real element type; None, the default, for Float32.
 
     Example:
         >>> print(ops.hamming_window(4, True, 0.5, 0.5))
@@ -85,7 +101,13 @@ def hamming_window(length, periodic=True, alpha=0.54, beta=0.46, dtype=None):
 
 @composite("ops.hann_window(window_length=length, periodic=periodic, dtype=dtype)")
 def hann_window(length, periodic=True, dtype=None):
-    """A window 0.5 - 0.5 cos(t), Float64; see `ops.bartlett_window`.
+    """The window 0.5 - 0.5 cos(t), for t from 0 to 2π.
+
+    Args:
+        length: how many weights; a number or a Tensor of one.
+        periodic: whether the window is one period of a periodic one, the default; False makes it
+            symmetric.
+        dtype: a real element type; None, the default, for Float64.
 
     Example:
         >>> print(ops.hann_window(4))

@@ -75,7 +75,13 @@ def leaky_relu(x, *, slope=0.2):
     "mint.nn.functional.elu(input=x, alpha=1.0, inplace=False)",
     "mint.nn.functional.elu_(input=x, alpha=1.0, inplace=True)")  # fmt: skip
 def elu(x, *, alpha=1.0):
-    """x where it is positive, alpha · (exp(x) - 1) elsewhere; mint's `inplace` assigns it to x.
+    """x where it is positive, alpha · (exp(x) - 1) elsewhere.
+
+    Args:
+        x: any shape, real.
+        alpha: the factor where `x` is negative; 1 by default.
+        inplace: in `mint`, whether the result is assigned to `x` too; False by default, and True in
+            the functions whose name ends in an underscore.
 
     Example:
         >>> print(ops.elu(Tensor([0.0, 2.0])))
@@ -222,7 +228,14 @@ def _hard_gate(x, *ends):
     "mint.nn.functional.hardtanh_(input=x, min_val=(low, -1), max_val=(high, 1), inplace=True)",
 )  # fmt: skip
 def hardtanh(x, *, low=-1.0, high=1.0):
-    """x within `low` and `high`; mint's `inplace` assigns it to x as well.
+    """x, limited to the interval from `low` to `high`.
+
+    Args:
+        x: any shape, real.
+        low: the least value, -1 by default.
+        high: the greatest value, 1 by default.
+        inplace: in `mint`, whether the result is assigned to `x` too; False by default, and True in
+            the functions whose name ends in an underscore.
 
     Example:
         >>> print(ops.hardtanh(Tensor([-4.0, 0.5])))
@@ -235,7 +248,12 @@ def hardtanh(x, *, low=-1.0, high=1.0):
 @op("ops.softplus(input=x, beta=beta, threshold=threshold)", "Softplus()(x)",
     "mint.nn.functional.softplus(input=x, beta=beta, threshold=threshold)")  # fmt: skip
 def softplus(x, *, beta=1, threshold=20):
-    """log(1 + exp(beta · x)) / beta, and x itself where beta · x exceeds the threshold.
+    """log(1 + exp(beta · x)) / beta, a smooth form of ReLU.
+
+    Args:
+        x: any shape, real.
+        beta: the sharpness of the bend, 1 by default.
+        threshold: where beta · x exceeds it the result is `x` itself; 20 by default.
 
     Example:
         >>> print(ops.softplus(Tensor([30.0])))
@@ -313,7 +331,14 @@ def tanhshrink(x):
     "mint.nn.functional.threshold_(input=x, threshold=bound, value=value, inplace=True)",
 )  # fmt: skip
 def threshold(x, bound, value):
-    """x where it exceeds `bound`, `value` elsewhere; mint's `inplace` assigns it to x as well.
+    """x where it exceeds a bound, a fixed value elsewhere.
+
+    Args:
+        x: any shape.
+        bound: a number.
+        value: what stands where `x` does not exceed `bound`, a number.
+        inplace: in `mint`, whether the result is assigned to `x` too; False by default, and True in
+            the functions whose name ends in an underscore.
 
     Example:
         >>> print(ops.threshold(Tensor([0.1, 0.3]), 0.2, 9.0))
@@ -349,7 +374,12 @@ def _(x, output, cotangent, *, axis, dtype):
 
 @op("ops.softmin(x, axis=axis, dtype=dtype)")
 def softmin(x, *, axis=-1, dtype=None):
-    """The softmax of -x.
+    """The softmax of -x: exp(-x) over its sum along a dimension.
+
+    Args:
+        x: any shape, real.
+        axis: the dimension along which the results add up to 1, the last one by default.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(ops.softmin(Tensor([1.0, 1.0])))
@@ -364,7 +394,12 @@ def softmin(x, *, axis=-1, dtype=None):
     "Tensor.log_softmax(x, axis=axis, dtype=dtype)",
 )
 def log_softmax(x, *, axis=-1, dtype=None):
-    """The logarithm of softmax, without losing small values.
+    """The logarithm of softmax along a dimension, computed without underflow.
+
+    Args:
+        x: any shape, real.
+        axis: the dimension along which the softmax adds up to 1, the last one by default.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(ops.log_softmax(Tensor([0.0])))

@@ -143,8 +143,19 @@ def conv(
     "ops.conv1d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
     " dilation=1, groups=1)",
 )
-def conv_line(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
-    """`ops.conv2d` over one dimension: x [N, C, L], weight [O, C / groups, kernel].
+def conv1d(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
+    """The convolution of one-dimensional signals; see `ops.conv2d`.
+
+    Args:
+        x: [N, C, L].
+        weight: [O, C / groups, kernel], of the same element type.
+        bias: [O]; None, the default, for none.
+        stride: the step from window to window, 1 by default.
+        pad_mode: 'valid' (no padding, the default), 'same' (as many outputs as L / stride, rounded
+            up) or 'pad' (`padding` zeros).
+        padding: for 'pad', the number of zeros at each end; 0 by default.
+        dilation: the distance between neighbouring samples of a window, 1 by default.
+        groups: the number of groups of channels that are convolved separately, 1 by default.
 
     Example:
         >>> ops.conv1d(ops.ones((1, 1, 4)), ops.ones((2, 1, 3))).shape
@@ -157,8 +168,21 @@ def conv_line(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilat
     "ops.conv3d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
     " dilation=1, groups=1)",
 )
-def conv_volume(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
-    """`ops.conv2d` over three dimensions: x [N, C, D, H, W], weight [O, C / groups, *kernel].
+def conv3d(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
+    """The convolution of volumes; see `ops.conv2d`.
+
+    Args:
+        x: [N, C, D, H, W].
+        weight: [O, C / groups, *kernel], of the same element type.
+        bias: [O]; None, the default, for none.
+        stride: the steps from window to window, one number or three; 1 by default.
+        pad_mode: 'valid' (no padding, the default), 'same' (as many outputs as inputs / stride,
+            rounded up) or 'pad' (`padding` zeros).
+        padding: for 'pad', the number of zeros: one for all sides, three for (D, H, W), or six for
+            the two ends of each; 0 by default.
+        dilation: the distance between neighbouring elements of a window, one number or three; 1 by
+            default.
+        groups: the number of groups of channels that are convolved separately, 1 by default.
 
     Example:
         >>> ops.conv3d(ops.ones((1, 1, 2, 3, 4)), ops.ones((2, 1, 2, 2, 2))).shape
@@ -176,8 +200,19 @@ def conv_volume(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dil
     "mint.nn.functional.conv3d(input=x, weight=weight, bias=bias, stride=1, padding=0, dilation=1,"
     " groups=1)",
 )
-def padded_conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """A convolution whose padding is always given: a number, one for each dimension, or a word.
+def mint_conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """The convolution over one to three dimensions of space, with a bias for each output channel.
+
+    Args:
+        x: [N, C, *space].
+        weight: [O, C / groups, *kernel], of the same element type.
+        bias: [O]; None, the default, for none.
+        stride: the steps from window to window, one number or one for each dimension; 1 by default.
+        padding: the number of zeros on both sides, one number or one for each dimension, 0 by
+            default; or 'valid' (none) or 'same' (as many outputs as inputs / stride, rounded up).
+        dilation: the distance between neighbouring elements of a window, one number or one for each
+            dimension; 1 by default.
+        groups: the number of groups of channels that are convolved separately, 1 by default.
 
     Example:
         >>> x, w = ops.ones((1, 1, 4, 4), mycel.float32), ops.ones((2, 1, 3, 3), mycel.float32)
@@ -189,7 +224,12 @@ def padded_conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)
 
 @op("ops.bias_add(input_x=x, bias=bias)", "BiasAdd(data_format='NCHW')(input_x=x, bias=bias)")
 def bias_add(x, bias, *, data_format="NCHW"):
-    """x plus one number for each channel, dimension 1.
+    """x plus one number for each channel.
+
+    Args:
+        x: [N, C, ...]; [N, ..., C] for 'NHWC'.
+        bias: [C].
+        data_format: where the channels stand: 'NCHW' (the default) or 'NHWC'.
 
     Raises:
         ValueError: another number of channels, or an x of one dimension.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
+from mycel.ops.random.drawing import as_key, draw_key
 
 
 @op()
@@ -65,10 +68,14 @@ def _dropped(x, p, training, alike=0, seed=None):
     "ops.dropout(input=x, p=0.5, training=True, seed=None)",
 )
 def dropout(x, p=0.5, training=True, seed=None):
-    """Zeros with the probability p, and the rest divided by 1 - p; x itself out of training.
+    """Dropout: zeros with the probability p, the rest divided by 1 - p; x itself out of training.
 
     Args:
-        seed: numbers that depend on nothing else; None draws from the generator.
+        x: any shape, real or complex.
+        p: the probability that an element is dropped, from 0 and below 1; 0.5 by default.
+        training: whether anything is dropped; False gives `x` itself. True by default.
+        seed: an integer on which alone the mask depends; None, the default, draws a new mask in
+            each call from the default generator.
 
     Raises:
         ValueError: p lies outside [0, 1).
@@ -83,7 +90,13 @@ def dropout(x, p=0.5, training=True, seed=None):
 
 @composite("ops.dropout1d(input=x, p=0.5, training=True)")
 def dropout1d(x, p=0.5, training=True):
-    """`dropout` of whole channels of [N, C, L] or [C, L].
+    """Dropout of whole channels of sequences; see `ops.dropout`.
+
+    Args:
+        x: [N, C, L] or [C, L], real.
+        p: the probability that a channel is dropped, from 0 and below 1; 0.5 by default. What is
+            kept is divided by 1 - p.
+        training: whether anything is dropped; False gives `x` itself. True by default.
 
     Example:
         >>> print(ops.dropout1d(Tensor([[1.0, 2.0]]), training=False))
@@ -94,7 +107,13 @@ def dropout1d(x, p=0.5, training=True):
 
 @composite("ops.dropout2d(input=x, p=0.5, training=True)")
 def dropout2d(x, p=0.5, training=True):
-    """`dropout` of whole channels of [N, C, H, W].
+    """Dropout of whole channels of images; see `ops.dropout`.
+
+    Args:
+        x: [N, C, H, W], real.
+        p: the probability that a channel is dropped, from 0 and below 1; 0.5 by default. What is
+            kept is divided by 1 - p.
+        training: whether anything is dropped; False gives `x` itself. True by default.
 
     Example:
         >>> print(ops.dropout2d(Tensor([[[[1.0, 2.0]]]]), training=False))
@@ -105,7 +124,13 @@ def dropout2d(x, p=0.5, training=True):
 
 @composite("ops.dropout3d(input=x, p=0.5, training=True)")
 def dropout3d(x, p=0.5, training=True):
-    """`dropout` of whole channels of [N, C, D, H, W].
+    """Dropout of whole channels of volumes; see `ops.dropout`.
+
+    Args:
+        x: [N, C, D, H, W], real.
+        p: the probability that a channel is dropped, from 0 and below 1; 0.5 by default. What is
+            kept is divided by 1 - p.
+        training: whether anything is dropped; False gives `x` itself. True by default.
 
     Example:
         >>> print(ops.dropout3d(Tensor([[[[[1.0]]]]]), training=False))
@@ -124,7 +149,14 @@ def _with_mask(x, keep_prob, alike):
 
 @composite("Dropout(keep_prob=0.5, Seed0=0, Seed1=0)(x)")
 def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0) -> tuple[Tensor, Tensor]:
-    """Dropout by the probability of keeping an element, with the mask in the type of x.
+    """Dropout by the probability of keeping an element, and the mask, 1 where it was kept.
+
+    Args:
+        x: any shape, real.
+        keep_prob: the probability that an element is kept, 0.5 by default; what is kept is divided
+            by it.
+        Seed0, Seed1: two integers on which alone the mask depends; 0 and 0, the default, draw a new
+            mask in each call from the default generator.
 
     Example:
         >>> [part.asnumpy().tolist() for part in ops.Dropout(1.0)(Tensor([2.0]))]
@@ -158,3 +190,62 @@ def dropout3d_with_mask(x, keep_prob=0.5) -> tuple[Tensor, Tensor]:
         (1, 1, 1, 1, 1)
     """
     return _with_mask(x, keep_prob, 3)
+
+
+# -- masks as bits -----------------------------------------------------------------------------
+
+# A mask is kept as bits, in bytes, in portions of 128.
+PORTION = 128
+
+
+@op()
+def packed_mask(key, keep, *, count):
+    """`count` random bits, each 1 with the probability `keep`; see `dropout_gen_mask`.
+
+    Example:
+        >>> from mycel.ops.nn.dropout import packed_mask
+        >>> packed_mask(Tensor(np.array([0, 1], np.uint32)), 0.5, 3).shape
+        (16,)
+    """
+    whole = -(-count // PORTION) * PORTION
+    bits = jax.random.bits(as_key(key), (whole,), np.uint32).astype(np.float64)
+    return jnp.packbits(bits < keep.astype(np.float64) * 2.0**32, bitorder="little")
+
+
+@composite("DropoutGenMask(Seed0=(seed, 0), Seed1=(seed2, 0))(shape=shape, keep_prob=keep)")
+def dropout_gen_mask(shape, keep, seed=0, seed2=0):
+    """A mask for `DropoutDoMask`: a bit for each element of a shape, in UInt8.
+
+    Args:
+        keep: the probability of a 1, a number or a Tensor.
+
+    Example:
+        >>> ops.DropoutGenMask(1, 2)((4, 50), 0.5).shape
+        (32,)
+    """
+    shape = tuple(shape)
+    return packed_mask(draw_key(seed or seed2), keep, math.prod(shape))
+
+
+@op("DropoutDoMask()(input_x=x, mask=mask, keep_prob=keep)")
+def dropout_do_mask(x, mask, keep):
+    """x / keep where the mask of `DropoutGenMask` has a 1, and 0 elsewhere.
+
+    Args:
+        x: any shape.
+        mask: [bytes], UInt8: one bit for each element of `x` in C order, the lowest of a byte
+            first.
+        keep: the probability with which elements were kept, a number.
+
+    Raises:
+        ValueError: a mask of another size.
+
+    Example:
+        >>> mask = ops.DropoutGenMask()((2,), 1.0)
+        >>> print(ops.DropoutDoMask()(Tensor([1.0, 2.0]), mask, 1.0))
+        [1. 2.]
+    """
+    if mask.ndim != 1 or mask.size * 8 < x.size:
+        raise ValueError(f"A mask {mask.shape} of bytes has no bit for each element of {x.shape}.")
+    kept = jnp.unpackbits(mask, bitorder="little")[: x.size].reshape(x.shape)
+    return jnp.where(kept == 1, x / keep.astype(x.dtype), jnp.zeros((), x.dtype))

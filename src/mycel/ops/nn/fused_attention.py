@@ -163,6 +163,29 @@ def flash_attention(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """`ops.flash_attention_score` with the statistics of its softmax.
 
+    Args:
+        query: as `input_layout` says, [N, S, heads · D] by default; see
+            `ops.flash_attention_score`.
+        key, value: as the query, also with fewer heads.
+        heads: `head_num`, the number of heads of the query.
+        shift: `real_shift`, added to the products before they are scaled: [N or 1, heads, S, S2];
+            None, the default, for nothing.
+        bits: `drop_mask`, UInt8 with a bit for each weight that is kept; None, the default, draws
+            them if `keep_prob` is below 1.
+        padding_mask: no effect.
+        mask: `attn_mask`, true where a query must not look; it broadcasts to [N, heads, S, S2].
+            None, the default, for none.
+        prefix: [N], for sparse_mode 5: the number of keys at which all queries look.
+        query_ends, key_ends: `actual_seq_qlen` and `actual_seq_kvlen`, for 'TND': where each
+            sequence ends.
+        keep_prob: the probability that a weight is kept; 1, the default, keeps all.
+        scale: `scale_value`, the factor of the products; 1 by default.
+        pre_tokens, next_tokens: how many positions before and after its own a query looks, for
+            sparse_mode 4, and for 0 with a mask; without limit by default.
+        inner_precise: no effect.
+        layout: `input_layout`: 'BSH' (the default), 'BNSD', 'SBH', 'BSND' or 'TND'.
+        mode: `sparse_mode`, 0 (the default) to 5; see `ops.flash_attention_score`.
+
     Returns:
         The maximum and the sum of each softmax, [N, heads, time, 8] (eight times the same; [T,
         heads, 8] for TND), an empty result, and the output.

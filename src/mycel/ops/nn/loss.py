@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loss functions."""
+"""Losses of class numbers and of probabilities."""
 
 from __future__ import annotations
 
@@ -11,28 +11,37 @@ from jax import Array, lax
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import composite, op
 from mycel.ops.common import as_float, promoted
-from mycel.ops.math.lengths import absolute
 
 CLASS = "class number"
 
 
-def _reduce(losses, reduction: str):
-    """'mean', 'sum' or 'none' of elementwise losses."""
-    _known(reduction)
+def reduced(losses, reduction: str):
+    """The mean, the sum or all of elementwise losses."""
+    check_reduction(reduction)
     if reduction == "none":
         return losses
     total = jnp.sum(losses, dtype=losses.dtype)
     return total if reduction == "sum" else total / jnp.array(losses.size, losses.dtype)
 
 
-def _known(reduction: str, *more: str):
+def check_reduction(reduction: str, *more: str):
+    """Refuse a word that is neither 'mean', 'sum' nor 'none', nor one of some more.
+
+    Raises:
+        ValueError: another word.
+    """
     words = ("mean", "sum", "none", *more)
     if reduction not in words:
-        raise ValueError(f"reduction is one of {', '.join(words)}, not {reduction!r}.")
+        expected = ", ".join(map(repr, words))
+        raise ValueError(f"reduction must be one of {expected}, but {reduction!r} was given.")
 
 
-def _met(x, y, what: str):
-    """Both operands in one real element type; shapes that can be broadcast."""
+def broadcastable(x, y, what: str):
+    """Both operands in one real element type.
+
+    Raises:
+        ValueError: their shapes cannot be broadcast.
+    """
     try:
         np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
@@ -112,7 +121,7 @@ def _class_weights(x, weight):
 
 def _negative_log(x, target, weight, ignore_index, reduction, smoothing):
     """The negative log-likelihood of class numbers under log-probabilities x."""
-    _known(reduction)
+    check_reduction(reduction)
     _check_classes(x, target)
     target = target.astype(np.int32)
     counted = target != ignore_index
@@ -134,7 +143,7 @@ def _negative_log(x, target, weight, ignore_index, reduction, smoothing):
         losses = losses * jnp.array(1 - smoothing, x.dtype) + smooth * part
     losses = jnp.where(counted, losses, jnp.zeros((), x.dtype))
     if reduction != "mean":
-        return _reduce(losses, reduction)
+        return reduced(losses, reduction)
     total = jnp.sum(losses, dtype=x.dtype)
     return total / jnp.sum(jnp.where(counted, shares, 0), dtype=x.dtype)
 
@@ -184,8 +193,15 @@ def _strict(x, target, *_, ignore_index, **__):
     " reduction='mean')",
     indices=_strict,
 )
-def nll_loss_of_mint(x, target, weight=None, *, ignore_index=-100, reduction="mean"):
+def mint_nll_loss(x, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """The negative log-likelihood of class numbers; see `ops.nll_loss`.
+
+    Args:
+        x: log-probabilities, [N, C], [N, C, ...] or [C].
+        target: class numbers from 0, [N], [N, ...] or a number.
+        weight: [C], a factor for each class; None, the default, for 1.
+        ignore_index: a class number that does not count, -100 by default.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Example:
         >>> print(mint.nn.functional.nll_loss(Tensor([[-1.0, -2.0]]), Tensor([1])))
@@ -241,10 +257,19 @@ def cross_entropy(x, target, weight=None, *, ignore_index=-100, reduction="mean"
     " ignore_index=ignore_index, reduction='mean', label_smoothing=smoothing)",
     indices=_strict_if_any,
 )
-def cross_entropy_of_mint(
+def mint_cross_entropy(
     x, target, weight=None, *, ignore_index=-100, reduction="mean", smoothing=0.0
 ):
     """The cross entropy of predictions and classes; see `ops.cross_entropy`.
+
+    Args:
+        x: predictions before softmax, [N, C], [N, C, ...] or [C].
+        target: class numbers from 0, [N], [N, ...] or a number; or probabilities in the shape of
+            `x`.
+        weight: [C], a factor for each class; None, the default, for 1.
+        ignore_index: a class number that does not count, -100 by default.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
+        smoothing: the share of a target that is spread over all classes, from 0 to 1; 0 by default.
 
     Example:
         >>> print(mint.nn.functional.cross_entropy(Tensor([[0.0, 0.0]]), Tensor([1])))
@@ -256,7 +281,7 @@ def cross_entropy_of_mint(
 
 
 def _of_probabilities(logs, target, weight, reduction, smoothing):
-    _known(reduction)
+    check_reduction(reduction)
     axis = _class_axis(logs)
     target = target.astype(logs.dtype)
     if smoothing:
@@ -267,7 +292,7 @@ def _of_probabilities(logs, target, weight, reduction, smoothing):
         shape = [1] * logs.ndim
         shape[axis] = -1
         products = products * _class_weights(logs, weight).reshape(shape)
-    return _reduce(-jnp.sum(products, axis, dtype=logs.dtype), reduction)
+    return reduced(-jnp.sum(products, axis, dtype=logs.dtype), reduction)
 
 
 @op(
@@ -280,6 +305,13 @@ def nll_with_weight(
     x, target, weight, *, ignore_index=-100, reduction="mean"
 ) -> tuple[Array, Array]:
     """The negative log-likelihood of class numbers, and the sum of the weights that counted.
+
+    Args:
+        x: log-probabilities, [N, C] or [N, C, ...].
+        target: class numbers from 0, [N] or [N, ...].
+        weight: [C], a factor for each class.
+        ignore_index: a class number that does not count, -100 by default.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Example:
         >>> x, w = Tensor([[-1.0, -2.0]]), Tensor([1.0, 3.0])
@@ -366,86 +398,6 @@ def cross_entropies_of_classes(x, labels):
     return jnp.where(there, losses, jnp.zeros((), x.dtype))
 
 
-# -- numbers ----------------------------------------------------------------------------------
-
-
-@op(
-    "ops.mse_loss(input=x, target=target, reduction=reduction)",
-    "mint.nn.functional.mse_loss(input=x, target=target, reduction=reduction)",
-)
-def mse_loss(x, target, *, reduction="mean"):
-    """The squared differences.
-
-    Raises:
-        ValueError: shapes that do not fit, or an unknown reduction.
-
-    Example:
-        >>> print(ops.mse_loss(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
-        2.0
-    """
-    x, target = _met(x, target, "mse_loss")
-    difference = x - target
-    return _reduce(difference * difference, reduction)
-
-
-@op(
-    "ops.l1_loss(input=x, target=target, reduction=reduction)",
-    "mint.nn.functional.l1_loss(input=x, target=target, reduction=reduction)",
-)
-def l1_loss(x, target, *, reduction="mean"):
-    """The absolute differences.
-
-    Example:
-        >>> print(ops.l1_loss(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
-        1.0
-    """
-    x, target = _met(x, target, "l1_loss")
-    return _reduce(absolute(x - target), reduction)
-
-
-@op(
-    "ops.smooth_l1_loss(input=x, target=target, beta=beta, reduction=reduction)",
-    "SmoothL1Loss(beta=1.0, reduction='none')(prediction=x, target=target)",
-    "mint.nn.functional.smooth_l1_loss(input=x, target=target, reduction='mean', beta=beta)",
-)
-def smooth_l1_loss(x, target, *, beta=1.0, reduction="none"):
-    """Half the squared difference over beta below beta, the absolute one less beta / 2 above.
-
-    Example:
-        >>> print(ops.smooth_l1_loss(Tensor([0.0, 3.0]), Tensor([1.0, 1.0])))
-        [0.5 1.5]
-    """
-    x, target = _met(x, target, "smooth_l1_loss")
-    if beta < 0:
-        raise ValueError(f"beta must not be negative, but {beta} was given.")
-    distance = jnp.abs(x - target)
-    if beta == 0:
-        return _reduce(distance, reduction)
-    half, beta = jnp.array(0.5, x.dtype), jnp.array(beta, x.dtype)
-    inner = half * distance * distance / beta
-    return _reduce(jnp.where(distance < beta, inner, distance - half * beta), reduction)
-
-
-@op("ops.huber_loss(input=x, target=target, reduction=reduction, delta=delta)")
-def huber_loss(x, target, *, reduction="mean", delta=1.0):
-    """Half the squared difference up to delta, delta · (|difference| - delta / 2) above.
-
-    Raises:
-        ValueError: delta is not positive.
-
-    Example:
-        >>> print(ops.huber_loss(Tensor([0.0, 3.0]), Tensor([1.0, 1.0]), "none"))
-        [0.5 1.5]
-    """
-    x, target = _met(x, target, "huber_loss")
-    if delta <= 0:
-        raise ValueError(f"delta must be positive, but {delta} was given.")
-    distance = jnp.abs(x - target)
-    half, delta = jnp.array(0.5, x.dtype), jnp.array(delta, x.dtype)
-    outer = delta * (distance - half * delta)
-    return _reduce(jnp.where(distance <= delta, half * distance * distance, outer), reduction)
-
-
 # -- probabilities ----------------------------------------------------------------------------
 
 
@@ -456,9 +408,16 @@ def huber_loss(x, target, *, reduction="mean", delta=1.0):
     " reduction=reduction)",
 )
 def binary_cross_entropy(x, target, weight=None, *, reduction="mean"):
-    """The cross entropy of two probabilities for each element.
+    """The cross entropy of probabilities and targets: -target · log(x) - (1 - target) · log(1 - x).
 
-    Logarithms of less than 1e-12 are cut off.
+    Probabilities below 1e-12 count as 1e-12 in the logarithms.
+
+    Args:
+        x: probabilities, from 0 to 1.
+        target: numbers from 0 to 1, in the shape of `x`.
+        weight: factors of the losses, which broadcast to the shape of `x`; None, the default, for
+            1.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
         ValueError: different shapes, or an unknown reduction.
@@ -469,11 +428,11 @@ def binary_cross_entropy(x, target, weight=None, *, reduction="mean"):
     """
     if x.shape != target.shape:
         raise ValueError(f"x {x.shape} and target {target.shape} must have one shape.")
-    x, target = _met(x, target, "binary_cross_entropy")
+    x, target = broadcastable(x, target, "binary_cross_entropy")
     # In half precision the least that is told from 0 would be 0 itself.
     wide = np.promote_types(x.dtype, np.float32)
     losses = _two_class_entropy(x.astype(wide), target.astype(wide)).astype(x.dtype)
-    return _reduce(losses if weight is None else losses * weight.astype(x.dtype), reduction)
+    return reduced(losses if weight is None else losses * weight.astype(x.dtype), reduction)
 
 
 @jax.custom_jvp
@@ -517,11 +476,11 @@ def binary_cross_entropy_with_logits(x, target, weight=None, positive=None, *, r
     """
     if x.shape != target.shape:
         raise ValueError(f"x {x.shape} and target {target.shape} must have one shape.")
-    x, target = _met(x, target, "binary_cross_entropy_with_logits")
+    x, target = broadcastable(x, target, "binary_cross_entropy_with_logits")
     yes, no = jax.nn.log_sigmoid(x), jax.nn.log_sigmoid(-x)
     hit = target if positive is None else target * positive.astype(x.dtype)
     losses = -(hit * yes + (1 - target) * no)
-    return _reduce(losses if weight is None else losses * weight.astype(x.dtype), reduction)
+    return reduced(losses if weight is None else losses * weight.astype(x.dtype), reduction)
 
 
 @composite("SigmoidCrossEntropyWithLogits()(logits, label)")
@@ -553,8 +512,8 @@ def kl_div(x, target, *, reduction="mean", log_target=False):
         >>> print(ops.kl_div(Tensor([0.0]), Tensor([1.0])))
         0.0
     """
-    _known(reduction, "batchmean")
-    x, target = _met(x, target, "kl_div")
+    check_reduction(reduction, "batchmean")
+    x, target = broadcastable(x, target, "kl_div")
     if log_target:
         losses = jnp.exp(target) * (target - x)
     else:
@@ -562,5 +521,5 @@ def kl_div(x, target, *, reduction="mean", log_target=False):
         logs = jnp.log(jnp.where(there, target, 1))
         losses = jnp.where(there, target * (logs - x), jnp.zeros((), x.dtype))
     if reduction == "batchmean":
-        return _reduce(losses, "sum") / jnp.array(x.shape[0], x.dtype)
-    return _reduce(losses, reduction)
+        return reduced(losses, "sum") / jnp.array(x.shape[0], x.dtype)
+    return reduced(losses, reduction)

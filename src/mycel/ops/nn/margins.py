@@ -14,16 +14,7 @@ from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import op
 from mycel.ops.common import as_float, promoted
 from mycel.ops.math import lengths
-from mycel.ops.nn.loss import CLASS
-
-
-def _reduced(losses, reduction: str):
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"reduction is 'mean', 'sum' or 'none', not {reduction!r}.")
-    if reduction == "none":
-        return losses
-    total = jnp.sum(losses, dtype=losses.dtype)
-    return total if reduction == "sum" else total / jnp.array(losses.size, losses.dtype)
+from mycel.ops.nn.loss import CLASS, reduced
 
 
 def _number(value, x):
@@ -42,7 +33,14 @@ def _above_zero(x, at_zero=0.0):
 @op("ops.margin_ranking_loss(input1=x, input2=y, target=target, margin=margin,"
     " reduction=reduction)")  # fmt: skip
 def margin_ranking_loss(x, y, target, *, margin=0.0, reduction="mean"):
-    """max(0, -target · (x - y) + margin): x should be larger where target is 1.
+    """max(0, margin - target · (x - y)): x should be the larger one where the target is 1.
+
+    Args:
+        x: a Tensor.
+        y: a Tensor; the shapes are broadcast.
+        target: 1 or -1, in a shape that goes together with theirs by broadcasting.
+        margin: by how much one should exceed the other, 0 by default.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Example:
         >>> print(ops.margin_ranking_loss(Tensor([1.0]), Tensor([3.0]), Tensor([1.0])))
@@ -50,14 +48,19 @@ def margin_ranking_loss(x, y, target, *, margin=0.0, reduction="mean"):
     """
     x, y = map(as_float, promoted(x, y))
     target = target.astype(x.dtype)
-    return _reduced(_above_zero(_number(margin, x) - target * (x - y), 1.0), reduction)
+    return reduced(_above_zero(_number(margin, x) - target * (x - y), 1.0), reduction)
 
 
 @op("ops.soft_margin_loss(input=x, target=target, reduction=reduction)",
     "mint.nn.functional.soft_margin_loss(input=x, target=target, reduction=reduction)",
     "SoftMarginLoss(reduction=reduction)(input=x, target=target)")  # fmt: skip
 def soft_margin_loss(x, target, *, reduction="mean"):
-    """log(1 + exp(-target · x)), for targets 1 and -1.
+    """log(1 + exp(-target · x)), for two classes.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        target: 1 or -1, in the shape of `x`.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
         ValueError: different shapes, or an unknown reduction.
@@ -69,7 +72,7 @@ def soft_margin_loss(x, target, *, reduction="mean"):
     if x.shape != target.shape:
         raise ValueError(f"x {x.shape} and target {target.shape} must have one shape.")
     x = as_float(x)
-    return _reduced(-jax.nn.log_sigmoid(target.astype(x.dtype) * x), reduction)
+    return reduced(-jax.nn.log_sigmoid(target.astype(x.dtype) * x), reduction)
 
 
 @op("ops.multi_margin_loss(input=x, target=target, p=(power, 1), margin=(margin, 1),"
@@ -107,7 +110,7 @@ def multi_margin_loss(x, target, weight=None, *, power=1, margin=1.0, reduction=
     if weight is not None:
         near = near * weight.astype(x.dtype)[target]
     losses = jnp.sum(jnp.where(here, 0, near), 1, dtype=x.dtype) / _number(x.shape[1], x)
-    return _reduced(losses, reduction)
+    return reduced(losses, reduction)
 
 
 def _labelled(x, target):
@@ -141,7 +144,7 @@ def multilabel_margins(x, target, *, reduction):
     near = jnp.where(counted[:, :, None] & ~hits[:, None, :], near, 0)
     losses = jnp.sum(near, (1, 2), dtype=x.dtype) / _number(rows.shape[1], x)
     losses = losses if x.ndim == 2 else losses[0]
-    return _reduced(losses, reduction), hits.astype(np.int32).reshape(x.shape)
+    return reduced(losses, reduction), hits.astype(np.int32).reshape(x.shape)
 
 
 @op("ops.multilabel_margin_loss(input=x, target=target, reduction=reduction)", indices=_labels)
@@ -163,7 +166,12 @@ def multilabel_margin_loss(x, target, *, reduction="mean"):
 
 @op("MultilabelMarginLoss(reduction=reduction)(x, target)", indices=_labels)
 def multilabel_margin_with_hits(x, target, *, reduction="mean") -> tuple[Array, Array]:
-    """`multilabel_margin_loss`, and which classes are labelled, Int32 of x's shape.
+    """`ops.multilabel_margin_loss`, and which classes are labelled, Int32 of x's shape.
+
+    Args:
+        x: [N, C] or [C].
+        target: class numbers from 0, in the shape of `x`; those from the first -1 on do not count.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Example:
         >>> loss, hits = ops.MultilabelMarginLoss()(Tensor([[1.0, 0.5]]), Tensor([[0, -1]]))
@@ -188,7 +196,7 @@ def multilabel_soft_margin_loss(x, target, weight=None, *, reduction="mean"):
     losses = -target * jax.nn.log_sigmoid(x) - (1 - target) * jax.nn.log_sigmoid(-x)
     if weight is not None:
         losses = losses * weight.astype(x.dtype)
-    return _reduced(jnp.mean(losses, -1, dtype=x.dtype), reduction)
+    return reduced(jnp.mean(losses, -1, dtype=x.dtype), reduction)
 
 
 @op("ops.triplet_margin_loss(anchor=x, positive=positive, negative=negative, margin=(margin, 1.0),"
@@ -223,7 +231,7 @@ def triplet_margin_loss(
     away = distance(x, negative)
     if swap:
         away = jnp.minimum(away, distance(positive, negative))
-    return _reduced(_above_zero(distance(x, positive) - away + margin.astype(x.dtype)), reduction)
+    return reduced(_above_zero(distance(x, positive) - away + margin.astype(x.dtype)), reduction)
 
 
 @op("ops.gaussian_nll_loss(x, target, var=variance, full=full, eps=epsilon, reduction=reduction)")
@@ -250,12 +258,18 @@ def gaussian_nll_loss(x, target, variance, *, full=False, epsilon=1e-6, reductio
     losses = _number(0.5, x) * (jnp.log(variance) + away * away / variance)
     if full:
         losses = losses + _number(0.5 * math.log(2 * math.pi), x)
-    return _reduced(losses, reduction)
+    return reduced(losses, reduction)
 
 
 @op("ops.hinge_embedding_loss(inputs=x, targets=target, margin=margin, reduction=reduction)")
 def hinge_embedding_loss(x, target, *, margin=1.0, reduction="mean"):
-    """x where target is 1, max(0, margin - x) where it is -1.
+    """x where the target is 1, max(0, margin - x) where it is -1.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        target: 1 or -1, in a shape that goes together with that of `x` by broadcasting.
+        margin: the distance beyond which nothing is lost where the target is -1; 1 by default.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
         ValueError: an unknown reduction.
@@ -268,7 +282,7 @@ def hinge_embedding_loss(x, target, *, margin=1.0, reduction="mean"):
     none = jnp.zeros((), x.dtype)
     near = jnp.where(target == 1, x, none)
     far = jnp.where(target == -1, _above_zero(_number(margin, x) - x, 0.5), none)
-    return _reduced(near + far, reduction)
+    return reduced(near + far, reduction)
 
 
 @op("mint.nn.functional.cosine_embedding_loss(input1=x, input2=y, target=target, margin=margin,"
@@ -298,7 +312,7 @@ def cosine_embedding_loss(x, y, target, *, margin=0.0, reduction="mean"):
     apart = _above_zero(cosine - _number(margin, x))
     none = jnp.zeros((), x.dtype)
     losses = jnp.where(target == 1, 1 - cosine, none) + jnp.where(target == -1, apart, none)
-    return _reduced(losses, reduction)
+    return reduced(losses, reduction)
 
 
 @op("L2Loss()(input_x=x)")

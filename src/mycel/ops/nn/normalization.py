@@ -180,7 +180,19 @@ def batch_norm(
 def batch_norm_with_statistics(
     x, weight, bias, mean, variance, training=False, epsilon=1e-5, momentum=0.1, data_format="NCHW"
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """`batch_norm` that gives the statistics it used as well, twice, as MindSpore's operator.
+    """`ops.batch_norm`, and the statistics it used, twice, as MindSpore's operator gives them.
+
+    Args:
+        x: [N, C, ...].
+        weight: [C], the factors of the normalised channels.
+        bias: [C], added to them.
+        mean: [C], the moving mean; in training a Parameter or Tensor that is updated.
+        variance: [C], the moving variance; in training a Parameter or Tensor that is updated.
+        training: `is_training`: whether the statistics of the batch are used and the moving ones
+            are updated; False, the default, uses the moving ones.
+        epsilon: what is added to the variance, 1e-5 by default.
+        momentum: the share of the batch in the new moving statistics, 0.1 by default.
+        data_format: 'NCHW', the only one.
 
     Returns:
         The output, mean, variance, mean, variance.
@@ -288,7 +300,15 @@ def layer_norm(x, shape, weight=None, bias=None, epsilon=1e-5):
 def layer_norm_with_statistics(
     x, weight, bias, begin_norm_axis=1, begin_params_axis=1, epsilon=1e-7
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`layer_norm` from a dimension on, with mean and variance, their dimensions kept.
+    """`ops.layer_norm` from a dimension on, and the mean and variance, with their dimensions kept.
+
+    Args:
+        x: two dimensions or more.
+        weight: the factors of the normalised elements, of the shape x.shape[begin_params_axis:].
+        bias: what is added to them, of the same shape.
+        begin_norm_axis: the first of the dimensions that are normalised, 1 by default.
+        begin_params_axis: the first of the dimensions of `weight` and `bias`, 1 by default.
+        epsilon: what is added to the variance, 1e-7 by default.
 
     Example:
         >>> one, zero = Tensor([1.0, 1.0]), Tensor([0.0, 0.0])
@@ -339,7 +359,12 @@ def group_norm(x, groups, weight=None, bias=None, epsilon=1e-5):
 
 @op("ops.rms_norm(x, gamma=weight, epsilon=1e-6)", "RmsNorm(epsilon=1e-6)(x, gamma=weight)")
 def rms_norm(x, weight, *, epsilon=1e-6) -> tuple[Array, Array]:
-    """x divided by the root of its mean square over the dimensions of the weight; and that inverse.
+    """x divided by its root mean square over the dimensions of the weight, and the root's inverse.
+
+    Args:
+        x: any shape.
+        weight: the factors of the normalised elements, of the shape of x's last dimensions.
+        epsilon: what is added to the mean square, 1e-6 by default.
 
     Returns:
         The output, and 1 / root of the mean square.
@@ -352,3 +377,36 @@ def rms_norm(x, weight, *, epsilon=1e-6) -> tuple[Array, Array]:
     wide = x.astype(np.promote_types(np.float32, x.dtype)) if x.dtype.itemsize < 4 else x
     inverse = lax.rsqrt(jnp.mean(wide * wide, axes, keepdims=True, dtype=wide.dtype) + epsilon)
     return (wide * inverse).astype(x.dtype) * weight, inverse
+
+
+@op("ops.lrn(x, depth_radius=radius, bias=bias, alpha=alpha, beta=beta,"
+    " norm_region='ACROSS_CHANNELS')",
+    "LRN(depth_radius=radius, bias=bias, alpha=alpha, beta=beta,"
+    " norm_region='ACROSS_CHANNELS')(x)",
+)  # fmt: skip
+def lrn(x, *, radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="ACROSS_CHANNELS"):
+    """x over (bias + alpha · the sum of squares of the channels around) to the power beta.
+
+    Args:
+        x: [N, C, H, W].
+        radius: how many channels on each side count.
+        bias: what is added to `alpha` times the sum.
+        alpha: the factor of the sum of squares.
+        beta: the exponent.
+        norm_region: 'ACROSS_CHANNELS', the only one.
+
+    Raises:
+        ValueError: another number of dimensions, or another region.
+
+    Example:
+        >>> print(ops.lrn(ops.ones((1, 2, 1, 1)), 1, 2.0).reshape(-1))
+        [0.5 0.5]
+    """
+    if x.ndim != 4 or norm_region != "ACROSS_CHANNELS":
+        raise ValueError(
+            f"lrn works across the channels of [N, C, H, W], not over {norm_region!r} of {x.shape}."
+        )
+    squares = jnp.pad(x * x, ((0, 0), (radius, radius), (0, 0), (0, 0)))
+    around = sum(squares[:, i : i + x.shape[1]] for i in range(2 * radius + 1))
+    scale = jnp.array(bias, x.dtype) + jnp.array(alpha, x.dtype) * around
+    return x * scale ** jnp.array(-beta, x.dtype)

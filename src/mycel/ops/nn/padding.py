@@ -122,7 +122,13 @@ def pad_pairs(x, paddings):
 
 @composite("MirrorPad(mode='REFLECT')(input_x=x, paddings=paddings)")
 def mirror_pad(x, paddings, mode="REFLECT"):
-    """x with its mirror image around it: 'REFLECT' the edge once, 'SYMMETRIC' twice.
+    """x with its mirror image around it.
+
+    Args:
+        x: any shape.
+        paddings: for each dimension a pair of how many elements are added in front and behind, as
+            tuples or as a Tensor, which is read.
+        mode: 'REFLECT', the default, does not repeat the element at the edge; 'SYMMETRIC' does.
 
     Raises:
         ValueError: an unknown mode, or padding that does not fit x.

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import several
 from mycel.ops.nn.convolution import same_or_given
+from mycel.ops.nn.pooling import unfold
 from mycel.tuning import lowering
 
 
@@ -166,3 +167,88 @@ def patches(x, *, kernel, stride, pads, dilation):
         [0 1 2 3]
     """
     return jnp.concatenate(lowering.elements_of_windows(x, kernel, stride, pads, dilation, 0), 1)
+
+
+@composite("ExtractImagePatches(ksizes, strides, rates, padding='valid')(input_x=x)")
+def extract_image_patches(x, ksizes, strides, rates, padding="valid"):
+    """Every window of x as a pixel with kernel · C channels, channels innermost.
+
+    Args:
+        x: [N, C, H, W].
+        ksizes: the size of a window, (1, 1, rows, columns).
+        strides: the steps from window to window, (1, 1, rows, columns).
+        rates: the distances of neighbours inside a window, (1, 1, rows, columns).
+        padding: 'valid' (none) or 'same' (as many windows as pixels / `strides`).
+
+    Raises:
+        ValueError: numbers of another form, or another padding.
+
+    Example:
+        >>> ones = (1, 1, 1, 1)
+        >>> take = ops.ExtractImagePatches((1, 1, 2, 2), ones, ones)
+        >>> print(take(ops.arange(4).reshape(1, 1, 2, 2)).reshape(-1))
+        [0 1 2 3]
+    """
+    window = []
+    for numbers, name in ((ksizes, "ksizes"), (strides, "strides"), (rates, "rates")):
+        if len(numbers) != 4 or tuple(numbers[:2]) != (1, 1) or min(numbers) < 1:
+            raise ValueError(f"{name} of patches are (1, 1, rows, columns), not {numbers}.")
+        window.append(tuple(numbers[2:]))
+    mode = padding.lower() if isinstance(padding, str) else padding
+    if mode not in ("valid", "same") or x.ndim != 4:
+        raise ValueError(f"No patches of {x.shape} with the padding {padding!r}.")
+    pads = same_or_given(mode, 0, x.shape[2:], *window)
+    return patches(x, window[0], window[1], pads, window[2])
+
+
+@composite("Im2Col(ksizes, strides=1, dilations=1, pads=0)(x)")
+def im2col(x, ksizes, strides=1, dilations=1, pads=0):
+    """Every window of x as a column: [N, C, kernel, windows].
+
+    Args:
+        x: [N, C, H, W].
+        ksizes: the size of a window, one number or two for (H, W).
+        strides: the steps from window to window, one number or two for (H, W).
+        dilations: the distances of neighbours inside a window, one number or two for (H, W).
+        pads: zeros on each side of H and W: one number, two for (H, W), or four for
+            (top, bottom, left, right).
+
+    Example:
+        >>> ops.Im2Col(2)(ops.ones((1, 1, 3, 3))).shape
+        (1, 1, 4, 4)
+    """
+    columns = unfold(x, ksizes, dilations, pads, strides)
+    return columns.reshape(x.shape[0], x.shape[1], -1, columns.shape[2])
+
+
+@composite(
+    "ops.col2im(input_x=x, output_size=size, kernel_size=kernel_size, dilation=dilation,"
+    " padding_value=padding, stride=stride)",
+    "Col2Im(kernel_size, dilation=1, padding=0, stride=1)(x=x, output_size=size)",
+    "Tensor.col2im(x, output_size=size, kernel_size=kernel_size, dilation=dilation,"
+    " padding_value=padding, stride=stride)",
+)
+def col2im(x, size, kernel_size, dilation=1, padding=0, stride=1):
+    """Columns, as `Im2Col` gives them, summed back into [N, C, H, W].
+
+    Args:
+        x: [N, C, kernel, windows].
+        size: (H, W), numbers or a Tensor, which is read.
+        kernel_size: the size of a window, one number or two for (H, W).
+        dilation: the distances of neighbours inside a window, one number or two for (H, W).
+        padding: zeros on each side of H and W: one number, two for (H, W), or four for
+            (top, bottom, left, right).
+        stride: the steps from window to window, one number or two for (H, W).
+
+    Raises:
+        ValueError: columns that do not fit.
+
+    Example:
+        >>> print(ops.Col2Im(2)(ops.ones((1, 1, 4, 2)), (2, 3))[0, 0])
+        [[1. 2. 1.]
+         [1. 2. 1.]]
+    """
+    if x.ndim != 4:
+        raise ValueError(f"Columns of pictures are [N, C, kernel, windows], not {x.shape}.")
+    flat = x.reshape(x.shape[0], -1, x.shape[3])
+    return fold(flat, size, kernel_size, dilation, padding, stride)

@@ -192,7 +192,17 @@ def _without_batch(numbers):
     "MaxPool(kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW')(x)",
 )
 def max_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
-    """The maximum of every window of [N, C, *space]; 'same' gives space / strides of them.
+    """The maximum of every window.
+
+    Args:
+        x: [N, C, *space].
+        kernel_size: the size of a window, one number or one for each dimension of space; 1 by
+            default.
+        strides: the steps from window to window, one number or one for each dimension; 1 by
+            default.
+        pad_mode: 'valid', the default, for windows inside of `x`; 'same' for as many as inputs /
+            strides, rounded up.
+        data_format: 'NCHW', the only one.
 
     Raises:
         ValueError: an unknown mode or layout, or a window that does not fit.
@@ -210,7 +220,15 @@ def max_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
 def max_pool_with_argmax(
     x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"
 ) -> tuple[Tensor, Tensor]:
-    """`MaxPool` with the positions of the maxima, counted through C, H and W, Int32.
+    """The maximum of every window, and its position, counted through C, H and W; Int32.
+
+    Args:
+        x: [N, C, H, W].
+        kernel_size: the size of a window, one number or two for (H, W); 1 by default.
+        strides: the steps from window to window, one number or two for (H, W); 1 by default.
+        pad_mode: 'valid', the default, for windows inside of `x`; 'same' for as many as inputs /
+            strides, rounded up.
+        data_format: 'NCHW', the only one.
 
     Example:
         >>> print(ops.MaxPoolWithArgmax(2, 2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))[1])
@@ -228,7 +246,17 @@ def _through_channels(places, *, shape):
 
 @composite("AvgPool(kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW')(x)")
 def mean_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
-    """The mean of every window of [N, C, *space]; padding does not count.
+    """The mean of every window; padding does not count.
+
+    Args:
+        x: [N, C, *space].
+        kernel_size: the size of a window, one number or one for each dimension of space; 1 by
+            default.
+        strides: the steps from window to window, one number or one for each dimension; 1 by
+            default.
+        pad_mode: 'valid', the default, for windows inside of `x`; 'same' for as many as inputs /
+            strides, rounded up.
+        data_format: 'NCHW', the only one.
 
     Raises:
         ValueError: an unknown mode or layout, or a window that does not fit.
@@ -288,7 +316,15 @@ def avg_pool2d(
     " ceil_mode=False, count_include_pad=True)",
 )
 def avg_pool1d(x, kernel_size=1, stride=1, padding=0, ceil_mode=False, count_include_pad=True):
-    """The mean of every window of [N, C, L] or [C, L].
+    """The mean of every window of a sequence.
+
+    Args:
+        x: [N, C, L] or [C, L].
+        kernel_size: the length of a window.
+        stride: the step from window to window; None for the length of a window.
+        padding: the number of zeros at each end, at most half a window; 0 by default.
+        ceil_mode: whether a last window may reach over the end; False by default.
+        count_include_pad: whether padding counts in the mean; True by default.
 
     Example:
         >>> print(ops.avg_pool1d(Tensor([[1.0, 3.0]]), 2))
@@ -419,7 +455,16 @@ def windows(x, *, kernel, stride, pads, dilation):
     "Tensor.unfold(x, kernel_size, dilation=1, padding=0, stride=1)",
 )
 def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
-    """Every window of [N, C, H, W] as a column: [N, C · kernel, windows].
+    """Every window of images as a column: [N, C · kernel, windows].
+
+    Args:
+        x: [N, C, H, W].
+        kernel_size: the size of a window, one number or two for (H, W).
+        dilation: the distance between neighbouring elements of a window, one number or two; 1 by
+            default.
+        padding: the number of zeros on both sides, one number or two for (H, W), or four for (top,
+            bottom, left, right); 0 by default.
+        stride: the steps from window to window, one number or two for (H, W); 1 by default.
 
     Raises:
         ValueError: a window that does not fit.

@@ -125,7 +125,13 @@ def swiglu(x, *, axis=-1):
     "AddRmsNorm()(x1=x, x2=y, gamma=weight, epsilon=1e-6)",
 )
 def add_rms_norm(x, y, weight, epsilon=1e-6) -> tuple[Tensor, Tensor, Tensor]:
-    """`ops.rms_norm` of x + y, with that sum.
+    """`ops.rms_norm` of x + y, and that sum.
+
+    Args:
+        x: any shape.
+        y: of the same shape.
+        weight: the factors of the normalised elements, of the shape of x's last dimensions.
+        epsilon: what is added to the mean square, 1e-6 by default.
 
     Returns:
         The output, 1 / root of the mean square, and x + y.

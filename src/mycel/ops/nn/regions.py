@@ -152,9 +152,7 @@ def _most_samples(regions, bins, scale, end):
     "PsROIPooling(pooled_height=(height, None), pooled_width=(width, None), num_rois=(count, None),"
     " spatial_scale=scale, out_dim=channels, group_size=group)(features=x, rois=regions)",
 )  # fmt: skip
-def position_sensitive_pool(
-    x, regions, *, scale, group, channels, height=None, width=None, count=None
-):
+def psroi_pooling(x, regions, *, scale, group, channels, height=None, width=None, count=None):
     """Means over the bins of regions, each bin of channels of its own.
 
     Args:

@@ -267,7 +267,7 @@ def interpolate(
     "mint.nn.functional.upsample(input=x, size=None, scale_factor=None, mode='nearest',"
     " align_corners=None)",
 )
-def interpolate_exactly(
+def mint_interpolate(
     x,
     size=None,
     scale_factor=None,
@@ -275,7 +275,21 @@ def interpolate_exactly(
     align_corners=None,
     recompute_scale_factor=None,
 ):
-    """As `ops.interpolate`, but 'bicubic' by the same curve with and without `align_corners`.
+    """x with other lengths of its dimensions of space; `mint` has one curve for 'bicubic'.
+
+    Args:
+        x: [N, C, *space], one to three dimensions of space.
+        size: the new lengths, one number or one for each dimension of space; None if `scale_factor`
+            is given.
+        scale_factor: by how much the lengths are multiplied, one number or one for each dimension;
+            None if `size` is given.
+        mode: 'nearest' (the default), 'nearest-exact', 'linear' (one dimension of space),
+            'bilinear' or 'bicubic' (two), 'trilinear' (three) or 'area' (means).
+        align_corners: whether the first and the last elements keep their places; otherwise the
+            edges of the outermost ones do. Only for 'linear', 'bilinear', 'bicubic' and
+            'trilinear'.
+        recompute_scale_factor: whether elements are read by the ratio of the lengths instead of by
+            `scale_factor` itself; None, the default, for not.
 
     Raises:
         ValueError: as `ops.interpolate`.
@@ -391,7 +405,14 @@ def resize_bilinear(x, size, align_corners=False, half_pixel_centers=False):
 
 @composite("ResizeBicubic(align_corners=False, half_pixel_centers=False)(image=x, size=size)")
 def resize_bicubic(x, size, align_corners=False, half_pixel_centers=False):
-    """Images [N, C, H, W] of another size, each pixel from the sixteen old ones around it.
+    """Images in another size, each pixel computed from the sixteen old ones around it.
+
+    Args:
+        x: [N, C, H, W].
+        size: the new (H, W), positive integers, as a tuple or as a Tensor, which is read.
+        align_corners: whether the corner pixels keep their places; False by default.
+        half_pixel_centers: whether positions are counted from the centres of pixels instead of from
+            their corners; False by default.
 
     Raises:
         ValueError: no images, a size that is not positive, or both kinds of positions.
@@ -401,3 +422,33 @@ def resize_bicubic(x, size, align_corners=False, half_pixel_centers=False):
         [[[[1.  1.5 2. ]]]]
     """
     return _resize_image(x, size, "cubic", align_corners, half_pixel_centers)
+
+
+LINES_UP = {"align_corners": "corners", "half_pixel": "halves", "asymmetric": "edges"}
+
+
+@composite("ResizeLinear1D(coordinate_transformation_mode='align_corners')(x, size)")
+def resize_linear1d(x, size, coordinate_transformation_mode="align_corners"):
+    """Lines with another length, read between their elements.
+
+    Args:
+        x: [N, C, L].
+        size: the new length, a number, a tuple of one or a Tensor, which is read.
+        coordinate_transformation_mode: what corresponds: 'align_corners' (first and last elements),
+            'half_pixel' (the middles of elements) or 'asymmetric' (first elements).
+
+    Raises:
+        ValueError: an unknown mode, or not three dimensions.
+
+    Example:
+        >>> print(ops.ResizeLinear1D()(Tensor([[[1.0, 3.0]]]), (3,)))
+        [[[1. 2. 3.]]]
+    """
+    mode = coordinate_transformation_mode
+    if mode not in LINES_UP or x.ndim != 3:
+        raise ValueError(
+            f"ResizeLinear1D needs [N, C, L] and one of {list(LINES_UP)}, not {x.shape}, {mode!r}."
+        )
+    size = size.asnumpy().tolist() if hasattr(size, "asnumpy") else size
+    size = (size,) if isinstance(size, int) else tuple(size)
+    return resized(x, size, "linear", LINES_UP[mode], (None,))

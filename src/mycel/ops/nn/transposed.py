@@ -206,7 +206,7 @@ def conv_transpose(
     " pad_list=None, mode=1, stride=1, dilation=1, group=(groups, 1), data_format='NCHW')"
     "(dout=x, weight=weight, input_size=input_size)",
 )
-def convolution_backwards(
+def conv2d_backprop_input(
     x,
     weight,
     input_size,
@@ -324,7 +324,7 @@ def conv3d_transpose(
     "DepthwiseConv2dNative(channel_multiplier, kernel_size, mode=3, pad_mode='valid',"
     " pad=(padding, 0), stride=1, dilation=1, group=1)(x=x, weight=weight)"
 )
-def depthwise_convolution(
+def depthwise_conv2d(
     x,
     weight,
     channel_multiplier=1,

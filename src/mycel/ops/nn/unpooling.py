@@ -348,7 +348,15 @@ def fractional_max_pool3d(
 def fractional_max_pool_of_samples(
     x, samples, ksize, output_shape, data_format="NCHW"
 ) -> tuple[Tensor, Tensor]:
-    """`fractional_max_pool2d` by given numbers, and the positions of the maxima.
+    """`ops.fractional_max_pool2d` with given random numbers, and the Int64 positions of the maxima.
+
+    Args:
+        x: [N, C, H, W] or [C, H, W].
+        samples: [N, C, 2], numbers from 0 and below 1 that place the windows; [1, C, 2] for [C, H,
+            W].
+        ksize: the size of a window, one number or two for (H, W).
+        output_shape: the number of windows, one number or two for (H, W).
+        data_format: 'NCHW', the only one.
 
     Example:
         >>> pool = ops.FractionalMaxPoolWithFixedKsize(2, (1, 1))
@@ -367,7 +375,15 @@ def fractional_max_pool_of_samples(
 def fractional_max_pool3d_of_samples(
     x, samples, ksize, output_shape, data_format="NCDHW"
 ) -> tuple[Tensor, Tensor]:
-    """`fractional_max_pool3d` by given numbers, and the positions of the maxima.
+    """`ops.fractional_max_pool3d` with given random numbers, and the Int64 positions of the maxima.
+
+    Args:
+        x: [N, C, D, H, W] or [C, D, H, W].
+        samples: [N, C, 3], numbers from 0 and below 1 that place the windows; [1, C, 3] for [C, D,
+            H, W].
+        ksize: the size of a window, one number or three for (D, H, W).
+        output_shape: the number of windows, one number or three for (D, H, W).
+        data_format: 'NCDHW', the only one.
 
     Example:
         >>> pool = ops.FractionalMaxPool3DWithFixedKsize(1, (1, 1, 1))

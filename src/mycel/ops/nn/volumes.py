@@ -30,7 +30,7 @@ from mycel.ops.nn.pooling import (
     "Conv3D(out_channel, kernel_size, mode=1, pad_mode='valid', pad=(padding, 0), stride=1,"
     " dilation=1, group=(groups, 1), data_format='NCDHW')(x=x, weight=weight)"
 )
-def conv3d(
+def conv3d_primitive(
     x,
     weight,
     out_channel=None,
@@ -277,8 +277,13 @@ def adaptive_max_pool1d(x, output_size):
 @composite(
     "mint.nn.functional.adaptive_max_pool1d(input=x, output_size=output_size, return_indices=False)"
 )
-def adaptive_max_pool_line(x, output_size, return_indices=False) -> Any:
-    """`ops.adaptive_max_pool1d`, on request with the positions of the maxima.
+def mint_adaptive_max_pool1d(x, output_size, return_indices=False) -> Any:
+    """The maxima of regions that cover the last dimension, on request with their positions.
+
+    Args:
+        x: [N, C, L] or [C, L].
+        output_size: the number of regions.
+        return_indices: whether the positions of the maxima are given too, Int64; False by default.
 
     Example:
         >>> print(mint.nn.functional.adaptive_max_pool1d(Tensor([[[1.0, 3.0]]]), 1, True)[1])

@@ -26,7 +26,14 @@ def scaled_laplace(mean, scale, key, *, shape):
 
 @composite("ops.laplace(shape, mean, lambda_param=scale, seed=seed)")
 def laplace(shape, mean, scale, seed=None):
-    """Numbers of a Laplace distribution around `mean`.
+    """Numbers of a Laplace distribution.
+
+    Args:
+        shape: the shape of the result, which is broadcast with those of `mean` and `scale`.
+        mean: the mean, a number or a Tensor.
+        scale: the scale, a positive number or a Tensor of such.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
 
     Example:
         >>> ops.laplace((2, 3), Tensor(0.0), Tensor(1.0)).shape
@@ -42,6 +49,12 @@ def laplace(shape, mean, scale, seed=None):
 )
 def standard_laplace(shape, seed=None, seed2=0):
     """Numbers of a Laplace distribution of mean 0 and scale 1.
+
+    Args:
+        shape: the shape of the result, integers or a Tensor of them, which is read.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        seed2: a second seed, which counts if `seed` is None or 0.
 
     Example:
         >>> ops.standard_laplace((2, 3)).shape
@@ -62,7 +75,16 @@ def scaled_gamma(alpha, beta, key, *, shape):
     "Gamma(seed=(seed, 0), seed2=(seed2, 0))(shape, alpha, beta)",
 )
 def gamma(shape, alpha, beta, seed=None, seed2=0):
-    """Numbers of a gamma distribution: `shape` of them for each pair of parameters.
+    """Numbers of a gamma distribution, `shape` of them for each pair of parameters.
+
+    Args:
+        shape: what stands in front of the shape of the parameters in the result.
+        alpha: the shape parameter, a positive number or a Tensor of such.
+        beta: the inverse of the scale, a positive number or a Tensor of such; the shapes are
+            broadcast.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        seed2: a second seed, which counts if `seed` is None or 0.
 
     Example:
         >>> ops.gamma((2,), Tensor([1.0, 2.0]), Tensor([1.0])).shape
@@ -81,7 +103,14 @@ def draw_poisson(rate, key, *, shape, dtype):
 
 @composite("ops.random_poisson(shape, rate, seed=seed, dtype=dtype)")
 def random_poisson(shape, rate, seed=None, dtype=float32):
-    """Counts of a Poisson distribution: `shape` of them for each rate.
+    """Counts of a Poisson distribution, `shape` of them for each rate.
+
+    Args:
+        shape: what stands in front of the shape of `rate` in the result.
+        rate: the mean of the distribution, a number or a Tensor.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        dtype: the element type of the result, Float32 by default.
 
     Example:
         >>> ops.random_poisson((2,), Tensor([1.0, 2.0])).shape
@@ -93,7 +122,13 @@ def random_poisson(shape, rate, seed=None, dtype=float32):
 
 @composite("Poisson(seed=(seed, 0), seed2=(seed2, 0))(shape, mean=rate)")
 def poisson(shape, rate, seed=0, seed2=0):
-    """Int32 counts of a Poisson distribution: `shape` of them for each mean.
+    """Counts of a Poisson distribution, `shape` of them for each mean; Int32.
+
+    Args:
+        shape: what stands in front of the shape of `rate` in the result.
+        rate: the mean of the distribution, a number or a Tensor.
+        seed, seed2: an integer that makes the numbers repeat from run to run; the second counts if
+            the first is 0, and 0 for both draws from the default generator.
 
     Example:
         >>> ops.Poisson()((2,), Tensor([1.0, 2.0])).dtype
@@ -103,7 +138,7 @@ def poisson(shape, rate, seed=0, seed2=0):
 
 
 @composite("Randperm(max_length, pad, dtype)(n)")
-def padded_order(n, max_length=1, pad=-1, dtype=int32):
+def randperm_primitive(n, max_length=1, pad=-1, dtype=int32):
     """The numbers from 0 to before n in random order, filled up with `pad`.
 
     Args:

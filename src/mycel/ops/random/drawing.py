@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel.kernel.base.dtypes import as_dtype, float32, int32, int64
-from mycel.kernel.define.definition import static_value
 from mycel.kernel.record.generator import Generator, default_generator, get_seed
 from mycel.kernel.record.stream import current_stream
 from mycel.kernel.record.tensor import Tensor
@@ -112,7 +111,16 @@ def _one_or_size(size) -> tuple[int, ...]:
     "mint.rand(*size, generator=generator, dtype=dtype, device=device)",
 )
 def rand(size=(), dtype=None, seed=None, generator=None, device=None):
-    """Numbers from 0 to before 1, equally likely.
+    """Random numbers from the uniform distribution on [0, 1).
+
+    Args:
+        size: the shape of the result, as loose integers or one tuple; none gives one number in a
+            vector.
+        dtype: a real element type; None, the default, for Float32.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        generator: the generator to draw from; None, the default, for the default one.
+        device: no effect.
 
     Raises:
         ValueError: the dtype is not real.
@@ -129,7 +137,16 @@ def rand(size=(), dtype=None, seed=None, generator=None, device=None):
     "mint.randn(*size, generator=generator, dtype=dtype, device=device)",
 )
 def randn(size=(), dtype=None, seed=None, generator=None, device=None):
-    """Normally distributed numbers of mean 0 and standard deviation 1.
+    """Random numbers from the normal distribution of mean 0 and standard deviation 1.
+
+    Args:
+        size: the shape of the result, as loose integers or one tuple; none gives one number in a
+            vector.
+        dtype: a real element type; None, the default, for Float32.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        generator: the generator to draw from; None, the default, for the default one.
+        device: no effect.
 
     Raises:
         ValueError: the dtype is not real.
@@ -143,7 +160,15 @@ def randn(size=(), dtype=None, seed=None, generator=None, device=None):
 
 @composite("ops.randint(low, high, size, seed=seed, dtype=dtype)")
 def randint(low, high, size, seed=None, dtype=None):
-    """Integers from `low` to before `high`, equally likely; Int64.
+    """Random integers from `low` up to, not including, `high`, all equally likely.
+
+    Args:
+        low: the least integer, a number or a Tensor of one.
+        high: the integer that bounds them from above, a number or a Tensor of one.
+        size: the shape of the result, a tuple.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        dtype: an integer element type; None, the default, for Int64.
 
     Raises:
         ValueError: `size` is not a tuple, the dtype is not whole, or `high` is not above `low`.
@@ -166,8 +191,16 @@ def _integers(low, high, size, key, dtype) -> Tensor:
 
 
 @composite("mint.randint(low, high, size, generator=generator, dtype=dtype, device=device)")
-def randint_of(low, high=None, size=None, generator=None, dtype=None, device=None):
-    """Integers from `low` (0 if two values are given) to before `high`, equally likely.
+def mint_randint(low, high=None, size=None, generator=None, dtype=None, device=None):
+    """Random integers from `low` up to, not including, `high`, all equally likely.
+
+    Args:
+        low: the least integer; left out, it is 0: `randint(high, size)`.
+        high: the integer that bounds them from above.
+        size: the shape of the result, a tuple.
+        generator: the generator to draw from; None, the default, for the default one.
+        dtype: an integer element type; None, the default, for Int64.
+        device: no effect.
 
     Example:
         >>> mint.randint(5, (2, 3)).shape
@@ -183,7 +216,14 @@ def randint_of(low, high=None, size=None, generator=None, dtype=None, device=Non
     "mint.rand_like(input=x, dtype=dtype, device=device)",
 )
 def rand_like(x, seed=None, dtype=None, device=None):
-    """Numbers from 0 to before 1 in the shape and element type of x.
+    """Random numbers from the uniform distribution on [0, 1), in the shape of x.
+
+    Args:
+        x: a Tensor.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        dtype: a real element type; None, the default, for that of `x`.
+        device: no effect.
 
     Raises:
         ValueError: the element type is not real.
@@ -200,7 +240,14 @@ def rand_like(x, seed=None, dtype=None, device=None):
     "mint.randn_like(input=x, dtype=dtype, device=device)",
 )
 def randn_like(x, seed=None, dtype=None, device=None):
-    """Normally distributed numbers in the shape and element type of x.
+    """Random numbers from the normal distribution of mean 0 and deviation 1, in the shape of x.
+
+    Args:
+        x: a Tensor.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        dtype: a real element type; None, the default, for that of `x`.
+        device: no effect.
 
     Raises:
         ValueError: the element type is not real.
@@ -214,7 +261,15 @@ def randn_like(x, seed=None, dtype=None, device=None):
 
 @composite("ops.randint_like(input=x, low=low, high=high, seed=seed, dtype=dtype)")
 def randint_like(x, low, high, seed=None, dtype=None):
-    """Integers from `low` to before `high` in the shape and element type of x.
+    """Random integers from `low` up to, not including, `high`, in the shape of x.
+
+    Args:
+        x: a Tensor.
+        low: the least integer.
+        high: the integer that bounds them from above.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        dtype: an integer element type; None, the default, for that of `x`.
 
     Raises:
         ValueError: the element type is not whole.
@@ -227,8 +282,15 @@ def randint_like(x, low, high, seed=None, dtype=None):
 
 
 @composite("mint.randint_like(input=x, low=low, high=high, dtype=dtype, device=device)")
-def randint_like_of(x, low, high=None, dtype=None, device=None):
-    """Integers from `low` (0 if one bound is given) to before `high` in the shape of x.
+def mint_randint_like(x, low, high=None, dtype=None, device=None):
+    """Random integers from `low` up to, not including, `high`, in the shape of x.
+
+    Args:
+        x: a Tensor.
+        low: the least integer; left out, it is 0: `randint_like(x, high)`.
+        high: the integer that bounds them from above.
+        dtype: an integer element type; None, the default, for that of `x`.
+        device: no effect.
 
     Example:
         >>> mint.randint_like(Tensor([1, 2]), 5).shape
@@ -300,8 +362,15 @@ def normal(shape, mean, deviation, seed=None):
 
 
 @composite("mint.normal(mean=mean, std=deviation, size=size, generator=generator)")
-def normal_of(mean=0.0, deviation=1.0, size=None, generator=None):
-    """Normally distributed numbers in a shape, or in that of `mean` and `std`.
+def mint_normal(mean=0.0, deviation=1.0, size=None, generator=None):
+    """Normally distributed random numbers.
+
+    Args:
+        mean: the mean, a number or a Tensor; 0 by default.
+        deviation: the standard deviation, a number or a Tensor; 1 by default.
+        size: the shape of the result, which is broadcast with those of `mean` and `deviation`;
+            None, the default, for theirs alone.
+        generator: the generator to draw from; None, the default, for the default one.
 
     Example:
         >>> mint.normal(0.0, 1.0, (2, 3)).shape
@@ -317,7 +386,13 @@ def normal_of(mean=0.0, deviation=1.0, size=None, generator=None):
     "StandardNormal(seed=(seed, 0), seed2=(seed2, 0))(shape)",
 )
 def standard_normal(shape, seed=None, seed2=0):
-    """Normally distributed numbers of mean 0 and standard deviation 1; Float32.
+    """Normally distributed random numbers of mean 0 and standard deviation 1; Float32.
+
+    Args:
+        shape: the shape of the result, integers or a Tensor of them, which is read.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        seed2: a second seed, which counts if `seed` is None or 0.
 
     Example:
         >>> ops.standard_normal((2, 3)).shape
@@ -328,7 +403,12 @@ def standard_normal(shape, seed=None, seed2=0):
 
 @composite("UniformReal(seed=(seed, 0), seed2=(seed2, 0))(shape)")
 def uniform_real(shape, seed=0, seed2=0):
-    """Numbers from 0 to before 1, equally likely; Float32.
+    """Random numbers from the uniform distribution on [0, 1); Float32.
+
+    Args:
+        shape: the shape of the result, integers or a Tensor of them, which is read.
+        seed, seed2: an integer that makes the numbers repeat from run to run; the second counts if
+            the first is 0, and 0 for both draws from the default generator.
 
     Example:
         >>> ops.UniformReal()((2, 3)).shape
@@ -339,7 +419,14 @@ def uniform_real(shape, seed=0, seed2=0):
 
 @composite("UniformInt(seed=(seed, 0), seed2=(seed2, 0))(shape, minval=low, maxval=high)")
 def uniform_int(shape, low, high, seed=0, seed2=0):
-    """Integers from `minval` to before `maxval`, equally likely; Int32.
+    """Random integers from `low` up to, not including, `high`, all equally likely; Int32.
+
+    Args:
+        shape: the shape of the result, integers or a Tensor of them, which is read.
+        low: the least integer, a number or a Tensor of one.
+        high: the integer that bounds them from above, a number or a Tensor of one.
+        seed, seed2: an integer that makes the numbers repeat from run to run; the second counts if
+            the first is 0, and 0 for both draws from the default generator.
 
     Example:
         >>> ops.UniformInt()((2, 3), 0, 5).dtype
@@ -356,7 +443,13 @@ def draw_truncated_normal(key, *, shape, dtype):
 
 @composite("TruncatedNormal(dtype=dtype, seed=(seed, 0), seed2=(seed2, 0))(shape)")
 def truncated_normal(shape, dtype=float32, seed=0, seed2=0):
-    """Normally distributed numbers of which those beyond 2 are drawn again.
+    """Random numbers of the standard normal distribution, cut off at -2 and 2.
+
+    Args:
+        shape: the shape of the result, integers or a Tensor of them, which is read.
+        dtype: a real element type, Float32 by default.
+        seed, seed2: an integer that makes the numbers repeat from run to run; the second counts if
+            the first is 0, and 0 for both draws from the default generator.
 
     Example:
         >>> ops.TruncatedNormal()((2, 3)).shape
@@ -378,7 +471,15 @@ def draw_bernoulli(probability, key, *, shape, dtype):
     "ops.bernoulli(input=x, p=p, seed=seed)", "Bernoulli(seed=(seed, -1), offset=offset)(x, p)"
 )
 def bernoulli(x, p=0.5, seed=None, offset=0):
-    """1 with probability p, else 0, in the shape and element type of x.
+    """1 with the probability p, else 0, in the shape and element type of x.
+
+    Args:
+        x: a Tensor.
+        p: the probability of 1, a number or a Tensor that broadcasts to the shape of `x`; 0.5 by
+            default.
+        seed: an integer that makes the numbers repeat from run to run; None, 0 or -1 draws from the
+            default generator.
+        offset: no effect.
 
     Example:
         >>> ops.bernoulli(Tensor([1.0, 2.0]), 0.5).shape
@@ -391,7 +492,7 @@ def bernoulli(x, p=0.5, seed=None, offset=0):
 @composite(
     "mint.bernoulli(input=x, generator=generator)", "Tensor.bernoulli(x, generator=generator)"
 )
-def bernoulli_of(x, generator=None):
+def mint_bernoulli(x, generator=None):
     """1 with the probability that stands in x, else 0.
 
     Example:
@@ -399,124 +500,3 @@ def bernoulli_of(x, generator=None):
         [0. 1.]
     """
     return draw_bernoulli(x, draw_key(None, generator), x.shape, x.dtype.name)
-
-
-@op()
-def draw_choices(weights, key, *, count, replacement, dtype):
-    """Indices drawn by weight from each row."""
-    logits = jnp.log(as_float(weights))
-    if replacement:
-        drawn = jax.random.categorical(as_key(key), logits, -1, (count, *logits.shape[:-1]))
-        drawn = jnp.moveaxis(drawn, 0, -1)
-    else:
-        # The largest of weights disturbed by Gumbel noise are a draw without replacement.
-        noisy = logits + jax.random.gumbel(as_key(key), logits.shape, logits.dtype)
-        drawn = jax.lax.top_k(noisy, count)[1]
-    return drawn.astype(np.dtype(jnp.dtype(dtype)))
-
-
-@composite(
-    "ops.multinomial(input=x, num_samples=count, replacement=replacement, seed=seed)",
-    "Tensor.multinomial(x, num_samples=count, replacement=replacement, seed=seed)",
-    "Multinomial(seed=(seed, 0), seed2=(seed2, 0), dtype=dtype)(x, num_samples=count)",
-)
-def multinomial(x, count, replacement=True, seed=None, seed2=0, dtype=int32):
-    """Indices drawn from each row of x, whose elements are the weights; Int32.
-
-    Args:
-        x: (n) or (rows, n).
-
-    Returns:
-        (num_samples) or (rows, num_samples).
-
-    Raises:
-        ValueError: more are drawn without replacement than there are.
-
-    Example:
-        >>> print(ops.multinomial(Tensor([0.0, 1.0]), 3))
-        [1 1 1]
-    """
-    if not replacement and count > x.shape[-1]:
-        raise ValueError(f"{count} cannot be drawn without replacement from {x.shape[-1]}.")
-    key = draw_key(seed or seed2)
-    return draw_choices(x, key, static_value(count), bool(replacement), as_dtype(dtype).name)
-
-
-@composite(
-    "mint.multinomial(input=x, num_samples=count, replacement=replacement, generator=generator)"
-)
-def multinomial_of(x, count, replacement=False, generator=None):
-    """Indices drawn from each row of x, whose elements are the weights; Int64.
-
-    Raises:
-        ValueError: more are drawn without replacement than there are.
-
-    Example:
-        >>> print(mint.multinomial(Tensor([0.0, 1.0]), 1))
-        [1]
-    """
-    if not replacement and count > x.shape[-1]:
-        raise ValueError(f"{count} cannot be drawn without replacement from {x.shape[-1]}.")
-    return draw_choices(x, draw_key(None, generator), count, bool(replacement), "int64")
-
-
-@composite(
-    "ops.random_categorical(logits, num_sample=count, seed=seed, dtype=dtype)",
-    "RandomCategorical(dtype=dtype)(logits, num_sample=count, seed=(seed, 0))",
-    "Tensor.random_categorical(logits, num_sample=count, seed=seed, dtype=dtype)",
-)
-def random_categorical(logits, count, seed=0, dtype=int64):
-    """Indices drawn from each row of logarithms of weights, (rows, n) to (rows, num_sample).
-
-    Example:
-        >>> ops.random_categorical(Tensor([[1.0, 2.0]]), 3).shape
-        (1, 3)
-    """
-    key = draw_key(static_value(seed))
-    return draw_categories(logits, key, static_value(count), as_dtype(dtype).name)
-
-
-@op()
-def draw_categories(logits, key, *, count, dtype):
-    """Indices drawn from each row by the logarithm of its weight."""
-    drawn = jax.random.categorical(as_key(key), as_float(logits), -1, (count, logits.shape[0]))
-    return drawn.T.astype(np.dtype(jnp.dtype(dtype)))
-
-
-@op()
-def draw_order(key, *, length, dtype):
-    """The numbers from 0 to before `length` in random order."""
-    return jax.random.permutation(as_key(key), length).astype(np.dtype(jnp.dtype(dtype)))
-
-
-@composite(
-    "ops.randperm(n, seed=(seed, 0), offset=offset, dtype=dtype)",
-    "RandpermV2(seed=(seed, 0), offset=offset, dtype=dtype)(n)",
-    "mint.randperm(n, generator=generator, dtype=dtype)",
-)
-def randperm(n, seed=0, offset=0, dtype=int64, generator=None):
-    """The numbers from 0 to before n in random order; Int64.
-
-    Example:
-        >>> sorted(ops.randperm(4).tolist())
-        [0, 1, 2, 3]
-    """
-    (length,) = as_size(n)
-    return draw_order(draw_key(seed, generator), length, as_dtype(dtype).name)
-
-
-@op()
-def shuffled(x, key):
-    """The rows of x in random order."""
-    return jax.random.permutation(as_key(key), x)
-
-
-@composite("ops.shuffle(x, seed=seed)")
-def shuffle(x, seed=None):
-    """The rows of x in random order.
-
-    Example:
-        >>> sorted(ops.shuffle(Tensor([3, 1, 2])).tolist())
-        [1, 2, 3]
-    """
-    return shuffled(x, draw_key(seed))

@@ -9,6 +9,7 @@ from mycel.kernel.base import errors
 from mycel.kernel.define.bounds import rows_of
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
+from mycel.ops.array.joining import concat
 from mycel.ops.math import arithmetic, elementwise, powers, trigonometry
 from mycel.ops.math.quotients import inv
 from mycel.ops.nn import activation
@@ -16,14 +17,14 @@ from mycel.ops.sparse.sparse_tensors import (
     COOTensor,
     CSRTensor,
     RowTensor,
+    csr_positions,
     dense_to_coo,
     dense_to_csr,
-    met,
     product,
     row_softmax,
     scattered,
     sizes_of,
-    uncompressed,
+    values_at,
 )
 
 
@@ -75,7 +76,13 @@ def csr_to_dense(x):
 
 @composite("ops.coo_add(x1=x, x2=y, thresh=thresh)")
 def coo_add(x, y, thresh) -> COOTensor:
-    """The sum of two COOTensors, without values smaller than `thresh`; places are read.
+    """The sum of two COOTensors; it reads where their values stand.
+
+    Args:
+        x: a COOTensor.
+        y: a COOTensor of the same shape.
+        thresh: a number or a Tensor of one; values whose size is less are left out, and 0 leaves
+            out none.
 
     Example:
         >>> x = Tensor([[0, 5], [6, 0]]).to_coo()
@@ -109,23 +116,19 @@ def coo_concat(parts, axis=0) -> COOTensor:
         before += size
     shape = list(parts[0].shape)
     shape[axis] = before
-    places = moved[0] if len(moved) == 1 else _behind(moved)
-    return COOTensor(places, _behind([part.values for part in parts]), tuple(shape)).coalesce()
-
-
-def _behind(tensors):
-    return behind(tuple(tensors))
-
-
-@op()
-def behind(*tensors):
-    """Tensors behind each other."""
-    return jnp.concatenate(tensors)
+    values = concat([part.values for part in parts])
+    return COOTensor(concat(moved), values, tuple(shape)).coalesce()
 
 
 @composite("ops.csr_add(a, b, alpha, beta)")
 def csr_add(a, b, alpha, beta) -> CSRTensor:
-    """alpha times a CSRTensor plus beta times another; places are read.
+    """The sum alpha · a + beta · b of two CSRTensors; it reads where their values stand.
+
+    Args:
+        a: a CSRTensor.
+        b: a CSRTensor of the same shape.
+        alpha: the factor of `a`, a Tensor of one number.
+        beta: the factor of `b`, a Tensor of one number.
 
     Example:
         >>> x = Tensor([[0.0, 5.0], [6.0, 0.0]]).to_csr()
@@ -218,7 +221,13 @@ def csr_softmax(x, dtype=None) -> CSRTensor:
 
 @composite("ops.csr_gather(indptr, indices, dense, sparse_shape)")
 def csr_gather(indptr, indices, dense, sparse_shape):
-    """The elements of a Tensor in the places of a CSRTensor.
+    """The elements of a Tensor at the positions of the values of a CSRTensor.
+
+    Args:
+        indptr: [M + 1], where the values of each row begin, and the last ones end.
+        indices: [K], the column of each value.
+        dense: [M, N].
+        sparse_shape: the shape of `dense`, a tuple.
 
     Example:
         >>> print(ops.csr_gather(Tensor([0, 1]), Tensor([1]), Tensor([[5, 6]]), (1, 2)))
@@ -226,7 +235,7 @@ def csr_gather(indptr, indices, dense, sparse_shape):
     """
     if tuple(dense.shape) != sizes_of(sparse_shape):
         raise errors.wrong(ValueError, "dense", f"of shape {sparse_shape}", str(dense.shape))
-    return met(dense, uncompressed(indptr, indices))
+    return values_at(dense, csr_positions(indptr, indices))
 
 
 @op("SparseTensorDenseMatmul(adjoint_st=turn, adjoint_dt=turn_dense)"
@@ -258,7 +267,12 @@ def sparse_tensor_dense_matmul(places, values, dense, *, shape, turn=False, turn
 @op("SparseToDense()(indices=places, values=values, sparse_shape=shape)",
     indices=lambda places, *_, shape: [rows_of(0, shape)])  # fmt: skip
 def sparse_to_dense(places, values, *, shape):
-    """A Tensor with values in some places and 0 elsewhere.
+    """A Tensor with the given values at some positions and 0 elsewhere.
+
+    Args:
+        places: [K, D], the position of each value.
+        values: [K]; values at one position are added.
+        shape: the D lengths of the result, a tuple.
 
     Example:
         >>> print(ops.SparseToDense()(Tensor([[0, 1]]), Tensor([5]), (1, 2)))
@@ -270,7 +284,13 @@ def sparse_to_dense(places, values, *, shape):
 @op("SparseTensorDenseAdd()(x1_indices=places, x1_values=values, x1_shape=shape, x2=dense)",
     indices=lambda places, *_, shape: [rows_of(0, shape)])  # fmt: skip
 def sparse_tensor_dense_add(places, values, dense, *, shape):
-    """The sum of a sparse Tensor and a Tensor.
+    """The sum of a sparse and a dense Tensor.
+
+    Args:
+        places: [K, D], the position of each value.
+        values: [K], cast to the type of `dense`.
+        dense: a Tensor of D dimensions.
+        shape: the shape of both, a tuple.
 
     Raises:
         ValueError: the shapes differ.
@@ -287,7 +307,12 @@ def sparse_tensor_dense_add(places, values, dense, *, shape):
 
 @composite("Coalesce()(x_indices=places, x_values=values, x_shape=shape)")
 def coalesce(places, values, shape) -> tuple[Tensor, Tensor, Tensor]:
-    """Places in order, one column for each, with the sums of their values; and the shape.
+    """A sparse Tensor with its positions in order, each once, with the sum of its values.
+
+    Args:
+        places: [D, K], the position of each value, one in a column.
+        values: [K].
+        shape: the D lengths of the whole, a Tensor, which is read and returned.
 
     Example:
         >>> made = ops.Coalesce()(Tensor([[0, 0], [1, 1]]), Tensor([5, 6]), Tensor([2, 2]))
@@ -300,7 +325,12 @@ def coalesce(places, values, shape) -> tuple[Tensor, Tensor, Tensor]:
 
 @composite("ops.make_row_tensor(indices, values, dense_shape=shape)")
 def make_row_tensor(indices, values, shape) -> RowTensor:
-    """A RowTensor.
+    """A RowTensor: a Tensor of which only some rows are not 0.
+
+    Args:
+        indices: [K], the number of each row.
+        values: [K, ...], the rows.
+        shape: the shape of the whole, a tuple.
 
     Example:
         >>> ops.make_row_tensor(Tensor([1]), Tensor([[5, 6]]), (3, 2)).shape

@@ -25,13 +25,13 @@ def scattered(places, values, *, shape):
 
 
 @op(indices=lambda dense, places: [rows_of(1, dense.shape[: places.shape[1]])])
-def met(dense, places):
+def values_at(dense, places):
     """The elements in some places."""
     return dense[tuple(places.astype(np.int64).T)]
 
 
 @op()
-def uncompressed(pointers, columns):
+def csr_positions(pointers, columns):
     """The row and the column of each value, from where rows begin."""
     numbers = jnp.arange(columns.shape[0], dtype=pointers.dtype)
     rows = jnp.searchsorted(pointers, numbers, "right") - 1
@@ -39,7 +39,7 @@ def uncompressed(pointers, columns):
 
 
 @op()
-def compressed(places, values, *, rows):
+def csr_pointers(places, values, *, rows):
     """Where rows begin, the columns and the values, in the order of rows."""
     order = jnp.argsort(places[:, 0], stable=True)
     numbers = places[order, 0]
@@ -221,7 +221,7 @@ class COOTensor(Sparse):
 
     def to_csr(self) -> CSRTensor:
         """The same, row by row."""
-        return CSRTensor([*compressed(self.indices, self.values, self.shape[0]), self.shape])
+        return CSRTensor([*csr_pointers(self.indices, self.values, self.shape[0]), self.shape])
 
     def coalesce(self) -> COOTensor:
         """In order, and with one value for each place; the places are read."""
@@ -264,7 +264,7 @@ class COOTensor(Sparse):
 def met_in(other, places):
     """What a sparse Tensor meets in its places: a number stays one."""
     if isinstance(other, Tensor) and other.ndim:
-        return met(other, places)
+        return values_at(other, places)
     return other
 
 
@@ -327,7 +327,7 @@ class CSRTensor(Sparse):
 
     def places(self) -> Tensor:
         """The row and the column of each value."""
-        return uncompressed(self.indptr, self.indices)
+        return csr_positions(self.indptr, self.indices)
 
     def to_coo(self) -> COOTensor:
         """The same, with a row and a column for each value."""
@@ -390,7 +390,7 @@ def dense_to_coo(x) -> COOTensor:
     if tensor_of(x, "tensor").ndim != 2:
         raise errors.wrong(ValueError, "A sparse Tensor", "a matrix", str(x.shape))
     places = Tensor(np.argwhere(x.asnumpy()).astype(np.int32))
-    return COOTensor([places, met(x, places), x.shape])
+    return COOTensor([places, values_at(x, places), x.shape])
 
 
 def dense_to_csr(x) -> CSRTensor:

@@ -82,7 +82,7 @@ def _with_holes(x, dropped, p, training, inplace):
 
 
 @composite("mint.nn.functional.dropout(input=x, p=0.5, training=True, inplace=False)")
-def dropout_of(x, p=0.5, training=True, inplace=False):
+def mint_dropout(x, p=0.5, training=True, inplace=False):
     """Zeros with the probability p, and the rest divided by 1 - p; x itself out of training.
 
     Args:
@@ -99,8 +99,15 @@ def dropout_of(x, p=0.5, training=True, inplace=False):
 
 
 @composite("mint.nn.functional.dropout2d(input=x, p=0.5, training=True, inplace=False)")
-def dropout_of_channels(x, p=0.5, training=True, inplace=False):
-    """`mint.nn.functional.dropout` of whole channels of [N, C, H, W].
+def mint_dropout2d(x, p=0.5, training=True, inplace=False):
+    """Dropout of whole channels of images; see `mint.nn.functional.dropout`.
+
+    Args:
+        x: [N, C, H, W], real.
+        p: the probability that a channel is dropped, from 0 to 1; 0.5 by default. What is kept is
+            divided by 1 - p.
+        training: whether anything is dropped; False gives `x` itself. True by default.
+        inplace: whether the result is assigned to `x` too; False by default.
 
     Example:
         >>> print(mint.nn.functional.dropout2d(Tensor([[[[1.0, 2.0]]]]), 1.0))
@@ -112,6 +119,13 @@ def dropout_of_channels(x, p=0.5, training=True, inplace=False):
 @composite("mint.addr_(input=x, vec1=a, vec2=b, beta=beta, alpha=alpha)")
 def addr_in_place(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · outer(a, b), assigned to x.
+
+    Args:
+        x: [N, M].
+        a: [N].
+        b: [M].
+        beta: the factor of `x`, a number; 1 by default.
+        alpha: the factor of the product, a number; 1 by default.
 
     Example:
         >>> print(mint.addr_(Tensor([[1.0]]), Tensor([2.0]), Tensor([3.0])))

@@ -23,7 +23,7 @@ from mycel.ops.array.selection import gather, gather_elements, nearest
 from mycel.ops.array.shape import flip, reshape, swapaxes, tile, transpose
 from mycel.ops.math.comparison import where
 from mycel.ops.math.reduction import first_given
-from mycel.ops.spelled.only_in_mint import one_slice
+from mycel.ops.spelled.mint_variants import select_slice
 
 DEVICES = ("cpu", "gpu", "tpu", "ascend")
 # The words for what is done where an element stands already, and ours.
@@ -37,6 +37,14 @@ def _is_dimension(value) -> bool:
 @composite("Tensor.gather(x, dim=None, index=None, batch_dims=0, input_indices=None, axis=None)")
 def gather_method(x, dim=None, index=None, batch_dims=0, input_indices=None, axis=None):
     """`x.gather(indices, axis)` as `ops.gather`, `x.gather(dim, index)` as `ops.gather_elements`.
+
+    Args:
+        dim: the indices, as first argument of `x.gather(indices, axis)`; or a dimension.
+        index: the axis of those indices; or, behind a dimension, integers with as many dimensions
+            as `x`.
+        batch_dims: how many leading dimensions `x` and the indices have in common; 0 by default.
+        input_indices: another name for the indices.
+        axis: the dimension in which the indices count, by keyword.
 
     Example:
         >>> print(Tensor([5, 6, 7]).gather(Tensor([2, 0]), 0))
@@ -129,6 +137,13 @@ def take_method(x, indices, axis=None, mode="clip"):
 def select_method(x, dim=None, index=None, condition=None, y=None):
     """`x.select(dim, index)` as `mint.select`, `x.select(condition, y)` as `ops.where`.
 
+    Args:
+        dim: a dimension; or the condition.
+        index: the position along it, an integer; or `y`, behind a condition.
+        condition: a Bool Tensor.
+        y: what stands where the condition is False, a Tensor or a number; `x` stands where it is
+            True.
+
     Raises:
         ValueError: a position that is not there.
         TypeError: neither two numbers nor a Bool Tensor and what stands where it is False.
@@ -147,7 +162,7 @@ def select_method(x, dim=None, index=None, condition=None, y=None):
         expected = "called with (dim, index), or with (condition, y)"
         given = (first_given(condition, dim), first_given(y, index))
         raise wrong(TypeError, "select", expected, f"{given!r:.60}")
-    return one_slice(x, int(dim), int(index))
+    return select_slice(x, int(dim), int(index))
 
 
 @composite("Tensor.diag(x, diagonal=0)")
@@ -194,7 +209,11 @@ def trace_method(x, *, offset=0, first=0, second=1, dtype=None):
 
 @composite("Tensor.flip(x, *axes, dims=None)")
 def flip_method(x, axes, dims=None):
-    """x in reverse order along dimensions, which are loose numbers or one tuple.
+    """x with the order of its elements reversed along some dimensions.
+
+    Args:
+        axes: the dimensions, as loose integers or one tuple.
+        dims: the dimensions, by keyword.
 
     Example:
         >>> print(Tensor([1, 2, 3]).flip(dims=(0,)))
@@ -205,7 +224,13 @@ def flip_method(x, axes, dims=None):
 
 @composite("Tensor.tile(x, *repeats, dims=None, reps=None)")
 def tile_method(x, repeats, dims=None, reps=None):
-    """x laid out several times along its dimensions, for loose numbers or one tuple of them.
+    """x repeated along its dimensions.
+
+    Args:
+        repeats: how often along each dimension, as loose integers or one tuple; dimensions that are
+            not named, the first ones, are not repeated.
+        dims: the repeats, by keyword.
+        reps: the repeats, by keyword.
 
     Example:
         >>> print(Tensor([1, 2]).tile(reps=(2,)))
@@ -216,7 +241,12 @@ def tile_method(x, repeats, dims=None, reps=None):
 
 @composite("Tensor.permute(x, *axes, dims=None, axis=None)")
 def permute_method(x, axes, dims=None, axis=None):
-    """x with its dimensions in an order of loose numbers or of one tuple.
+    """x with its dimensions in another order.
+
+    Args:
+        axes: the dimensions of `x` in the order wanted, as loose integers or one tuple.
+        dims: the order, by keyword.
+        axis: the order, by keyword.
 
     Example:
         >>> Tensor([[1, 2, 3]]).permute(1, 0).shape
@@ -230,6 +260,12 @@ def transpose_method(self, *given, dim0=None, dim1=None, axes=None):
 
     Two numbers that are not in a tuple, or `dim0` and `dim1`, name a pair of dimensions to
     exchange, as in MindSpore.
+
+    Args:
+        given: the dimensions in the order wanted, one tuple or loose integers; two loose ones are
+            exchanged.
+        dim0, dim1: two dimensions to exchange, by keyword.
+        axes: the order, by keyword; None, the default, reverses the dimensions.
 
     Source: MindSpore's `Tensor.transpose`.
 
@@ -263,7 +299,14 @@ def reinterpreted(x, *, dtype):
 
 @composite("Tensor.view(x, *given, shape=None, dtype=None)")
 def view(x, given, shape=None, dtype=None):
-    """The elements of x in another shape, or its bytes as numbers of another element type.
+    """The elements of x in another shape, or its bytes read as another element type.
+
+    Args:
+        given: the shape, as loose integers or one tuple; one length may be -1 and is worked out. Or
+            an element type.
+        shape: the shape, by keyword.
+        dtype: an element type, by keyword: the bytes of the last dimension are read as numbers of
+            that type.
 
     Raises:
         ValueError: the shape holds another number of elements; the bytes do not go into a row.

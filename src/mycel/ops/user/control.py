@@ -58,6 +58,12 @@ def cond(A: Any, p: Any = None, *rest: Any) -> Any:
 def while_loop(cond_func: Callable[..., Any], loop_func: Callable[..., Any], init_val: Any) -> Any:
     """Apply `loop_func` to a value as long as `cond_func` of it is true.
 
+    Args:
+        cond_func: a function of the value; the loop ends when it returns something false.
+        loop_func: a function of the value that returns the next one.
+        init_val: the value at the start: a Tensor, a number, or tuples, lists and dictionaries of
+            them.
+
     Raises:
         TypeError: the first two inputs are not functions.
 
@@ -155,6 +161,11 @@ def scan(
 class WhileLoop(Primitive):
     """`while_loop` as a Primitive.
 
+    Args:
+        cond_func: a function of the value; the loop ends when it returns something false.
+        loop_func: a function of the value that returns the next one.
+        init_val: the value at the start.
+
     Source: MindSpore's `mindspore.ops.WhileLoop`.
 
     Example:
@@ -172,6 +183,12 @@ class WhileLoop(Primitive):
 class ForiLoop(Primitive):
     """`fori_loop` as a Primitive.
 
+    Args:
+        lower, upper: integers, or Tensors of one; `upper` is not reached.
+        loop_func: a function of the integer and the value so far, which returns the next one.
+        init_val: the value at the start.
+        unroll: no effect.
+
     Source: MindSpore's `mindspore.ops.ForiLoop`.
 
     Example:
@@ -188,6 +205,15 @@ class ForiLoop(Primitive):
 
 class Scan(Primitive):
     """`scan` as a Primitive.
+
+    Args:
+        loop_func: a function of the carry so far and one member, which returns the next carry and a
+            result.
+        init: the carry at the start.
+        xs: a tuple, list or Tensor, taken apart along its first dimension; None gives None `length`
+            times.
+        length: how many members there are; needed without `xs`.
+        unroll: no effect.
 
     Source: MindSpore's `mindspore.ops.Scan`.
 

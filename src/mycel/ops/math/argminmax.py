@@ -74,7 +74,9 @@ def _compared(x, operator, initial, mask):
 @composite(
     "ops.max(input=x, axis=axis, keepdims=keepdims, initial=initial, where=where)",
 )
-def max_pair(x, axis=None, keepdims=False, initial=None, where=None) -> tuple[Tensor, Tensor]:
+def max_with_indices(
+    x, axis=None, keepdims=False, initial=None, where=None
+) -> tuple[Tensor, Tensor]:
     """The largest elements along `axis` and their indices; of all elements, with index 0, if None.
 
     Args:
@@ -99,7 +101,15 @@ def max_pair(x, axis=None, keepdims=False, initial=None, where=None) -> tuple[Te
     "Tensor.amax(x, axis=axis, keepdims=keepdims, initial=initial, where=where)",
 )
 def amax(x, axis=None, keepdims=False, initial=None, where=None):
-    """The largest elements along `axis`, one or several; equal ones share the gradient.
+    """The largest elements along some dimensions; equal ones share the gradient.
+
+    Args:
+        x: any shape.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        initial: a number with which every result is compared as well; needed with `where`.
+        where: a Bool Tensor; elements where it is False count as `initial`. None, the default, for
+            all.
 
     Example:
         >>> print(ops.amax(Tensor([[1, 5], [4, 3]]), 1))
@@ -118,6 +128,18 @@ def max_method(
 ) -> Any:  # fmt: skip
     """The largest elements; along `dim` with their indices, along `axis` without.
 
+    Args:
+        x: any shape.
+        dim: a dimension; unless `keepdims`, `initial` or `where` is given, the result is then a
+            pair: the elements and their Int64 indices.
+        keepdim: whether the reduced dimension stays, with length 1; False by default.
+        axis: a dimension, or several; None, the default, for all.
+        keepdims: another name for `keepdim`.
+        initial: a number with which every result is compared as well; needed with `where`.
+        where: a Bool Tensor; elements where it is False count as `initial`. None, the default, for
+            all.
+        return_indices: whether the result is a pair for `axis` too; False by default.
+
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).max(axis=1))
         [5 4]
@@ -126,13 +148,20 @@ def max_method(
     chosen = first_given(axis, dim)
     keep = bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
-        return max_pair(x, chosen, keep, initial, where)
+        return max_with_indices(x, chosen, keep, initial, where)
     return amax(x, chosen, keep, initial, where)
 
 
 @composite("mint.max(input=x, dim=dim, keepdim=keepdim)")
-def max_of(x, dim=None, keepdim=False):
-    """The largest of all elements; along `dim` with indices; or, given a Tensor, of two.
+def mint_max(x, dim=None, keepdim=False):
+    """The largest of all elements; along `dim` with indices; or the larger of two Tensors.
+
+    Args:
+        x: any shape.
+        dim: a dimension, for a pair of the largest elements along it and their Int64 indices; a
+            Tensor, for the larger of both, element by element; None, the default, for the largest
+            element.
+        keepdim: whether the dimension `dim` stays, with length 1; False by default.
 
     Example:
         >>> print(mint.max(Tensor([1, 5])))
@@ -149,7 +178,12 @@ def max_of(x, dim=None, keepdim=False):
     "ArgMaxWithValue(axis=axis, keep_dims=keepdims)(input=x)",
 )
 def argmax_with_value(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
-    """The indices of the largest elements along one axis, and the elements.
+    """The indices of the largest elements along a dimension, and the elements.
+
+    Args:
+        x: any shape.
+        axis: the dimension, 0 by default.
+        keepdims: whether it stays, with length 1; False by default.
 
     Example:
         >>> print(*ops.ArgMaxWithValue(1)(Tensor([[1, 5], [4, 3]])))
@@ -161,7 +195,12 @@ def argmax_with_value(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
 
 @composite("Tensor.argmax_with_value(x, axis=axis, keep_dims=keepdims)")
 def argmax_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
-    """The largest elements along one axis, and their indices.
+    """The largest elements along a dimension, and their indices.
+
+    Args:
+        x: any shape.
+        axis: the dimension, 0 by default.
+        keepdims: whether it stays, with length 1; False by default.
 
     Example:
         >>> print(*Tensor([[1, 5], [4, 3]]).argmax_with_value(1))
@@ -173,7 +212,9 @@ def argmax_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]
 @composite(
     "ops.min(input=x, axis=axis, keepdims=keepdims, initial=initial, where=where)",
 )
-def min_pair(x, axis=None, keepdims=False, initial=None, where=None) -> tuple[Tensor, Tensor]:
+def min_with_indices(
+    x, axis=None, keepdims=False, initial=None, where=None
+) -> tuple[Tensor, Tensor]:
     """The smallest elements along `axis` and their indices; of all elements, with index 0, if None.
 
     Args:
@@ -198,7 +239,15 @@ def min_pair(x, axis=None, keepdims=False, initial=None, where=None) -> tuple[Te
     "Tensor.amin(x, axis=axis, keepdims=keepdims, initial=initial, where=where)",
 )
 def amin(x, axis=None, keepdims=False, initial=None, where=None):
-    """The smallest elements along `axis`, one or several; equal ones share the gradient.
+    """The smallest elements along some dimensions; equal ones share the gradient.
+
+    Args:
+        x: any shape.
+        axis: a dimension, a tuple of dimensions, or None (the default) for all.
+        keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
+        initial: a number with which every result is compared as well; needed with `where`.
+        where: a Bool Tensor; elements where it is False count as `initial`. None, the default, for
+            all.
 
     Example:
         >>> print(ops.amin(Tensor([[1, 5], [4, 3]]), 1))
@@ -217,6 +266,18 @@ def min_method(
 ) -> Any:  # fmt: skip
     """The smallest elements; along `dim` with their indices, along `axis` without.
 
+    Args:
+        x: any shape.
+        dim: a dimension; unless `keepdims`, `initial` or `where` is given, the result is then a
+            pair: the elements and their Int64 indices.
+        keepdim: whether the reduced dimension stays, with length 1; False by default.
+        axis: a dimension, or several; None, the default, for all.
+        keepdims: another name for `keepdim`.
+        initial: a number with which every result is compared as well; needed with `where`.
+        where: a Bool Tensor; elements where it is False count as `initial`. None, the default, for
+            all.
+        return_indices: whether the result is a pair for `axis` too; False by default.
+
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).min(axis=1))
         [1 3]
@@ -225,13 +286,20 @@ def min_method(
     chosen = first_given(axis, dim)
     keep = bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
-        return min_pair(x, chosen, keep, initial, where)
+        return min_with_indices(x, chosen, keep, initial, where)
     return amin(x, chosen, keep, initial, where)
 
 
 @composite("mint.min(input=x, dim=dim, keepdim=keepdim)")
-def min_of(x, dim=None, keepdim=False):
-    """The smallest of all elements; along `dim` with indices; or, given a Tensor, of two.
+def mint_min(x, dim=None, keepdim=False):
+    """The smallest of all elements; along `dim` with indices; or the smaller of two Tensors.
+
+    Args:
+        x: any shape.
+        dim: a dimension, for a pair of the smallest elements along it and their Int64 indices; a
+            Tensor, for the smaller of both, element by element; None, the default, for the smallest
+            element.
+        keepdim: whether the dimension `dim` stays, with length 1; False by default.
 
     Example:
         >>> print(mint.min(Tensor([1, 5])))
@@ -248,7 +316,12 @@ def min_of(x, dim=None, keepdim=False):
     "ArgMinWithValue(axis=axis, keep_dims=keepdims)(input=x)",
 )
 def argmin_with_value(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
-    """The indices of the smallest elements along one axis, and the elements.
+    """The indices of the smallest elements along a dimension, and the elements.
+
+    Args:
+        x: any shape.
+        axis: the dimension, 0 by default.
+        keepdims: whether it stays, with length 1; False by default.
 
     Example:
         >>> print(*ops.ArgMinWithValue(1)(Tensor([[1, 5], [4, 3]])))
@@ -260,7 +333,12 @@ def argmin_with_value(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
 
 @composite("Tensor.argmin_with_value(x, axis=axis, keep_dims=keepdims)")
 def argmin_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
-    """The smallest elements along one axis, and their indices.
+    """The smallest elements along a dimension, and their indices.
+
+    Args:
+        x: any shape.
+        axis: the dimension, 0 by default.
+        keepdims: whether it stays, with length 1; False by default.
 
     Example:
         >>> print(*Tensor([[1, 5], [4, 3]]).argmin_with_value(1))
@@ -275,7 +353,13 @@ def argmin_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]
     "Argmax(axis=(axis, -1), output_type=(dtype, 'int32'))(input_x=x)",
 )
 def argmax(x, *, axis=None, keepdims=False, dtype="int64"):
-    """The index of the largest element along `axis`, or in x laid flat; the first of equal ones.
+    """The index of the largest element along a dimension; the first of equal ones.
+
+    Args:
+        x: any shape with at least one element.
+        axis: a dimension; None counts through all elements of flattened `x`.
+        keepdims: whether the dimension stays, with length 1; False by default.
+        dtype: the integer type of the result.
 
     Example:
         >>> print(ops.argmax(Tensor([[1, 5], [4, 3]]), 1))
@@ -286,7 +370,14 @@ def argmax(x, *, axis=None, keepdims=False, dtype="int64"):
 
 @composite("Tensor.argmax(x, axis, keepdims=keepdims, dim=dim, keepdim=keepdim)")
 def argmax_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
-    """The index of the largest element along `axis` (also called `dim`).
+    """The index of the largest element along a dimension; the first of equal ones; Int64.
+
+    Args:
+        x: any shape with at least one element.
+        axis: a dimension; None, the default, counts through all elements of flattened `x`.
+        keepdims: whether the dimension stays, with length 1; False by default.
+        dim: another name for `axis`.
+        keepdim: another name for `keepdims`.
 
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).argmax())
@@ -300,7 +391,13 @@ def argmax_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     "Argmin(axis=(axis, -1), output_type=(dtype, 'int32'))(x)",
 )
 def argmin(x, *, axis=None, keepdims=False, dtype="int32"):
-    """The index of the smallest element along `axis`, or in x laid flat; the first of equal ones.
+    """The index of the smallest element along a dimension; the first of equal ones.
+
+    Args:
+        x: any shape with at least one element.
+        axis: a dimension; None counts through all elements of flattened `x`.
+        keepdims: whether the dimension stays, with length 1; False by default.
+        dtype: the integer type of the result.
 
     Example:
         >>> print(ops.argmin(Tensor([[1, 5], [4, 3]]), 1))
@@ -310,8 +407,13 @@ def argmin(x, *, axis=None, keepdims=False, dtype="int32"):
 
 
 @composite("mint.argmin(input=x, dim=axis, keepdim=keepdims)")
-def long_argmin(x, axis=None, keepdims=False):
-    """As `ops.argmin`, but Int64.
+def mint_argmin(x, axis=None, keepdims=False):
+    """The index of the smallest element along a dimension; the first of equal ones; Int64.
+
+    Args:
+        x: any shape with at least one element.
+        axis: a dimension; None, the default, counts through all elements of flattened `x`.
+        keepdims: whether the dimension stays, with length 1; False by default.
 
     Example:
         >>> ms.mint.argmin(Tensor([4, 3])).dtype
@@ -322,7 +424,14 @@ def long_argmin(x, axis=None, keepdims=False):
 
 @composite("Tensor.argmin(x, axis, keepdims=keepdims, dim=dim, keepdim=keepdim)")
 def argmin_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
-    """The index of the smallest element along `axis` (also called `dim`).
+    """The index of the smallest element along a dimension; the first of equal ones; Int32.
+
+    Args:
+        x: any shape with at least one element.
+        axis: a dimension; None, the default, counts through all elements of flattened `x`.
+        keepdims: whether the dimension stays, with length 1; False by default.
+        dim: another name for `axis`.
+        keepdim: another name for `keepdims`.
 
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).argmin())
@@ -336,7 +445,12 @@ def argmin_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     "Tensor.aminmax(x, axis=axis, keepdims=keepdims)",
 )
 def aminmax(x, *, axis=0, keepdims=False) -> tuple[Array, Array]:
-    """The smallest and the largest elements along `axis`.
+    """The smallest and the largest elements along a dimension.
+
+    Args:
+        x: any shape.
+        axis: the dimension, 0 by default; None for all elements.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
 
     Example:
         >>> print(*ops.aminmax(Tensor([[1, 5], [4, 3]])))
@@ -395,7 +509,12 @@ def cummin(x, *, axis) -> tuple[Array, Array]:
 
 @op("ops.median(input=x, axis=axis, keepdims=keepdims)")
 def median(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
-    """The middle element along an axis, the lower of two, and its Int64 index.
+    """The median along a dimension, the lower of the two middle elements, and its Int64 index.
+
+    Args:
+        x: any shape.
+        axis: the dimension, the last one by default.
+        keepdims: whether it stays, with length 1; False by default.
 
     Example:
         >>> print(*ops.median(Tensor([[3, 1, 2]])))
@@ -422,7 +541,14 @@ def median(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
     "mint.median(input=x, dim=(dim, None), keepdim=keepdim)",
 )
 def median_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
-    """The middle element along `axis` (also called `dim`) with its index, or that of all alone.
+    """The median along a dimension and its Int64 index; or the median of all elements alone.
+
+    Args:
+        x: any shape.
+        axis: the dimension; None, the default, for all elements, without an index.
+        keepdims: whether the dimension stays, with length 1; False by default.
+        dim: another name for `axis`.
+        keepdim: another name for `keepdims`.
 
     Example:
         >>> print(mint.median(Tensor([3, 1, 2])))
@@ -432,3 +558,20 @@ def median_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     if chosen is None:
         return median(x.reshape(-1))[0]
     return median(x, chosen, bool(first_given(keepdim, keepdims)))
+
+
+@composite("Tensor.ptp(x, axis=None, keepdims=False)")
+def ptp(x, axis=None, keepdims=False):
+    """The largest element less the smallest one.
+
+    Args:
+        x: any shape.
+        axis: a dimension or a tuple of them; None for all.
+        keepdims: whether these dimensions stay, with length 1.
+
+    Example:
+        >>> print(Tensor([3, 1, 7]).ptp())
+        6
+    """
+    axis = () if axis is None else axis
+    return amax(x, axis, keepdims) - amin(x, axis, keepdims)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements in other arrangements: combinations, choices, differences of sets, and sizes."""
+"""Combinations, permutations, indices of cells, and differences of sets."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.ordering import unique
-from mycel.ops.common import promoted
-from mycel.ops.math.extremes import amax, amin
 
 
 @op("ops.combinations(input=x, r=count, with_replacement=again)")
@@ -64,118 +62,12 @@ def cartesian_prod(inputs):
     return pairings(tuple(given))
 
 
-@composite("ops.numel(input=x)", "Tensor.numel(x)", "Tensor.nelement(x)")
-def numel(x) -> int:
-    """The number of elements, a Python number.
-
-    Example:
-        >>> ops.numel(Tensor([[1, 2], [3, 4]]))
-        4
-    """
-    return x.size
-
-
-@composite("Tensor.ndimension(x)")
-def ndimension(x) -> int:
-    """The number of dimensions.
-
-    Example:
-        >>> Tensor([[1, 2]]).ndimension()
-        2
-    """
-    return x.ndim
-
-
-@composite("ops.is_nonzero(input=x)")
-def is_nonzero(x) -> bool:
-    """Whether the only element is not 0, a Python bool; the value is read.
-
-    Raises:
-        ValueError: x has not one element.
-
-    Example:
-        >>> ops.is_nonzero(Tensor([2.0]))
-        True
-    """
-    return bool(x != 0)
-
-
-@composite("Tensor.ptp(x, axis=None, keepdims=False)")
-def ptp(x, axis=None, keepdims=False):
-    """The largest element less the smallest one.
-
-    Args:
-        x: any shape.
-        axis: a dimension or a tuple of them; None for all.
-        keepdims: whether these dimensions stay, with length 1.
-
-    Example:
-        >>> print(Tensor([3, 1, 7]).ptp())
-        6
-    """
-    axis = () if axis is None else axis
-    return amax(x, axis, keepdims) - amin(x, axis, keepdims)
-
-
-@op("Tensor.sum_to_size(x, *shape)")
-def sum_to_size(x, *, shape):
-    """The sum over dimensions until x has a shape that broadcasts to its own.
-
-    Raises:
-        ValueError: the shape does not broadcast to that of x.
-
-    Example:
-        >>> print(ops.ones((2, 3)).sum_to_size((1, 3)))
-        [[2. 2. 2.]]
-    """
-    extra = x.ndim - len(shape)
-    pairs = zip(shape, x.shape[max(extra, 0) :], strict=False)
-    if extra < 0 or any(wanted not in (1, n) for wanted, n in pairs):
-        raise ValueError(f"{shape} does not broadcast to {x.shape}.")
-    axes = [n for n in range(x.ndim) if n < extra or shape[n - extra] == 1]
-    return jnp.sum(x, tuple(axes), dtype=x.dtype).reshape(shape)
-
-
-@op()
-def element_of_choice(x, *choices, mode):
-    """The element of the choice that x names; see `choose`."""
-    return jnp.choose(x, list(promoted_all(choices)), mode=mode)
-
-
-def promoted_all(tensors):
-    """All in the type they meet in."""
-    tensors = list(tensors)
-    for i in range(1, len(tensors)):
-        tensors[0], tensors[i] = promoted(tensors[0], tensors[i])
-    return [part.astype(tensors[0].dtype) for part in tensors]
-
-
-@composite("Tensor.choose(x, choices, mode='clip')")
-def choose(x, choices, mode="clip"):
-    """At each place the element of the choice that x names there.
-
-    Args:
-        x: integers of any shape: numbers of choices.
-        choices: a sequence of Tensors or numbers that broadcast with `x`.
-        mode: what numbers outside mean: 'clip' takes the first or the last choice, 'wrap' counts on
-            from the other end.
-
-    Example:
-        >>> print(Tensor([0, 1]).choose([Tensor([1, 2]), Tensor([5, 6])]))
-        [1 6]
-    """
-    if mode not in ("clip", "wrap"):
-        raise ValueError(f"mode is 'clip' or 'wrap', not {mode!r}.")
-    parts = [part if isinstance(part, Tensor) else Tensor(part) for part in choices]
-    return element_of_choice(x, tuple(parts), mode)
-
-
 @op(indices=lambda x, *, shape: [Bounds(0, 0, math.prod(shape))])
 def unravelled(x, *, shape):
     """The indices in a shape for places in the flattened form; see `unravel_index`.
 
     Example:
-        >>> from mycel.ops.array.arrangements import unravelled
+        >>> from mycel.ops.array.combinatorics import unravelled
         >>> print(unravelled(Tensor([3]), (2, 3)))
         [[1]
          [0]]
@@ -253,33 +145,6 @@ def invert_permutation(x) -> Any:
     if sorted(numbers) != list(range(len(numbers))):
         raise ValueError(f"0 to {len(numbers) - 1}, each once, are needed, not {numbers}.")
     return tuple(int(n) for n in np.argsort(numbers))
-
-
-@op("CompareAndBitpack()(x, threshold=bound)")
-def compare_and_bitpack(x, bound):
-    """Whether elements are above a bound, eight of the last dimension as bits of a UInt8.
-
-    Raises:
-        ValueError: the last dimension is no multiple of 8.
-
-    Example:
-        >>> print(ops.CompareAndBitpack()(Tensor([0.0] * 7 + [2.0]), Tensor(1.0)))
-        [1]
-    """
-    if not x.ndim or x.shape[-1] % 8:
-        raise ValueError(f"Multiples of 8 are packed, but the shape is {x.shape}.")
-    return jnp.packbits(x > bound.astype(x.dtype), -1)
-
-
-@op("Fills()(x, value)")
-def fills(x, value):
-    """A Tensor of the shape and type of x with one number everywhere.
-
-    Example:
-        >>> print(ops.Fills()(Tensor([1, 2]), 7))
-        [7 7]
-    """
-    return jnp.full_like(x, value.astype(x.dtype))
 
 
 @composite("RaggedRange(Tsplits=dtype)(starts, limits, deltas)")

@@ -21,13 +21,13 @@ from mycel.ops.array.masking import nonzero
 from mycel.ops.array.ordering import argsort, sort, topk
 from mycel.ops.common import as_float, promoted
 from mycel.ops.math.accumulation import cumsum
+from mycel.ops.math.argminmax import cummin
 from mycel.ops.math.comparison import where
-from mycel.ops.math.extremes import cummin
 from mycel.ops.math.lengths import length
 from mycel.ops.math.linear import cdist
 from mycel.ops.math.reduction import count_nonzero
 from mycel.ops.nn.activation import log_softmax, softmax
-from mycel.ops.nn.convolution import padded_conv
+from mycel.ops.nn.convolution import mint_conv
 from mycel.ops.nn.pooling import adaptive_max_pool2d
 from mycel.ops.nn.volumes import adaptive_max_pool_image
 from mycel.ops.spelled.in_place import assigned
@@ -38,7 +38,7 @@ def _whole(x) -> bool:
 
 
 @composite("mint.count_nonzero(input=x, dim=axis)")
-def long_count(x, axis=None):
+def count_nonzero_int64(x, axis=None):
     """As `ops.count_nonzero`, but Int64.
 
     Example:
@@ -49,8 +49,14 @@ def long_count(x, axis=None):
 
 
 @composite("mint.cumsum(input=x, dim=axis, dtype=dtype)")
-def long_cumsum(x, axis, dtype=None):
-    """As `ops.cumsum`, but Int64 of integers unless another `dtype` is given.
+def cumsum_int64(x, axis, dtype=None):
+    """Running sums along an axis; those of integers are Int64.
+
+    Args:
+        x: any shape.
+        axis: the dimension along which elements are added.
+        dtype: the element type of the result; None, the default, for Int64 of integers and
+            booleans, and for that of `x` otherwise.
 
     Example:
         >>> print(mint.cumsum(Tensor([1, 2, 3]), 0))
@@ -60,7 +66,7 @@ def long_cumsum(x, axis, dtype=None):
 
 
 @composite("mint.cummin(input=x, dim=axis)")
-def long_cummin(x, axis) -> tuple[Tensor, Tensor]:
+def cummin_int64(x, axis) -> tuple[Tensor, Tensor]:
     """As `ops.cummin`, but with Int64 indices.
 
     Example:
@@ -72,7 +78,7 @@ def long_cummin(x, axis) -> tuple[Tensor, Tensor]:
 
 
 @composite("mint.trace(input=x)")
-def long_trace(x):
+def trace_int64(x):
     """As `ops.trace`, but Int64 of integers.
 
     Example:
@@ -84,7 +90,14 @@ def long_trace(x):
 
 @composite("mint.where(condition, input=x, other=y)")
 def where_or_nonzero(condition, x=None, y=None) -> Any:
-    """As `ops.where`; of a condition alone, where it holds: one index vector per dimension.
+    """x where the condition holds, y elsewhere; without them, where the condition holds.
+
+    The positions where it holds are a tuple of index vectors, one for each dimension.
+
+    Args:
+        condition: a Bool Tensor; in one of numbers, 0 counts as False.
+        x: a Tensor or a number; the shapes are broadcast. Left out with `y`.
+        y: a Tensor or a number. Left out with `x`.
 
     Raises:
         TypeError: only one of the two is given.
@@ -102,7 +115,13 @@ def where_or_nonzero(condition, x=None, y=None) -> Any:
 
 @op("mint.nn.functional.normalize(input=x, p=order, dim=axis, eps=epsilon)")
 def normalize(x, *, order=2.0, axis=1, epsilon=1e-12):
-    """x divided by its length of order p along `dim`, which is taken to be at least `eps`.
+    """x divided by its p-norm along a dimension.
+
+    Args:
+        x: any shape; integers are taken as Float32.
+        order: the p of the norm, 2 by default.
+        axis: the dimension, or a tuple of several; 1 by default.
+        epsilon: the least value of the norm, 1e-12 by default; it keeps the divisor from 0.
 
     Example:
         >>> print(mint.nn.functional.normalize(Tensor([[3.0, 4.0]])))
@@ -123,7 +142,7 @@ def _dimension(dim, rank):
     "mint.softmax(input=x, dim=dim, dtype=dtype)",
     "mint.nn.functional.softmax(input=x, dim=dim, dtype=dtype)",
 )
-def softmax_along(x, dim=None, dtype=None):
+def mint_softmax(x, dim=None, dtype=None):
     """exp(x), divided by its sum along `dim`; None is the first for 0, 1 and 3 dimensions of x,
     else the second.
 
@@ -141,8 +160,14 @@ def softmax_along(x, dim=None, dtype=None):
     "mint.nn.functional.log_softmax(input=x, dim=dim, dtype=dtype)",
     "mint.special.log_softmax(input=x, dim=dim, dtype=dtype)",
 )
-def log_softmax_along(x, dim=None, dtype=None):
-    """The logarithm of `mint.softmax`, without losing small values.
+def mint_log_softmax(x, dim=None, dtype=None):
+    """The logarithm of softmax along a dimension, computed without underflow.
+
+    Args:
+        x: any shape, real.
+        dim: the dimension along which the softmax adds up to 1; None, the default, for 0 if `x` has
+            0, 1 or 3 dimensions, and for 1 otherwise.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(mint.nn.functional.log_softmax(Tensor([1.0, 1.0]), -1))
@@ -160,7 +185,7 @@ def spread_maxima(x, index, *, lengths):
     """Zeros (…, H, W) with the elements of x at positions counted through H and W.
 
     Example:
-        >>> from mycel.ops.spelled.only_in_mint import spread_maxima
+        >>> from mycel.ops.spelled.mint_variants import spread_maxima
         >>> print(spread_maxima(Tensor([[[[5.0]]]]), Tensor([[[[1]]]]), (1, 2)))
         [[[[0. 5.]]]]
     """
@@ -175,7 +200,7 @@ def spread_maxima(x, index, *, lengths):
     "mint.nn.functional.max_unpool2d(input=x, indices=index, kernel_size=kernel_size,"
     " stride=None, padding=0, output_size=None)"
 )
-def max_unpool_image(x, index, kernel_size, stride=None, padding=0, output_size=None):
+def mint_max_unpool2d(x, index, kernel_size, stride=None, padding=0, output_size=None):
     """Maxima (…, H', W') back at their positions in (…, H, W), zeros elsewhere.
 
     Args:
@@ -211,10 +236,14 @@ def max_unpool_image(x, index, kernel_size, stride=None, padding=0, output_size=
     "mint.nn.functional.adaptive_max_pool2d(input=x, output_size=output_size,"
     " return_indices=positions)",
 )
-def adaptive_max_pool_with_positions(x, output_size, positions=False) -> Any:
-    """The maximum of regions that cover H and W, `output_size` of them; None keeps a length.
+def adaptive_max_pool2d_with_indices(x, output_size, positions=False) -> Any:
+    """The maxima of regions that cover H and W, on request with their positions.
 
-    With `return_indices` also the positions of the maxima, Int64.
+    Args:
+        x: [N, C, H, W] or [C, H, W].
+        output_size: the number of regions along H and W, one number or two; None keeps a length.
+        positions: whether the positions of the maxima, counted through H and W, are given too,
+            Int64; False by default.
 
     Example:
         >>> print(mint.nn.functional.adaptive_max_pool2d(Tensor([[[1.0, 3.0]]]), 1, True)[1])
@@ -228,8 +257,13 @@ def adaptive_max_pool_with_positions(x, output_size, positions=False) -> Any:
 
 
 @op("mint.select(input=x, dim=axis, index=index)")
-def one_slice(x, *, axis, index):
-    """The slice of x at one position of `dim`, without that dimension.
+def select_slice(x, *, axis, index):
+    """The slice of x at one position along a dimension, without that dimension.
+
+    Args:
+        x: at least one dimension.
+        axis: the dimension.
+        index: the position; a negative one counts from the end.
 
     Raises:
         ValueError: a position that is not there.
@@ -246,7 +280,7 @@ def one_slice(x, *, axis, index):
 
 
 @composite("mint.cdist(x1=x, x2=y, p=order, compute_mode=how)")
-def distances(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
+def mint_cdist(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
     """The distances of all rows of x and y: (…, n, k) and (…, m, k) give (…, n, m).
 
     Args:
@@ -267,7 +301,7 @@ def distances(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
 
 
 @composite("mint.sort(input=x, dim=(axis, -1), descending=False, stable=False)")
-def sorted_with_places(x, axis=-1, descending=False, stable=False) -> tuple[Tensor, Tensor]:
+def sort_int64(x, axis=-1, descending=False, stable=False) -> tuple[Tensor, Tensor]:
     """x in order along `dim`, and where each element was, Int64.
 
     Args:
@@ -283,7 +317,7 @@ def sorted_with_places(x, axis=-1, descending=False, stable=False) -> tuple[Tens
 
 
 @composite("mint.argsort(input=x, dim=(axis, -1), descending=False, stable=False)")
-def sorting_places(x, axis=-1, descending=False, stable=False):
+def argsort_int64(x, axis=-1, descending=False, stable=False):
     """Where the elements of x in order are, along `dim`, Int64.
 
     Args:
@@ -298,8 +332,15 @@ def sorting_places(x, axis=-1, descending=False, stable=False):
 
 
 @composite("mint.topk(input=x, k=k, dim=axis, largest=True, sorted=True)")
-def greatest_with_places(x, k, axis=-1, largest=True, sorted=True) -> tuple[Tensor, Tensor]:
-    """The k greatest (or least) elements along `dim`, in order, and where they were, Int64.
+def topk_int64(x, k, axis=-1, largest=True, sorted=True) -> tuple[Tensor, Tensor]:
+    """The k largest elements along a dimension, in order, and their Int64 positions.
+
+    Args:
+        x: any shape.
+        k: how many elements, from 0 to the length of the dimension.
+        axis: the dimension, the last one by default.
+        largest: False takes the smallest.
+        sorted: no effect; the elements always come in order.
 
     Example:
         >>> print(mint.topk(Tensor([3, 1, 2]), 2)[1])
@@ -310,7 +351,7 @@ def greatest_with_places(x, k, axis=-1, largest=True, sorted=True) -> tuple[Tens
 
 
 @op("mint.vdot(input=x, other=y)")
-def conjugate_dot(x, y):
+def vdot(x, y):
     """The sum of products of two vectors, of which the first is conjugated.
 
     Raises:
@@ -328,8 +369,14 @@ def conjugate_dot(x, y):
 
 @op("mint.kthvalue(input=x, k=k, dim=axis, keepdim=keepdims)",
     "Tensor.kthvalue(x, k=k, dim=axis, keepdim=keepdims)")  # fmt: skip
-def kth_smallest(x, *, k, axis=-1, keepdims=False) -> tuple[Array, Array]:
-    """The k-th smallest element along `dim`, counted from 1, and where it was, Int64.
+def kthvalue(x, *, k, axis=-1, keepdims=False) -> tuple[Array, Array]:
+    """The k-th smallest element along a dimension, and its Int64 position.
+
+    Args:
+        x: at least one dimension.
+        k: which element, counted from 1.
+        axis: the dimension, the last one by default.
+        keepdims: whether it stays, with length 1; False by default.
 
     Raises:
         ValueError: k lies outside the dimension.
@@ -348,7 +395,7 @@ def kth_smallest(x, *, k, axis=-1, keepdims=False) -> tuple[Array, Array]:
 
 
 @composite("mint.conv_tbc(input=x, weight=weight, bias=bias, pad=padding)")
-def conv_time_first(x, weight, bias, padding=0):
+def conv_tbc(x, weight, bias, padding=0):
     """Slide kernels along time: (time, batch, channels) to (time', batch, out channels).
 
     Args:
@@ -360,7 +407,7 @@ def conv_time_first(x, weight, bias, padding=0):
         >>> print(mint.conv_tbc(x, weight, ops.ones(1)).reshape(-1))
         [5. 5.]
     """
-    made = padded_conv(x.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, padding)
+    made = mint_conv(x.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, padding)
     return made.permute(2, 0, 1)
 
 
@@ -372,7 +419,7 @@ def _of_channels(vector, x):
 
 
 @op("mint.batch_norm_stats(input=x, eps=epsilon)")
-def channel_statistics(x, *, epsilon) -> tuple[Array, Array]:
+def batch_norm_stats(x, *, epsilon) -> tuple[Array, Array]:
     """The mean of each channel of [N, C, …], and 1 / √(variance + eps).
 
     Example:
@@ -387,7 +434,7 @@ def channel_statistics(x, *, epsilon) -> tuple[Array, Array]:
 
 @op("mint.batch_norm_elemt(input=x, weight=weight, bias=bias, mean=mean, invstd=inverse,"
     " eps=epsilon)")  # fmt: skip
-def normalised_channels(x, weight=None, bias=None, mean=None, inverse=None, *, epsilon=1e-5):
+def batch_norm_elemt(x, weight=None, bias=None, mean=None, inverse=None, *, epsilon=1e-5):
     """(x - mean) · invstd · weight + bias, with a number of each for each channel of [N, C, …].
 
     Args:
@@ -412,7 +459,7 @@ def gathered_statistics(means, inverses, counts, *, epsilon):
     """Mean, 1 / √(variance + eps), unbiased variance of all, from those of several parts.
 
     Example:
-        >>> from mycel.ops.spelled.only_in_mint import gathered_statistics
+        >>> from mycel.ops.spelled.mint_variants import gathered_statistics
         >>> means, inverses = Tensor([[1.0], [3.0]]), Tensor([[1.0], [1.0]])
         >>> print(gathered_statistics(means, inverses, Tensor([2.0, 2.0]), 0.0)[0])
         [2.]
@@ -430,7 +477,7 @@ def gathered_statistics(means, inverses, counts, *, epsilon):
     " running_mean=running_mean, running_var=running_var, momentum=0.1, eps=(epsilon, 1e-5),"
     " counts=counts)"
 )
-def gathered_batch_statistics(
+def batch_norm_gather_stats_with_counts(
     x,
     means,
     inverses,

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Embeddings: rows of a table, looked up by number."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.record.tensor import rebind, resolve
+from mycel.kernel.spell import composite, op
+from mycel.ops.math.distances import shrinking_factors
+
+
+def _rows(position, table):
+    return Bounds(position, 0, table.shape[0], operator="embedding")
+
+
+@op(indices=lambda index, table, **_: [_rows(0, table)])
+def rows_looked_up(index, table, *, empty, by_count):
+    """Rows of a table by number; see `embedding`.
+
+    Example:
+        >>> from mycel.ops.nn.embedding import rows_looked_up
+        >>> print(rows_looked_up(Tensor([1]), Tensor([[1.0], [2.0]]), None, False))
+        [[2.]]
+    """
+    if table.ndim != 2 or index.dtype.kind not in "iu":
+        raise TypeError(
+            f"Integers look up rows of [N, M], not {index.dtype} those of {table.shape}."
+        )
+    return table.at[index.astype(np.int64)].get(mode="clip")
+
+
+@rows_looked_up.reverse
+def _(index, table, output, cotangent, *, empty, by_count):
+    flat = index.reshape(-1).astype(np.int64)
+    parts = cotangent.reshape(-1, table.shape[1])
+    if by_count:
+        counts = jnp.zeros(table.shape[0], table.dtype).at[flat].add(1)
+        parts = parts / counts[flat][:, None]
+    if empty is not None:
+        parts = jnp.where((flat == empty)[:, None], jnp.zeros((), parts.dtype), parts)
+    made = jnp.zeros(table.shape, table.dtype).at[flat].add(parts.astype(table.dtype))
+    return np.zeros(index.shape, jax.dtypes.float0), made
+
+
+@op(indices=lambda table, index, **_: [_rows(1, table)])
+def rows_shortened(table, index, *, p, most):
+    """A table whose rows of these numbers are `most` long at most; see `embedding`.
+
+    Example:
+        >>> from mycel.ops.nn.embedding import rows_shortened
+        >>> print(rows_shortened(Tensor([[2.0], [3.0]]), Tensor([1]), 2.0, 1.0))
+        [[2.]
+         [1.]]
+    """
+    met = jnp.zeros(table.shape[0], bool).at[index.reshape(-1).astype(np.int64)].set(True)
+    shorter = table * shrinking_factors(table, p, most)[:, None]
+    return lax.stop_gradient(jnp.where(met[:, None], shorter, table))
+
+
+@composite(
+    "ops.embedding(input=index, weight=table, padding_idx=None, max_norm=None, norm_type=2.0,"
+    " scale_grad_by_freq=False)",
+    "mint.nn.functional.embedding(input=index, weight=table, padding_idx=None, max_norm=None,"
+    " norm_type=2.0, scale_grad_by_freq=False)",
+)
+def embedding(
+    index, table, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False
+):
+    """A row of a table for each number: (…) to (…, M).
+
+    Args:
+        table: [N, M]; padding_idx: a row that gets no gradient.
+        max_norm: rows that are looked up and longer than this, in the norm `norm_type`, are
+            shortened in the table itself.
+        scale_grad_by_freq: divide the gradient of a row by how often it is looked up.
+
+    Raises:
+        TypeError: numbers that are not integers.
+        ValueError: a padding_idx outside of the table.
+
+    Example:
+        >>> print(ops.embedding(Tensor([2, 0]), Tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])))
+        [[4. 5.]
+         [0. 1.]]
+    """
+    rows = table.shape[0]
+    if padding_idx is not None:
+        if not -rows <= padding_idx < rows:
+            raise ValueError(f"padding_idx is from {-rows} to {rows - 1}, not {padding_idx}.")
+        padding_idx %= rows
+    if max_norm is not None:
+        rebind(table, resolve(rows_shortened(table, index, float(norm_type), float(max_norm))))
+    return rows_looked_up(index, table, padding_idx, bool(scale_grad_by_freq))
+
+
+@op("EmbeddingLookup()(input_params=x, input_indices=index, offset=offset)")
+def embedding_lookup(x, index, *, offset):
+    """Rows of a table of which only a part is here.
+
+    Args:
+        x: the rows that are here, [R, D] or [R].
+        index: integers of any shape: numbers of rows in the whole table; what is not here gives
+            zeros.
+        offset: the number of the first row of `x` in the whole table.
+
+    Raises:
+        TypeError: the numbers are not integers.
+        ValueError: a table of more than two dimensions.
+
+    Example:
+        >>> print(ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 9]), 3))
+        [[2.]
+         [0.]]
+    """
+    if x.ndim not in (1, 2):
+        raise ValueError(f"The table of EmbeddingLookup has one or two dimensions, not {x.shape}.")
+    if index.dtype.kind not in "iu":
+        raise TypeError(f"Rows are looked up by integers, not by {index.dtype}.")
+    place = index.astype(np.int64) - offset
+    there = (place >= 0) & (place < x.shape[0])
+    found = x[jnp.where(there, place, 0)]
+    shape = (*there.shape, *[1] * (x.ndim - 1))
+    return jnp.where(there.reshape(shape), found, jnp.zeros((), x.dtype))

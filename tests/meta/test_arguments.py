@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators with three parameters or more say in their docstrings what each of them is."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import re
+
+import mycel as ms
+from mycel.kernel.spell import Primitive
+
+SPACES = ("ops", "mint", "mint.nn.functional", "mint.linalg", "mint.special", "Tensor")
+MANY = 3
+ENTRY = re.compile(r"    (\*{0,2}\w+(?:, \*{0,2}\w+)*): \S")
+
+# Names without `Args:`. The list may only become shorter.
+IN_PLACE = """
+add sub div addmm clamp masked_fill masked_scatter index_add index_copy index_fill index_put
+scatter_add
+"""
+UPDATES = """
+Adam AdamNoUpdateParam AdamWeightDecay FusedCastAdamWeightDecay FusedWeightScaleApplyMomentum
+ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdamWithAmsgrad
+ApplyAdamWithAmsgradV2 ApplyAddSign ApplyCenteredRMSProp ApplyFtrl ApplyGradientDescent
+ApplyKerasMomentum ApplyMomentum ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent
+ApplyRMSProp FusedSparseAdam FusedSparseFtrl FusedSparseLazyAdam FusedSparseProximalAdagrad
+SparseApplyAdadelta SparseApplyAdagrad SparseApplyAdagradV2 SparseApplyFtrl
+SparseApplyProximalAdagrad SparseApplyRMSProp
+"""
+WITHOUT = {
+    *(f"Tensor.{name}_" for name in IN_PLACE.split()),
+    *(f"ops.{name}" for name in UPDATES.split()),
+}
+
+
+def parameters(function) -> list[str]:
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return []
+    return [name for name in names if name != "self"]
+
+
+def operators():
+    """Each public name that is called with three parameters or more, and these.
+
+    A Primitive class is created with some of them and called with the others.
+    """
+    for space in SPACES:
+        holder = operator.attrgetter(space)(ms)
+        for name in dir(holder):
+            found = getattr(holder, name, None) if not name.startswith("_") else None
+            if not callable(found) or inspect.ismodule(found):
+                continue
+            if not inspect.isclass(found):
+                taken = parameters(found)
+            elif issubclass(found, Primitive) and found is not Primitive:
+                taken = [*parameters(found), *parameters(found.__call__)]
+            else:
+                continue
+            if len(taken) >= MANY:
+                yield f"{space}.{name}", found, taken
+
+
+def explained(text: str) -> list[str]:
+    """The names that stand in front of the entries of `Args:`."""
+    names = []
+    for line in text.partition("Args:\n")[2].splitlines():
+        if line and not line.startswith(" "):
+            break
+        entry = ENTRY.match(line)
+        names += [name.strip("* ") for name in entry[1].split(",")] if entry else []
+    return names
+
+
+OPERATORS = list(operators())
+
+
+def test_there_are_hundreds_of_them():
+    assert len(OPERATORS) > 800
+
+
+def test_each_has_its_arguments_explained():
+    lacking = {name for name, found, _ in OPERATORS if "Args:" not in inspect.getdoc(found)}
+    assert lacking == WITHOUT
