@@ -17,6 +17,7 @@ from mycel.numpy import arithmetic as arithmetic
 from mycel.numpy import choosing as choosing
 from mycel.numpy import convert as convert
 from mycel.numpy import creation as creation
+from mycel.numpy import declare as declare
 from mycel.numpy import differences as differences
 from mycel.numpy import dtypes as dtypes
 from mycel.numpy import elementwise as elementwise

@@ -135,25 +135,41 @@ class Writer:
         return self.constant(self.definition.defaults[name])
 
     def make(self, name: str, source: str) -> Callable:
-        """Compile the source, with a line that says where it is defined; its lines are kept for
-        tracebacks."""
-        header, _, rest = source.partition("\n")
-        source = f"{header}\n    # defined at {defined_at(self.definition.function)}\n{rest}"
-        filename = f"<mycel {self.definition.name} as {name}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-        exec(compile(source, filename, "exec"), self.globals)
-        made = self.globals[name.rpartition(".")[2]]
-        made.__doc__ = documentation(self.definition)  # type: ignore[attr-defined]
-        return made  # type: ignore[return-value]
+        """What the source makes, documented as the definition is."""
+        title = f"{self.definition.name} as {name}"
+        made = compiled(name, source, self.globals, title, defined_at(self.definition.function))
+        made.__doc__ = documentation(self.definition)
+        return made
+
+
+def compiled(name: str, source: str, names: dict[str, object], title: str, place: str) -> Callable:
+    """The function or class that a source defines, with a line that says where it comes from; its
+    lines are kept for tracebacks.
+
+    Args:
+        names: its globals.
+        title: what stands for a file name in tracebacks.
+        place: file and line of the declaration.
+    """
+    header, _, rest = source.partition("\n")
+    source = f"{header}\n    # defined at {place}\n{rest}"
+    filename = f"<mycel {title}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(compile(source, filename, "exec"), names)
+    return names[name]  # type: ignore[return-value]
 
 
 def defined_at(function) -> str:
-    """File and line of a definition; a file of ours from the package on."""
+    """File and line of a definition."""
     code = inspect.unwrap(function).__code__
-    file = code.co_filename
+    return place_of(code.co_filename, code.co_firstlineno)
+
+
+def place_of(file: str, line: int) -> str:
+    """A file and a line; a file of ours from the package on."""
     if file.startswith(PACKAGE):
         file = f"mycel/{file.removeprefix(PACKAGE)}"
-    return f"{file}:{code.co_firstlineno}"
+    return f"{file}:{line}"
 
 
 def documentation(definition: Definition) -> str | None:
