@@ -65,9 +65,8 @@ def each(take: Callable) -> Callable:
 
 
 def _written(spelling: str, operator, take, taken: str, arrays: int, text: tuple) -> Callable:
-    namespace, name, called, _ = parse(spelling, {})
-    assert called is not None
-    parameters = [argument.public for argument in called]
+    parsed = parse(spelling, {})
+    parameters = [argument.public for argument in parsed.called or ()]
     settings = [parameter for parameter in parameters[arrays:] if parameter != "dtype"]
     result = f"operator({', '.join([taken.format(*parameters), *settings])})"
     if "dtype" in parameters:
@@ -75,10 +74,10 @@ def _written(spelling: str, operator, take, taken: str, arrays: int, text: tuple
     row = sys._getframe(2)
     place = place_of(row.f_code.co_filename, row.f_lineno)
     names = {"operator": operator, "take": take, "in_type": in_type}
-    source = f"def {spelling.removeprefix(f'{namespace}.')}:\n    return {result}\n"
-    made = compiled(name, source, names, spelling.partition("(")[0], place)
+    source = f"def {spelling.removeprefix(f'{parsed.namespace}.')}:\n    return {result}\n"
+    made = compiled(parsed.name, source, names, spelling.partition("(")[0], place)
     made.__module__ = row.f_globals["__name__"]
-    made.__doc__ = _documentation(namespace, *text)
+    made.__doc__ = _documentation(parsed.namespace, *text)
     return made
 
 

@@ -56,8 +56,8 @@ from mycel.ops.math.extremes import (
     argmax, cummax, long_argmin as argmin, max_of as max, median_method as median, min_of as min,
 )
 from mycel.ops.math.linear import (
-    addbmm, addmm, addmv, baddbmm, batch_mat_mul as bmm, cross, einsum, inner, matmul, mm, mv,
-    outer, vector_dot as dot,
+    addbmm, addmm, addmv, addr as addr_, baddbmm, batch_mat_mul as bmm, cross, einsum, inner,
+    matmul, mm, mv, outer, vector_dot as dot,
 )
 from mycel.ops.math.powers import (
     exp, exp2, expm1, float_power, log, log10, log1p, log2, logaddexp, logaddexp2, raised as pow,
@@ -89,9 +89,6 @@ from mycel.ops.nn.convolution import (
 from mycel.ops.random.drawing import (
     bernoulli_of as bernoulli, multinomial_of as multinomial, normal_of as normal, rand, rand_like,
     randint_like_of as randint_like, randint_of as randint, randn, randn_like, randperm,
-)
-from mycel.ops.spelled.in_place import (
-    addr_in_place as addr_,
 )
 from mycel.ops.spelled.only_in_mint import (
     channel_statistics as batch_norm_stats, conjugate_dot as vdot, conv_time_first as conv_tbc,

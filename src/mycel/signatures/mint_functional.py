@@ -15,8 +15,8 @@ from mycel.ops.math.linear import (
 )
 from mycel.ops.nn.activation import (
     elu, elu as elu_, gelu, glu, hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh as
-    hardtanh_, leaky_relu, logsigmoid, mish, prelu, relu, relu6, selu, sigmoid, silu, softplus,
-    softshrink, tanh, threshold, threshold as threshold_,
+    hardtanh_, leaky_relu, logsigmoid, mish, prelu, relu, relu as relu_, relu6, selu, sigmoid,
+    sigmoid as sigmoid_, silu, softplus, softshrink, tanh, threshold, threshold as threshold_,
 )
 from mycel.ops.nn.convolution import (
     padded_conv as conv1d, padded_conv as conv2d, padded_conv as conv3d,
@@ -53,8 +53,7 @@ from mycel.ops.nn.volumes import (
     adaptive_avg_pool3d, adaptive_max_pool_line as adaptive_max_pool1d, avg_pool3d,
 )
 from mycel.ops.spelled.in_place import (
-    dropout_of as dropout, dropout_of_channels as dropout2d, relu_in_place as relu_,
-    sigmoid_in_place as sigmoid_,
+    dropout_of as dropout, dropout_of_channels as dropout2d,
 )
 from mycel.ops.spelled.only_in_mint import (
     adaptive_max_pool_with_positions as adaptive_max_pool2d, log_softmax_along as log_softmax,
