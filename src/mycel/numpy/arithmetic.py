@@ -3,35 +3,88 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from mycel import ops
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import float32, int64
 from mycel.kernel.record.tensor import Tensor
-from mycel.numpy.convert import as_angle, as_tensor, in_type, meeting_type, operands
+from mycel.numpy.convert import (
+    as_angle,
+    as_float32,
+    as_tensor,
+    in_type,
+    meeting_type,
+    operands,
+)
+from mycel.numpy.declare import binary, each, unary
 from mycel.ops.math.arithmetic import real_div
 
 # Beside one of these a quotient keeps the type the operands meet in; all others give Float32.
 _QUOTIENT = {"float16", "bfloat16", "float32", "complex64", "complex128"}
 
 
-def add(x1, x2, dtype=None):
-    """The sum.
-
-    Example:
-        >>> print(ms.numpy.add(Tensor([1, 2]), Tensor([3, 4])))
-        [4 6]
-    """
-    return in_type(ops.add(*operands(x1, x2)), dtype)
+def _left_over(operator, x1, x2):
+    """What a division leaves; nothing of integers that are divided by zero."""
+    made = operator(x1, x2)
+    return made if made.dtype.is_inexact else ops.where(ops.equal(x2, 0), 0, made)
 
 
-def subtract(x1, x2, dtype=None):
-    """The difference.
+def _of_integers(operator, x1, x2):
+    """In the type that the operands meet in; real numbers count as the whole numbers they are."""
+    meeting = meeting_type(x1, x2)
+    if meeting.is_inexact or meeting.name == "bool":
+        x1, x2 = ops.cast(x1, int64), ops.cast(x2, int64)
+    return ops.cast(operator(x1, x2), meeting)
 
-    Example:
-        >>> print(ms.numpy.subtract(Tensor([1, 2]), Tensor([3, 5])))
-        [-2 -3]
-    """
-    return in_type(ops.sub(*operands(x1, x2)), dtype)
+
+# fmt: off
+add = binary("numpy.add(x1, x2, dtype=None)", ops.add, "The sum.",
+    "add(Tensor([1, 2]), Tensor([3, 4]))", "[4 6]")
+subtract = binary("numpy.subtract(x1, x2, dtype=None)", ops.sub, "The difference.",
+    "subtract(Tensor([1, 2]), Tensor([3, 5]))", "[-2 -3]")
+floor_divide = binary("numpy.floor_divide(x1, x2, dtype=None)", ops.floor_divide,
+    "The largest whole number not above the quotient.",
+    "floor_divide(Tensor([7, -7]), Tensor([2, 2]))", "[ 3 -4]")
+remainder = binary("numpy.remainder(x1, x2, dtype=None)", partial(_left_over, ops.remainder),
+    "What is left after whole multiples of x2, with its sign; 0 for an integer x2 of 0.",
+    "remainder(Tensor([7, -7]), Tensor([3, 3]))", "[1 2]")
+mod = remainder
+fmod = binary("numpy.fmod(x1, x2, dtype=None)", partial(_left_over, ops.fmod),
+    "What is left after whole multiples of x2, with the sign of x1; 0 for an integer x2 of 0.",
+    "fmod(Tensor([7, -7]), Tensor([3, 3]))", "[ 1 -1]")
+power = binary("numpy.power(x1, x2, dtype=None)", ops.pow, "x1 to the power x2.",
+    "power(Tensor([2, 3]), Tensor([3, 2]))", "[8 9]")
+float_power = binary("numpy.float_power(x1, x2, dtype=None)", ops.pow,
+    "x1 to the power x2, Float32.",
+    "float_power(Tensor([2, 3]), Tensor([3, 2]))", "[8. 9.]", each(as_float32))
+heaviside = binary("numpy.heaviside(x1, x2, dtype=None)", ops.heaviside,
+    "0 where x1 is negative, 1 where it is positive, x2 where it is zero.",
+    "heaviside(Tensor([-1.0, 0.0, 1.0]), Tensor([0.5, 0.5, 0.5]))", "[0.  0.5 1. ]")
+arctan2 = binary("numpy.arctan2(x1, x2, dtype=None)", ops.atan2, "The angle of the point (x2, x1).",
+    "arctan2(Tensor([0.0]), Tensor([1.0]))", "[0.]", each(as_angle))
+logaddexp = binary("numpy.logaddexp(x1, x2, dtype=None)", ops.logaddexp,
+    "The logarithm of the sum of the exponentials, without overflow.",
+    "logaddexp(Tensor([1000.0]), Tensor([1000.0]))", "[1000.6932]")
+logaddexp2 = binary("numpy.logaddexp2(x1, x2, dtype=None)", ops.logaddexp2,
+    "The logarithm to base 2 of the sum of the powers of 2, without overflow.",
+    "logaddexp2(Tensor([1000.0]), Tensor([1000.0]))", "[1001.]")
+gcd = binary("numpy.gcd(x1, x2, dtype=None)", partial(_of_integers, ops.gcd),
+    "The greatest common divisor.",
+    "gcd(Tensor([12, 7]), Tensor([18, 5]))", "[6 1]", each(as_tensor))
+lcm = binary("numpy.lcm(x1, x2, dtype=None)", partial(_of_integers, ops.lcm),
+    "The least common multiple.",
+    "lcm(Tensor([4, 7]), Tensor([6, 5]))", "[12 35]", each(as_tensor))
+bitwise_and = binary("numpy.bitwise_and(x1, x2, dtype=None)", ops.bitwise_and,
+    "The bits that both have.", "bitwise_and(Tensor([6, 1]), Tensor([5, 3]))", "[4 1]")
+bitwise_or = binary("numpy.bitwise_or(x1, x2, dtype=None)", ops.bitwise_or,
+    "The bits that either has.", "bitwise_or(Tensor([6, 1]), Tensor([5, 3]))", "[7 3]")
+bitwise_xor = binary("numpy.bitwise_xor(x1, x2, dtype=None)", ops.bitwise_xor,
+    "The bits that one of them has.", "bitwise_xor(Tensor([6, 1]), Tensor([5, 3]))", "[3 2]")
+invert = unary("numpy.invert(x, dtype=None)", ops.invert, "All bits turned round.",
+    "invert(Tensor([0, 5]))", "[-1 -6]")
+bitwise_not = invert
+# fmt: on
 
 
 def multiply(x1, x2, dtype=None):
@@ -67,45 +120,6 @@ def divide(x1, x2, dtype=None):
 true_divide = divide
 
 
-def floor_divide(x1, x2, dtype=None):
-    """The largest whole number not above the quotient.
-
-    Example:
-        >>> print(ms.numpy.floor_divide(Tensor([7, -7]), Tensor([2, 2])))
-        [ 3 -4]
-    """
-    return in_type(ops.floor_divide(*operands(x1, x2)), dtype)
-
-
-def remainder(x1, x2, dtype=None):
-    """What is left after whole multiples of x2, with its sign; 0 for an integer x2 of 0.
-
-    Example:
-        >>> print(ms.numpy.remainder(Tensor([7, -7]), Tensor([3, 3])))
-        [1 2]
-    """
-    return in_type(_left_over(ops.remainder, x1, x2), dtype)
-
-
-mod = remainder
-
-
-def fmod(x1, x2, dtype=None):
-    """What is left after whole multiples of x2, with the sign of x1; 0 for an integer x2 of 0.
-
-    Example:
-        >>> print(ms.numpy.fmod(Tensor([7, -7]), Tensor([3, 3])))
-        [ 1 -1]
-    """
-    return in_type(_left_over(ops.fmod, x1, x2), dtype)
-
-
-def _left_over(operator, x1, x2):
-    x1, x2 = operands(x1, x2)
-    made = operator(x1, x2)
-    return made if made.dtype.is_inexact else ops.where(ops.equal(x2, 0), 0, made)
-
-
 def divmod(x1, x2, dtype=None) -> tuple[Tensor, Tensor]:
     """The quotient rounded down, and the remainder.
 
@@ -114,27 +128,6 @@ def divmod(x1, x2, dtype=None) -> tuple[Tensor, Tensor]:
         [ 2 -3] [1 2]
     """
     return floor_divide(x1, x2, dtype), remainder(x1, x2, dtype)
-
-
-def power(x1, x2, dtype=None):
-    """x1 to the power x2.
-
-    Example:
-        >>> print(ms.numpy.power(Tensor([2, 3]), Tensor([3, 2])))
-        [8 9]
-    """
-    return in_type(ops.pow(*operands(x1, x2)), dtype)
-
-
-def float_power(x1, x2, dtype=None):
-    """x1 to the power x2, Float32.
-
-    Example:
-        >>> print(ms.numpy.float_power(Tensor([2, 3]), Tensor([3, 2])))
-        [8. 9.]
-    """
-    x1, x2 = (ops.cast(as_tensor(x, "An operand"), float32) for x in (x1, x2))
-    return in_type(ops.pow(x1, x2), dtype)
 
 
 def maximum(x1, x2, dtype=None):
@@ -199,26 +192,6 @@ def hypot(x1, x2, dtype=None):
     return in_type(ops.hypot(ops.cast(x1, wanted), ops.cast(x2, wanted)), dtype)
 
 
-def heaviside(x1, x2, dtype=None):
-    """0 where x1 is negative, 1 where it is positive, x2 where it is zero.
-
-    Example:
-        >>> print(ms.numpy.heaviside(Tensor([-1.0, 0.0, 1.0]), Tensor([0.5, 0.5, 0.5])))
-        [0.  0.5 1. ]
-    """
-    return in_type(ops.heaviside(*operands(x1, x2)), dtype)
-
-
-def arctan2(x1, x2, dtype=None):
-    """The angle of the point (x2, x1).
-
-    Example:
-        >>> print(ms.numpy.arctan2(Tensor([0.0]), Tensor([1.0])))
-        [0.]
-    """
-    return in_type(ops.atan2(as_angle(x1), as_angle(x2)), dtype)
-
-
 def copysign(x1, x2, dtype=None):
     """The size of x1 with the sign of x2, in the type of x1.
 
@@ -231,95 +204,3 @@ def copysign(x1, x2, dtype=None):
         raise errors.wrong(TypeError, "x1 and x2", "numbers", "Bool")
     size = ops.abs(x1)
     return in_type(ops.where(ops.less(x2, 0), ops.neg(size), size), dtype)
-
-
-def logaddexp(x1, x2, dtype=None):
-    """The logarithm of the sum of the exponentials, without overflow.
-
-    Example:
-        >>> print(ms.numpy.logaddexp(Tensor([1000.0]), Tensor([1000.0])))
-        [1000.6932]
-    """
-    return in_type(ops.logaddexp(*operands(x1, x2)), dtype)
-
-
-def logaddexp2(x1, x2, dtype=None):
-    """The logarithm to base 2 of the sum of the powers of 2, without overflow.
-
-    Example:
-        >>> print(ms.numpy.logaddexp2(Tensor([1000.0]), Tensor([1000.0])))
-        [1001.]
-    """
-    return in_type(ops.logaddexp2(*operands(x1, x2)), dtype)
-
-
-def gcd(x1, x2, dtype=None):
-    """The greatest common divisor.
-
-    Example:
-        >>> print(ms.numpy.gcd(Tensor([12, 7]), Tensor([18, 5])))
-        [6 1]
-    """
-    return _divisors(ops.gcd, x1, x2, dtype)
-
-
-def lcm(x1, x2, dtype=None):
-    """The least common multiple.
-
-    Example:
-        >>> print(ms.numpy.lcm(Tensor([4, 7]), Tensor([6, 5])))
-        [12 35]
-    """
-    return _divisors(ops.lcm, x1, x2, dtype)
-
-
-def _divisors(operator, x1, x2, dtype):
-    x1, x2 = (as_tensor(x, "An operand") for x in (x1, x2))
-    meeting = meeting_type(x1, x2)
-    if meeting.is_inexact or meeting.name == "bool":
-        # Real numbers count as the whole numbers they are.
-        x1, x2 = ops.cast(x1, int64), ops.cast(x2, int64)
-    return in_type(ops.cast(operator(x1, x2), meeting), dtype)
-
-
-def bitwise_and(x1, x2, dtype=None):
-    """The bits that both have.
-
-    Example:
-        >>> print(ms.numpy.bitwise_and(Tensor([6, 1]), Tensor([5, 3])))
-        [4 1]
-    """
-    return in_type(ops.bitwise_and(*operands(x1, x2)), dtype)
-
-
-def bitwise_or(x1, x2, dtype=None):
-    """The bits that either has.
-
-    Example:
-        >>> print(ms.numpy.bitwise_or(Tensor([6, 1]), Tensor([5, 3])))
-        [7 3]
-    """
-    return in_type(ops.bitwise_or(*operands(x1, x2)), dtype)
-
-
-def bitwise_xor(x1, x2, dtype=None):
-    """The bits that one of them has.
-
-    Example:
-        >>> print(ms.numpy.bitwise_xor(Tensor([6, 1]), Tensor([5, 3])))
-        [3 2]
-    """
-    return in_type(ops.bitwise_xor(*operands(x1, x2)), dtype)
-
-
-def invert(x, dtype=None):
-    """All bits turned round.
-
-    Example:
-        >>> print(ms.numpy.invert(Tensor([0, 5])))
-        [-1 -6]
-    """
-    return in_type(ops.invert(as_tensor(x, "x")), dtype)
-
-
-bitwise_not = invert

@@ -115,14 +115,20 @@ def meeting_type(*tensors) -> DType:
     return found
 
 
-def as_real(x: Tensor) -> Tensor:
+def as_float32(x, name: str = "x") -> Tensor:
+    """Everything as Float32."""
+    return ops.cast(as_tensor(x, name), float32)
+
+
+def as_real(x, name: str = "x") -> Tensor:
     """Integers and booleans as Float32; real and complex numbers as they are."""
+    x = as_tensor(x, name)
     return x if x.dtype.is_inexact else ops.cast(x, float32)
 
 
-def as_angle(x) -> Tensor:
+def as_angle(x, name: str = "x") -> Tensor:
     """What sine and its like take: Bool and integers of one byte as Float16, longer as Float32."""
-    x = as_tensor(x, "x")
+    x = as_tensor(x, name)
     if x.dtype.is_inexact:
         return x
     return ops.cast(x, float16 if x.dtype.itemsize == 1 else float32)

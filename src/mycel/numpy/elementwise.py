@@ -10,41 +10,89 @@ from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import float32, int64
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import op
-from mycel.numpy.convert import as_angle, as_real, as_tensor, in_type, meeting_of
+from mycel.numpy.convert import as_angle, as_float32, as_real, as_tensor, in_type, meeting_of
+from mycel.numpy.declare import unary
 from mycel.ops.math.arithmetic import real_div
 
 
-def abs(x, dtype=None):
-    """The distance from zero.
-
-    Example:
-        >>> print(ms.numpy.abs(Tensor([1, -2])))
-        [1 2]
-    """
-    return in_type(ops.abs(as_tensor(x, "x")), dtype)
+@op()
+def cube_root(x):
+    """The number whose third power is x."""
+    return jnp.cbrt(x)
 
 
+def _as_float(x, name: str) -> Tensor:
+    """Of at least Float32."""
+    x = as_tensor(x, name)
+    return ops.cast(x, meeting_of(x.dtype, float32))
+
+
+# fmt: off
+abs = unary("numpy.abs(x, dtype=None)", ops.abs, "The distance from zero.",
+    "abs(Tensor([1, -2]))", "[1 2]")
 absolute = fabs = abs
-
-
-def negative(a, dtype=None):
-    """The number with the other sign.
-
-    Example:
-        >>> print(ms.numpy.negative(Tensor([1, -2])))
-        [-1  2]
-    """
-    return in_type(ops.neg(as_tensor(a, "a")), dtype)
-
-
-def positive(a, dtype=None):
-    """The number itself.
-
-    Example:
-        >>> print(ms.numpy.positive(Tensor([1, -2])))
-        [ 1 -2]
-    """
-    return in_type(ops.identity(as_tensor(a, "a")), dtype)
+negative = unary("numpy.negative(a, dtype=None)", ops.neg, "The number with the other sign.",
+    "negative(Tensor([1, -2]))", "[-1  2]")
+positive = unary("numpy.positive(a, dtype=None)", ops.identity, "The number itself.",
+    "positive(Tensor([1, -2]))", "[ 1 -2]")
+square = unary("numpy.square(x, dtype=None)", ops.square, "A number times itself.",
+    "square(Tensor([1, -2]))", "[1 4]")
+sqrt = unary("numpy.sqrt(x, dtype=None)", ops.sqrt, "The square root; integers give Float32.",
+    "sqrt(Tensor([1, 4]))", "[1. 2.]")
+cbrt = unary("numpy.cbrt(x, dtype=None)", cube_root,
+    "The cube root; of all but Float64 in Float32.",
+    "cbrt(Tensor([8.0, -27.0]))", "[ 2. -3.]", _as_float)
+exp = unary("numpy.exp(x, dtype=None)", ops.exp, "e to the power of a number.",
+    "exp(Tensor([0.0, 1.0]))", "[1.        2.7182817]")
+expm1 = unary("numpy.expm1(x, dtype=None)", ops.expm1,
+    "e to the power of a number, less 1; exact near 0.", "expm1(Tensor([0.0]))", "[0.]")
+log = unary("numpy.log(x, dtype=None)", ops.log, "The natural logarithm.",
+    "log(Tensor([1.0]))", "[0.]")
+log2 = unary("numpy.log2(x, dtype=None)", ops.log2, "The logarithm to base 2.",
+    "log2(Tensor([8.0]))", "[3.]")
+log10 = unary("numpy.log10(x, dtype=None)", ops.log10, "The logarithm to base 10.",
+    "log10(Tensor([100.0]))", "[2.]")
+log1p = unary("numpy.log1p(x, dtype=None)", ops.log1p,
+    "The natural logarithm of a number plus 1; exact near 0.", "log1p(Tensor([0.0]))", "[0.]")
+floor = unary("numpy.floor(x, dtype=None)", ops.floor,
+    "The largest whole number that is not above.", "floor(Tensor([1.5, -1.5]))", "[ 1. -2.]")
+ceil = unary("numpy.ceil(x, dtype=None)", ops.ceil,
+    "The smallest whole number that is not below, Float32.",
+    "ceil(Tensor([1.5, -1.5]))", "[ 2. -1.]", as_float32)
+rint = unary("numpy.rint(x, dtype=None)", ops.round,
+    "The nearest whole number; halves go to the even neighbour.",
+    "rint(Tensor([0.5, 1.5]))", "[0. 2.]")
+deg2rad = unary("numpy.deg2rad(x, dtype=None)", ops.deg2rad,
+    "Degrees as radians; integers give Float32.",
+    "deg2rad(Tensor([180.0]))", "[3.1415927]", as_real)
+radians = deg2rad
+rad2deg = unary("numpy.rad2deg(x, dtype=None)", ops.rad2deg,
+    "Radians as degrees; integers give Float32.", "rad2deg(Tensor([0.0]))", "[0.]", as_real)
+sin = unary("numpy.sin(x, dtype=None)", ops.sin, "The sine of an angle.",
+    "sin(Tensor([0.0]))", "[0.]", as_angle)
+cos = unary("numpy.cos(x, dtype=None)", ops.cos, "The cosine of an angle.",
+    "cos(Tensor([0.0]))", "[1.]", as_angle)
+tan = unary("numpy.tan(x, dtype=None)", ops.tan, "The tangent of an angle.",
+    "tan(Tensor([0.0]))", "[0.]", as_angle)
+arcsin = unary("numpy.arcsin(x, dtype=None)", ops.asin, "The angle of a sine.",
+    "arcsin(Tensor([0.0]))", "[0.]", as_angle)
+arccos = unary("numpy.arccos(input, dtype=None)", ops.acos, "The angle of a cosine.",
+    "arccos(Tensor([1.0]))", "[0.]", as_angle)
+arctan = unary("numpy.arctan(x, dtype=None)", ops.atan, "The angle of a tangent.",
+    "arctan(Tensor([0.0]))", "[0.]", as_angle)
+sinh = unary("numpy.sinh(x, dtype=None)", ops.sinh, "The hyperbolic sine.",
+    "sinh(Tensor([0.0]))", "[0.]", as_angle)
+cosh = unary("numpy.cosh(x, dtype=None)", ops.cosh, "The hyperbolic cosine.",
+    "cosh(Tensor([0.0]))", "[1.]", as_angle)
+tanh = unary("numpy.tanh(x, dtype=None)", ops.tanh, "The hyperbolic tangent.",
+    "tanh(Tensor([0.0]))", "[0.]", as_angle)
+arcsinh = unary("numpy.arcsinh(x, dtype=None)", ops.asinh, "The inverse of the hyperbolic sine.",
+    "arcsinh(Tensor([0.0]))", "[0.]", as_angle)
+arccosh = unary("numpy.arccosh(x, dtype=None)", ops.acosh, "The inverse of the hyperbolic cosine.",
+    "arccosh(Tensor([1.0]))", "[0.]", as_angle)
+arctanh = unary("numpy.arctanh(x, dtype=None)", ops.atanh, "The inverse of the hyperbolic tangent.",
+    "arctanh(Tensor([0.0]))", "[0.]", as_angle)
+# fmt: on
 
 
 def sign(x, dtype=None):
@@ -72,104 +120,6 @@ def reciprocal(x, dtype=None):
     return in_type(real_div(1, whole), dtype)
 
 
-def square(x, dtype=None):
-    """A number times itself.
-
-    Example:
-        >>> print(ms.numpy.square(Tensor([1, -2])))
-        [1 4]
-    """
-    return in_type(ops.square(as_tensor(x, "x")), dtype)
-
-
-def sqrt(x, dtype=None):
-    """The square root; integers give Float32.
-
-    Example:
-        >>> print(ms.numpy.sqrt(Tensor([1, 4])))
-        [1. 2.]
-    """
-    return in_type(ops.sqrt(as_tensor(x, "x")), dtype)
-
-
-@op()
-def cube_root(x):
-    """The number whose third power is x."""
-    return jnp.cbrt(x)
-
-
-def cbrt(x, dtype=None):
-    """The cube root; of all but Float64 in Float32.
-
-    Example:
-        >>> print(ms.numpy.cbrt(Tensor([8.0, -27.0])))
-        [ 2. -3.]
-    """
-    x = as_tensor(x, "x")
-    made = cube_root(ops.cast(x, meeting_of(x.dtype, float32)))
-    return in_type(made, dtype)
-
-
-def exp(x, dtype=None):
-    """e to the power of a number.
-
-    Example:
-        >>> print(ms.numpy.exp(Tensor([0.0, 1.0])))
-        [1.        2.7182817]
-    """
-    return in_type(ops.exp(as_tensor(x, "x")), dtype)
-
-
-def expm1(x, dtype=None):
-    """e to the power of a number, less 1; exact near 0.
-
-    Example:
-        >>> print(ms.numpy.expm1(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.expm1(as_tensor(x, "x")), dtype)
-
-
-def log(x, dtype=None):
-    """The natural logarithm.
-
-    Example:
-        >>> print(ms.numpy.log(Tensor([1.0])))
-        [0.]
-    """
-    return in_type(ops.log(as_tensor(x, "x")), dtype)
-
-
-def log2(x, dtype=None):
-    """The logarithm to base 2.
-
-    Example:
-        >>> print(ms.numpy.log2(Tensor([8.0])))
-        [3.]
-    """
-    return in_type(ops.log2(as_tensor(x, "x")), dtype)
-
-
-def log10(x, dtype=None):
-    """The logarithm to base 10.
-
-    Example:
-        >>> print(ms.numpy.log10(Tensor([100.0])))
-        [2.]
-    """
-    return in_type(ops.log10(as_tensor(x, "x")), dtype)
-
-
-def log1p(x, dtype=None):
-    """The natural logarithm of a number plus 1; exact near 0.
-
-    Example:
-        >>> print(ms.numpy.log1p(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.log1p(as_tensor(x, "x")), dtype)
-
-
 def exp2(x, dtype=None):
     """2 to the power of a number; integers give integers.
 
@@ -178,26 +128,6 @@ def exp2(x, dtype=None):
         [1 8]
     """
     return in_type(2 ** as_tensor(x, "x"), dtype)
-
-
-def floor(x, dtype=None):
-    """The largest whole number that is not above.
-
-    Example:
-        >>> print(ms.numpy.floor(Tensor([1.5, -1.5])))
-        [ 1. -2.]
-    """
-    return in_type(ops.floor(as_tensor(x, "x")), dtype)
-
-
-def ceil(x, dtype=None):
-    """The smallest whole number that is not below, Float32.
-
-    Example:
-        >>> print(ms.numpy.ceil(Tensor([1.5, -1.5])))
-        [ 2. -1.]
-    """
-    return in_type(ops.ceil(ops.cast(as_tensor(x, "x"), float32)), dtype)
 
 
 def fix(x):
@@ -221,16 +151,6 @@ def trunc(x, dtype=None):
     return in_type(fix(x), dtype)
 
 
-def rint(x, dtype=None):
-    """The nearest whole number; halves go to the even neighbour.
-
-    Example:
-        >>> print(ms.numpy.rint(Tensor([0.5, 1.5])))
-        [0. 2.]
-    """
-    return in_type(ops.round(as_tensor(x, "x")), dtype)
-
-
 def around(a, decimals=0):
     """The nearest number of so many decimals; halves go to the even neighbour.
 
@@ -244,146 +164,3 @@ def around(a, decimals=0):
 
 
 round = around
-
-
-def deg2rad(x, dtype=None):
-    """Degrees as radians; integers give Float32.
-
-    Example:
-        >>> print(ms.numpy.deg2rad(Tensor([180.0])))
-        [3.1415927]
-    """
-    return in_type(ops.deg2rad(as_real(as_tensor(x, "x"))), dtype)
-
-
-radians = deg2rad
-
-
-def rad2deg(x, dtype=None):
-    """Radians as degrees; integers give Float32.
-
-    Example:
-        >>> print(ms.numpy.rad2deg(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.rad2deg(as_real(as_tensor(x, "x"))), dtype)
-
-
-def sin(x, dtype=None):
-    """The sine of an angle.
-
-    Example:
-        >>> print(ms.numpy.sin(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.sin(as_angle(x)), dtype)
-
-
-def cos(x, dtype=None):
-    """The cosine of an angle.
-
-    Example:
-        >>> print(ms.numpy.cos(Tensor([0.0])))
-        [1.]
-    """
-    return in_type(ops.cos(as_angle(x)), dtype)
-
-
-def tan(x, dtype=None):
-    """The tangent of an angle.
-
-    Example:
-        >>> print(ms.numpy.tan(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.tan(as_angle(x)), dtype)
-
-
-def arcsin(x, dtype=None):
-    """The angle of a sine.
-
-    Example:
-        >>> print(ms.numpy.arcsin(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.asin(as_angle(x)), dtype)
-
-
-def arccos(input, dtype=None):
-    """The angle of a cosine.
-
-    Example:
-        >>> print(ms.numpy.arccos(Tensor([1.0])))
-        [0.]
-    """
-    return in_type(ops.acos(as_angle(input)), dtype)
-
-
-def arctan(x, dtype=None):
-    """The angle of a tangent.
-
-    Example:
-        >>> print(ms.numpy.arctan(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.atan(as_angle(x)), dtype)
-
-
-def sinh(x, dtype=None):
-    """The hyperbolic sine.
-
-    Example:
-        >>> print(ms.numpy.sinh(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.sinh(as_angle(x)), dtype)
-
-
-def cosh(x, dtype=None):
-    """The hyperbolic cosine.
-
-    Example:
-        >>> print(ms.numpy.cosh(Tensor([0.0])))
-        [1.]
-    """
-    return in_type(ops.cosh(as_angle(x)), dtype)
-
-
-def tanh(x, dtype=None):
-    """The hyperbolic tangent.
-
-    Example:
-        >>> print(ms.numpy.tanh(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.tanh(as_angle(x)), dtype)
-
-
-def arcsinh(x, dtype=None):
-    """The inverse of the hyperbolic sine.
-
-    Example:
-        >>> print(ms.numpy.arcsinh(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.asinh(as_angle(x)), dtype)
-
-
-def arccosh(x, dtype=None):
-    """The inverse of the hyperbolic cosine.
-
-    Example:
-        >>> print(ms.numpy.arccosh(Tensor([1.0])))
-        [0.]
-    """
-    return in_type(ops.acosh(as_angle(x)), dtype)
-
-
-def arctanh(x, dtype=None):
-    """The inverse of the hyperbolic tangent.
-
-    Example:
-        >>> print(ms.numpy.arctanh(Tensor([0.0])))
-        [0.]
-    """
-    return in_type(ops.atanh(as_angle(x)), dtype)

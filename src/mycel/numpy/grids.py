@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from mycel import ops
 from mycel.kernel.base import errors
@@ -11,6 +12,7 @@ from mycel.kernel.base.dtypes import float32, int32
 from mycel.kernel.record.tensor import Tensor
 from mycel.numpy.convert import as_tensor, element, in_type
 from mycel.numpy.creation import arange, linspace, zeros
+from mycel.numpy.declare import unary
 
 
 def _whole(**numbers) -> None:
@@ -62,43 +64,48 @@ def tri(N, M=None, k=0, dtype=float32):
     return ops.tril(ops.ones((N, columns), element(dtype)), k)
 
 
-def _rows(m) -> Tensor:
-    m = as_tensor(m, "m")
+def _rows(m, name: str) -> Tensor:
+    """Matrices; a vector for every row of one."""
+    m = as_tensor(m, name)
     if not m.ndim:
-        raise errors.wrong(ValueError, "m", "a Tensor with a dimension", "a number")
+        raise errors.wrong(ValueError, name, "a Tensor with a dimension", "a number")
     return ops.broadcast_to(m, (m.size, m.size)) if m.ndim == 1 else m
 
 
-def tril(m, k=0):
-    """Matrices with zeros above the k-th diagonal; a vector is taken for every row.
-
-    Example:
-        >>> print(ms.numpy.tril(Tensor([[1, 2], [3, 4]])))
-        [[1 0]
-         [3 4]]
-    """
-    return ops.tril(_rows(m), k)
+def _count(number, name: str) -> int:
+    """How many values; none for a negative number."""
+    _whole(**{name: number})
+    return max(0, number)
 
 
-def triu(m, k=0):
-    """Matrices with zeros below the k-th diagonal; a vector is taken for every row.
-
-    Example:
-        >>> print(ms.numpy.triu(Tensor([[1, 2], [3, 4]])))
-        [[1 2]
-         [0 4]]
-    """
-    return ops.triu(_rows(m), k)
+def _window(window):
+    """Windows that end as they begin."""
+    return partial(window, periodic=False, dtype=float32)
 
 
-def diagonal(a, offset=0, axis1=0, axis2=1):
-    """The diagonal of two dimensions, as a new last one.
-
-    Example:
-        >>> print(ms.numpy.diagonal(Tensor([[1, 2], [3, 4]])))
-        [1 4]
-    """
-    return ops.diagonal(as_tensor(a, "a"), offset, axis1, axis2)
+# fmt: off
+tril = unary("numpy.tril(m, k=0)", ops.tril,
+    "Matrices with zeros above the k-th diagonal; a vector is taken for every row.",
+    "tril(Tensor([[1, 2], [3, 4]]))", "[[1 0]\n [3 4]]", _rows)
+triu = unary("numpy.triu(m, k=0)", ops.triu,
+    "Matrices with zeros below the k-th diagonal; a vector is taken for every row.",
+    "triu(Tensor([[1, 2], [3, 4]]))", "[[1 2]\n [0 4]]", _rows)
+diagonal = unary("numpy.diagonal(a, offset=0, axis1=0, axis2=1)", ops.diagonal,
+    "The diagonal of two dimensions, as a new last one.",
+    "diagonal(Tensor([[1, 2], [3, 4]]))", "[1 4]")
+diagflat = unary("numpy.diagflat(v, k=0)", ops.diagflat,
+    "All elements on the k-th diagonal of a matrix.",
+    "diagflat(Tensor([[1, 2]]))", "[[1 0]\n [0 2]]")
+bartlett = unary("numpy.bartlett(M)", _window(ops.bartlett_window),
+    "The triangular window of M values, zero at both ends.",
+    "bartlett(5)", "[0.  0.5 1.  0.5 0. ]", _count)
+hanning = unary("numpy.hanning(M)", _window(ops.hann_window),
+    "The window of M values that is a raised cosine.", "hanning(3)", "[0. 1. 0.]", _count)
+hamming = unary("numpy.hamming(M)", _window(ops.hamming_window),
+    "The window of M values that is a raised cosine above 0.08.", "hamming(3)[1]", "1.0", _count)
+blackman = unary("numpy.blackman(M)", _window(ops.blackman_window),
+    "The window of M values made of three cosines.", "blackman(5).shape", "(5,)", _count)
+# fmt: on
 
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
@@ -127,17 +134,6 @@ def diag(v, k=0):
     if v.ndim == 2:
         return ops.diagonal(v, k)
     raise errors.wrong(ValueError, "v", "a vector or a matrix", f"shape {v.shape}")
-
-
-def diagflat(v, k=0):
-    """All elements on the k-th diagonal of a matrix.
-
-    Example:
-        >>> print(ms.numpy.diagflat(Tensor([[1, 2]])))
-        [[1 0]
-         [0 2]]
-    """
-    return ops.diagflat(as_tensor(v, "v"), k)
 
 
 def diag_indices(n, ndim=2) -> tuple[Tensor, ...]:
@@ -319,49 +315,3 @@ def vander(x, N=None, increasing=False):
         raise errors.wrong(ValueError, "N", "positive", count)
     made = ops.vander(x, count)
     return ops.flip(made, (1,)) if increasing else made
-
-
-def _window(window, count):
-    """A window that ends as it begins; one without values for a negative count."""
-    _whole(M=count)
-    return window(max(0, count), periodic=False, dtype=float32)
-
-
-def bartlett(M):
-    """The triangular window of M values, zero at both ends.
-
-    Example:
-        >>> print(ms.numpy.bartlett(5))
-        [0.  0.5 1.  0.5 0. ]
-    """
-    return _window(ops.bartlett_window, M)
-
-
-def hanning(M):
-    """The window of M values that is a raised cosine.
-
-    Example:
-        >>> print(ms.numpy.hanning(3))
-        [0. 1. 0.]
-    """
-    return _window(ops.hann_window, M)
-
-
-def hamming(M):
-    """The window of M values that is a raised cosine above 0.08.
-
-    Example:
-        >>> print(ms.numpy.hamming(3)[1])
-        1.0
-    """
-    return _window(ops.hamming_window, M)
-
-
-def blackman(M):
-    """The window of M values made of three cosines.
-
-    Example:
-        >>> ms.numpy.blackman(5).shape
-        (5,)
-    """
-    return _window(ops.blackman_window, M)

@@ -14,17 +14,21 @@ from mycel.numpy.convert import (
     axis_of,
     broadcast_shape,
 )
+from mycel.numpy.declare import unary
 from mycel.ops.array.creation import as_size
 
-
-def reshape(x, new_shape):
-    """The elements in another shape; one length may be -1 and is worked out.
-
-    Example:
-        >>> ms.numpy.reshape(Tensor([1, 2, 3, 4]), (2, -1)).shape
-        (2, 2)
-    """
-    return ops.reshape(as_tensor(x, "x"), new_shape)
+# fmt: off
+reshape = unary("numpy.reshape(x, new_shape)", ops.reshape,
+    "The elements in another shape; one length may be -1 and is worked out.",
+    "reshape(Tensor([1, 2, 3, 4]), (2, -1)).shape", "(2, 2)")
+swapaxes = unary("numpy.swapaxes(x, axis1, axis2)", ops.swapaxes, "Two dimensions exchanged.",
+    "swapaxes(Tensor([[1, 2, 3]]), 0, 1).shape", "(3, 1)")
+tile = unary("numpy.tile(a, reps)", ops.tile, "Laid out `reps` times along the dimensions.",
+    "tile(Tensor([1, 2]), (2, 2))", "[[1 2 1 2]\n [1 2 1 2]]")
+repeat = unary("numpy.repeat(a, repeats, axis=None)", ops.repeat_interleave,
+    "Every element several times in a row, along `axis` or, without one, of all elements.",
+    "repeat(Tensor([1, 2]), 2)", "[1 1 2 2]")
+# fmt: on
 
 
 def ravel(x):
@@ -76,16 +80,6 @@ def transpose(a, axes=None):
         (3, 1)
     """
     return ops.transpose(as_tensor(a, "a"), () if axes is None else axes)
-
-
-def swapaxes(x, axis1, axis2):
-    """Two dimensions exchanged.
-
-    Example:
-        >>> ms.numpy.swapaxes(Tensor([[1, 2, 3]]), 0, 1).shape
-        (3, 1)
-    """
-    return ops.swapaxes(as_tensor(x, "x"), axis1, axis2)
 
 
 def moveaxis(a, source, destination):
@@ -177,27 +171,6 @@ def roll(a, shift, axis=None):
         for one in several:
             axis_of(one, a.ndim)
     return ops.roll(a, shift, axis)
-
-
-def tile(a, reps):
-    """Laid out `reps` times along the dimensions.
-
-    Example:
-        >>> print(ms.numpy.tile(Tensor([1, 2]), (2, 2)))
-        [[1 2 1 2]
-         [1 2 1 2]]
-    """
-    return ops.tile(as_tensor(a, "a"), reps)
-
-
-def repeat(a, repeats, axis=None):
-    """Every element several times in a row, along `axis` or, without one, of all elements.
-
-    Example:
-        >>> print(ms.numpy.repeat(Tensor([1, 2]), 2))
-        [1 1 2 2]
-    """
-    return ops.repeat_interleave(as_tensor(a, "a"), repeats, axis)
 
 
 def broadcast_to(array, shape):

@@ -11,163 +11,57 @@ from mycel.numpy.convert import (
     axes_of,
     broadcast_shape,
     element,
-    in_type,
-    operands,
 )
+from mycel.numpy.declare import binary, each, unary
 
 
-def equal(x1, x2, dtype=None):
-    """Whether two numbers are equal.
-
-    Example:
-        >>> print(ms.numpy.equal(Tensor([1, 2, 3]), Tensor([2, 2, 2])))
-        [False  True False]
-    """
-    return in_type(ops.equal(*operands(x1, x2)), dtype)
+def _truth(x, name: str = "x") -> Tensor:
+    """Whether each element is not zero."""
+    return ops.cast(as_tensor(x, name), "bool")
 
 
-def not_equal(x1, x2, dtype=None):
-    """Whether two numbers differ.
-
-    Example:
-        >>> print(ms.numpy.not_equal(Tensor([1, 2, 3]), Tensor([2, 2, 2])))
-        [ True False  True]
-    """
-    return in_type(ops.not_equal(*operands(x1, x2)), dtype)
-
-
-def less(x1, x2, dtype=None):
-    """Whether x1 is below x2.
-
-    Example:
-        >>> print(ms.numpy.less(Tensor([1, 2, 3]), Tensor([2, 2, 2])))
-        [ True False False]
-    """
-    return in_type(ops.less(*operands(x1, x2)), dtype)
-
-
-def less_equal(x1, x2, dtype=None):
-    """Whether x1 is not above x2.
-
-    Example:
-        >>> print(ms.numpy.less_equal(Tensor([1, 2, 3]), Tensor([2, 2, 2])))
-        [ True  True False]
-    """
-    return in_type(ops.less_equal(*operands(x1, x2)), dtype)
-
-
-def greater(x1, x2, dtype=None):
-    """Whether x1 is above x2.
-
-    Example:
-        >>> print(ms.numpy.greater(Tensor([1, 2, 3]), Tensor([2, 2, 2])))
-        [False False  True]
-    """
-    return in_type(ops.greater(*operands(x1, x2)), dtype)
-
-
-def greater_equal(x1, x2, dtype=None):
-    """Whether x1 is not below x2.
-
-    Example:
-        >>> print(ms.numpy.greater_equal(Tensor([1, 2, 3]), Tensor([2, 2, 2])))
-        [False  True  True]
-    """
-    return in_type(ops.greater_equal(*operands(x1, x2)), dtype)
-
-
-def logical_and(x1, x2, dtype=None):
-    """Whether both are true (not zero).
-
-    Example:
-        >>> print(ms.numpy.logical_and(Tensor([0, 0, 1]), Tensor([0, 1, 1])))
-        [False False  True]
-    """
-    return in_type(ops.logical_and(_truth(x1), _truth(x2)), dtype)
-
-
-def logical_or(x1, x2, dtype=None):
-    """Whether one of them is true (not zero).
-
-    Example:
-        >>> print(ms.numpy.logical_or(Tensor([0, 0, 1]), Tensor([0, 1, 1])))
-        [False  True  True]
-    """
-    return in_type(ops.logical_or(_truth(x1), _truth(x2)), dtype)
-
-
-def logical_xor(x1, x2, dtype=None):
-    """Whether exactly one of them is true (not zero).
-
-    Example:
-        >>> print(ms.numpy.logical_xor(Tensor([0, 0, 1]), Tensor([0, 1, 1])))
-        [False  True False]
-    """
-    return in_type(ops.logical_xor(_truth(x1), _truth(x2)), dtype)
-
-
-def logical_not(a, dtype=None):
-    """Whether a number is zero.
-
-    Example:
-        >>> print(ms.numpy.logical_not(Tensor([0, 5])))
-        [ True False]
-    """
-    return in_type(ops.logical_not(_truth(a)), dtype)
-
-
-def _truth(x) -> Tensor:
-    return ops.cast(as_tensor(x, "x"), "bool")
-
-
-def isnan(x, dtype=None):
-    """Whether it is no number.
-
-    Example:
-        >>> print(ms.numpy.isnan(Tensor([1.0, float("nan")])))
-        [False  True]
-    """
-    return in_type(ops.isnan(as_tensor(x, "x")), dtype)
-
-
-def isinf(x, dtype=None):
-    """Whether it is infinite.
-
-    Example:
-        >>> print(ms.numpy.isinf(Tensor([1.0, float("-inf")])))
-        [False  True]
-    """
-    return in_type(ops.isinf(as_tensor(x, "x")), dtype)
-
-
-def isfinite(x, dtype=None):
-    """Whether it is a number and not infinite.
-
-    Example:
-        >>> print(ms.numpy.isfinite(Tensor([1.0, float("inf")])))
-        [ True False]
-    """
-    return in_type(ops.isfinite(as_tensor(x, "x")), dtype)
-
-
-def isposinf(x):
-    """Whether it is positive and infinite.
-
-    Example:
-        >>> print(ms.numpy.isposinf(Tensor([float("-inf"), float("inf")])))
-        [False  True]
-    """
-    return ops.isposinf(as_tensor(x, "x"))
-
-
-def isneginf(x):
-    """Whether it is negative and infinite.
-
-    Example:
-        >>> print(ms.numpy.isneginf(Tensor([float("-inf"), float("inf")])))
-        [ True False]
-    """
-    return ops.isneginf(as_tensor(x, "x"))
+# fmt: off
+equal = binary("numpy.equal(x1, x2, dtype=None)", ops.equal, "Whether two numbers are equal.",
+    "equal(Tensor([1, 2, 3]), Tensor([2, 2, 2]))", "[False  True False]")
+not_equal = binary("numpy.not_equal(x1, x2, dtype=None)", ops.not_equal,
+    "Whether two numbers differ.",
+    "not_equal(Tensor([1, 2, 3]), Tensor([2, 2, 2]))", "[ True False  True]")
+less = binary("numpy.less(x1, x2, dtype=None)", ops.less, "Whether x1 is below x2.",
+    "less(Tensor([1, 2, 3]), Tensor([2, 2, 2]))", "[ True False False]")
+less_equal = binary("numpy.less_equal(x1, x2, dtype=None)", ops.less_equal,
+    "Whether x1 is not above x2.",
+    "less_equal(Tensor([1, 2, 3]), Tensor([2, 2, 2]))", "[ True  True False]")
+greater = binary("numpy.greater(x1, x2, dtype=None)", ops.greater, "Whether x1 is above x2.",
+    "greater(Tensor([1, 2, 3]), Tensor([2, 2, 2]))", "[False False  True]")
+greater_equal = binary("numpy.greater_equal(x1, x2, dtype=None)", ops.greater_equal,
+    "Whether x1 is not below x2.",
+    "greater_equal(Tensor([1, 2, 3]), Tensor([2, 2, 2]))", "[False  True  True]")
+logical_and = binary("numpy.logical_and(x1, x2, dtype=None)", ops.logical_and,
+    "Whether both are true (not zero).",
+    "logical_and(Tensor([0, 0, 1]), Tensor([0, 1, 1]))", "[False False  True]", each(_truth))
+logical_or = binary("numpy.logical_or(x1, x2, dtype=None)", ops.logical_or,
+    "Whether one of them is true (not zero).",
+    "logical_or(Tensor([0, 0, 1]), Tensor([0, 1, 1]))", "[False  True  True]", each(_truth))
+logical_xor = binary("numpy.logical_xor(x1, x2, dtype=None)", ops.logical_xor,
+    "Whether exactly one of them is true (not zero).",
+    "logical_xor(Tensor([0, 0, 1]), Tensor([0, 1, 1]))", "[False  True False]", each(_truth))
+logical_not = unary("numpy.logical_not(a, dtype=None)", ops.logical_not,
+    "Whether a number is zero.", "logical_not(Tensor([0, 5]))", "[ True False]", _truth)
+isnan = unary("numpy.isnan(x, dtype=None)", ops.isnan, "Whether it is no number.",
+    'isnan(Tensor([1.0, float("nan")]))', "[False  True]")
+isinf = unary("numpy.isinf(x, dtype=None)", ops.isinf, "Whether it is infinite.",
+    'isinf(Tensor([1.0, float("-inf")]))', "[False  True]")
+isfinite = unary("numpy.isfinite(x, dtype=None)", ops.isfinite,
+    "Whether it is a number and not infinite.",
+    'isfinite(Tensor([1.0, float("inf")]))', "[ True False]")
+isposinf = unary("numpy.isposinf(x)", ops.isposinf, "Whether it is positive and infinite.",
+    'isposinf(Tensor([float("-inf"), float("inf")]))', "[False  True]")
+isneginf = unary("numpy.isneginf(x)", ops.isneginf, "Whether it is negative and infinite.",
+    'isneginf(Tensor([float("-inf"), float("inf")]))', "[ True False]")
+isclose = binary("numpy.isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)", ops.isclose,
+    "Whether |a - b| is at most atol + rtol · |b|.",
+    "isclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.1]))", "[ True False]")
+# fmt: on
 
 
 def signbit(x, dtype=None):
@@ -180,16 +74,6 @@ def signbit(x, dtype=None):
     if dtype is not None and element(dtype).name != "bool":
         raise errors.wrong(TypeError, "The dtype of signbit", "bool", dtype)
     return ops.less(as_tensor(x, "x"), 0)
-
-
-def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether |a - b| is at most atol + rtol · |b|.
-
-    Example:
-        >>> print(ms.numpy.isclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])))
-        [ True False]
-    """
-    return ops.isclose(*operands(a, b), rtol, atol, equal_nan)
 
 
 def array_equal(a1, a2, equal_nan=False):

@@ -18,9 +18,9 @@ from mycel.numpy.convert import (
     axes_of,
     axis_of,
     broadcast_shape,
-    in_type,
     meeting_type,
 )
+from mycel.numpy.declare import binary
 from mycel.ops.math.linear import vector_dot
 
 
@@ -65,14 +65,9 @@ def outer(a, b):
     return ops.outer(ops.reshape(a, (-1,)), ops.reshape(b, (-1,)))
 
 
-def matmul(x1, x2, dtype=None):
-    """The product of matrices, broadcast in front.
-
-    Example:
-        >>> print(ms.numpy.matmul(Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
-        [11.]
-    """
-    return in_type(ops.matmul(*_met(x1, x2)), dtype)
+matmul = binary("numpy.matmul(x1, x2, dtype=None)", ops.matmul,
+    "The product of matrices, broadcast in front.",
+    "matmul(Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0]))", "[11.]", _met)  # fmt: skip
 
 
 def tensordot(a, b, axes=2):
@@ -88,14 +83,9 @@ def tensordot(a, b, axes=2):
     return ops.tensor_dot(*_met(a, b), axes)
 
 
-def kron(a, b):
-    """Each element of a times the whole of b, laid out as one matrix.
-
-    Example:
-        >>> print(ms.numpy.kron(Tensor([1, 2]), Tensor([1, 10])))
-        [ 1 10  2 20]
-    """
-    return ops.kron(*_met(a, b))
+kron = binary("numpy.kron(a, b)", ops.kron,
+    "Each element of a times the whole of b, laid out as one matrix.",
+    "kron(Tensor([1, 2]), Tensor([1, 10]))", "[ 1 10  2 20]", _met)  # fmt: skip
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
@@ -180,7 +170,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
         >>> print(ms.numpy.norm(Tensor([3.0, 4.0])))
         5.0
     """
-    x = as_real(as_tensor(x, "x"))
+    x = as_real(x)
     axes = None if axis is None else axes_of(axis, x.ndim)
     vectors = len(axes) == 1 if axes is not None else ord is None or x.ndim == 1
     if vectors and isinstance(ord, str):

@@ -53,7 +53,7 @@ def std(x, axis=None, ddof=0, keepdims=False):
         >>> print(ms.numpy.std(Tensor([1.0, 3.0])))
         1.0
     """
-    x = as_real(as_tensor(x, "x"))
+    x = as_real(x)
     return ops.std(x, axes_of(axis, x.ndim), ddof, keepdims)
 
 
@@ -64,7 +64,7 @@ def var(x, axis=None, ddof=0, keepdims=False):
         >>> print(ms.numpy.var(Tensor([1.0, 5.0])))
         4.0
     """
-    x = as_real(as_tensor(x, "x"))
+    x = as_real(x)
     return ops.var(x, axes_of(axis, x.ndim), ddof, keepdims)
 
 

@@ -57,8 +57,8 @@ from mycel.ops.math.elementwise import (
     isinf, isnan, isneginf, lerp, nan_to_num, round, trunc,
 )
 from mycel.ops.math.linear import (
-    addbmm, addmm, addmv, baddbmm, batch_mat_mul as bmm, cross, einsum, inner, matmul, mm, mv,
-    outer, vector_dot as dot,
+    addbmm, addmm, addmv, addr as addr_, baddbmm, batch_mat_mul as bmm, cross, einsum, inner,
+    matmul, mm, mv, outer, vector_dot as dot,
 )
 from mycel.ops.math.powers import (
     exp, exp2, expm1, float_power, log, log10, log1p, log2, logaddexp, logaddexp2, raised as pow,
@@ -93,9 +93,6 @@ from mycel.ops.random.choices import (
 from mycel.ops.random.drawing import (
     mint_bernoulli as bernoulli, mint_normal as normal, mint_randint as randint, mint_randint_like
     as randint_like, rand, rand_like, randn, randn_like,
-)
-from mycel.ops.spelled.in_place import (
-    addr_in_place as addr_,
 )
 from mycel.ops.spelled.mint_variants import (
     argsort_int64 as argsort, batch_norm_elemt, batch_norm_gather_stats_with_counts,

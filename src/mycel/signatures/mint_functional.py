@@ -12,8 +12,8 @@ from mycel.ops.math.linear import (
 )
 from mycel.ops.nn.activation import (
     elu, elu as elu_, gelu, glu, hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh as
-    hardtanh_, leaky_relu, logsigmoid, mish, prelu, relu, relu6, selu, sigmoid, silu, softplus,
-    softshrink, tanh, threshold, threshold as threshold_,
+    hardtanh_, leaky_relu, logsigmoid, mish, prelu, relu, relu as relu_, relu6, selu, sigmoid,
+    sigmoid as sigmoid_, silu, softplus, softshrink, tanh, threshold, threshold as threshold_,
 )
 from mycel.ops.nn.convolution import (
     mint_conv as conv1d, mint_conv as conv2d, mint_conv as conv3d,
@@ -56,8 +56,7 @@ from mycel.ops.nn.volumes import (
     adaptive_avg_pool3d, avg_pool3d, mint_adaptive_max_pool1d as adaptive_max_pool1d,
 )
 from mycel.ops.spelled.in_place import (
-    mint_dropout as dropout, mint_dropout2d as dropout2d, relu_in_place as relu_, sigmoid_in_place
-    as sigmoid_,
+    mint_dropout as dropout, mint_dropout2d as dropout2d,
 )
 from mycel.ops.spelled.mint_variants import (
     adaptive_max_pool2d_with_indices as adaptive_max_pool2d, mint_log_softmax as log_softmax,

@@ -5,7 +5,7 @@ from mycel.init.initializer import (
     init_data,
 )
 from mycel.ops.array.bands import (
-    fill_diagonal,
+    fill_diagonal, fill_diagonal as fill_diagonal_,
 )
 from mycel.ops.array.casting import (
     astype, is_complex, is_floating_point, is_signed, to_bfloat16 as bfloat16, to_bool as bool,
@@ -28,7 +28,7 @@ from mycel.ops.array.joining import (
     chunk, dsplit, hsplit, split, tensor_split, unbind, vsplit,
 )
 from mycel.ops.array.masking import (
-    argwhere, masked_fill, masked_select, nonzero,
+    argwhere, masked_fill, masked_fill as masked_fill_, masked_select, nonzero,
 )
 from mycel.ops.array.ordering import (
     argsort, bincount, msort, searchsorted_method as searchsorted, sort, topk as top_k, topk,
@@ -38,11 +38,11 @@ from mycel.ops.array.replacing import (
     diagonal_scatter, inplace_update, resize, select_scatter, slice_scatter,
 )
 from mycel.ops.array.scatter import (
-    index_fill, tensor_scatter_add, tensor_scatter_div as scatter_div, tensor_scatter_div,
-    tensor_scatter_max as scatter_max, tensor_scatter_max, tensor_scatter_min as scatter_min,
-    tensor_scatter_min, tensor_scatter_mul as scatter_mul, tensor_scatter_mul, tensor_scatter_sub as
-    scatter_sub, tensor_scatter_sub, tensor_scatter_update, unsorted_segment_max,
-    unsorted_segment_min,
+    index_fill, index_fill as index_fill_, tensor_scatter_add, tensor_scatter_div as scatter_div,
+    tensor_scatter_div, tensor_scatter_max as scatter_max, tensor_scatter_max, tensor_scatter_min as
+    scatter_min, tensor_scatter_min, tensor_scatter_mul as scatter_mul, tensor_scatter_mul,
+    tensor_scatter_sub as scatter_sub, tensor_scatter_sub, tensor_scatter_update,
+    unsorted_segment_max, unsorted_segment_min, with_index_added as index_add_,
 )
 from mycel.ops.array.selection import (
     choose, gather_elements, gather_nd, index_select, narrow,
@@ -63,13 +63,15 @@ from mycel.ops.math.argminmax import (
 )
 from mycel.ops.math.arithmetic import (
     abs as __abs__, abs, abs as absolute, add as __add__, add as __iadd__, add as __radd__,
-    add_multiple as add, divide as div, divide, floor_divide as __floordiv__, floor_divide as
-    __ifloordiv__, floor_divide as __rfloordiv__, floor_divide, fmod, maximum, minimum, mul as
-    __imul__, mul as __mul__, mul as __rmul__, mul, mul as multiply, neg as __neg__, neg, neg as
-    negative, positive as __pos__, positive, remainder as __imod__, remainder as __mod__, remainder
-    as __rmod__, remainder, sign as sgn, sign, sub as __isub__, sub as __rsub__, sub as __sub__,
-    sub_multiple as sub, sub_multiple as subtract, true_divide as __itruediv__, true_divide as
-    __rtruediv__, true_divide as __truediv__, true_divide,
+    add_multiple as add, add_multiple as add_, divide as div, divide as div_, divide, floor_divide
+    as __floordiv__, floor_divide as __ifloordiv__, floor_divide as __rfloordiv__, floor_divide,
+    floor_divide as floor_divide_, fmod, maximum, minimum, mul as __imul__, mul as __mul__, mul as
+    __rmul__, mul, mul as mul_, mul as multiply, neg as __neg__, neg, neg as negative, positive as
+    __pos__, positive, remainder as __imod__, remainder as __mod__, remainder as __rmod__,
+    remainder, remainder as remainder_, sign as sgn, sign, sign as sign_, sub as __isub__, sub as
+    __rsub__, sub as __sub__, sub_multiple as sub, sub_multiple as sub_, sub_multiple as subtract,
+    true_divide as __itruediv__, true_divide as __rtruediv__, true_divide as __truediv__,
+    true_divide,
 )
 from mycel.ops.math.comparison import (
     allclose, approximate_equal, bitwise_and as __and__, bitwise_and as __iand__, bitwise_and as
@@ -95,19 +97,20 @@ from mycel.ops.math.distances import (
     renorm,
 )
 from mycel.ops.math.elementwise import (
-    addcdiv, addcmul, ceil, clamp, clamp as clip, copysign, digamma, erf, erfc, erfinv, floor, frac,
-    gcd, heaviside, isfinite, isinf, isnan, isneginf, isposinf, isreal, lcm, lerp, lgamma, logit,
-    nan_to_num, nextafter, round as __round__, round, signbit, trunc,
+    addcdiv, addcmul, ceil, clamp, clamp as clip, copysign, digamma, erf, erfc, erfinv, erfinv as
+    erfinv_, floor, floor as floor_, frac, gcd, heaviside, isfinite, isinf, isnan, isneginf,
+    isposinf, isreal, lcm, lerp, lgamma, logit, nan_to_num, nextafter, round as __round__, round,
+    signbit, trunc,
 )
 from mycel.ops.math.linear import (
-    addbmm, addmm, addmv, addr, baddbmm, batch_mat_mul as bmm, cross, inner, matmul as __imatmul__,
-    matmul as __matmul__, matmul as __rmatmul__, matmul, matrix_power, mm, outer as ger, outer,
-    vector_dot as dot,
+    addbmm, addmm, addmm as addmm_, addmv, addr, baddbmm, batch_mat_mul as bmm, cross, inner, matmul
+    as __imatmul__, matmul as __matmul__, matmul as __rmatmul__, matmul, matrix_power, mm, outer as
+    ger, outer, vector_dot as dot,
 )
 from mycel.ops.math.powers import (
-    exp, expm1, float_power, hypot, ldexp, log, log10, log1p, log2, logaddexp, logaddexp2, pow as
-    __rpow__, raised as __ipow__, raised as __pow__, raised as pow, reciprocal, rsqrt, sqrt, square,
-    xdivy, xlogy,
+    exp, exp as exp_, expm1, float_power, hypot, ldexp, log, log as log_, log10, log1p, log2,
+    logaddexp, logaddexp2, pow as __rpow__, raised as __ipow__, raised as __pow__, raised as pow,
+    reciprocal, rsqrt, sqrt, square, xdivy, xlogy,
 )
 from mycel.ops.math.products import (
     adjoint, cov,
@@ -141,7 +144,8 @@ from mycel.ops.math.trigonometry import (
     rad2deg, sin, sinc, sinh, tan,
 )
 from mycel.ops.nn.activation import (
-    hardshrink, log_softmax, relu, sigmoid, softmax, softshrink as soft_shrink, tanh,
+    hardshrink, log_softmax, relu, sigmoid, sigmoid as sigmoid_, softmax, softshrink as soft_shrink,
+    tanh, tanh as tanh_,
 )
 from mycel.ops.nn.patches import (
     col2im, fold,
@@ -162,13 +166,11 @@ from mycel.ops.sparse.sparse_functions import (
     dense_to_sparse_coo as to_coo, dense_to_sparse_csr as to_csr,
 )
 from mycel.ops.spelled.in_place_methods import (
-    add_, addmm_, bernoulli_, clamp_, copy_, div_, erfinv_, exp_, exponential_, fill_, floor_,
-    floor_divide_, log_, mul_, normal_, random_, remainder_, sigmoid_, sign_, sub_, tanh_, uniform_,
-    zero_,
+    bernoulli_, clamp_, copy_, exponential_, fill_, normal_, random_, uniform_, zero_,
 )
 from mycel.ops.spelled.in_place_places import (
-    fill_diagonal_, index_add_, index_copy_, index_fill_, index_put, index_put_, masked_fill_,
-    masked_scatter, masked_scatter_, put_, scatter_, scatter_add_, scatter_add_of as scatter_add,
+    index_copy as index_copy_, index_put, index_put as index_put_, masked_scatter, masked_scatter as
+    masked_scatter_, put_, scatter_, scatter_add_, scatter_add_of as scatter_add,
 )
 from mycel.ops.spelled.members import (
     assign_value, data_sync, flush_from_cache, get_bytes, hooks, is_init, is_pinned, is_shared,

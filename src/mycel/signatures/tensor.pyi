@@ -55,10 +55,10 @@ class TensorMethods:
         """The bits of x moved up by y places, element by element; `mycel.ops.math.comparison.bitwise_left_shift`."""
         ...
     def __imatmul__(self, y: _TensorLike) -> _Tensor:
-        """The product of matrices: (..., n, k) by (..., k, m) gives (..., n, m), broadcast in front; `mycel.ops.math.linear.matmul`."""
+        """The matrix product: [..., N, K] by [..., K, M] gives [..., N, M]; `mycel.ops.math.linear.matmul`."""
         ...
     def __imod__(self, y: _TensorLike) -> _Tensor:
-        """What is left of x after whole multiples of y, with the sign of y, element by element; `mycel.ops.math.arithmetic.remainder`."""
+        """The remainder of x / y, which has the sign of y, element by element; `mycel.ops.math.arithmetic.remainder`."""
         ...
     def __imul__(self, y: _TensorLike) -> _Tensor:
         """x · y, element by element, with broadcasting; two booleans give their "and"; `mycel.ops.math.arithmetic.mul`."""
@@ -94,10 +94,10 @@ class TensorMethods:
         """Whether x is smaller than y, element by element, with broadcasting; Bool; `mycel.ops.math.comparison.less`."""
         ...
     def __matmul__(self, y: _TensorLike) -> _Tensor:
-        """The product of matrices: (..., n, k) by (..., k, m) gives (..., n, m), broadcast in front; `mycel.ops.math.linear.matmul`."""
+        """The matrix product: [..., N, K] by [..., K, M] gives [..., N, M]; `mycel.ops.math.linear.matmul`."""
         ...
     def __mod__(self, y: _TensorLike) -> _Tensor:
-        """What is left of x after whole multiples of y, with the sign of y, element by element; `mycel.ops.math.arithmetic.remainder`."""
+        """The remainder of x / y, which has the sign of y, element by element; `mycel.ops.math.arithmetic.remainder`."""
         ...
     def __mul__(self, y: _TensorLike) -> _Tensor:
         """x · y, element by element, with broadcasting; two booleans give their "and"; `mycel.ops.math.arithmetic.mul`."""
@@ -130,10 +130,10 @@ class TensorMethods:
         """The bits of x moved up by y places, element by element; `mycel.ops.math.comparison.bitwise_left_shift`."""
         ...
     def __rmatmul__(self, x: _TensorLike) -> _Tensor:
-        """The product of matrices: (..., n, k) by (..., k, m) gives (..., n, m), broadcast in front; `mycel.ops.math.linear.matmul`."""
+        """The matrix product: [..., N, K] by [..., K, M] gives [..., N, M]; `mycel.ops.math.linear.matmul`."""
         ...
     def __rmod__(self, x: _TensorLike) -> _Tensor:
-        """What is left of x after whole multiples of y, with the sign of y, element by element; `mycel.ops.math.arithmetic.remainder`."""
+        """The remainder of x / y, which has the sign of y, element by element; `mycel.ops.math.arithmetic.remainder`."""
         ...
     def __rmul__(self, x: _TensorLike) -> _Tensor:
         """x · y, element by element, with broadcasting; two booleans give their "and"; `mycel.ops.math.arithmetic.mul`."""
@@ -187,7 +187,7 @@ class TensorMethods:
         """x + alpha · y, element by element; `mycel.ops.math.arithmetic.add_multiple`."""
         ...
     def add_(self, other: _TensorLike, alpha: _Scalar = 1) -> _Tensor:
-        """x + alpha · other, assigned to x; `mycel.ops.spelled.in_place_methods.add_`."""
+        """x + alpha · y, element by element; `mycel.ops.math.arithmetic.add_multiple`."""
         ...
     def addbmm(self, batch1: _Any, batch2: _Any, beta: _Scalar = 1, alpha: _Scalar = 1) -> _Tensor:
         """beta · x + alpha · the sum over the batch of (a @ b); `mycel.ops.math.linear.addbmm`."""
@@ -202,7 +202,7 @@ class TensorMethods:
         """beta · x + alpha · (a @ b), for matrices; `mycel.ops.math.linear.addmm`."""
         ...
     def addmm_(self, mat1: _Any, mat2: _TensorLike, beta: _Scalar = 1, alpha: _Scalar = 1) -> _Tensor:
-        """beta · x + alpha · mat1 @ mat2, assigned to x; `mycel.ops.spelled.in_place_methods.addmm_`."""
+        """beta · x + alpha · (a @ b), for matrices; `mycel.ops.math.linear.addmm`."""
         ...
     def addmv(self, mat: _TensorLike, vec: _TensorLike, beta: _Scalar = 1, alpha: _Scalar = 1) -> _Tensor:
         """beta · x + alpha · (a @ b), for a matrix and a vector; `mycel.ops.math.linear.addmv`."""
@@ -214,28 +214,28 @@ class TensorMethods:
         """The last two dimensions exchanged, and every element conjugated; `mycel.ops.math.products.adjoint`."""
         ...
     def all(self, axis: _Axes | None = None, keep_dims: _Bool = False, dim: _Axes | None = None, keepdim: _Bool | None = None) -> _Tensor:
-        """Whether all elements along `axis` (also called `dim`) are true; `mycel.ops.math.reduction.all_method`."""
+        """Whether all elements along some dimensions are true; Bool; `mycel.ops.math.reduction.all_method`."""
         ...
     def allclose(self, other: _TensorLike, rtol: _Scalar = 1e-05, atol: _Scalar = 1e-08, equal_nan: _Bool = False) -> _Bool:
-        """Whether all elements are close, as one Python bool; `mycel.ops.math.comparison.allclose`."""
+        """Whether all elements are close, as a Python bool; see `ops.isclose`; `mycel.ops.math.comparison.allclose`."""
         ...
     def amax(self, axis: _Axes | None = None, keepdims: _Bool = False, initial: _Scalar | None = None, where: _Any = None) -> _Tensor:
-        """The largest elements along `axis`, one or several; equal ones share the gradient; `mycel.ops.math.extremes.amax`."""
+        """The largest elements along some dimensions; equal ones share the gradient; `mycel.ops.math.argminmax.amax`."""
         ...
     def amin(self, axis: _Axes | None = None, keepdims: _Bool = False, initial: _Scalar | None = None, where: _Any = None) -> _Tensor:
-        """The smallest elements along `axis`, one or several; equal ones share the gradient; `mycel.ops.math.extremes.amin`."""
+        """The smallest elements along some dimensions; equal ones share the gradient; `mycel.ops.math.argminmax.amin`."""
         ...
     def aminmax(self, axis: _Axes = 0, keepdims: _Bool = False) -> tuple[_Tensor, _Tensor]:
-        """The smallest and the largest elements along `axis`; `mycel.ops.math.extremes.aminmax`."""
+        """The smallest and the largest elements along a dimension; `mycel.ops.math.argminmax.aminmax`."""
         ...
     def angle(self) -> _Tensor:
         """The angle of each number, seen from 0; pi for negative numbers; `mycel.ops.math.complex_numbers.angle`."""
         ...
     def any(self, axis: _Axes | None = None, keep_dims: _Bool = False, dim: _Axes | None = None, keepdim: _Bool | None = None) -> _Tensor:
-        """Whether some element along `axis` (also called `dim`) is true; `mycel.ops.math.reduction.any_method`."""
+        """Whether any element along some dimensions is true; Bool; `mycel.ops.math.reduction.any_method`."""
         ...
     def approximate_equal(self, other: _TensorLike, tolerance: _Scalar = 1e-05) -> _Tensor:
-        """Whether x and y lie less than `tolerance` apart, element by element; `mycel.ops.math.comparison.approximate_equal`."""
+        """Whether |x - y| is less than `tolerance`, element by element; Bool; `mycel.ops.math.comparison.approximate_equal`."""
         ...
     def arccos(self) -> _Tensor:
         """The angle between 0 and pi whose cosine is x, element by element; integers give Float32; `mycel.ops.math.trigonometry.acos`."""
@@ -259,16 +259,16 @@ class TensorMethods:
         """The number whose hyperbolic tangent is x, element by element; integers give Float32; `mycel.ops.math.trigonometry.atanh`."""
         ...
     def argmax(self, axis: _Axes | None = None, keepdims: _Bool = False, dim: _Axes | None = None, keepdim: _Bool | None = None) -> _Tensor:
-        """The index of the largest element along `axis` (also called `dim`); `mycel.ops.math.extremes.argmax_method`."""
+        """The index of the largest element along a dimension; the first of equal ones; Int64; `mycel.ops.math.argminmax.argmax_method`."""
         ...
     def argmax_with_value(self, axis: _Axes = 0, keep_dims: _Bool = False) -> tuple[_Tensor, _Tensor]:
-        """The largest elements along one axis, and their indices; `mycel.ops.math.extremes.argmax_with_value_method`."""
+        """The largest elements along a dimension, and their indices; `mycel.ops.math.argminmax.argmax_with_value_method`."""
         ...
     def argmin(self, axis: _Axes | None = None, keepdims: _Bool = False, dim: _Axes | None = None, keepdim: _Bool | None = None) -> _Tensor:
-        """The index of the smallest element along `axis` (also called `dim`); `mycel.ops.math.extremes.argmin_method`."""
+        """The index of the smallest element along a dimension; the first of equal ones; Int32; `mycel.ops.math.argminmax.argmin_method`."""
         ...
     def argmin_with_value(self, axis: _Axes = 0, keep_dims: _Bool = False) -> tuple[_Tensor, _Tensor]:
-        """The smallest elements along one axis, and their indices; `mycel.ops.math.extremes.argmin_with_value_method`."""
+        """The smallest elements along a dimension, and their indices; `mycel.ops.math.argminmax.argmin_with_value_method`."""
         ...
     def argsort(self, axis: _Axes = -1, descending: _Bool = False, stable: _Bool = False, *, dim: _Axes = ...) -> _Tensor:
         """Where the elements of x in order are, along `axis`, Int32; equal ones keep their order; `mycel.ops.array.ordering.argsort`."""
@@ -301,7 +301,7 @@ class TensorMethods:
         """beta · x + alpha · (a @ b), for batches of matrices; `mycel.ops.math.linear.baddbmm`."""
         ...
     def bernoulli(self, generator: _Random | None = None) -> _Tensor:
-        """1 with the probability that stands in x, else 0; `mycel.ops.random.drawing.bernoulli_of`."""
+        """1 with the probability that stands in x, else 0; `mycel.ops.random.drawing.mint_bernoulli`."""
         ...
     def bernoulli_(self, p: _Scalar | _Str = 0.5, generator: _Random | None = None) -> _Tensor:
         """1 with the probability p, else 0; `mycel.ops.spelled.in_place_methods.bernoulli_`."""
@@ -361,7 +361,7 @@ class TensorMethods:
         """The bits of x ^ y, element by element; integers and booleans; `mycel.ops.math.comparison.bitwise_xor`."""
         ...
     def bmm(self, mat2: _TensorLike) -> _Tensor:
-        """The products of two batches of matrices, (..., n, k) by (..., k, m), either transposed; `mycel.ops.math.linear.batch_mat_mul`."""
+        """The products of two batches of matrices, each of which may be transposed first; `mycel.ops.math.linear.batch_mat_mul`."""
         ...
     def bool(self) -> _Tensor:
         """x as Bool; `mycel.ops.array.casting.to_bool`."""
@@ -385,28 +385,28 @@ class TensorMethods:
         """The inverse of the matrices whose `ops.cholesky` is x; `mycel.ops.math.solving.cholesky_inverse`."""
         ...
     def cholesky_solve(self, input2: _TensorLike, upper: _Bool = False) -> _Tensor:
-        """The solutions of equations with the positive definite matrices whose `ops.cholesky` is x; `mycel.ops.math.solving.cholesky_solve`."""
+        """Solutions of linear equations with positive definite matrices, given their Cholesky factors; `mycel.ops.math.solving.cholesky_solve`."""
         ...
     def choose(self, choices: _Any, mode: _Str = 'clip') -> _Tensor:
-        """At each place the element of the choice that x names there; `mycel.ops.array.arrangements.choose`."""
+        """At each place the element of the choice that x names there; `mycel.ops.array.selection.choose`."""
         ...
     def chunk(self, chunks: _Int, axis: _Axes = 0, *, dim: _Axes = ...) -> tuple[_Tensor, ...]:
         """x in at most so many pieces of one length, the last maybe shorter; `mycel.ops.array.joining.chunk`."""
         ...
     def clamp(self, min: _Scalar | None = None, max: _Scalar | None = None) -> _Tensor:
-        """x, but nowhere below `low` nor above `high`; each may be left out; `mycel.ops.math.elementwise.clamp`."""
+        """x, limited to a minimum and a maximum, element by element; `mycel.ops.math.elementwise.clamp`."""
         ...
     def clamp_(self, min: _Scalar | None = None, max: _Scalar | None = None) -> _Tensor:
         """x within two bounds, assigned to x; `mycel.ops.spelled.in_place_methods.clamp_`."""
         ...
     def clip(self, min: _Scalar | None = None, max: _Scalar | None = None) -> _Tensor:
-        """x, but nowhere below `low` nor above `high`; each may be left out; `mycel.ops.math.elementwise.clamp`."""
+        """x, limited to a minimum and a maximum, element by element; `mycel.ops.math.elementwise.clamp`."""
         ...
     def clone(self) -> _Tensor:
         """The same values in a Tensor of their own: assigning to it leaves x alone; `mycel.ops.array.copying.identity`."""
         ...
     def col2im(self, output_size: _Sizes | None, kernel_size: _Sizes, dilation: _Sizes = 1, padding_value: _Int = 0, stride: _Sizes = 1) -> _Tensor:
-        """Columns, as `Im2Col` gives them, summed back into [N, C, H, W]; `mycel.ops.array.blocks.columns_to_image`."""
+        """Columns, as `Im2Col` gives them, summed back into [N, C, H, W]; `mycel.ops.nn.patches.col2im`."""
         ...
     def conj(self) -> _Tensor:
         """The imaginary part with the other sign, element by element; `mycel.ops.math.complex_numbers.conj`."""
@@ -430,25 +430,25 @@ class TensorMethods:
         """The hyperbolic cosine, element by element; integers give Float32; `mycel.ops.math.trigonometry.cosh`."""
         ...
     def count_nonzero(self, axis: _Axes = (), keep_dims: _Bool = False, dtype: _DTypeLike | None = None, dim: _Axes | None = None) -> _Tensor:
-        """How many elements along `axis` (also called `dim`) are not zero; `mycel.ops.math.reduction.count_nonzero_method`."""
+        """How many elements along some dimensions are not zero; `mycel.ops.math.reduction.count_nonzero_method`."""
         ...
     def cov(self, correction: _Scalar = 1, fweights: _TensorLike | None = None, aweights: _TensorLike | None = None) -> _Tensor:
         """How the rows of x vary together: rows are variables, columns observations; `mycel.ops.math.products.cov`."""
         ...
     def cross(self, other: _TensorLike, dim: _Axes | None = None) -> _Tensor:
-        """The cross product along an axis of length 3: the first such axis if `dim` is None; `mycel.ops.math.linear.cross`."""
+        """The cross product of vectors of length 3; `mycel.ops.math.linear.cross`."""
         ...
     def cummax(self, axis: _Axes) -> tuple[_Tensor, _Tensor]:
-        """The largest element so far along an axis, and its Int64 index; the last of equal ones; `mycel.ops.math.extremes.cummax`."""
+        """The largest element so far along an axis, and its Int64 index; the last of equal ones; `mycel.ops.math.argminmax.cummax`."""
         ...
     def cummin(self, axis: _Axes) -> tuple[_Tensor, _Tensor]:
-        """The smallest element so far along an axis, and its Int32 index; the last of equal ones; `mycel.ops.math.extremes.cummin`."""
+        """The smallest element so far along an axis, and its Int32 index; the last of equal ones; `mycel.ops.math.argminmax.cummin`."""
         ...
     def cumprod(self, dim: _Axes, dtype: _DTypeLike | None = None) -> _Tensor:
-        """The products of all elements up to each one along an axis; integers multiply as Int64; `mycel.ops.math.accumulation.cumprod`."""
+        """Running products along an axis: each result multiplies all elements up to its own position; `mycel.ops.math.accumulation.cumprod`."""
         ...
     def cumsum(self, axis: _Axes | None = None, dtype: _DTypeLike | None = None, dim: _Axes | None = None) -> _Tensor:
-        """The sums of all elements up to each one along `axis` (also called `dim`), or of x laid flat; `mycel.ops.math.accumulation.cumsum_method`."""
+        """Running sums along an axis: each result adds up all elements up to its own position; `mycel.ops.math.accumulation.cumsum_method`."""
         ...
     def data_sync(self, wait: _Bool = True) -> None:
         """Wait until the values are computed; within a remembered call nothing, as it runs as a whole; `mycel.ops.spelled.members.data_sync`."""
@@ -484,13 +484,13 @@ class TensorMethods:
         """The derivative of the logarithm of the gamma function, element by element; `mycel.ops.math.elementwise.digamma`."""
         ...
     def div(self, other: _TensorLike, rounding_mode: _Str | None = None) -> _Tensor:
-        """x / y; `rounding_mode` "floor" rounds down, "trunc" towards zero, None not at all; `mycel.ops.math.arithmetic.divide`."""
+        """x / y, element by element, rounded on request; `mycel.ops.math.arithmetic.divide`."""
         ...
     def div_(self, other: _TensorLike, rounding_mode: _Str | None = None) -> _Tensor:
-        """x / other, assigned to x; `rounding_mode` as in `div`; `mycel.ops.spelled.in_place_methods.div_`."""
+        """x / y, element by element, rounded on request; `mycel.ops.math.arithmetic.divide`."""
         ...
     def divide(self, other: _TensorLike, rounding_mode: _Str | None = None) -> _Tensor:
-        """x / y; `rounding_mode` "floor" rounds down, "trunc" towards zero, None not at all; `mycel.ops.math.arithmetic.divide`."""
+        """x / y, element by element, rounded on request; `mycel.ops.math.arithmetic.divide`."""
         ...
     def dot(self, other: _TensorLike) -> _Tensor:
         """The sum of the products of two vectors; of tables, as `ops.dot`; `mycel.ops.math.linear.vector_dot`."""
@@ -520,13 +520,13 @@ class TensorMethods:
         """The number whose error function is x, element by element; `mycel.ops.math.elementwise.erfinv`."""
         ...
     def erfinv_(self) -> _Tensor:
-        """The number whose error function is x, assigned to x; `mycel.ops.spelled.in_place_methods.erfinv_`."""
+        """The number whose error function is x, element by element; `mycel.ops.math.elementwise.erfinv`."""
         ...
     def exp(self) -> _Tensor:
         """e to the power x, element by element; integers give Float32; `mycel.ops.math.powers.exp`."""
         ...
     def exp_(self) -> _Tensor:
-        """e to the power of x, assigned to x; `mycel.ops.spelled.in_place_methods.exp_`."""
+        """e to the power x, element by element; integers give Float32; `mycel.ops.math.powers.exp`."""
         ...
     def expand(self, *shape: _Sizes) -> _Tensor:
         """x repeated along its dimensions of length 1, and along new ones in front; `mycel.ops.array.shape.broadcast_to`."""
@@ -535,7 +535,7 @@ class TensorMethods:
         """x broadcast to the shape of another Tensor; `mycel.ops.array.shape.expand_as`."""
         ...
     def expand_dims(self, axis: _Axes) -> _Tensor:
-        """x with a new dimension of length 1 at `axis`; `mycel.ops.array.shape.expand_dims`."""
+        """x with a new dimension of length 1; `mycel.ops.array.shape.expand_dims`."""
         ...
     def expm1(self) -> _Tensor:
         """e to the power x, less 1, exact near zero, element by element; `mycel.ops.math.powers.expm1`."""
@@ -552,8 +552,8 @@ class TensorMethods:
     def fill_diagonal(self, fill_value: _TensorLike, wrap: _Bool = False) -> _Tensor:
         """x with a number on its diagonal, all of whose indices are equal; `mycel.ops.array.bands.fill_diagonal`."""
         ...
-    def fill_diagonal_(self, fill_value: _Scalar, wrap: _Bool = False) -> _Tensor:
-        """One number on the main diagonal; `mycel.ops.spelled.in_place_places.fill_diagonal_`."""
+    def fill_diagonal_(self, fill_value: _TensorLike, wrap: _Bool = False) -> _Tensor:
+        """x with a number on its diagonal, all of whose indices are equal; `mycel.ops.array.bands.fill_diagonal`."""
         ...
     def fills(self, value: _Scalar) -> _Tensor:
         """A Tensor like x, filled with one value; `mycel.ops.array.creation.fill_method`."""
@@ -562,7 +562,7 @@ class TensorMethods:
         """x with the dimensions `start` to `end` joined into one; `mycel.ops.array.shape.flatten`."""
         ...
     def flip(self, *axes: _Axes, dims: _Axes | _Tensor | None = None) -> _Tensor:
-        """x in reverse order along dimensions, which are loose numbers or one tuple; `mycel.ops.spelled.overloads.flip_method`."""
+        """x with the order of its elements reversed along some dimensions; `mycel.ops.spelled.overloads.flip_method`."""
         ...
     def fliplr(self) -> _Tensor:
         """x with its second dimension reversed; `mycel.ops.array.shape.fliplr`."""
@@ -580,13 +580,13 @@ class TensorMethods:
         """The largest whole number not above x, element by element; the type stays; `mycel.ops.math.elementwise.floor`."""
         ...
     def floor_(self) -> _Tensor:
-        """The largest whole number not above x, assigned to x; `mycel.ops.spelled.in_place_methods.floor_`."""
+        """The largest whole number not above x, element by element; the type stays; `mycel.ops.math.elementwise.floor`."""
         ...
     def floor_divide(self, other: _TensorLike) -> _Tensor:
         """The largest whole number not above x / y, element by element; `mycel.ops.math.arithmetic.floor_divide`."""
         ...
     def floor_divide_(self, other: _TensorLike) -> _Tensor:
-        """The largest whole number not above x / other, assigned to x; `mycel.ops.spelled.in_place_methods.floor_divide_`."""
+        """The largest whole number not above x / y, element by element; `mycel.ops.math.arithmetic.floor_divide`."""
         ...
     def flush_from_cache(self) -> None:
         """Nothing: values are in no cache; `mycel.ops.spelled.members.flush_from_cache`."""
@@ -649,7 +649,7 @@ class TensorMethods:
         """0 where x is negative, 1 where it is positive, y where it is zero, element by element; `mycel.ops.math.elementwise.heaviside`."""
         ...
     def histc(self, bins: _Int | _Sizes = 100, min: _Scalar = 0.0, max: _Scalar = 0.0) -> _Tensor:
-        """How many elements lie in each of so many equal parts between `min` and `max`; `mycel.ops.math.quantiles.histc`."""
+        """How many elements lie in each of `bins` equal intervals between two bounds, in the type of x; `mycel.ops.math.quantiles.histc`."""
         ...
     def hooks(self) -> list[_Any]:
         """The functions that `register_hook` was given and that were not removed, in a list; `mycel.ops.spelled.members.hooks`."""
@@ -675,23 +675,23 @@ class TensorMethods:
     def index_add(self, dim: _Axes | None = None, index: _Any = None, source: _Any = None, alpha: _Scalar = 1, indices: _TensorLike | None = None, y: _TensorLike | None = None, axis: _Axes | None = None, use_lock: _Bool = True, check_index_bound: _Bool = True) -> _Tensor:
         """x with slices added along a dimension: `(dim, index, source)`, or `(indices, y, axis)`; `mycel.ops.spelled.overloads.index_add_method`."""
         ...
-    def index_add_(self, dim: _Axes, index: _Any, source: _Any, alpha: _Scalar = 1) -> _Tensor:
-        """alpha · source added to the slices of x along `dim` at the positions of a vector; `mycel.ops.spelled.in_place_places.index_add_`."""
+    def index_add_(self, dim: _Axes, index: _TensorLike, source: _TensorLike, alpha: _Scalar = 1) -> _Tensor:
+        """x with alpha · updates added to its slices along `axis` at the positions of a vector; `mycel.ops.array.scatter.with_index_added`."""
         ...
-    def index_copy_(self, dim: _Axes, index: _Any, source: _Any) -> _Tensor:
-        """Replace slices of x along `dim` at the positions of a vector; `mycel.ops.spelled.in_place_places.index_copy_`."""
+    def index_copy_(self, dim: _Axes, index: _TensorLike, source: _TensorLike) -> _Tensor:
+        """x with its slices along `dim` at the positions of a vector replaced; `mycel.ops.spelled.in_place_places.index_copy`."""
         ...
     def index_fill(self, axis: _Axes, index: _TensorLike, value: _TensorLike) -> _Tensor:
         """x with `value` in its slices along `axis` at the positions of a vector; `mycel.ops.array.scatter.index_fill`."""
         ...
-    def index_fill_(self, dim: _Axes, index: _Any, value: _Scalar) -> _Tensor:
-        """`value` in the slices of x along `dim` at the positions of a vector; `mycel.ops.spelled.in_place_places.index_fill_`."""
+    def index_fill_(self, dim: _Axes, index: _TensorLike, value: _TensorLike) -> _Tensor:
+        """x with `value` in its slices along `axis` at the positions of a vector; `mycel.ops.array.scatter.index_fill`."""
         ...
     def index_put(self, indices: _TensorLike, values: _TensorLike, accumulate: _Bool = False) -> _Tensor:
         """x with `values` where positions meet, as `x[indices] = values` writes them; `mycel.ops.spelled.in_place_places.index_put`."""
         ...
     def index_put_(self, indices: _TensorLike, values: _TensorLike, accumulate: _Bool = False) -> _Tensor:
-        """`index_put`, assigned to x; `mycel.ops.spelled.in_place_places.index_put_`."""
+        """x with `values` where positions meet, as `x[indices] = values` writes them; `mycel.ops.spelled.in_place_places.index_put`."""
         ...
     def index_select(self, axis: _Axes = ..., index: _TensorLike = ..., *, dim: _Axes = ...) -> _Tensor:
         """The slices of x along `axis` at the positions of a vector; `mycel.ops.array.selection.index_select`."""
@@ -739,7 +739,7 @@ class TensorMethods:
         """Whether the element type of x has negative numbers; `mycel.ops.array.casting.is_signed`."""
         ...
     def isclose(self, other: _TensorLike = ..., rtol: _Scalar = 1e-05, atol: _Scalar = 1e-08, equal_nan: _Bool = False, *, x2: _TensorLike = ...) -> _Tensor:
-        """Whether |x - y| is at most atol + rtol · |y|, element by element; `mycel.ops.math.comparison.isclose`."""
+        """Whether |x - y| is at most atol + rtol · |y|, element by element; Bool; `mycel.ops.math.comparison.isclose`."""
         ...
     def isfinite(self) -> _Tensor:
         """Whether x is a number and finite, element by element; Bool; `mycel.ops.math.elementwise.isfinite`."""
@@ -760,7 +760,7 @@ class TensorMethods:
         """Whether x has no imaginary part, element by element; Bool; `mycel.ops.math.elementwise.isreal`."""
         ...
     def kthvalue(self, k: _Int | _Sizes, dim: _Axes = -1, keepdim: _Bool = False) -> tuple[_Tensor, _Tensor]:
-        """The k-th smallest element along `dim`, counted from 1, and where it was, Int64; `mycel.ops.spelled.only_in_mint.kth_smallest`."""
+        """The k-th smallest element along a dimension, and its Int64 position; `mycel.ops.spelled.mint_variants.kthvalue`."""
         ...
     def lcm(self, other: _TensorLike) -> _Tensor:
         """The least common multiple, element by element; `mycel.ops.math.elementwise.lcm`."""
@@ -796,7 +796,7 @@ class TensorMethods:
         """The logarithm to base 2, element by element; integers give Float32; `mycel.ops.math.powers.log2`."""
         ...
     def log_(self) -> _Tensor:
-        """The natural logarithm, assigned to x; `mycel.ops.spelled.in_place_methods.log_`."""
+        """The natural logarithm, element by element; integers give Float32, negative numbers NaN; `mycel.ops.math.powers.log`."""
         ...
     def log_matrix_determinant(self) -> tuple[_Tensor, _Tensor]:
         """The sign of the determinant of square matrices, and the logarithm of its size; `mycel.ops.math.decompositions.slogdet`."""
@@ -805,7 +805,7 @@ class TensorMethods:
         """A new Tensor like x with numbers whose logarithms are normal; x itself is left alone; `mycel.ops.random.distributions.log_normal`."""
         ...
     def log_softmax(self, axis: _Axes = -1, dtype: _DTypeLike | None = None) -> _Tensor:
-        """The logarithm of softmax, without losing small values; `mycel.ops.nn.activation.log_softmax`."""
+        """The logarithm of softmax along a dimension, computed without underflow; `mycel.ops.nn.activation.log_softmax`."""
         ...
     def logaddexp(self, other: _TensorLike) -> _Tensor:
         """log(exp(x) + exp(y)) without overflow, element by element; `mycel.ops.math.powers.logaddexp`."""
@@ -835,7 +835,7 @@ class TensorMethods:
         """log(x / (1 - x)), element by element; `eps` keeps x away from 0 and 1; `mycel.ops.math.elementwise.logit`."""
         ...
     def logsumexp(self, dim: _Axes, keepdim: _Bool = False) -> _Tensor:
-        """The logarithm of the sum of exponentials along `axis`, without overflow; `mycel.ops.math.reduction.logsumexp`."""
+        """The logarithm of the sum of exponentials along some dimensions, without overflow; `mycel.ops.math.reduction.logsumexp`."""
         ...
     def long(self) -> _Tensor:
         """x as Int64; `mycel.ops.array.casting.to_int64`."""
@@ -852,20 +852,20 @@ class TensorMethods:
     def masked_fill(self, mask: _TensorLike, value: _TensorLike) -> _Tensor:
         """x with `value` where the mask is set; `mycel.ops.array.masking.masked_fill`."""
         ...
-    def masked_fill_(self, mask: _TensorLike, value: _Scalar) -> _Tensor:
-        """x with `value` where the mask is set, assigned to x; the mask may be stretched; `mycel.ops.spelled.in_place_places.masked_fill_`."""
+    def masked_fill_(self, mask: _TensorLike, value: _TensorLike) -> _Tensor:
+        """x with `value` where the mask is set; `mycel.ops.array.masking.masked_fill`."""
         ...
     def masked_scatter(self, mask: _TensorLike, source: _TensorLike) -> _Tensor:
         """x with the elements of `source`, one after the other, where the mask is set; `mycel.ops.spelled.in_place_places.masked_scatter`."""
         ...
-    def masked_scatter_(self, mask: _TensorLike, source: _Any) -> _Tensor:
-        """`masked_scatter`, assigned to x; `mycel.ops.spelled.in_place_places.masked_scatter_`."""
+    def masked_scatter_(self, mask: _TensorLike, source: _TensorLike) -> _Tensor:
+        """x with the elements of `source`, one after the other, where the mask is set; `mycel.ops.spelled.in_place_places.masked_scatter`."""
         ...
     def masked_select(self, mask: _TensorLike) -> _Tensor:
         """The elements of x where the mask is set, as a vector; the mask is read; `mycel.ops.array.masking.masked_select`."""
         ...
     def matmul(self, tensor2: _TensorLike = ..., *, other: _TensorLike = ...) -> _Tensor:
-        """The product of matrices: (..., n, k) by (..., k, m) gives (..., n, m), broadcast in front; `mycel.ops.math.linear.matmul`."""
+        """The matrix product: [..., N, K] by [..., K, M] gives [..., N, M]; `mycel.ops.math.linear.matmul`."""
         ...
     def matrix_determinant(self) -> _Tensor:
         """The determinant of square matrices, (..., n, n) to (...); `mycel.ops.math.decompositions.det`."""
@@ -874,19 +874,19 @@ class TensorMethods:
         """A square matrix multiplied n times by itself; a negative n inverts it; `mycel.ops.math.linear.matrix_power`."""
         ...
     def max(self, dim: _Axes | None = None, keepdim: _Bool = False, axis: _Axes | None = None, keepdims: _Bool | None = None, initial: _Scalar | None = None, where: _Any = None, return_indices: _Bool = False) -> _Any:
-        """The largest elements; along `dim` with their indices, along `axis` without; `mycel.ops.math.extremes.max_method`."""
+        """The largest elements; along `dim` with their indices, along `axis` without; `mycel.ops.math.argminmax.max_method`."""
         ...
     def maximum(self, other: _TensorLike) -> _Tensor:
         """The larger of x and y, element by element; where they are equal each gets half the gradient; `mycel.ops.math.arithmetic.maximum`."""
         ...
     def mean(self, axis: _Axes | None = None, keep_dims: _Bool = False, dim: _Axes | None = None, keepdim: _Bool | None = None, dtype: _DTypeLike | None = None) -> _Tensor:
-        """The mean over `axis` (also called `dim`); `mycel.ops.math.reduction.mean_method`."""
+        """The mean over some dimensions; of integers it is rounded towards zero; `mycel.ops.math.reduction.mean_method`."""
         ...
     def median(self, axis: _Axes | None = None, keepdims: _Bool = False, dim: _Axes | None = None, keepdim: _Bool | None = None) -> _Tensor:
-        """The middle element along `axis` (also called `dim`) with its index, or that of all alone; `mycel.ops.math.extremes.median_method`."""
+        """The median along a dimension and its Int64 index; or the median of all elements alone; `mycel.ops.math.argminmax.median_method`."""
         ...
     def min(self, dim: _Axes | None = None, keepdim: _Bool = False, axis: _Axes | None = None, keepdims: _Bool | None = None, initial: _Scalar | None = None, where: _Any = None, return_indices: _Bool = False) -> _Any:
-        """The smallest elements; along `dim` with their indices, along `axis` without; `mycel.ops.math.extremes.min_method`."""
+        """The smallest elements; along `dim` with their indices, along `axis` without; `mycel.ops.math.argminmax.min_method`."""
         ...
     def minimum(self, other: _TensorLike) -> _Tensor:
         """The smaller of x and y, element by element; where they are equal each gets half the gradient; `mycel.ops.math.arithmetic.minimum`."""
@@ -910,10 +910,10 @@ class TensorMethods:
         """x · y, element by element, with broadcasting; two booleans give their "and"; `mycel.ops.math.arithmetic.mul`."""
         ...
     def mul_(self, other: _TensorLike) -> _Tensor:
-        """x · other, assigned to x; `mycel.ops.spelled.in_place_methods.mul_`."""
+        """x · y, element by element, with broadcasting; two booleans give their "and"; `mycel.ops.math.arithmetic.mul`."""
         ...
     def multinomial(self, num_samples: _Int, replacement: _Bool = True, seed: _Int | None = None) -> _Tensor:
-        """Indices drawn from each row of x, whose elements are the weights; Int32; `mycel.ops.random.drawing.multinomial`."""
+        """Indices drawn from each row of x, whose elements are the weights; Int32; `mycel.ops.random.choices.multinomial`."""
         ...
     def multiply(self, value: _TensorLike) -> _Tensor:
         """x · y, element by element, with broadcasting; two booleans give their "and"; `mycel.ops.math.arithmetic.mul`."""
@@ -922,25 +922,25 @@ class TensorMethods:
         """The logarithm of the gamma function of p dimensions; x is above (p - 1) / 2; `mycel.ops.math.special.mvlgamma`."""
         ...
     def nan_to_num(self, nan: _Scalar | None = None, posinf: _Scalar | None = None, neginf: _Scalar | None = None) -> _Tensor:
-        """x with numbers in place of NaN (0) and of the infinities (the largest and the smallest); `mycel.ops.math.elementwise.nan_to_num`."""
+        """x with numbers in place of NaN and of the infinities; `mycel.ops.math.elementwise.nan_to_num`."""
         ...
     def nanmean(self, axis: _Axes | None = None, keepdims: _Bool = False, dtype: _DTypeLike | None = None) -> _Tensor:
-        """The mean over `axis` of all that are numbers; `mycel.ops.math.reduction.nanmean`."""
+        """The mean of the elements along some dimensions that are not NaN; `mycel.ops.math.reduction.nanmean`."""
         ...
     def nanmedian(self, axis: _Axes = -1, keepdims: _Bool = False) -> tuple[_Tensor, _Tensor]:
-        """The middle of the elements that are numbers, the lower of two, and its Int64 index; `mycel.ops.math.quantiles.nanmedian`."""
+        """The median of the elements that are not NaN, the lower of two, and its Int64 index; `mycel.ops.math.quantiles.nanmedian`."""
         ...
     def nanquantile(self, q: _TensorLike, axis: _Axes | None = None, keepdims: _Bool = False) -> _Tensor:
-        """As `ops.quantile`, of the elements that are numbers; `mycel.ops.math.quantiles.nanquantile`."""
+        """`ops.quantile` of the elements that are not NaN; `mycel.ops.math.quantiles.nanquantile`."""
         ...
     def nansum(self, axis: _Axes | None = None, keepdims: _Bool = False, dtype: _DTypeLike | None = None, *, dim: _Axes | None = ..., keepdim: _Bool = ...) -> _Tensor:
-        """The sum over `axis` of all that are numbers; `mycel.ops.math.reduction.nansum`."""
+        """The sum of the elements along some dimensions that are not NaN; `mycel.ops.math.reduction.nansum`."""
         ...
     def narrow(self, axis: _Axes = ..., start: _Scalar = ..., length: _Sizes = ..., *, dim: _Axes = ...) -> _Tensor:
         """Slices of x at consecutive positions along `axis`; `mycel.ops.array.selection.narrow`."""
         ...
     def ndimension(self) -> _Int:
-        """The number of dimensions; `mycel.ops.array.arrangements.ndimension`."""
+        """The number of dimensions; `mycel.ops.array.shape.ndimension`."""
         ...
     def ne(self, other: _TensorLike) -> _Tensor:
         """Whether x is different from y, element by element, with broadcasting; Bool; `mycel.ops.math.comparison.not_equal`."""
@@ -952,7 +952,7 @@ class TensorMethods:
         """-x, element by element; unsigned integers wrap round; `mycel.ops.math.arithmetic.neg`."""
         ...
     def nelement(self) -> _Int:
-        """The number of elements, a Python number; `mycel.ops.array.arrangements.numel`."""
+        """The number of elements, a Python number; `mycel.ops.array.shape.numel`."""
         ...
     def new_empty(self, size: _Sizes, dtype: _DTypeLike | None = None, device: _Any = None) -> _Tensor:
         """A Tensor of this shape whose values mean nothing (here: zeros); `mycel.ops.array.creation.new_empty`."""
@@ -982,7 +982,7 @@ class TensorMethods:
         """Whether x is different from y, element by element, with broadcasting; Bool; `mycel.ops.math.comparison.not_equal`."""
         ...
     def numel(self) -> _Int:
-        """The number of elements, a Python number; `mycel.ops.array.arrangements.numel`."""
+        """The number of elements, a Python number; `mycel.ops.array.shape.numel`."""
         ...
     def orgqr(self, input2: _TensorLike) -> _Tensor:
         """The first columns of the product of reflections that `ops.geqrf` gives, as many as x has; `mycel.ops.math.decompositions.orgqr`."""
@@ -994,7 +994,7 @@ class TensorMethods:
         """All products of an element of x and an element of y: (n) and (m) give (n, m); `mycel.ops.math.linear.outer`."""
         ...
     def permute(self, *axes: _Axes, dims: _Axes | _Tensor | None = None, axis: _Axes | None = None) -> _Tensor:
-        """x with its dimensions in an order of loose numbers or of one tuple; `mycel.ops.spelled.overloads.permute_method`."""
+        """x with its dimensions in another order; `mycel.ops.spelled.overloads.permute_method`."""
         ...
     def polygamma(self, n: _Int | _Sizes) -> _Tensor:
         """The n-th derivative of `ops.digamma`, element by element; `mycel.ops.math.special.polygamma`."""
@@ -1006,10 +1006,10 @@ class TensorMethods:
         """x to the power y, element by element; `mycel.ops.math.powers.raised`."""
         ...
     def prod(self, axis: _Axes | None = None, keep_dims: _Bool = False, dtype: _DTypeLike | None = None, dim: _Axes | None = None, keepdim: _Bool | None = None) -> _Tensor:
-        """The product over `axis` (also called `dim`); `mycel.ops.math.reduction.prod_method`."""
+        """The product over some dimensions; integers and booleans multiply as Int64; `mycel.ops.math.reduction.prod_method`."""
         ...
     def ptp(self, axis: _Axes | None = None, keepdims: _Bool = False) -> _Tensor:
-        """The largest element less the smallest one; `mycel.ops.array.arrangements.ptp`."""
+        """The largest element less the smallest one; `mycel.ops.math.argminmax.ptp`."""
         ...
     def put_(self, index: _Any, source: _Any, accumulate: _Bool = False) -> _Tensor:
         """The elements of `source` at positions that count the elements of x in C order; `mycel.ops.spelled.in_place_places.put_`."""
@@ -1018,7 +1018,7 @@ class TensorMethods:
         """As `ops.qr`; `some=False` gives the square q; `mycel.ops.math.decompositions.qr_method`."""
         ...
     def quantile(self, q: _TensorLike, axis: _Axes | None = None, keepdims: _Bool = False) -> _Tensor:
-        """The value below which the share q of x lies, between two elements if need be; `mycel.ops.math.quantiles.quantile`."""
+        """The value below which the fraction q of x lies, interpolated between two elements if need be; `mycel.ops.math.quantiles.quantile`."""
         ...
     def rad2deg(self) -> _Tensor:
         """Radians as degrees, element by element; `mycel.ops.math.trigonometry.rad2deg`."""
@@ -1027,7 +1027,7 @@ class TensorMethods:
         """Integers from `from_` to before `to`, equally likely; `mycel.ops.spelled.in_place_methods.random_`."""
         ...
     def random_categorical(self, num_sample: _Int, seed: _Int = 0, dtype: _DTypeLike = ...) -> _Tensor:
-        """Indices drawn from each row of logarithms of weights, (rows, n) to (rows, num_sample); `mycel.ops.random.drawing.random_categorical`."""
+        """Indices drawn from each row of logarithms of weights: [M, count] from [M, N]; `mycel.ops.random.choices.random_categorical`."""
         ...
     def ravel(self) -> _Tensor:
         """The elements of x in one dimension; `mycel.ops.array.shape.ravel`."""
@@ -1042,13 +1042,13 @@ class TensorMethods:
         """max(x, 0), element by element; `inplace` assigns it to x as well; `mycel.ops.nn.activation.relu`."""
         ...
     def remainder(self, other: _TensorLike = ..., *, divisor: _TensorLike = ...) -> _Tensor:
-        """What is left of x after whole multiples of y, with the sign of y, element by element; `mycel.ops.math.arithmetic.remainder`."""
+        """The remainder of x / y, which has the sign of y, element by element; `mycel.ops.math.arithmetic.remainder`."""
         ...
     def remainder_(self, other: _TensorLike) -> _Tensor:
-        """The remainder of x / other, with the sign of `other`, assigned to x; `mycel.ops.spelled.in_place_methods.remainder_`."""
+        """The remainder of x / y, which has the sign of y, element by element; `mycel.ops.math.arithmetic.remainder`."""
         ...
     def renorm(self, p: _Scalar | _Str, axis: _Axes, maxnorm: _Scalar) -> _Tensor:
-        """x with each part along one dimension shortened to the p-norm `most`, if it is longer; `mycel.ops.math.distances.renorm`."""
+        """x with each of its slices along one dimension scaled down to a p-norm of at most `most`; `mycel.ops.math.distances.renorm`."""
         ...
     def repeat(self, *repeats: _Sizes) -> _Tensor:
         """x laid out several times along its dimensions; `repeats` has one number for each of them; `mycel.ops.array.shape.repeat`."""
@@ -1072,7 +1072,7 @@ class TensorMethods:
         """x in reverse order along the dimensions `axes`; `mycel.ops.array.shape.flip`."""
         ...
     def reverse_sequence(self, seq_lengths: _TensorLike, seq_dim: _Int = 0, batch_dim: _Int = 0) -> _Tensor:
-        """The beginning of each sequence backwards, the rest as it is; `mycel.ops.array.blocks.reverse_sequence`."""
+        """The beginning of each sequence backwards, the rest as it is; `mycel.ops.array.shape.reverse_sequence`."""
         ...
     def roll(self, shifts: _Sizes, dims: _Axes | _Tensor | None = None) -> _Tensor:
         """x shifted along dimensions, what leaves at one end coming in at the other; `mycel.ops.array.shape.roll`."""
@@ -1114,7 +1114,7 @@ class TensorMethods:
         """x with updates subtracted from the slices that the rows of `index` point to; `mycel.ops.array.scatter.tensor_scatter_sub`."""
         ...
     def searchsorted(self, v: _Any, side: _Str = 'left', sorter: _Any = None) -> _Tensor:
-        """Where values can be put into x so that it stays in order, Int64; see `ops.searchsorted`; `mycel.ops.array.ordering.searched`."""
+        """Where values can be put into x so that it stays in order, Int64; see `ops.searchsorted`; `mycel.ops.array.ordering.searchsorted_method`."""
         ...
     def select(self, dim: _Axes | None = None, index: _Any = None, condition: _TensorLike | None = None, y: _TensorLike | None = None) -> _Tensor:
         """`x.select(dim, index)` as `mint.select`, `x.select(condition, y)` as `ops.where`; `mycel.ops.spelled.overloads.select_method`."""
@@ -1138,13 +1138,13 @@ class TensorMethods:
         """1 / (1 + exp(-x)); integers give Float32; `mycel.ops.nn.activation.sigmoid`."""
         ...
     def sigmoid_(self) -> _Tensor:
-        """1 / (1 + exp(-x)), assigned to x; `mycel.ops.spelled.in_place_methods.sigmoid_`."""
+        """1 / (1 + exp(-x)); integers give Float32; `mycel.ops.nn.activation.sigmoid`."""
         ...
     def sign(self) -> _Tensor:
         """-1, 0 or 1 as x is negative, zero or positive, element by element; `mycel.ops.math.arithmetic.sign`."""
         ...
     def sign_(self) -> _Tensor:
-        """-1, 0 or 1, assigned to x; `mycel.ops.spelled.in_place_methods.sign_`."""
+        """-1, 0 or 1 as x is negative, zero or positive, element by element; `mycel.ops.math.arithmetic.sign`."""
         ...
     def signbit(self) -> _Tensor:
         """Whether the sign of x is minus, -0.0 included, element by element; Bool; `mycel.ops.math.elementwise.signbit`."""
@@ -1186,7 +1186,7 @@ class TensorMethods:
         """x without its dimensions of length 1: all of them, or those of `axis`; `mycel.ops.array.shape.squeeze`."""
         ...
     def std(self, axis: _Axes | None = None, ddof: _Scalar = 0, keepdims: _Bool = False, dim: _Axes | None = None, correction: _Scalar | None = None, keepdim: _Bool | None = None) -> _Tensor:
-        """The standard deviation over `axis`; over `dim` the divisor is count - `correction` (1); `mycel.ops.math.statistics.std_method`."""
+        """The standard deviation over some dimensions: the root of the variance; `mycel.ops.math.statistics.std_method`."""
         ...
     def storage_offset(self) -> _Int:
         """0: every Tensor has memory of its own, also one that was cut from another; `mycel.ops.spelled.members.storage_offset`."""
@@ -1198,16 +1198,16 @@ class TensorMethods:
         """x - alpha · y, element by element; `mycel.ops.math.arithmetic.sub_multiple`."""
         ...
     def sub_(self, other: _TensorLike = ..., alpha: _Scalar = 1, *, y: _TensorLike = ...) -> _Tensor:
-        """x - alpha · other, assigned to x; `mycel.ops.spelled.in_place_methods.sub_`."""
+        """x - alpha · y, element by element; `mycel.ops.math.arithmetic.sub_multiple`."""
         ...
     def subtract(self, other: _TensorLike, alpha: _Scalar = 1) -> _Tensor:
         """x - alpha · y, element by element; `mycel.ops.math.arithmetic.sub_multiple`."""
         ...
     def sum(self, axis: _Axes | None = None, keepdim: _Bool = False, dtype: _DTypeLike | None = None, keepdims: _Bool | None = None, initial: _Scalar | None = None, dim: _Axes | None = None) -> _Tensor:
-        """The sum over `axis` (also called `dim`), beginning with `initial`; `mycel.ops.math.reduction.sum_method`."""
+        """The sum over some dimensions; integers and booleans add up as Int64; `mycel.ops.math.reduction.sum_method`."""
         ...
     def sum_to_size(self, *shape: _Sizes) -> _Tensor:
-        """The sum over dimensions until x has a shape that broadcasts to its own; `mycel.ops.array.arrangements.sum_to_size`."""
+        """The sum over dimensions until x has a shape that broadcasts to its own; `mycel.ops.math.reduction.sum_to_size`."""
         ...
     def svd(self, full_matrices: _Bool = False, compute_uv: _Bool = True) -> _Tensor:
         """The singular values s of matrices, and u and v with x = u · diag(s) · vᵀ; `mycel.ops.math.decompositions.svd`."""
@@ -1231,7 +1231,7 @@ class TensorMethods:
         """The hyperbolic tangent; integers give Float32; `mycel.ops.nn.activation.tanh`."""
         ...
     def tanh_(self) -> _Tensor:
-        """The hyperbolic tangent, assigned to x; `mycel.ops.spelled.in_place_methods.tanh_`."""
+        """The hyperbolic tangent; integers give Float32; `mycel.ops.nn.activation.tanh`."""
         ...
     def tensor_scatter_add(self, indices: _TensorLike, updates: _TensorLike) -> _Tensor:
         """x with updates added to the slices that the rows of `index` point to; `mycel.ops.array.scatter.tensor_scatter_add`."""
@@ -1258,7 +1258,7 @@ class TensorMethods:
         """x in so many pieces of nearly one length, or cut at given positions; `mycel.ops.array.joining.tensor_split`."""
         ...
     def tile(self, *repeats: _Sizes, dims: _Axes | _Tensor | None = None, reps: _Sizes | None = None) -> _Tensor:
-        """x laid out several times along its dimensions, for loose numbers or one tuple of them; `mycel.ops.spelled.overloads.tile_method`."""
+        """x repeated along its dimensions; `mycel.ops.spelled.overloads.tile_method`."""
         ...
     def to_(self, device: _Any = None, non_blocking: _Bool = False) -> _Tensor:
         """The Tensor itself: it lies on the device of the context; `mycel.ops.spelled.overloads.to_`."""
@@ -1306,7 +1306,7 @@ class TensorMethods:
         """The slices of x along `axis`, each without that dimension; `mycel.ops.array.joining.unbind`."""
         ...
     def unfold(self, kernel_size: _Sizes, dilation: _Sizes = 1, padding: _Sizes | _Str = 0, stride: _Sizes = 1) -> _Tensor:
-        """Every window of [N, C, H, W] as a column: [N, C · kernel, windows]; `mycel.ops.nn.pooling.unfold`."""
+        """Every window of images as a column: [N, C · kernel, windows]; `mycel.ops.nn.pooling.unfold`."""
         ...
     def uniform(self, from_: _Scalar = 0.0, to: _Scalar = 1.0, generator: _Random | None = None) -> _Tensor:
         """A new Tensor like x with numbers from `from_` to before `to`; x itself is left alone; `mycel.ops.random.distributions.uniform_like`."""
@@ -1321,7 +1321,7 @@ class TensorMethods:
         """x without repetitions of neighbours; the values are read; `mycel.ops.array.ordering.unique_consecutive`."""
         ...
     def unique_with_pad(self, pad_num: _Sizes) -> tuple[_Tensor, _Tensor]:
-        """As `ops.unique`, filled up to the length of x; the values are read; `mycel.ops.array.arrangements.unique_with_pad`."""
+        """As `ops.unique`, filled up to the length of x; the values are read; `mycel.ops.array.combinatorics.unique_with_pad`."""
         ...
     def unsorted_segment_max(self, segment_ids: _TensorLike, num_segments: _Int) -> _Tensor:
         """The maximum of the slices of x that have the same number; the lowest value for none; `mycel.ops.array.scatter.unsorted_segment_max`."""
@@ -1333,13 +1333,13 @@ class TensorMethods:
         """The product of the slices of x that have the same number; 1 for none; `mycel.ops.math.segments.unsorted_segment_prod`."""
         ...
     def unsqueeze(self, dim: _Axes = ..., *, axis: _Axes = ...) -> _Tensor:
-        """x with a new dimension of length 1 at `axis`; `mycel.ops.array.shape.expand_dims`."""
+        """x with a new dimension of length 1; `mycel.ops.array.shape.expand_dims`."""
         ...
     def var(self, axis: _Axes | None = None, ddof: _Scalar = 0, keepdims: _Bool = False, dim: _Axes | None = None, correction: _Scalar | None = None, keepdim: _Bool | None = None) -> _Tensor:
-        """The variance over `axis`; over `dim` the divisor is count - `correction` (1); `mycel.ops.math.statistics.var_method`."""
+        """The variance over some dimensions: the sum of squared distances from the mean over N - ddof; `mycel.ops.math.statistics.var_method`."""
         ...
     def view(self, *given: _Any, shape: _Sizes | None = None, dtype: _DTypeLike | None = None) -> _Tensor:
-        """The elements of x in another shape, or its bytes as numbers of another element type; `mycel.ops.spelled.overloads.view`."""
+        """The elements of x in another shape, or its bytes read as another element type; `mycel.ops.spelled.overloads.view`."""
         ...
     def view_as(self, other: _TensorLike) -> _Tensor:
         """The elements of x in the shape of another Tensor; `mycel.ops.array.shape.reshape_as`."""

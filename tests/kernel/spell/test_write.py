@@ -34,7 +34,7 @@ def test_where_a_function_or_primitive_is_defined(namespace):
         file, line = found.groups()
         written += file.startswith("mycel/")
         definition = "".join(
-            linecache.getline(str(FOLDER / file), int(line) + more) for more in range(12)
+            linecache.getline(str(FOLDER / file), int(line) + more) for more in range(16)
         )
         assert re.match(r"\s*(@|def )", definition), name
         assert "def " in definition, name

@@ -181,9 +181,9 @@ def _written(definition, text, own, composite):
     others = other_keywords.get(place)
     called = called_arguments(definition, spelling, own)
     if others is not None:
-        made = write_renaming(definition, place, called, composite, others.words)
+        made = write_renaming(definition, place, called, composite, spelling.target, others.words)
     elif spelling.created is None:
-        made = write_function(definition, spelling.name, called, composite)
+        made = write_function(definition, spelling.name, called, composite, spelling.target)
     else:
         made = write_primitive(
             definition, spelling.name, spelling.created, called, Primitive, composite

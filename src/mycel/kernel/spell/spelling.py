@@ -5,6 +5,7 @@ A spelling is written as a call. Each argument says how a public parameter maps 
 definition's own: `axis` keeps the name, `dim=axis` renames it, `axis=-1` gives it another
 default, `dim=(axis, -1)` does both, and `*shape` takes loose numbers or one tuple. A name that
 starts with a capital and has no dot is a Primitive class: `ReduceSum(keep_dims=keepdims)(x, axis)`.
+An arrow names the array that is assigned the result and returned: `Tensor.exp_(x) -> x`.
 """
 
 from __future__ import annotations
@@ -25,12 +26,17 @@ class Argument(NamedTuple):
 
 
 class Spelling(NamedTuple):
-    """Where a name lives and what it takes; `created` is None unless it is a Primitive class."""
+    """Where a name lives and what it takes.
+
+    `created` is None unless it is a Primitive class; `target` is the definition's parameter that
+    is assigned the result, "" for none.
+    """
 
     namespace: str
     name: str
     called: list[Argument] | None
     created: list[Argument] | None
+    target: str = ""
 
 
 def where(text: str) -> tuple[str, str]:
@@ -45,6 +51,7 @@ def where(text: str) -> tuple[str, str]:
 
 def parse(text: str, defaults: dict[str, object]) -> Spelling:
     """Read one spelling; `defaults` are the definition's own."""
+    text, _, target = text.partition(" -> ")
     node = ast.parse(text, mode="eval").body
     called = created = None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Call):
@@ -61,7 +68,7 @@ def parse(text: str, defaults: dict[str, object]) -> Spelling:
             called = arguments
     if isinstance(node, ast.Name):
         created = created or []
-    return Spelling(*where(text), called, created)
+    return Spelling(*where(text), called, created, target)
 
 
 def _arguments(call: ast.Call, defaults) -> list[Argument]:

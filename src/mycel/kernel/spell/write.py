@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from mycel.kernel.base.places import PACKAGE
 from mycel.kernel.define.definition import Definition
 from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn
+from mycel.kernel.spell.assign import assigned
 from mycel.kernel.spell.other_keywords import ABSENT, call_renamed
 from mycel.kernel.spell.spelling import REQUIRED, Argument
 
@@ -45,6 +46,7 @@ class Writer:
             "apply2": apply2,
             "applyn": applyn,
             "apply_optional": apply_optional,
+            "assigned": assigned,
             "bind": definition.bind,
             "definition": definition,
             "spread": spread,
@@ -114,18 +116,19 @@ class Writer:
         """The expression that calls a plain function over operators."""
         return f"function({', '.join(f'{inner}={text}' for inner, text in given.items())})"
 
-    def body(self, given: dict[str, str], composite: bool) -> str:
-        """The lines that return what the definition makes.
+    def body(self, name: str, given: dict[str, str], composite: bool, target: str) -> str:
+        """The lines that return what the definition makes, or assign it to the target.
 
         `inplace` may stand in the spelling of an operator: then its first array has the result too.
         """
-        if composite:
-            return f"    return {self.call_composite(given)}\n"
-        call = self.call(given)
-        if INPLACE not in given:
+        call = self.call_composite(given) if composite else self.call(given)
+        if target:
+            plain = name.removesuffix("_")
+            return f"    return assigned({given[target]}, {call}, {plain!r})\n"
+        if composite or INPLACE not in given:
             return f"    return {call}\n"
         first = given[self.definition.arrays[0]]
-        return f"    if {INPLACE}:\n        return {first}.copy_({call})\n    return {call}\n"
+        return f"    if {INPLACE}:\n        return assigned({first}, {call})\n    return {call}\n"
 
     def _value(self, name: str, given: dict[str, str]) -> str:
         if name in given:
@@ -134,32 +137,63 @@ class Writer:
             raise ValueError(f"A spelling of {self.definition.name!r} leaves out {name!r}.")
         return self.constant(self.definition.defaults[name])
 
-    def make(self, name: str, source: str) -> Callable:
-        """Compile the source, with a line that says where it is defined; its lines are kept for
-        tracebacks."""
-        header, _, rest = source.partition("\n")
-        source = f"{header}\n    # defined at {defined_at(self.definition.function)}\n{rest}"
-        filename = f"<mycel {self.definition.name} as {name}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-        exec(compile(source, filename, "exec"), self.globals)
-        made = self.globals[name.rpartition(".")[2]]
-        made.__doc__ = documentation(self.definition)  # type: ignore[attr-defined]
-        return made  # type: ignore[return-value]
+    def make(self, name: str, source: str, target: str = "") -> Callable:
+        """What the source makes, documented as the definition is; for `target`, see
+        `documentation`."""
+        title = f"{self.definition.name} as {name}"
+        made = compiled(name, source, self.globals, title, defined_at(self.definition.function))
+        made.__doc__ = documentation(self.definition, target)
+        return made
+
+
+def compiled(name: str, source: str, names: dict[str, object], title: str, place: str) -> Callable:
+    """The function or class that a source defines, with a line that says where it comes from; its
+    lines are kept for tracebacks.
+
+    Args:
+        names: its globals.
+        title: what stands for a file name in tracebacks.
+        place: file and line of the declaration.
+    """
+    header, _, rest = source.partition("\n")
+    source = f"{header}\n    # defined at {place}\n{rest}"
+    filename = f"<mycel {title}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(compile(source, filename, "exec"), names)
+    return names[name]  # type: ignore[return-value]
 
 
 def defined_at(function) -> str:
-    """File and line of a definition; a file of ours from the package on."""
+    """File and line of a definition."""
     code = inspect.unwrap(function).__code__
-    file = code.co_filename
+    return place_of(code.co_filename, code.co_firstlineno)
+
+
+def place_of(file: str, line: int) -> str:
+    """A file and a line; a file of ours from the package on."""
     if file.startswith(PACKAGE):
         file = f"mycel/{file.removeprefix(PACKAGE)}"
-    return f"{file}:{code.co_firstlineno}"
+    return f"{file}:{line}"
 
 
-def documentation(definition: Definition) -> str | None:
+ASSIGNED = """
+
+    The result is assigned to `{}`, which is returned and keeps its shape and element type: another
+    shape is a ValueError; real numbers for integers, or complex ones for real ones, are a
+    TypeError."""
+
+
+def documentation(definition: Definition, target: str = "") -> str | None:
     """The docstring of a definition with the names that MindSpore has for it; they stand in the
-    spellings already, so that nobody writes them again."""
+    spellings already, so that nobody writes them again.
+
+    Args:
+        target: the public name of the parameter that is assigned the result, if one is.
+    """
     text = definition.function.__doc__
+    if text and target:
+        head, blank, rest = text.partition("\n\n")
+        text = f"{head}{ASSIGNED.format(target)}{blank}{rest}"
     if not text or "\n    Source:" in text:
         return text
     names = [name for name in definition.names if "__" not in name]
@@ -179,16 +213,25 @@ def given_by(arguments: list[Argument], prefix: str = "") -> dict[str, str]:
     return {a.inner: f"spread({a.public})" if a.spread else prefix + a.public for a in arguments}
 
 
-def write_function(definition, name: str, arguments: list[Argument], composite: bool) -> Callable:
-    """The function `name` with these public parameters."""
+def write_function(
+    definition, name: str, arguments: list[Argument], composite: bool, target: str = ""
+) -> Callable:
+    """The function `name` with these public parameters, the target of which is assigned its
+    result."""
     writer = Writer(definition)
-    body = writer.body(given_by(arguments), composite)
+    body = writer.body(name, given_by(arguments), composite, target)
     source = f"def {name}({writer.parameters(arguments)}):\n{body}"
-    return writer.make(name, source)
+    public = next((a.public for a in arguments if a.inner == target), "")
+    return writer.make(name, source, public)
 
 
 def write_renaming(
-    definition, where: str, arguments: list[Argument], composite, renamed: Mapping[str, str]
+    definition,
+    where: str,
+    arguments: list[Argument],
+    composite: bool,
+    target: str,
+    renamed: Mapping[str, str],
 ) -> Callable:
     """As `write_function`, for a function that takes other keywords behind its parameters."""
     name, writer = where.rpartition(".")[2], Writer(definition)
@@ -197,7 +240,7 @@ def write_renaming(
         for a in arguments
     ]
     former = [Argument(word, word, ABSENT) for word in renamed]
-    body = writer.body(given_by(arguments), composite)
+    body = writer.body(name, given_by(arguments), composite, target)
     taken = f"{writer.parameters(newer)}, *, {writer.parameters(former)}"
     writer.globals |= {"absent": ABSENT, "call_renamed": call_renamed}
     unsure = [a.public for a in newer if a.default is ABSENT]

@@ -197,6 +197,7 @@ def matrix_set_diag(x, diagonal, *, k=0, align="RIGHT_LEFT"):
 @op(
     "FillDiagonal(fill_value=value, wrap=wrap)(input_x=x)",
     "Tensor.fill_diagonal(x, fill_value=value, wrap=wrap)",
+    "Tensor.fill_diagonal_(x, fill_value=value, wrap=wrap) -> x",
 )
 def fill_diagonal(x, value, *, wrap=False):
     """x with a number on its diagonal, all of whose indices are equal.
@@ -212,6 +213,9 @@ def fill_diagonal(x, value, *, wrap=False):
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).fill_diagonal(9))
+        [[9 2]
+         [3 9]]
+        >>> print(Tensor([[1, 2], [3, 4]]).fill_diagonal_(9))
         [[9 2]
          [3 9]]
     """

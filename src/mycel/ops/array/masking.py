@@ -18,6 +18,7 @@ from mycel.ops.array.axes import axis_in
     "ops.masked_fill(input_x=x, mask=mask, value=value)",
     "MaskedFill()(input_x=x, mask=mask, value=value)",
     "Tensor.masked_fill(x, mask, value)",
+    "Tensor.masked_fill_(x, mask, value) -> x",
 )
 def masked_fill(x, mask, value):
     """x with `value` where the mask is set.
@@ -33,6 +34,8 @@ def masked_fill(x, mask, value):
     Example:
         >>> print(ops.masked_fill(Tensor([1, 2]), Tensor([True, False]), 9))
         [9 2]
+        >>> print(Tensor([1.0, 2.0]).masked_fill_(Tensor([True, False]), 9.0))
+        [9. 2.]
     """
     # The machine hands a differentiated Bool in as Float64.
     if mask.dtype not in (np.bool_, np.float64):

@@ -285,6 +285,7 @@ def _from_begin(x, index, *_, axis, **__):
 
 
 @op("mint.index_add(input=x, dim=axis, index=index, source=updates, alpha=alpha)",
+    "Tensor.index_add_(x, dim=axis, index=index, source=updates, alpha=alpha) -> x",
     indices=_from_begin)  # fmt: skip
 def with_index_added(x, index, updates, *, axis, alpha=1):
     """x with alpha · updates added to its slices along `axis` at the positions of a vector.
@@ -298,6 +299,8 @@ def with_index_added(x, index, updates, *, axis, alpha=1):
 
     Example:
         >>> print(mint.index_add(Tensor([1, 2]), 0, Tensor([0]), Tensor([9])))
+        [10  2]
+        >>> print(Tensor([1, 2]).index_add_(0, Tensor([0]), Tensor([9])))
         [10  2]
     """
     place, updates = positions_along(x, index, updates, axis)
@@ -317,6 +320,7 @@ def positions_along(x, index, updates, axis):
 
 @op("ops.index_fill(x, axis=axis, index=index, value=value)",
     "Tensor.index_fill(x, axis=axis, index=index, value=value)",
+    "Tensor.index_fill_(x, dim=axis, index=index, value=value) -> x",
     indices=lambda x, index, value, *, axis: positions_in(x, index, axis=axis))  # fmt: skip
 def index_fill(x, index, value, *, axis):
     """x with `value` in its slices along `axis` at the positions of a vector.
@@ -329,6 +333,8 @@ def index_fill(x, index, value, *, axis):
 
     Example:
         >>> print(ops.index_fill(Tensor([1, 2]), 0, Tensor([0]), 9))
+        [9 2]
+        >>> print(Tensor([1, 2]).index_fill_(0, Tensor([0]), 9))
         [9 2]
     """
     place, value = positions_along(x, index, value, axis)

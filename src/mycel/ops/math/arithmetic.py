@@ -65,6 +65,7 @@ def sub(x, y):
     "Tensor.__imul__(x, y)",
     "ops.multiply(input=x, other=y)",
     "mint.mul(input=x, other=y)",
+    "Tensor.mul_(x, other=y) -> x",
 )
 def mul(x, y):
     """x · y, element by element, with broadcasting; two booleans give their "and".
@@ -74,6 +75,8 @@ def mul(x, y):
     Example:
         >>> print(ops.mul(Tensor([1, 2]), 3))
         [3 6]
+        >>> print(Tensor([1.0, 2.0]).mul_(2))
+        [2. 4.]
     """
     return jnp.multiply(*_promoted_weakly(x, y))
 
@@ -106,6 +109,7 @@ def true_divide(x, y):
     "Tensor.__rfloordiv__(y, x)",
     "Tensor.__ifloordiv__(x, y)",
     "mint.floor_divide(input=x, other=y)",
+    "Tensor.floor_divide_(x, other=y) -> x",
 )
 def floor_divide(x, y):
     """The largest whole number not above x / y, element by element.
@@ -113,6 +117,8 @@ def floor_divide(x, y):
     Example:
         >>> print(Tensor([7, -7]) // 2)
         [ 3 -4]
+        >>> print(Tensor([7.0, -7.0]).floor_divide_(2))
+        [ 3. -4.]
     """
     x, y = promoted(x, y)
     if x.dtype == np.bool_:
@@ -142,6 +148,7 @@ def real_div(x, y):
     "Tensor.divide(x, other=y, rounding_mode=rounding_mode)",
     "mint.div(input=x, other=y, rounding_mode=rounding_mode)",
     "mint.divide(input=x, other=y, rounding_mode=rounding_mode)",
+    "Tensor.div_(x, other=y, rounding_mode=rounding_mode) -> x",
 )
 def divide(x, y, rounding_mode=None):
     """x / y, element by element, rounded on request.
@@ -158,6 +165,8 @@ def divide(x, y, rounding_mode=None):
     Example:
         >>> print(ops.div(Tensor([7, -7]), 2, rounding_mode="trunc"))
         [ 3 -3]
+        >>> print(Tensor([7, -7]).div_(2, rounding_mode="floor"))
+        [ 3 -4]
     """
     if rounding_mode is None:
         return true_divide(x, y)
@@ -187,6 +196,7 @@ def truncated_div(x, y):
     "Tensor.__rmod__(y, x)",
     "Tensor.__imod__(x, y)",
     "mint.remainder(input=x, other=y)",
+    "Tensor.remainder_(x, other=y) -> x",
 )
 def remainder(x, y):
     """The remainder of x / y, which has the sign of y, element by element.
@@ -198,6 +208,8 @@ def remainder(x, y):
     Example:
         >>> print(Tensor([7, -7]) % 3)
         [1 2]
+        >>> print(Tensor([7.0, -7.0]).remainder_(4))
+        [3. 1.]
     """
     x, y = promoted(x, y)
     return _left_over(x, y) if x.dtype == np.bool_ else jnp.remainder(x, y)
@@ -230,6 +242,7 @@ def _left_over(x, y):
 @composite(
     "Tensor.add(x, other=y, alpha=alpha)",
     "mint.add(input=x, other=y, alpha=alpha)",
+    "Tensor.add_(x, other=y, alpha=alpha) -> x",
 )
 def add_multiple(x, y, alpha=1):
     """x + alpha · y, element by element.
@@ -242,6 +255,9 @@ def add_multiple(x, y, alpha=1):
     Example:
         >>> print(Tensor([1, 2]).add(3, alpha=10))
         [31 32]
+        >>> x = Tensor([1.0, 2.0])
+        >>> print(x.add_(3, alpha=2) is x, x)
+        True [7. 8.]
     """
     return add(x, y) if alpha == 1 else add(x, mul(y, alpha))
 
@@ -251,6 +267,7 @@ def add_multiple(x, y, alpha=1):
     "Tensor.sub(x, other=y, alpha=alpha)",
     "Tensor.subtract(x, other=y, alpha=alpha)",
     "mint.sub(input=x, other=y, alpha=alpha)",
+    "Tensor.sub_(x, other=y, alpha=alpha) -> x",
 )
 def sub_multiple(x, y, alpha=1):
     """x - alpha · y, element by element.
@@ -263,6 +280,8 @@ def sub_multiple(x, y, alpha=1):
     Example:
         >>> print(ops.subtract(Tensor([1, 2]), 3, alpha=10))
         [-29 -28]
+        >>> print(Tensor([1.0, 2.0]).sub_(1))
+        [0. 1.]
     """
     return sub(x, y) if alpha == 1 else sub(x, mul(y, alpha))
 
@@ -330,6 +349,7 @@ def _abs_reverse(x, output, cotangent):
     "Tensor.sign(x)",
     "Tensor.sgn(x)",
     "mint.sign(input=x)",
+    "Tensor.sign_(x) -> x",
 )
 def sign(x):
     """-1, 0 or 1 as x is negative, zero or positive, element by element.
@@ -337,6 +357,8 @@ def sign(x):
     Example:
         >>> print(ops.sign(Tensor([-3.0, 0.0, 5.0])))
         [-1.  0.  1.]
+        >>> print(Tensor([-2.0, 0.0]).sign_())
+        [-1.  0.]
     """
     return x if x.dtype == np.bool_ else jnp.sign(x)
 

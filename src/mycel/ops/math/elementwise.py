@@ -14,13 +14,16 @@ from mycel.ops.common import as_float, promoted
 from mycel.ops.math.arithmetic import maximum, minimum
 
 
-@op("ops.floor(input=x)", "Floor()(input=x)", "Tensor.floor(x)", "mint.floor(input=x)")
+@op("ops.floor(input=x)", "Floor()(input=x)", "Tensor.floor(x)", "mint.floor(input=x)",
+    "Tensor.floor_(x) -> x")  # fmt: skip
 def floor(x):
     """The largest whole number not above x, element by element; the type stays.
 
     Example:
         >>> print(ops.floor(Tensor([-1.5, 0.5, 1.5])))
         [-2.  0.  1.]
+        >>> print(Tensor([1.5]).floor_())
+        [1.]
     """
     return jnp.floor(x) if x.dtype.kind in "fV" else x
 
@@ -182,13 +185,16 @@ def erfc(x):
     return jax.lax.erfc(as_float(x))
 
 
-@op("ops.erfinv(input=x)", "Erfinv()(input=x)", "Tensor.erfinv(x)", "mint.erfinv(input=x)")
+@op("ops.erfinv(input=x)", "Erfinv()(input=x)", "Tensor.erfinv(x)", "mint.erfinv(input=x)",
+    "Tensor.erfinv_(x) -> x")  # fmt: skip
 def erfinv(x):
     """The number whose error function is x, element by element.
 
     Example:
         >>> print(ops.erfinv(Tensor([0.0, 0.5])))
         [0.         0.47693628]
+        >>> print(Tensor([0.0]).erfinv_())
+        [0.]
     """
     return jax.lax.erf_inv(as_float(x))
 

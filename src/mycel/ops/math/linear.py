@@ -275,6 +275,7 @@ def _scaled_sum(x, product, beta, alpha):
     "ops.addmm(input=x, mat1=a, mat2=b, beta=beta, alpha=alpha)",
     "Tensor.addmm(x, mat1=a, mat2=b, beta=beta, alpha=alpha)",
     "mint.addmm(input=x, mat1=a, mat2=b, beta=beta, alpha=alpha)",
+    "Tensor.addmm_(x, mat1=a, mat2=b, beta=beta, alpha=alpha) -> x",
 )
 def addmm(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · (a @ b), for matrices.
@@ -289,6 +290,8 @@ def addmm(x, a, b, beta=1, alpha=1):
     Example:
         >>> print(ops.addmm(Tensor([[1.0]]), Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), beta=2))
         [[13.]]
+        >>> print(Tensor([[1.0]]).addmm_(Tensor([[2.0]]), Tensor([[3.0]]), alpha=10))
+        [[61.]]
     """
     return _scaled_sum(x, mm(a, b), beta, alpha)
 
@@ -362,6 +365,7 @@ def addbmm(x, a, b, beta=1, alpha=1):
 @composite(
     "ops.addr(x, vec1=a, vec2=b, beta=beta, alpha=alpha)",
     "Tensor.addr(x, vec1=a, vec2=b, beta=beta, alpha=alpha)",
+    "mint.addr_(input=x, vec1=a, vec2=b, beta=beta, alpha=alpha) -> x",
 )
 def addr(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · outer(a, b).
@@ -375,6 +379,8 @@ def addr(x, a, b, beta=1, alpha=1):
 
     Example:
         >>> print(ops.addr(Tensor([[1.0]]), Tensor([2.0]), Tensor([3.0])))
+        [[7.]]
+        >>> print(mint.addr_(Tensor([[1.0]]), Tensor([2.0]), Tensor([3.0])))
         [[7.]]
     """
     return _scaled_sum(x, outer(a, b), beta, alpha)

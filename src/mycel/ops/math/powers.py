@@ -157,13 +157,16 @@ def reciprocal(x):
     return jnp.reciprocal(as_float(x))
 
 
-@op("ops.exp(input=x)", "Exp()(input=x)", "Tensor.exp(x)", "mint.exp(input=x)")
+@op("ops.exp(input=x)", "Exp()(input=x)", "Tensor.exp(x)", "mint.exp(input=x)",
+    "Tensor.exp_(x) -> x")  # fmt: skip
 def exp(x):
     """e to the power x, element by element; integers give Float32.
 
     Example:
         >>> print(ops.exp(Tensor([0.0, 1.0])))
         [1.        2.7182817]
+        >>> print(Tensor([0.0]).exp_())
+        [1.]
     """
     return jnp.exp(as_float(x))
 
@@ -192,13 +195,16 @@ def expm1(x):
     return jnp.expm1(as_float(x))
 
 
-@op("ops.log(input=x)", "Log()(input=x)", "Tensor.log(x)", "mint.log(input=x)")
+@op("ops.log(input=x)", "Log()(input=x)", "Tensor.log(x)", "mint.log(input=x)",
+    "Tensor.log_(x) -> x")  # fmt: skip
 def log(x):
     """The natural logarithm, element by element; integers give Float32, negative numbers NaN.
 
     Example:
         >>> print(ops.log(Tensor([1.0, 4.0])))
         [0.        1.3862944]
+        >>> print(Tensor([1.0]).log_())
+        [0.]
     """
     return jnp.log(from_above(as_float(x)))
 

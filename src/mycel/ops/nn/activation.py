@@ -13,13 +13,17 @@ from mycel.ops.common import as_float
 
 
 @op("ops.relu(input=x, inplace=False)", "ReLU()(input=x)", "Tensor.relu(x)",
-    "mint.nn.functional.relu(input=x, inplace=False)")  # fmt: skip
+    "mint.nn.functional.relu(input=x, inplace=False)",
+    "mint.nn.functional.relu_(input=x) -> x")  # fmt: skip
 def relu(x):
     """max(x, 0), element by element; `inplace` assigns it to x as well.
 
     Example:
         >>> print(ops.relu(Tensor([-1.0, 2.0])))
         [0. 2.]
+        >>> x = Tensor([-1.0, 2.0])
+        >>> print(mint.nn.functional.relu_(x) is x, x)
+        True [0. 2.]
     """
     # Its derivative reuses the comparison: four times cheaper than that of jnp.maximum.
     return x if x.dtype == np.bool_ else jax.nn.relu(x)
@@ -172,24 +176,31 @@ def mish(x):
 
 
 @op("ops.sigmoid(input=x)", "Sigmoid()(input=x)", "Tensor.sigmoid(x)", "mint.sigmoid(input=x)",
-    "mint.nn.functional.sigmoid(input=x)")  # fmt: skip
+    "mint.nn.functional.sigmoid(input=x)", "Tensor.sigmoid_(x) -> x",
+    "mint.nn.functional.sigmoid_(input=x) -> x")  # fmt: skip
 def sigmoid(x):
     """1 / (1 + exp(-x)); integers give Float32.
 
     Example:
         >>> print(ops.sigmoid(Tensor([0.0])))
         [0.5]
+        >>> print(Tensor([0.0]).sigmoid_())
+        [0.5]
+        >>> print(mint.nn.functional.sigmoid_(Tensor([0.0])))
+        [0.5]
     """
     return jax.nn.sigmoid(as_float(x))
 
 
 @op("ops.tanh(input=x)", "Tanh()(input=x)", "Tensor.tanh(x)", "mint.tanh(input=x)",
-    "mint.nn.functional.tanh(input=x)")  # fmt: skip
+    "mint.nn.functional.tanh(input=x)", "Tensor.tanh_(x) -> x")  # fmt: skip
 def tanh(x):
     """The hyperbolic tangent; integers give Float32.
 
     Example:
         >>> print(ops.tanh(Tensor([0.0])))
+        [0.]
+        >>> print(Tensor([0.0]).tanh_())
         [0.]
     """
     return jnp.tanh(as_float(x))

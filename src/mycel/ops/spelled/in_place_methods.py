@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor methods that assign their result to their Tensor: `x.add_(y)` and its like.
+"""Tensor methods that assign to their Tensor and are no operators: `x.fill_(1)` and its like.
 
-Each is the operator without the underscore, and `assigned`: the shape and the element type stay.
-The ones that write to chosen places are in `in_place_places.py`.
+`x.exp_()` and its like, which assign the result of an operator, are spelled beside it. The ones
+that write to chosen places are in `in_place_places.py`. The shape and the element type stay.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from mycel.kernel.base.dtypes import float32, float64
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite
+from mycel.kernel.spell.assign import assigned
 from mycel.ops.random.drawing import (
     as_tensor,
     draw_bernoulli,
@@ -24,112 +25,8 @@ from mycel.ops.random.drawing import (
     draw_normal,
     draw_uniform,
 )
-from mycel.ops.spelled.in_place import assigned
 
-# -- arithmetic ---------------------------------------------------------------------------------
-
-
-@composite("Tensor.add_")
-def add_(x, other, alpha=1):
-    """x + alpha · other, assigned to x.
-
-    Raises:
-        ValueError: the result has another shape than x.
-        TypeError: real numbers for integers, or complex ones for real ones.
-
-    Example:
-        >>> x = Tensor([1.0, 2.0])
-        >>> print(x.add_(3, alpha=2) is x, x)
-        True [7. 8.]
-    """
-    return assigned(x, x.add(other, alpha), "add")
-
-
-@composite("Tensor.sub_")
-def sub_(x, other, alpha=1):
-    """x - alpha · other, assigned to x.
-
-    Raises:
-        ValueError: the result has another shape than x.
-        TypeError: real numbers for integers, or complex ones for real ones.
-
-    Example:
-        >>> print(Tensor([1.0, 2.0]).sub_(1))
-        [0. 1.]
-    """
-    return assigned(x, x.sub(other, alpha), "sub")
-
-
-@composite("Tensor.mul_")
-def mul_(x, other):
-    """x · other, assigned to x.
-
-    Raises:
-        ValueError: the result has another shape than x.
-        TypeError: real numbers for integers, or complex ones for real ones.
-
-    Example:
-        >>> print(Tensor([1.0, 2.0]).mul_(2))
-        [2. 4.]
-    """
-    return assigned(x, x.mul(other), "mul")
-
-
-@composite("Tensor.div_")
-def div_(x, other, rounding_mode=None):
-    """x / other, assigned to x; `rounding_mode` as in `div`.
-
-    Raises:
-        ValueError: the result has another shape than x, or another `rounding_mode`.
-        TypeError: x has integers, and the quotients are not rounded.
-
-    Example:
-        >>> print(Tensor([7, -7]).div_(2, rounding_mode="floor"))
-        [ 3 -4]
-    """
-    return assigned(x, x.div(other, rounding_mode), "div")
-
-
-@composite("Tensor.floor_divide_")
-def floor_divide_(x, other):
-    """The largest whole number not above x / other, assigned to x.
-
-    Raises:
-        ValueError: the result has another shape than x.
-
-    Example:
-        >>> print(Tensor([7.0, -7.0]).floor_divide_(2))
-        [ 3. -4.]
-    """
-    return assigned(x, x.floor_divide(other), "floor_divide")
-
-
-@composite("Tensor.remainder_")
-def remainder_(x, other):
-    """The remainder of x / other, with the sign of `other`, assigned to x.
-
-    Raises:
-        ValueError: the result has another shape than x.
-
-    Example:
-        >>> print(Tensor([7.0, -7.0]).remainder_(4))
-        [3. 1.]
-    """
-    return assigned(x, x.remainder(other), "remainder")
-
-
-@composite("Tensor.addmm_")
-def addmm_(x, mat1, mat2, beta=1, alpha=1):
-    """beta · x + alpha · mat1 @ mat2, assigned to x.
-
-    Raises:
-        ValueError: shapes that do not fit.
-
-    Example:
-        >>> print(Tensor([[1.0]]).addmm_(Tensor([[2.0]]), Tensor([[3.0]]), alpha=10))
-        [[61.]]
-    """
-    return assigned(x, x.addmm(mat1, mat2, beta=beta, alpha=alpha), "addmm")
+# -- values given ---------------------------------------------------------------------------------
 
 
 @composite("Tensor.clamp_")
@@ -146,104 +43,6 @@ def clamp_(x, min=None, max=None):
     if min is None and max is None:
         raise wrong(ValueError, "clamp_: min or max", "a number or a Tensor", "None for both")
     return assigned(x, x.clamp(min, max), "clamp")
-
-
-# -- functions of each element --------------------------------------------------------------------
-
-
-@composite("Tensor.exp_")
-def exp_(x):
-    """e to the power of x, assigned to x.
-
-    Raises:
-        TypeError: x has integers.
-
-    Example:
-        >>> print(Tensor([0.0]).exp_())
-        [1.]
-    """
-    return assigned(x, x.exp(), "exp")
-
-
-@composite("Tensor.log_")
-def log_(x):
-    """The natural logarithm, assigned to x.
-
-    Raises:
-        TypeError: x has integers.
-
-    Example:
-        >>> print(Tensor([1.0]).log_())
-        [0.]
-    """
-    return assigned(x, x.log(), "log")
-
-
-@composite("Tensor.sign_")
-def sign_(x):
-    """-1, 0 or 1, assigned to x.
-
-    Example:
-        >>> print(Tensor([-2.0, 0.0]).sign_())
-        [-1.  0.]
-    """
-    return assigned(x, x.sign(), "sign")
-
-
-@composite("Tensor.floor_")
-def floor_(x):
-    """The largest whole number not above x, assigned to x.
-
-    Example:
-        >>> print(Tensor([1.5]).floor_())
-        [1.]
-    """
-    return assigned(x, x.floor(), "floor")
-
-
-@composite("Tensor.sigmoid_")
-def sigmoid_(x):
-    """1 / (1 + exp(-x)), assigned to x.
-
-    Raises:
-        TypeError: x has integers.
-
-    Example:
-        >>> print(Tensor([0.0]).sigmoid_())
-        [0.5]
-    """
-    return assigned(x, x.sigmoid(), "sigmoid")
-
-
-@composite("Tensor.tanh_")
-def tanh_(x):
-    """The hyperbolic tangent, assigned to x.
-
-    Raises:
-        TypeError: x has integers.
-
-    Example:
-        >>> print(Tensor([0.0]).tanh_())
-        [0.]
-    """
-    return assigned(x, x.tanh(), "tanh")
-
-
-@composite("Tensor.erfinv_")
-def erfinv_(x):
-    """The number whose error function is x, assigned to x.
-
-    Raises:
-        TypeError: x has integers.
-
-    Example:
-        >>> print(Tensor([0.0]).erfinv_())
-        [0.]
-    """
-    return assigned(x, x.erfinv(), "erfinv")
-
-
-# -- other values ---------------------------------------------------------------------------------
 
 
 def filled(x, value):

@@ -13,15 +13,10 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.define.bounds import counted
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
-from mycel.ops.array.scatter import (
-    index_fill,
-    positions_along,
-    tensor_scatter_add,
-    with_index_added,
-)
+from mycel.kernel.spell.assign import assigned
+from mycel.ops.array.scatter import positions_along, tensor_scatter_add
 from mycel.ops.array.scatter import scatter_elements as scattered
 from mycel.ops.array.selection import positions_in
-from mycel.ops.spelled.in_place import assigned
 
 # Positions become integers again because the machine differentiates integer inputs as reals.
 
@@ -29,22 +24,10 @@ from mycel.ops.spelled.in_place import assigned
 # -- by a mask ------------------------------------------------------------------------------------
 
 
-@composite("Tensor.masked_fill_")
-def masked_fill_(x, mask, value):
-    """x with `value` where the mask is set, assigned to x; the mask may be stretched.
-
-    Raises:
-        TypeError: the mask is not Bool.
-        ValueError: the mask has another shape and cannot be stretched to that of x.
-
-    Example:
-        >>> print(Tensor([1.0, 2.0]).masked_fill_(Tensor([True, False]), 9.0))
-        [9. 2.]
-    """
-    return assigned(x, x.masked_fill(mask, value), "masked_fill")
-
-
-@op("Tensor.masked_scatter(x, mask, source=source)")
+@op(
+    "Tensor.masked_scatter(x, mask, source=source)",
+    "Tensor.masked_scatter_(x, mask, source=source) -> x",
+)
 def masked_scatter(x, mask, source):
     """x with the elements of `source`, one after the other, where the mask is set.
 
@@ -59,6 +42,8 @@ def masked_scatter(x, mask, source):
         >>> x, mask = Tensor([1, 2, 3]), Tensor([True, False, True])
         >>> print(x.masked_scatter(mask, Tensor([8, 9])))
         [8 2 9]
+        >>> print(x.masked_scatter_(mask, Tensor([8, 9])))
+        [8 2 9]
     """
     # The machine hands a differentiated Bool in as Float64.
     if mask.dtype not in (np.bool_, np.float64):
@@ -72,51 +57,10 @@ def masked_scatter(x, mask, source):
     return jnp.where(mask, source.reshape(-1).at[turn].get(mode="clip"), x)
 
 
-@composite("Tensor.masked_scatter_")
-def masked_scatter_(x, mask, source):
-    """`masked_scatter`, assigned to x.
-
-    Example:
-        >>> x, mask = Tensor([1, 2, 3]), Tensor([True, False, True])
-        >>> print(x.masked_scatter_(mask, Tensor([8, 9])))
-        [8 2 9]
-    """
-    return assigned(x, masked_scatter(x, mask, source))
-
-
-@composite("Tensor.fill_diagonal_")
-def fill_diagonal_(x, fill_value, wrap=False):
-    """One number on the main diagonal.
-
-    Args:
-        wrap: go on with another diagonal below, in a matrix with more rows than columns.
-
-    Example:
-        >>> print(Tensor([[1, 2], [3, 4]]).fill_diagonal_(9))
-        [[9 2]
-         [3 9]]
-    """
-    return assigned(x, x.fill_diagonal(fill_value, wrap))
-
-
 # -- by positions along a dimension ---------------------------------------------------------------
 
 
-@composite("Tensor.index_add_")
-def index_add_(x, dim, index, source, alpha=1):
-    """alpha · source added to the slices of x along `dim` at the positions of a vector.
-
-    Raises:
-        ValueError: a source of another shape than the slices.
-
-    Example:
-        >>> print(Tensor([1, 2]).index_add_(0, Tensor([0]), Tensor([9])))
-        [10  2]
-    """
-    return assigned(x, with_index_added(x, index, source, dim, alpha))
-
-
-@op(indices=positions_in)
+@op("Tensor.index_copy_(x, dim=axis, index=index, source=source) -> x", indices=positions_in)
 def index_copy(x, index, source, *, axis):
     """x with its slices along `dim` at the positions of a vector replaced.
 
@@ -127,34 +71,11 @@ def index_copy(x, index, source, *, axis):
         >>> from mycel.ops.spelled.in_place_places import index_copy
         >>> print(index_copy(Tensor([1, 2]), Tensor([0]), Tensor([9]), 0))
         [9 2]
-    """
-    place, source = positions_along(x, index, source, axis)
-    return place.set(source, mode="drop")
-
-
-@composite("Tensor.index_copy_")
-def index_copy_(x, dim, index, source):
-    """Replace slices of x along `dim` at the positions of a vector.
-
-    Raises:
-        ValueError: a source of another shape than the slices.
-
-    Example:
         >>> print(Tensor([1, 2]).index_copy_(0, Tensor([0]), Tensor([9])))
         [9 2]
     """
-    return assigned(x, index_copy(x, index, source, dim))
-
-
-@composite("Tensor.index_fill_")
-def index_fill_(x, dim, index, value):
-    """`value` in the slices of x along `dim` at the positions of a vector.
-
-    Example:
-        >>> print(Tensor([1, 2]).index_fill_(0, Tensor([0]), 9))
-        [9 2]
-    """
-    return assigned(x, index_fill(x, index, value, dim))
+    place, source = positions_along(x, index, source, axis)
+    return place.set(source, mode="drop")
 
 
 # -- by positions of single elements --------------------------------------------------------------
@@ -193,7 +114,7 @@ def _positions(indices) -> list:
     return found
 
 
-@composite("Tensor.index_put")
+@composite("Tensor.index_put", "Tensor.index_put_(x, indices, values, accumulate=accumulate) -> x")
 def index_put(x, indices, values, accumulate=False):
     """x with `values` where positions meet, as `x[indices] = values` writes them.
 
@@ -208,19 +129,10 @@ def index_put(x, indices, values, accumulate=False):
     Example:
         >>> print(Tensor([1, 2]).index_put([Tensor([0, 0])], Tensor([4, 5]), accumulate=True))
         [10  2]
-    """
-    return written_at(x, values, _positions(indices), bool(accumulate))
-
-
-@composite("Tensor.index_put_")
-def index_put_(x, indices, values, accumulate=False):
-    """`index_put`, assigned to x.
-
-    Example:
         >>> print(Tensor([1, 2]).index_put_([Tensor([0])], Tensor([4])))
         [4 2]
     """
-    return assigned(x, index_put(x, indices, values, accumulate))
+    return written_at(x, values, _positions(indices), bool(accumulate))
 
 
 @composite("Tensor.put_")

@@ -14,6 +14,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
+from mycel.kernel.spell.assign import assigned
 from mycel.ops.array.axes import axes_in, axis_in, several
 from mycel.ops.array.casting import cast
 from mycel.ops.array.diagonals import trace
@@ -30,7 +31,6 @@ from mycel.ops.nn.activation import log_softmax, softmax
 from mycel.ops.nn.convolution import mint_conv
 from mycel.ops.nn.pooling import adaptive_max_pool2d
 from mycel.ops.nn.volumes import adaptive_max_pool_image
-from mycel.ops.spelled.in_place import assigned
 
 
 def _whole(x) -> bool:
