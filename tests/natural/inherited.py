@@ -135,6 +135,18 @@ PROGRAMS = {
         "self.part(x)",
         "nn.Dense.construct = lambda self, x: first(self, x) * i",
     ),
+    "construct_of_a_declared_layer": (
+        PATCHED.format(owner="ELU", name="construct"),
+        "nn.ELU()",
+        "self.part(-x)",
+        "nn.ELU.construct = lambda self, x: first(self, x) * i",
+    ),
+    "declared_setting_of_its_class": (
+        MINE.format(base="ELU"),
+        "Mine()",
+        "self.part(-x)",
+        "if i == 5: del part.alpha\nMine.alpha = 0.125 * i",
+    ),
     "construct_among_its_fields": (
         "class Mine(nn.Cell):\n    def construct(self, x):\n        return x * 2",
         "Mine()",

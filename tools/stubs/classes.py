@@ -2,7 +2,8 @@
 """What layers, losses and optimisers are made with, where their source leaves types open.
 
 A type checker takes `stride=1` for an integer and nothing else. So a class stands in the stub as a
-subclass of itself whose parameters have types; all else is read in the source.
+subclass of itself whose parameters have types; all else is read in the source. Of a class that
+`@layer` declares, the call is written as well, and the name leads to the declaration.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 import inspect
 
 from mycel.kernel.spell.primitive import Primitive
+from mycel.nn.layers.declare import declarations
 from tools.stubs.functions import import_kinds, lead, stub
 from tools.stubs.kinds import kind_of_setting, written_parameters
 
@@ -38,7 +40,7 @@ _KNOWN = {"bool": "_Bool", "int": "_Int", "float": "_Scalar", "str": "_Str"}
 
 
 def typed_classes(path: str) -> dict[str, type]:
-    """The public classes of a package whose parameters a type checker would take for too little."""
+    """The public classes of a package of which a type checker would read too little."""
     module = importlib.import_module(path)
     found = {}
     for name in getattr(module, "__all__", dir(module)):
@@ -46,7 +48,8 @@ def typed_classes(path: str) -> dict[str, type]:
         if not inspect.isclass(value) or issubclass(value, (Primitive, BaseException)):
             continue
         parameters = _parameters(value)
-        if _has_bias(parameters) or any(_is_open(one) for one in parameters):
+        is_open = _has_bias(parameters) or any(_is_open(one) for one in parameters)
+        if is_open or value in declarations:
             found[name] = value
     return found
 
@@ -56,14 +59,22 @@ def class_signatures(path: str) -> tuple[str, str]:
     lines, imports, sources = [], [], {}
     for name, value in sorted(typed_classes(path).items()):
         imports.append(f"from {value.__module__} import {value.__name__} as _{name}")
-        sources.setdefault(value.__module__, set()).add((value.__name__, name))
+        origin = declarations[value].kind if value in declarations else value
+        sources.setdefault(origin.__module__, set()).add((origin.__name__, name))
         lines.append(f"class {name}(_{name}):")
         if _has_bias(_parameters(value)):
             lines.append("    bias: _Parameter")  # for those who asked for one
-        lines.append(
-            f"    def __init__(self, {written_parameters(_parameters(value), _kind)}) -> None: ..."
-        )
+        if "__init__" in vars(value) or value not in declarations:
+            taken = written_parameters(_parameters(value), _kind)
+            lines.append(f"    def __init__({_with_self(taken)}) -> None: ...")
+        if value in declarations:
+            called = inspect.signature(value.construct)
+            taken = written_parameters([*called.parameters.values()][1:], lambda _: "_Any")
+            lines.append(
+                f"    def construct({_with_self(taken)}) -> _{called.return_annotation}: ..."
+            )
     imports.append("from mycel.kernel.record.parameter import Parameter as _Parameter")
+    imports.append("from mycel.kernel.record.tensor import Tensor as _Tensor")
     text = "\nfrom typing import Any as _Any\n\n" + "\n".join(sorted(imports)) + "\n"
     what = f"What the classes of {path} are made with"
     body = "\n".join(lines)
@@ -71,6 +82,10 @@ def class_signatures(path: str) -> tuple[str, str]:
         stub(what, text + import_kinds(_KINDS), body),
         lead(f"Where the classes of {path} are", sources),
     )
+
+
+def _with_self(parameters: str) -> str:
+    return f"self, {parameters}" if parameters else "self"
 
 
 def _parameters(value: type) -> list[inspect.Parameter]:
@@ -90,5 +105,7 @@ def _is_open(one: inspect.Parameter) -> bool:
 
 
 def _kind(one: inspect.Parameter) -> str:
+    if one.name == "output_size":
+        return "_Sizes | None"  # None keeps a length, also where a size must be given
     known = _KNOWN.get(str(one.annotation))
     return known or kind_of_setting(one.name, one.default)

@@ -2,8 +2,9 @@
 """Where the classes of mycel.nn are; written by `python -m tools.stubs`, which see."""
 
 from mycel.nn.layers.activation import (
-    CELU, ELU, GLU, HShrink, Hardtanh, LeakyReLU, LogSoftmax, PReLU, RReLU, SoftShrink, Softmax,
-    Softmin,
+    CELU, ELU, FastGelu, GELU, GLU, HShrink, HSigmoid, HSwish, Hardtanh, LeakyReLU, LogSigmoid,
+    LogSoftmax, Mish, PReLU, RReLU, ReLU, ReLU6, SeLU, SiLU, Sigmoid, SoftShrink, Softmax, Softmin,
+    Softsign, Tanh, Tanhshrink, Threshold,
 )
 from mycel.nn.layers.basic import (
     Dropout, Dropout2d, Embedding, OneHot, Pad,
@@ -28,16 +29,19 @@ from mycel.nn.layers.normalization import (
     InstanceNorm3d, LayerNorm, SyncBatchNorm,
 )
 from mycel.nn.layers.operators import (
-    Dropout1d, Dropout3d, LRN, Norm, Range,
+    ChannelShuffle, Dropout1d, Dropout3d, LRN, Norm, Range,
 )
 from mycel.nn.layers.pooling import (
-    AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d,
+    AdaptiveAvgPool1d, AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d,
 )
 from mycel.nn.layers.recurrent import (
     GRU, GRUCell, LSTM, RNN, RNNCell,
 )
 from mycel.nn.layers.resizing import (
-    Unfold, Upsample,
+    PixelShuffle, PixelUnshuffle, Unfold, Upsample,
+)
+from mycel.nn.layers.special import (
+    DiGamma, IGamma, LGamma, MatDet, MatInverse,
 )
 from mycel.nn.layers.transformer import (
     FlashAttention, MultiheadAttention, Transformer, TransformerDecoderLayer,
@@ -47,10 +51,10 @@ from mycel.nn.layers.transposed import (
     Conv1dTranspose, Conv2dTranspose, Conv3dTranspose,
 )
 from mycel.nn.layers.unpooling import (
-    MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
+    LPPool1d, LPPool2d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
 )
 from mycel.nn.layers.volumes import (
-    AvgPool3d, Conv3d, MaxPool3d,
+    AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool3d, AvgPool3d, Conv3d, MaxPool3d,
 )
 from mycel.nn.loss import (
     BCELoss, BCEWithLogitsLoss, CosineEmbeddingLoss, CrossEntropyLoss, HuberLoss, KLDivLoss, L1Loss,

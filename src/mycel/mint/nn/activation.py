@@ -16,6 +16,7 @@ from mycel.nn.layers.activation import HSigmoid as Hardsigmoid
 from mycel.nn.layers.activation import HSwish as Hardswish
 from mycel.nn.layers.activation import LogSigmoid, Mish, ReLU, Sigmoid, Tanh
 from mycel.nn.layers.activation import SoftShrink as Softshrink
+from mycel.nn.layers.declare import layer, twin
 
 __all__ = [
     "ELU",
@@ -41,209 +42,68 @@ __all__ = [
 ]
 
 
-class _InPlace(Cell):
-    """What the activations share that may assign their result to their input."""
-
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = boolean(inplace, f"{type(self).__name__}.inplace")
+@twin(activation.ELU, functional, inplace=boolean)
+class ELU(Cell): ...
 
 
-class SiLU(_InPlace):
-    """x · sigmoid(x).
-
-    Args:
-        inplace: assign the result to the input as well.
-
-    Source: MindSpore's `mint.nn.SiLU`.
-
-    Example:
-        >>> print(mint.nn.SiLU()(Tensor([0.0])))
-        [0.]
-    """
-
-    def construct(self, input) -> Tensor:
-        """The activation of the input."""
-        return functional.silu(input, self.inplace)
+@twin(activation.GLU, functional)
+class GLU(Cell): ...
 
 
-class ReLU6(_InPlace):
-    """min(max(x, 0), 6).
-
-    Args:
-        inplace: assign the result to the input as well.
-
-    Source: MindSpore's `mint.nn.ReLU6`.
-
-    Example:
-        >>> print(mint.nn.ReLU6()(Tensor([-1.0, 9.0])))
-        [0. 6.]
-    """
-
-    def construct(self, input) -> Tensor:
-        """The input within 0 and 6."""
-        return functional.relu6(input, self.inplace)
+@twin(activation.LogSoftmax, functional)
+class LogSoftmax(Cell): ...
 
 
-class ELU(_InPlace):
-    """x where it is positive, alpha · (exp(x) - 1) elsewhere.
+@twin(activation.ReLU6, functional, inplace=boolean)
+class ReLU6(Cell): ...
+
+
+@twin(activation.SiLU, functional, inplace=boolean)
+class SiLU(Cell): ...
+
+
+@twin(activation.Softmax, functional)
+class Softmax(Cell): ...
+
+
+@twin(activation.Threshold, functional, inplace=boolean)
+class Threshold(Cell): ...
+
+
+@layer(
+    functional,
+    "hardtanh",
+    "mint.nn.Hardtanh(min_val=-1.0, max_val=1.0, inplace=False)(input)",
+    inplace=boolean,
+)
+class Hardtanh(Cell):
+    """x within `min_val` and `max_val`, of any shape.
 
     Args:
-        inplace: assign the result to the input as well.
-
-    Source: MindSpore's `mint.nn.ELU`.
-
-    Example:
-        >>> print(mint.nn.ELU(0.5)(Tensor([0.0, 2.0])))
-        [0. 2.]
-    """
-
-    def __init__(self, alpha=1.0, inplace=False):
-        super().__init__(inplace)
-        self.alpha = alpha
-
-    def construct(self, input) -> Tensor:
-        """The activation of the input."""
-        return functional.elu(input, self.alpha, self.inplace)
-
-
-class Hardtanh(_InPlace):
-    """x within `min_val` and `max_val`.
-
-    Args:
-        inplace: assign the result to the input as well.
-
-    Source: MindSpore's `mint.nn.Hardtanh`.
+        min_val, max_val: the bounds.
+        inplace: whether the result is assigned to the input as well.
 
     Example:
         >>> print(mint.nn.Hardtanh()(Tensor([-5.0, 0.5])))
         [-1.   0.5]
     """
 
-    def __init__(self, min_val=-1.0, max_val=1.0, inplace=False):
-        super().__init__(inplace)
-        self.min_val = min_val
-        self.max_val = max_val
 
-    def construct(self, input) -> Tensor:
-        """The input within the bounds."""
-        return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-
-class Threshold(_InPlace):
-    """x where it exceeds `threshold`, `value` elsewhere.
-
-    Args:
-        inplace: assign the result to the input as well.
-
-    Source: MindSpore's `mint.nn.Threshold`.
-
-    Example:
-        >>> print(mint.nn.Threshold(0.5, 9.0)(Tensor([0.25, 2.0])))
-        [9. 2.]
-    """
-
-    def __init__(self, threshold, value, inplace=False):
-        super().__init__(inplace)
-        self.threshold = threshold
-        self.value = value
-
-    def construct(self, input) -> Tensor:
-        """The input, or the value where it is small."""
-        return functional.threshold(input, self.threshold, self.value, self.inplace)
-
-
+@layer(functional, "gelu", "mint.nn.GELU(approximate='none')(input)")
 class GELU(Cell):
-    """x times the share of the normal distribution below x.
+    """x times the share of the normal distribution below x, of any shape.
 
     Args:
         approximate: 'none', or 'tanh' for an approximation.
-
-    Source: MindSpore's `mint.nn.GELU`.
 
     Example:
         >>> print(mint.nn.GELU()(Tensor([0.0])))
         [0.]
     """
 
-    def __init__(self, approximate="none"):
-        super().__init__()
-        self.approximate = approximate
 
-    def construct(self, input) -> Tensor:
-        """The activation of the input."""
-        return functional.gelu(input, self.approximate)
-
-
-class SELU(activation.SeLU):
-    """scale · x where x is positive, scale · alpha · (exp(x) - 1) elsewhere.
-
-    Source: MindSpore's `mint.nn.SELU`.
-
-    Example:
-        >>> print(mint.nn.SELU()(Tensor([0.0])))
-        [0.]
-    """
-
-
-class GLU(Cell):
-    """The first half of x along `dim` times the sigmoid of the second half.
-
-    Source: MindSpore's `mint.nn.GLU`.
-
-    Example:
-        >>> print(mint.nn.GLU()(Tensor([4.0, 0.0])))
-        [2.]
-    """
-
-    def __init__(self, dim=-1):
-        super().__init__()
-        self.dim = dim
-
-    def construct(self, input) -> Tensor:
-        """Half of the input, let through as far as the other half says."""
-        return functional.glu(input, self.dim)
-
-
-class Softmax(Cell):
-    """exp(x), divided by its sum along `dim`.
-
-    Args:
-        dim: the dimension; None is the first for 0, 1 and 3 dimensions, else the second.
-
-    Source: MindSpore's `mint.nn.Softmax`.
-
-    Example:
-        >>> print(mint.nn.Softmax(-1)(Tensor([1.0, 1.0])))
-        [0.5 0.5]
-    """
-
-    def __init__(self, dim=None):
-        super().__init__()
-        self.dim = dim
-
-    def construct(self, input) -> Tensor:
-        """The shares."""
-        return functional.softmax(input, self.dim)
-
-
-class LogSoftmax(Cell):
-    """The logarithm of softmax, without losing small values; see Softmax.
-
-    Source: MindSpore's `mint.nn.LogSoftmax`.
-
-    Example:
-        >>> print(mint.nn.LogSoftmax(-1)(Tensor([1.0, 1.0])))
-        [-0.6931472 -0.6931472]
-    """
-
-    def __init__(self, dim=None):
-        super().__init__()
-        self.dim = dim
-
-    def construct(self, input) -> Tensor:
-        """The logarithms of the shares."""
-        return functional.log_softmax(input, self.dim)
+@twin(activation.SeLU, functional)
+class SELU(activation.SeLU): ...
 
 
 class PReLU(Cell):

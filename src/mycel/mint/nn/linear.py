@@ -11,6 +11,8 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number, positive_integer
+from mycel.nn.layers import resizing
+from mycel.nn.layers.declare import layer, twin
 from mycel.nn.layers.linear import affine, weight_and_bias
 
 
@@ -205,6 +207,11 @@ class Dropout2d(_Dropout):
         return functional.dropout2d(x, self.p, self.training, self.inplace)
 
 
+@layer(
+    functional,
+    "fold",
+    "mint.nn.Fold(output_size, kernel_size, dilation=1, padding=0, stride=1)(input)",
+)
 class Fold(Cell):
     """Columns (N, C · kernel, windows) summed back into images: the reverse of `Unfold`.
 
@@ -212,91 +219,28 @@ class Fold(Cell):
         output_size: the lengths of the images, an integer or two.
         kernel_size, dilation, padding, stride: the windows, an integer or two.
 
-    Source: MindSpore's `mint.nn.Fold`.
-
     Example:
         >>> print(mint.nn.Fold((2, 3), 2)(ops.ones((1, 4, 2)))[0, 0])
         [[1. 2. 1.]
          [1. 2. 1.]]
     """
 
-    def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
-        super().__init__()
-        self.output_size = output_size
-        self.kernel_size = kernel_size
-        self.dilation = dilation
-        self.padding = padding
-        self.stride = stride
 
-    def construct(self, input) -> Tensor:
-        """The images."""
-        window = self.kernel_size, self.dilation, self.padding, self.stride
-        return functional.fold(input, self.output_size, *window)
-
-
+@layer(functional, "unfold", "mint.nn.Unfold(kernel_size, dilation=1, padding=0, stride=1)(input)")
 class Unfold(Cell):
     """Every window of images (N, C, H, W) as a column: (N, C · kernel, windows).
 
     Args:
         kernel_size, dilation, padding, stride: the windows, an integer or two.
 
-    Source: MindSpore's `mint.nn.Unfold`.
-
     Example:
         >>> mint.nn.Unfold(2)(ops.ones((1, 1, 3, 3), mycel.float32)).shape
         (1, 4, 4)
     """
 
-    def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.dilation = dilation
-        self.padding = padding
-        self.stride = stride
 
-    def construct(self, input) -> Tensor:
-        """The columns."""
-        window = self.kernel_size, self.dilation, self.padding, self.stride
-        return functional.unfold(input, *window)
-
-
-class Upsample(Cell):
-    """(N, C, *space) with other lengths of space.
-
-    Args:
-        size: the new lengths, one number or one for each dimension.
-        scale_factor: instead of `size`, by how much to multiply them.
-        mode: 'nearest', 'linear', 'bilinear', 'bicubic' or 'trilinear'.
-        align_corners: first and last elements keep their place.
-        recompute_scale_factor: go by the ratio of the lengths, not by `scale_factor` itself.
-
-    Source: MindSpore's `mint.nn.Upsample`.
-
-    Example:
-        >>> print(mint.nn.Upsample(scale_factor=2)(Tensor([[[1.0, 3.0]]])))
-        [[[1. 1. 3. 3.]]]
-    """
-
-    def __init__(
-        self,
-        size=None,
-        scale_factor=None,
-        mode="nearest",
-        align_corners=None,
-        recompute_scale_factor=None,
-    ):
-        super().__init__()
-        self.size = size
-        self.scale_factor = scale_factor
-        self.mode = mode
-        self.align_corners = align_corners
-        self.recompute_scale_factor = recompute_scale_factor
-
-    def construct(self, input) -> Tensor:
-        """The input with other lengths."""
-        lengths = self.size, self.scale_factor
-        how = self.mode, self.align_corners, self.recompute_scale_factor
-        return functional.interpolate(input, *lengths, *how)
+@twin(resizing.Upsample, functional)
+class Upsample(Cell): ...
 
 
 class UpsamplingNearest2d(Upsample):

@@ -9,8 +9,13 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean
+from mycel.nn.layers import pooling, volumes
+from mycel.nn.layers.declare import layer, twin
 
 
+@layer(functional, "avg_pool1d", "mint.nn.AvgPool1d(kernel_size, stride=None, padding=0,"
+    " ceil_mode=False, count_include_pad=True)(input)",
+    ceil_mode=boolean, count_include_pad=boolean)  # fmt: skip
 class AvgPool1d(Cell):
     """The mean of every window: (N, C, L) to (N, C, L'), or without N.
 
@@ -24,30 +29,15 @@ class AvgPool1d(Cell):
     Raises:
         ValueError: a window that does not fit, when called.
 
-    Source: MindSpore's `mint.nn.AvgPool1d`.
-
     Example:
         >>> print(mint.nn.AvgPool1d(2)(Tensor([[[1.0, 3.0, 5.0]]])))
         [[[2.]]]
     """
 
-    def __init__(
-        self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True
-    ):
-        super().__init__()
-        owner = type(self).__name__
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.padding = padding
-        self.ceil_mode = boolean(ceil_mode, f"{owner}.ceil_mode")
-        self.count_include_pad = boolean(count_include_pad, f"{owner}.count_include_pad")
 
-    def construct(self, input) -> Tensor:
-        """The means."""
-        window = self.kernel_size, self.stride, self.padding
-        return functional.avg_pool1d(input, *window, self.ceil_mode, self.count_include_pad)
-
-
+@layer(functional, "avg_pool2d", "mint.nn.AvgPool2d(kernel_size, stride=None, padding=0,"
+    " ceil_mode=False, count_include_pad=True, divisor_override=None)(input)",
+    ceil_mode=boolean, count_include_pad=boolean)  # fmt: skip
 class AvgPool2d(Cell):
     """The mean of every window: (N, C, H, W) to (N, C, H', W'), or without N.
 
@@ -62,51 +52,22 @@ class AvgPool2d(Cell):
     Raises:
         ValueError: a window that does not fit, when called.
 
-    Source: MindSpore's `mint.nn.AvgPool2d`.
-
     Example:
         >>> print(mint.nn.AvgPool2d(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
         [[[[2.5]]]]
     """
 
-    space = 2
 
-    def __init__(
-        self,
-        kernel_size,
-        stride=None,
-        padding=0,
-        ceil_mode=False,
-        count_include_pad=True,
-        divisor_override=None,
-    ):
-        super().__init__()
-        owner = type(self).__name__
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.padding = padding
-        self.ceil_mode = boolean(ceil_mode, f"{owner}.ceil_mode")
-        self.count_include_pad = boolean(count_include_pad, f"{owner}.count_include_pad")
-        self.divisor_override = divisor_override
-
-    def construct(self, input) -> Tensor:
-        """The means."""
-        pooled = functional.avg_pool2d if self.space == 2 else functional.avg_pool3d
-        window = self.kernel_size, self.stride, self.padding, self.ceil_mode
-        return pooled(input, *window, self.count_include_pad, self.divisor_override)
-
-
-class AvgPool3d(AvgPool2d):
+@layer(functional, "avg_pool3d", "mint.nn.AvgPool3d(kernel_size, stride=None, padding=0,"
+    " ceil_mode=False, count_include_pad=True, divisor_override=None)(input)",
+    ceil_mode=boolean, count_include_pad=boolean)  # fmt: skip
+class AvgPool3d(Cell):
     """The mean of every window: (N, C, D, H, W) to (N, C, D', H', W'); see AvgPool2d.
-
-    Source: MindSpore's `mint.nn.AvgPool3d`.
 
     Example:
         >>> print(mint.nn.AvgPool3d((1, 2, 2))(Tensor([[[[[1.0, 2.0], [3.0, 4.0]]]]])))
         [[[[[2.5]]]]]
     """
-
-    space = 3
 
 
 class MaxPool2d(Cell):
@@ -185,110 +146,33 @@ class MaxUnpool2d(Cell):
         return functional.max_unpool2d(input, indices, *window, output_size)
 
 
-class _AdaptiveMean(Cell):
-    """What the adaptive means share."""
-
-    def __init__(self, output_size):
-        super().__init__()
-        self.output_size = output_size
-
-    def extend_repr(self) -> str:
-        """The number of regions."""
-        return f"output_size={self.output_size}"
+@twin(pooling.AdaptiveAvgPool1d, functional, shows=True)
+class AdaptiveAvgPool1d(Cell): ...
 
 
-class AdaptiveAvgPool1d(_AdaptiveMean):
-    """The mean of `output_size` regions of L: (N, C, L) to (N, C, output_size).
-
-    Source: MindSpore's `mint.nn.AdaptiveAvgPool1d`.
-
-    Example:
-        >>> print(mint.nn.AdaptiveAvgPool1d(1)(Tensor([[[1.0, 3.0]]])))
-        [[[2.]]]
-    """
-
-    def construct(self, input) -> Tensor:
-        """The means."""
-        return functional.adaptive_avg_pool1d(input, self.output_size)
+@twin(pooling.AdaptiveAvgPool2d, functional, shows=True)
+class AdaptiveAvgPool2d(Cell): ...
 
 
-class AdaptiveAvgPool2d(_AdaptiveMean):
-    """The mean of regions that cover H and W: (N, C, H, W) to (N, C, *output_size).
-
-    Args:
-        output_size: an integer, or two; None keeps a length.
-
-    Source: MindSpore's `mint.nn.AdaptiveAvgPool2d`.
-
-    Example:
-        >>> print(mint.nn.AdaptiveAvgPool2d(1)(Tensor([[[[1.0, 3.0]]]])))
-        [[[[2.]]]]
-    """
-
-    def construct(self, input) -> Tensor:
-        """The means."""
-        return functional.adaptive_avg_pool2d(input, self.output_size)
+@twin(volumes.AdaptiveAvgPool3d, functional, shows=True)
+class AdaptiveAvgPool3d(Cell): ...
 
 
-class AdaptiveAvgPool3d(_AdaptiveMean):
-    """The mean of regions that cover D, H and W: (N, C, D, H, W) to (N, C, *output_size).
-
-    Args:
-        output_size: an integer, or three; None keeps a length.
-
-    Source: MindSpore's `mint.nn.AdaptiveAvgPool3d`.
-
-    Example:
-        >>> print(mint.nn.AdaptiveAvgPool3d(1)(Tensor([[[[[1.0, 3.0]]]]])))
-        [[[[[2.]]]]]
-    """
-
-    def construct(self, input) -> Tensor:
-        """The means."""
-        return functional.adaptive_avg_pool3d(input, self.output_size)
+@twin(volumes.AdaptiveMaxPool1d, functional, shows=True, return_indices=boolean)
+class AdaptiveMaxPool1d(Cell): ...
 
 
-class AdaptiveMaxPool1d(Cell):
-    """The maximum of `output_size` regions of L: (N, C, L) to (N, C, output_size).
-
-    Args:
-        return_indices: give the positions of the maxima too, Int64.
-
-    Source: MindSpore's `mint.nn.AdaptiveMaxPool1d`.
-
-    Example:
-        >>> print(mint.nn.AdaptiveMaxPool1d(1)(Tensor([[[1.0, 3.0]]])))
-        [[[3.]]]
-    """
-
-    def __init__(self, output_size, return_indices=False):
-        super().__init__()
-        self.output_size = output_size
-        self.return_indices = boolean(return_indices, f"{type(self).__name__}.return_indices")
-
-    def construct(self, input) -> Any:
-        """The maxima."""
-        return functional.adaptive_max_pool1d(input, self.output_size, self.return_indices)
-
-    def extend_repr(self) -> str:
-        """The number of regions, and whether positions are given."""
-        return f"output_size={self.output_size}, return_indices={self.return_indices}"
-
-
-class AdaptiveMaxPool2d(AdaptiveMaxPool1d):
+@layer(functional, "adaptive_max_pool2d",
+    "mint.nn.AdaptiveMaxPool2d(output_size, return_indices=False)(input)",
+    shows=True, return_indices=boolean)  # fmt: skip
+class AdaptiveMaxPool2d(Cell):
     """The maximum of regions that cover H and W: (N, C, H, W) to (N, C, *output_size).
 
     Args:
         output_size: an integer, or two; None keeps a length.
         return_indices: give the positions of the maxima too, Int64, counted through H and W.
 
-    Source: MindSpore's `mint.nn.AdaptiveMaxPool2d`.
-
     Example:
         >>> print(mint.nn.AdaptiveMaxPool2d(1)(Tensor([[[[1.0, 3.0]]]])))
         [[[[3.]]]]
     """
-
-    def construct(self, input) -> Any:
-        """The maxima."""
-        return functional.adaptive_max_pool2d(input, self.output_size, self.return_indices)

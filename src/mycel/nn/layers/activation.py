@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Activations as Cells, each on every element unless it says otherwise; and their names."""
+"""Activations as Cells, of inputs of any shape unless they say otherwise; and their names."""
 
 from __future__ import annotations
 
@@ -13,65 +13,67 @@ from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import positive_integer
+from mycel.nn.layers.declare import layer
 
 
-class _Plain(Cell):
-    """What the activations without settings share: they are made without arguments."""
+def _number(value, what: str):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise wrong(TypeError, what, "a number", f"{type(value).__name__} {value!r}")
+    return value
 
-    def __init__(self):
-        super().__init__()
+
+def _no_text(axis, what: str):
+    if isinstance(axis, str):
+        raise wrong(TypeError, what, "an integer", repr(axis))
+    return axis
 
 
-class ReLU(_Plain):
-    """max(x, 0).
+def _approximation(approximate, what: str) -> str:
+    """What `ops.gelu` calls it."""
+    if not isinstance(approximate, bool):
+        raise wrong(TypeError, what, "True or False", repr(approximate))
+    return "tanh" if approximate else "none"
 
-    Source: MindSpore's `mindspore.nn.ReLU`.
+
+@layer(ops, "relu", "nn.ReLU()(x)")
+class ReLU(Cell):
+    """max(x, 0), element by element.
 
     Example:
         >>> print(nn.ReLU()(Tensor([-1.0, 2.0])))
         [0. 2.]
     """
 
-    def construct(self, x) -> Tensor:
-        """max(x, 0)."""
-        return ops.relu(x)
 
+@layer(ops, "relu6", "nn.ReLU6()(x)", "mint.nn.ReLU6(inplace=False)(input)")
+class ReLU6(Cell):
+    """min(max(x, 0), 6), element by element.
 
-class ReLU6(_Plain):
-    """min(max(x, 0), 6).
-
-    Source: MindSpore's `mindspore.nn.ReLU6`.
+    Args:
+        inplace: whether the result is assigned to the input as well.
 
     Example:
         >>> print(nn.ReLU6()(Tensor([-1.0, 2.0, 9.0])))
         [0. 2. 6.]
+        >>> print(mint.nn.ReLU6()(Tensor([-1.0, 9.0])))
+        [0. 6.]
     """
 
-    def construct(self, x) -> Tensor:
-        """x within 0 and 6."""
-        return ops.relu6(x)
 
-
+@layer(ops, "leaky_relu", "nn.LeakyReLU(alpha=0.2)(x)", alpha=_number)
 class LeakyReLU(Cell):
     """x where it is positive, alpha · x elsewhere.
 
+    Args:
+        alpha: the slope below 0.
+
     Raises:
         TypeError: alpha is not a number.
-
-    Source: MindSpore's `mindspore.nn.LeakyReLU`.
 
     Example:
         >>> print(nn.LeakyReLU(0.5)(Tensor([-1.0, 2.0])))
         [-0.5  2. ]
     """
-
-    def __init__(self, alpha=0.2):
-        super().__init__()
-        self.alpha = _number(alpha, "LeakyReLU.alpha")
-
-    def construct(self, x) -> Tensor:
-        """x, made smaller where it is negative."""
-        return ops.leaky_relu(x, self.alpha)
 
 
 class PReLU(Cell):
@@ -137,232 +139,176 @@ class RReLU(Cell):
         return ops.select(x < 0, x * drawn, x)
 
 
+@layer(ops, "elu", "nn.ELU(alpha=1.0)(x)", "mint.nn.ELU(alpha=1.0, inplace=False)(input)")
 class ELU(Cell):
     """x where it is positive, alpha · (exp(x) - 1) elsewhere.
 
-    Source: MindSpore's `mindspore.nn.ELU`.
+    Args:
+        alpha: -alpha is the limit of the result for x towards -∞.
+        inplace: whether the result is assigned to the input as well.
 
     Example:
         >>> print(nn.ELU()(Tensor([0.0, 2.0])))
         [0. 2.]
+        >>> print(mint.nn.ELU(0.5)(Tensor([0.0, 2.0])))
+        [0. 2.]
     """
 
-    def __init__(self, alpha=1.0):
-        super().__init__()
-        self.alpha = alpha
 
-    def construct(self, x) -> Tensor:
-        """x, with an exponential where it is negative."""
-        return ops.elu(x, self.alpha)
-
-
+@layer(ops, "celu", "nn.CELU(alpha=1.0)(x)")
 class CELU(Cell):
-    """max(x, 0) + min(alpha · (exp(x / alpha) - 1), 0).
+    """max(x, 0) + min(alpha · (exp(x / alpha) - 1), 0), element by element.
 
-    Source: MindSpore's `mindspore.nn.CELU`.
+    Args:
+        alpha: -alpha is the limit of the result for x towards -∞; not 0.
 
     Example:
         >>> print(nn.CELU(2.0)(Tensor([0.0, 2.0])))
         [0. 2.]
     """
 
-    def __init__(self, alpha=1.0):
-        super().__init__()
-        self.alpha = alpha
 
-    def construct(self, x) -> Tensor:
-        """x, with an exponential where it is negative."""
-        return ops.celu(x, self.alpha)
-
-
-class SeLU(_Plain):
+@layer(ops, "selu", "nn.SeLU()(input_x)", "mint.nn.SELU()(input_x)")
+class SeLU(Cell):
     """The exponential linear unit, scaled so that activations keep mean 0 and variance 1.
-
-    Source: MindSpore's `mindspore.nn.SeLU`.
 
     Example:
         >>> print(nn.SeLU()(Tensor([0.0])))
         [0.]
+        >>> print(mint.nn.SELU()(Tensor([0.0])))
+        [0.]
     """
 
-    def construct(self, input_x) -> Tensor:
-        """The scaled exponential linear unit of the input."""
-        return ops.selu(input_x)
 
-
+@layer(ops, "gelu", "nn.GELU(approximate=True)(x)", approximate=_approximation)
 class GELU(Cell):
-    """x · P(X ≤ x) for a normal X; `approximate` uses tanh in place of the error function.
+    """x · P(X ≤ x) for a normal X.
 
-    Source: MindSpore's `mindspore.nn.GELU`.
+    Args:
+        approximate: whether tanh stands in place of the error function.
+
+    Raises:
+        TypeError: `approximate` is not a bool.
 
     Example:
         >>> print(nn.GELU()(Tensor([0.0])))
         [0.]
     """
 
-    def __init__(self, approximate=True):
-        super().__init__()
-        if not isinstance(approximate, bool):
-            raise wrong(TypeError, "GELU.approximate", "True or False", repr(approximate))
-        self.approximate = "tanh" if approximate else "none"
 
-    def construct(self, x) -> Tensor:
-        """x, weighted by the chance of a smaller number."""
-        return ops.gelu(x, self.approximate)
-
-
-class FastGelu(_Plain):
-    """A cheap relative of GELU.
-
-    Source: MindSpore's `mindspore.nn.FastGelu`.
+@layer(ops, "fast_gelu", "nn.FastGelu()(x)")
+class FastGelu(Cell):
+    """x · sigmoid(1.702 · x), a cheap relative of GELU.
 
     Example:
         >>> print(nn.FastGelu()(Tensor([0.0])))
         [0.]
     """
 
-    def construct(self, x) -> Tensor:
-        """x, weighted by a sigmoid."""
-        return ops.fast_gelu(x)
 
-
-class SiLU(_Plain):
+@layer(ops, "silu", "nn.SiLU()(x)", "mint.nn.SiLU(inplace=False)(input)")
+class SiLU(Cell):
     """x · sigmoid(x), also called swish.
 
-    Source: MindSpore's `mindspore.nn.SiLU`.
+    Args:
+        inplace: whether the result is assigned to the input as well.
 
     Example:
         >>> print(nn.SiLU()(Tensor([0.0])))
         [0.]
+        >>> print(mint.nn.SiLU()(Tensor([0.0])))
+        [0.]
     """
 
-    def construct(self, x) -> Tensor:
-        """x · sigmoid(x)."""
-        return ops.silu(x)
 
-
-class Sigmoid(_Plain):
-    """1 / (1 + exp(-x)).
-
-    Source: MindSpore's `mindspore.nn.Sigmoid`.
+@layer(ops, "sigmoid", "nn.Sigmoid()(input_x)")
+class Sigmoid(Cell):
+    """1 / (1 + exp(-x)), the logistic function.
 
     Example:
         >>> print(nn.Sigmoid()(Tensor([0.0])))
         [0.5]
     """
 
-    def construct(self, input_x) -> Tensor:
-        """The logistic function of the input."""
-        return ops.sigmoid(input_x)
 
-
-class LogSigmoid(_Plain):
-    """log(sigmoid(x)).
-
-    Source: MindSpore's `mindspore.nn.LogSigmoid`.
+@layer(ops, "logsigmoid", "nn.LogSigmoid()(input_x)")
+class LogSigmoid(Cell):
+    """log(sigmoid(x)), element by element.
 
     Example:
         >>> print(nn.LogSigmoid()(Tensor([100.0])) == 0)
         [ True]
     """
 
-    def construct(self, input_x) -> Tensor:
-        """The logarithm of the logistic function."""
-        return ops.logsigmoid(input_x)
 
-
-class Tanh(_Plain):
-    """The hyperbolic tangent.
-
-    Source: MindSpore's `mindspore.nn.Tanh`.
+@layer(ops, "tanh", "nn.Tanh()(x)")
+class Tanh(Cell):
+    """The hyperbolic tangent of x.
 
     Example:
         >>> print(nn.Tanh()(Tensor([0.0])))
         [0.]
     """
 
-    def construct(self, x) -> Tensor:
-        """tanh(x)."""
-        return ops.tanh(x)
 
-
-class Tanhshrink(_Plain):
-    """x - tanh(x).
-
-    Source: MindSpore's `mindspore.nn.Tanhshrink`.
+@layer(ops, "tanhshrink", "nn.Tanhshrink()(x)")
+class Tanhshrink(Cell):
+    """x - tanh(x), element by element.
 
     Example:
         >>> print(nn.Tanhshrink()(Tensor([0.0])))
         [0.]
     """
 
-    def construct(self, x) -> Tensor:
-        """x - tanh(x)."""
-        return ops.tanhshrink(x)
 
-
+@layer(ops, "softmax", "nn.Softmax(axis=-1)(input)",
+    "mint.nn.Softmax(dim=None)(input)", axis=_no_text)  # fmt: skip
 class Softmax(Cell):
-    """exp(x), divided by its sum along `axis`.
+    """exp(x), divided by its sum along one dimension.
 
-    Source: MindSpore's `mindspore.nn.Softmax`.
+    Args:
+        axis: the dimension.
+        dim: the dimension; None is the first for 0, 1 and 3 dimensions, else the second.
 
     Example:
         >>> print(nn.Softmax()(Tensor([0.0, 0.0])))
         [0.5 0.5]
+        >>> print(mint.nn.Softmax(-1)(Tensor([1.0, 1.0])))
+        [0.5 0.5]
     """
 
-    def __init__(self, axis=-1):
-        super().__init__()
-        if isinstance(axis, str):
-            raise wrong(TypeError, "Softmax.axis", "an integer", repr(axis))
-        self.axis = axis
 
-    def construct(self, input) -> Tensor:
-        """Shares that sum to one along the axis."""
-        return ops.softmax(input, self.axis)
-
-
+@layer(ops, "log_softmax", "nn.LogSoftmax(axis=-1)(x)",
+    "mint.nn.LogSoftmax(dim=None)(input)", axis=_no_text)  # fmt: skip
 class LogSoftmax(Cell):
-    """The logarithm of softmax along `axis`.
+    """The logarithm of softmax along one dimension, without losing small values.
 
-    Source: MindSpore's `mindspore.nn.LogSoftmax`.
+    Args:
+        axis: the dimension.
+        dim: the dimension; None is the first for 0, 1 and 3 dimensions, else the second.
 
     Example:
         >>> print(nn.LogSoftmax()(Tensor([5.0])))
         [0.]
+        >>> print(mint.nn.LogSoftmax(-1)(Tensor([1.0, 1.0])))
+        [-0.6931472 -0.6931472]
     """
 
-    def __init__(self, axis=-1):
-        super().__init__()
-        if isinstance(axis, str):
-            raise wrong(TypeError, "LogSoftmax.axis", "an integer", repr(axis))
-        self.axis = axis
 
-    def construct(self, x) -> Tensor:
-        """Logarithms of shares that sum to one along the axis."""
-        return ops.log_softmax(x, self.axis)
-
-
+@layer(ops, "softmin", "nn.Softmin(axis=-1)(x)")
 class Softmin(Cell):
-    """The softmax of -x along `axis`.
+    """The softmax of -x along one dimension.
 
-    Source: MindSpore's `mindspore.nn.Softmin`.
+    Args:
+        axis: the dimension.
 
     Example:
         >>> print(nn.Softmin()(Tensor([1.0, 1.0])))
         [0.5 0.5]
     """
 
-    def __init__(self, axis=-1):
-        super().__init__()
-        self.axis = axis
 
-    def construct(self, x) -> Tensor:
-        """Shares that sum to one along the axis, small inputs first."""
-        return ops.softmin(x, axis=self.axis)
-
-
-class Softmax2d(_Plain):
+class Softmax2d(Cell):
     """Softmax over the channels of (N, C, H, W) or (C, H, W).
 
     Raises:
@@ -384,64 +330,44 @@ class Softmax2d(_Plain):
         return ops.softmax(x, -3)
 
 
-class Softsign(_Plain):
-    """x / (1 + |x|).
-
-    Source: MindSpore's `mindspore.nn.Softsign`.
+@layer(ops, "softsign", "nn.Softsign()(x)")
+class Softsign(Cell):
+    """x / (1 + |x|), element by element.
 
     Example:
         >>> print(nn.Softsign()(Tensor([1.0])))
         [0.5]
     """
 
-    def construct(self, x) -> Tensor:
-        """x / (1 + |x|)."""
-        return ops.softsign(x)
 
-
-class HSwish(_Plain):
-    """x · relu6(x + 3) / 6.
-
-    Source: MindSpore's `mindspore.nn.HSwish`.
+@layer(ops, "hardswish", "nn.HSwish()(input)")
+class HSwish(Cell):
+    """x · relu6(x + 3) / 6, element by element.
 
     Example:
         >>> print(nn.HSwish()(Tensor([3.0])))
         [3.]
     """
 
-    def construct(self, input) -> Tensor:
-        """x · relu6(x + 3) / 6."""
-        return ops.hardswish(input)
 
-
-class HSigmoid(_Plain):
-    """relu6(x + 3) / 6.
-
-    Source: MindSpore's `mindspore.nn.HSigmoid`.
+@layer(ops, "hardsigmoid", "nn.HSigmoid()(input_x)")
+class HSigmoid(Cell):
+    """relu6(x + 3) / 6, element by element.
 
     Example:
         >>> print(nn.HSigmoid()(Tensor([0.0])))
         [0.5]
     """
 
-    def construct(self, input_x) -> Tensor:
-        """relu6(x + 3) / 6."""
-        return ops.hardsigmoid(input_x)
 
-
-class Mish(_Plain):
-    """x · tanh(log(1 + exp(x))).
-
-    Source: MindSpore's `mindspore.nn.Mish`.
+@layer(ops, "mish", "nn.Mish()(input_x)")
+class Mish(Cell):
+    """x · tanh(log(1 + exp(x))), element by element.
 
     Example:
         >>> print(nn.Mish()(Tensor([0.0])))
         [0.]
     """
-
-    def construct(self, input_x) -> Tensor:
-        """x · tanh(softplus(x))."""
-        return ops.mish(input_x)
 
 
 class Hardtanh(Cell):
@@ -469,87 +395,64 @@ class Hardtanh(Cell):
         return ops.hardtanh(x, self.min_val, self.max_val)
 
 
+@layer(ops, "hardshrink", "nn.HShrink(lambd=0.5)(input_x)")
 class HShrink(Cell):
     """x, and 0 for what lies within -lambd … lambd.
 
-    Source: MindSpore's `mindspore.nn.HShrink`.
+    Args:
+        lambd: the bound.
 
     Example:
         >>> print(nn.HShrink()(Tensor([0.25, 2.0])))
         [0. 2.]
     """
 
-    def __init__(self, lambd=0.5):
-        super().__init__()
-        self.lambd = lambd
 
-    def construct(self, input_x) -> Tensor:
-        """x without its small values."""
-        return ops.hardshrink(input_x, self.lambd)
-
-
+@layer(ops, "softshrink", "nn.SoftShrink(lambd=0.5)(input_x)")
 class SoftShrink(Cell):
     """x moved towards 0 by `lambd`, and 0 for what is nearer.
 
-    Source: MindSpore's `mindspore.nn.SoftShrink`.
+    Args:
+        lambd: by how much.
 
     Example:
         >>> print(nn.SoftShrink()(Tensor([0.25, 2.0])))
         [0.  1.5]
     """
 
-    def __init__(self, lambd=0.5):
-        super().__init__()
-        self.lambd = lambd
 
-    def construct(self, input_x) -> Tensor:
-        """x, nearer to 0."""
-        return ops.softshrink(input_x, self.lambd)
-
-
+@layer(ops, "threshold", "nn.Threshold(threshold, value)(input_x)",
+    "mint.nn.Threshold(threshold, value, inplace=False)(input)")  # fmt: skip
 class Threshold(Cell):
     """x where it exceeds `threshold`, `value` elsewhere.
 
-    Source: MindSpore's `mindspore.nn.Threshold`.
+    Args:
+        threshold: what x must exceed to stay.
+        value: what stands in place of the rest.
+        inplace: whether the result is assigned to the input as well.
 
     Example:
         >>> print(nn.Threshold(0.5, 9)(Tensor([0.25, 2.0])))
         [9. 2.]
+        >>> print(mint.nn.Threshold(0.5, 9.0)(Tensor([0.25, 2.0])))
+        [9. 2.]
     """
 
-    def __init__(self, threshold, value):
-        super().__init__()
-        self.threshold = threshold
-        self.value = value
 
-    def construct(self, input_x) -> Tensor:
-        """x, or the value where x is small."""
-        return ops.threshold(input_x, self.threshold, self.value)
-
-
+@layer(ops, "glu", "nn.GLU(axis=-1)(x)", "mint.nn.GLU(dim=-1)(input)")
 class GLU(Cell):
-    """The first half of x along `axis` times the sigmoid of the second half.
+    """The first half of x along one dimension times the sigmoid of the second half.
 
-    Source: MindSpore's `mindspore.nn.GLU`.
+    Args:
+        axis: the dimension, of even length.
+        dim: the dimension, of even length.
 
     Example:
         >>> print(nn.GLU()(Tensor([4.0, 0.0])))
         [2.]
+        >>> print(mint.nn.GLU()(Tensor([4.0, 0.0])))
+        [2.]
     """
-
-    def __init__(self, axis=-1):
-        super().__init__()
-        self.axis = axis
-
-    def construct(self, x) -> Tensor:
-        """Half of x, let through as far as the other half says."""
-        return ops.glu(x, self.axis)
-
-
-def _number(value, what: str):
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise wrong(TypeError, what, "a number", f"{type(value).__name__} {value!r}")
-    return value
 
 
 # By the names that `Dense(activation=...)` and `get_activation` take.

@@ -13,7 +13,8 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.log import older
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
-from mycel.nn.checks import boolean, is_integer, number
+from mycel.nn.checks import boolean, is_integer, number, positive_integer
+from mycel.nn.layers.declare import layer
 from mycel.ops.math.statistics import root_of_squares
 
 
@@ -312,6 +313,7 @@ class Roll(Cell):
         return ops.roll(input_x, self.shift, self.axis)
 
 
+@layer(ops, "channel_shuffle", "nn.ChannelShuffle(groups)(x)", groups=positive_integer)
 class ChannelShuffle(Cell):
     """Channels dealt out: first those that begin a group, then the second of each, and so on.
 
@@ -322,24 +324,10 @@ class ChannelShuffle(Cell):
         TypeError: not an integer.
         ValueError: not positive.
 
-    Source: MindSpore's `mindspore.nn.ChannelShuffle`.
-
     Example:
         >>> print(nn.ChannelShuffle(2)(ops.arange(4).reshape(1, 4, 1, 1)).reshape(-1))
         [0 2 1 3]
     """
-
-    def __init__(self, groups):
-        super().__init__()
-        if not is_integer(groups):
-            raise wrong(TypeError, "ChannelShuffle.groups", "a positive integer", repr(groups))
-        if groups < 1:
-            raise wrong(ValueError, "ChannelShuffle.groups", "a positive integer", groups)
-        self.groups = groups
-
-    def construct(self, x) -> Tensor:
-        """(N, C, …) in the new order."""
-        return ops.channel_shuffle(x, self.groups)
 
 
 class _DropoutOfChannels(Cell):

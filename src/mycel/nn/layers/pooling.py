@@ -8,6 +8,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of
+from mycel.nn.layers.declare import layer
 from mycel.ops.nn.pooling import avg_pool1d, avg_pool2d, max_pool, max_pool2d, mean_pool
 
 PAD_MODES = ("VALID", "SAME", "PAD")
@@ -282,47 +283,46 @@ class AvgPool1d(Pooling):
         return avg_pool1d(x, self.kernel_size[1], self.stride[1], *settings)
 
 
+def _regions(value, what: str):
+    return _size(value, what, 1)
+
+
+def _no_text(value, what: str):
+    if isinstance(value, str):
+        raise wrong(TypeError, what, "an integer, or two", repr(value))
+    return value
+
+
+@layer(ops, "adaptive_avg_pool1d", "nn.AdaptiveAvgPool1d(output_size)(input)",
+    "mint.nn.AdaptiveAvgPool1d(output_size)(input)", output_size=_regions)  # fmt: skip
 class AdaptiveAvgPool1d(Cell):
     """The mean of `output_size` regions of L: (N, C, L) to (N, C, output_size).
 
-    Source: MindSpore's `mindspore.nn.AdaptiveAvgPool1d`.
+    Args:
+        output_size: how many regions; an integer, or a tuple of one.
 
     Example:
         >>> print(nn.AdaptiveAvgPool1d(1)(Tensor([[[1.0, 3.0]]])))
         [[[2.]]]
+        >>> print(mint.nn.AdaptiveAvgPool1d(1)(Tensor([[[1.0, 3.0]]])))
+        [[[2.]]]
     """
 
-    def __init__(self, output_size):
-        super().__init__()
-        self.output_size = _size(output_size, "AdaptiveAvgPool1d.output_size", 1)
 
-    def construct(self, input) -> Tensor:
-        """The pooled input."""
-        return ops.adaptive_avg_pool1d(input, self.output_size)
-
-
+@layer(ops, "adaptive_avg_pool2d", "nn.AdaptiveAvgPool2d(output_size)(input)",
+    "mint.nn.AdaptiveAvgPool2d(output_size)(input)", output_size=_no_text)  # fmt: skip
 class AdaptiveAvgPool2d(Cell):
     """The mean of regions that cover H and W: (N, C, H, W) to (N, C, *output_size).
 
     Args:
         output_size: an integer, or two; None keeps a length.
 
-    Source: MindSpore's `mindspore.nn.AdaptiveAvgPool2d`.
-
     Example:
         >>> print(nn.AdaptiveAvgPool2d(1)(Tensor([[[[1.0, 3.0]]]])))
         [[[[2.]]]]
+        >>> print(mint.nn.AdaptiveAvgPool2d(1)(Tensor([[[[1.0, 3.0]]]])))
+        [[[[2.]]]]
     """
-
-    def __init__(self, output_size):
-        super().__init__()
-        if isinstance(output_size, str):
-            raise wrong(TypeError, "output_size", "an integer, or two", repr(output_size))
-        self.output_size = output_size
-
-    def construct(self, input) -> Tensor:
-        """The pooled input."""
-        return ops.adaptive_avg_pool2d(input, self.output_size)
 
 
 class AdaptiveMaxPool2d(Cell):

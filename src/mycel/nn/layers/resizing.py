@@ -8,11 +8,16 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, positive_integer
+from mycel.nn.layers.declare import layer
 from mycel.ops.nn.convolution import same_or_given
 from mycel.ops.nn.patches import patches
 from mycel.ops.nn.resizing import resize_bilinear
 
 
+@layer(ops, "interpolate", "nn.Upsample(size=None, scale_factor=None, mode='nearest',"
+    " align_corners=None, recompute_scale_factor=None)(x)",
+    "mint.nn.Upsample(size=None, scale_factor=None, mode='nearest',"
+    " align_corners=None, recompute_scale_factor=None)(input)")  # fmt: skip
 class Upsample(Cell):
     """(N, C, *space) with other lengths of space; see `ops.interpolate`.
 
@@ -23,32 +28,12 @@ class Upsample(Cell):
         align_corners: first and last elements keep their place.
         recompute_scale_factor: go by the ratio of the lengths, not by `scale_factor` itself.
 
-    Source: MindSpore's `mindspore.nn.Upsample`.
-
     Example:
         >>> print(nn.Upsample(size=4)(Tensor([[[1.0, 3.0]]])))
         [[[1. 1. 3. 3.]]]
+        >>> print(mint.nn.Upsample(scale_factor=2)(Tensor([[[1.0, 3.0]]])))
+        [[[1. 1. 3. 3.]]]
     """
-
-    def __init__(
-        self,
-        size=None,
-        scale_factor=None,
-        mode="nearest",
-        align_corners=None,
-        recompute_scale_factor=None,
-    ):
-        super().__init__()
-        self.size = size
-        self.scale_factor = scale_factor
-        self.mode = mode
-        self.align_corners = align_corners
-        self.recompute_scale_factor = recompute_scale_factor
-
-    def construct(self, x) -> Tensor:
-        """x with the new lengths."""
-        settings = self.mode, self.align_corners, self.recompute_scale_factor
-        return ops.interpolate(x, self.size, self.scale_factor, *settings)
 
 
 class ResizeBilinear(Cell):
@@ -84,6 +69,9 @@ class ResizeBilinear(Cell):
         return resize_bilinear(x, size, align_corners, self.half_pixel_centers)
 
 
+@layer(
+    ops, "pixel_shuffle", "nn.PixelShuffle(upscale_factor)(input)", upscale_factor=positive_integer
+)
 class PixelShuffle(Cell):
     """(…, C · factor², H, W) to (…, C, H · factor, W · factor): channels become pixels.
 
@@ -94,23 +82,15 @@ class PixelShuffle(Cell):
         TypeError: not an integer.
         ValueError: not positive, or channels that factor² does not divide.
 
-    Source: MindSpore's `mindspore.nn.PixelShuffle`.
-
     Example:
         >>> print(nn.PixelShuffle(2)(ops.arange(4).reshape(1, 4, 1, 1)))
         [[[[0 1]
            [2 3]]]]
     """
 
-    def __init__(self, upscale_factor):
-        super().__init__()
-        self.upscale_factor = positive_integer(upscale_factor, "PixelShuffle.upscale_factor")
 
-    def construct(self, input) -> Tensor:
-        """The input with channels as pixels."""
-        return ops.pixel_shuffle(input, self.upscale_factor)
-
-
+@layer(ops, "pixel_unshuffle", "nn.PixelUnshuffle(downscale_factor)(input)",
+    downscale_factor=positive_integer)  # fmt: skip
 class PixelUnshuffle(Cell):
     """(…, C, H · factor, W · factor) to (…, C · factor², H, W): pixels become channels.
 
@@ -121,22 +101,10 @@ class PixelUnshuffle(Cell):
         TypeError: not an integer.
         ValueError: not positive, or lengths that it does not divide.
 
-    Source: MindSpore's `mindspore.nn.PixelUnshuffle`.
-
     Example:
         >>> print(nn.PixelUnshuffle(2)(ops.arange(4).reshape(1, 1, 2, 2)).reshape(-1))
         [0 1 2 3]
     """
-
-    def __init__(self, downscale_factor):
-        super().__init__()
-        self.downscale_factor = positive_integer(
-            downscale_factor, "PixelUnshuffle.downscale_factor"
-        )
-
-    def construct(self, input) -> Tensor:
-        """The input with pixels as channels."""
-        return ops.pixel_unshuffle(input, self.downscale_factor)
 
 
 class Unfold(Cell):

@@ -7,52 +7,38 @@ from mycel import ops
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
+from mycel.nn.layers.declare import layer
 from mycel.transform.jacobian import jvp, vjp
 
 
+@layer(ops, "lgamma", "nn.LGamma(x)")
 class LGamma(Cell):
     """log |Γ(x)|.
-
-    Source: MindSpore's `mindspore.nn.LGamma`.
 
     Example:
         >>> round(nn.LGamma()(Tensor(5.0)).item(), 3)
         3.178
     """
 
-    def construct(self, x) -> Tensor:
-        """The logarithms."""
-        return ops.lgamma(x)
 
-
+@layer(ops, "digamma", "nn.DiGamma(x)")
 class DiGamma(Cell):
     """The derivative of log Γ(x).
-
-    Source: MindSpore's `mindspore.nn.DiGamma`.
 
     Example:
         >>> round(nn.DiGamma()(Tensor(1.0)).item(), 3)
         -0.577
     """
 
-    def construct(self, x) -> Tensor:
-        """The derivatives."""
-        return ops.digamma(x)
 
-
+@layer(ops, "igamma", "nn.IGamma(a, x)")
 class IGamma(Cell):
     """The lower incomplete gamma function of a and x, over Γ(a).
-
-    Source: MindSpore's `mindspore.nn.IGamma`.
 
     Example:
         >>> print(nn.IGamma()(Tensor([1.0]), Tensor([0.0])))
         [0.]
     """
-
-    def construct(self, a, x) -> Tensor:
-        """The shares of Γ(a)."""
-        return ops.igamma(a, x)
 
 
 class LBeta(Cell):
@@ -70,35 +56,25 @@ class LBeta(Cell):
         return ops.lgamma(x) + ops.lgamma(y) - ops.lgamma(x + y)
 
 
+@layer(ops, "det", "nn.MatDet(a)")
 class MatDet(Cell):
     """The determinants of square matrices (…, n, n).
-
-    Source: MindSpore's `mindspore.nn.MatDet`.
 
     Example:
         >>> print(nn.MatDet()(Tensor([[2.0, 0.0], [0.0, 3.0]])))
         6.0
     """
 
-    def construct(self, a) -> Tensor:
-        """The determinants, (…)."""
-        return ops.det(a)
 
-
+@layer(ops, "inverse", "nn.MatInverse(a)")
 class MatInverse(Cell):
     """The inverses of square matrices (…, n, n).
-
-    Source: MindSpore's `mindspore.nn.MatInverse`.
 
     Example:
         >>> print(nn.MatInverse()(Tensor([[2.0, 0.0], [0.0, 4.0]])))
         [[0.5  0.  ]
          [0.   0.25]]
     """
-
-    def construct(self, a) -> Tensor:
-        """The inverses."""
-        return ops.inverse(a)
 
 
 class MatrixDiag(Cell):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from mycel import ops
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
+from mycel.nn.layers.declare import layer
 
 
 class _Unpooling(Cell):
@@ -82,25 +83,9 @@ class MaxUnpool3d(_Unpooling):
         return self._back(ops.max_unpool3d, x, indices, output_size)
 
 
-class _NormPooling(Cell):
-    """What the pooling layers by norms share."""
-
-    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
-        super().__init__()
-        self.norm_type = norm_type
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.ceil_mode = ceil_mode
-
-    def extend_repr(self) -> str:
-        """The norm and the window."""
-        return (
-            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
-
-
-class LPPool1d(_NormPooling):
+@layer(ops, "lp_pool1d",
+    "nn.LPPool1d(norm_type, kernel_size, stride=None, ceil_mode=False)(x)", shows=True)  # fmt: skip
+class LPPool1d(Cell):
     """The root of the sum of powers in every window of (N, C, L) or (C, L).
 
     Args:
@@ -108,19 +93,15 @@ class LPPool1d(_NormPooling):
         stride: from window to window; None is the kernel size.
         ceil_mode: a last window may reach over the edge.
 
-    Source: MindSpore's `mindspore.nn.LPPool1d`.
-
     Example:
         >>> print(nn.LPPool1d(2, 2)(Tensor([[3.0, 4.0]])))
         [[5.]]
     """
 
-    def construct(self, x) -> Tensor:
-        """The norms."""
-        return ops.lp_pool1d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
 
-
-class LPPool2d(_NormPooling):
+@layer(ops, "lp_pool2d",
+    "nn.LPPool2d(norm_type, kernel_size, stride=None, ceil_mode=False)(x)", shows=True)  # fmt: skip
+class LPPool2d(Cell):
     """The root of the sum of powers in every window of (N, C, H, W) or (C, H, W).
 
     Args:
@@ -128,16 +109,10 @@ class LPPool2d(_NormPooling):
         stride: from window to window; None is the kernel size.
         ceil_mode: last windows may reach over the edge.
 
-    Source: MindSpore's `mindspore.nn.LPPool2d`.
-
     Example:
         >>> print(nn.LPPool2d(2, (1, 2))(Tensor([[[3.0, 4.0]]])))
         [[[5.]]]
     """
-
-    def construct(self, x) -> Tensor:
-        """The norms."""
-        return ops.lp_pool2d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
 
 
 class _FractionalPooling(Cell):

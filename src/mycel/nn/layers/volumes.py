@@ -10,6 +10,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, one_of
 from mycel.nn.layers.convolution import Convolution, padding_of
+from mycel.nn.layers.declare import layer
 from mycel.nn.layers.pooling import MaximumPooling, Pooling
 from mycel.nn.layers.transposed import is_triple, triple
 from mycel.ops.nn.volumes import max_pool3d, max_pool_volume, mean_pool_volume
@@ -173,47 +174,41 @@ class AvgPool3d(Pooling):
         return mean_pool_volume(x, *window, *counting)
 
 
+@layer(ops, "adaptive_avg_pool3d", "nn.AdaptiveAvgPool3d(output_size)(input)",
+    "mint.nn.AdaptiveAvgPool3d(output_size)(input)")  # fmt: skip
 class AdaptiveAvgPool3d(Cell):
     """The mean of regions that cover D, H and W: (N, C, D, H, W) to (N, C, *output_size).
 
     Args:
         output_size: an integer, or three; None keeps a length.
 
-    Source: MindSpore's `mindspore.nn.AdaptiveAvgPool3d`.
-
     Example:
         >>> print(nn.AdaptiveAvgPool3d(1)(Tensor([[[[[1.0, 3.0]]]]])).asnumpy().ravel())
         [2.]
+        >>> print(mint.nn.AdaptiveAvgPool3d(1)(Tensor([[[[[1.0, 3.0]]]]])))
+        [[[[[2.]]]]]
     """
 
-    def __init__(self, output_size):
-        super().__init__()
-        self.output_size = output_size
 
-    def construct(self, input) -> Tensor:
-        """The pooled input."""
-        return ops.adaptive_avg_pool3d(input, self.output_size)
-
-
+@layer(ops, "adaptive_max_pool1d", "nn.AdaptiveMaxPool1d(output_size)(input)",
+    "mint.nn.AdaptiveMaxPool1d(output_size, return_indices=False)(input)")  # fmt: skip
 class AdaptiveMaxPool1d(Cell):
     """The maximum of `output_size` regions of L: (N, C, L) to (N, C, output_size).
 
-    Source: MindSpore's `mindspore.nn.AdaptiveMaxPool1d`.
+    Args:
+        output_size: how many regions.
+        return_indices: give the positions of the maxima too, Int64.
 
     Example:
         >>> print(nn.AdaptiveMaxPool1d(1)(Tensor([[[1.0, 3.0]]])))
         [[[3.]]]
+        >>> print(mint.nn.AdaptiveMaxPool1d(1)(Tensor([[[1.0, 3.0]]])))
+        [[[3.]]]
     """
 
-    def __init__(self, output_size):
-        super().__init__()
-        self.output_size = output_size
 
-    def construct(self, input) -> Tensor:
-        """The pooled input."""
-        return ops.adaptive_max_pool1d(input, self.output_size)
-
-
+@layer(ops, "adaptive_max_pool3d", "nn.AdaptiveMaxPool3d(output_size, return_indices=False)(input)",
+    return_indices=boolean)  # fmt: skip
 class AdaptiveMaxPool3d(Cell):
     """The maximum of regions that cover D, H and W: (N, C, D, H, W) to (N, C, *output_size).
 
@@ -221,18 +216,7 @@ class AdaptiveMaxPool3d(Cell):
         output_size: an integer, or three; None keeps a length.
         return_indices: give the positions of the maxima too, counted through D, H and W.
 
-    Source: MindSpore's `mindspore.nn.AdaptiveMaxPool3d`.
-
     Example:
         >>> print(nn.AdaptiveMaxPool3d(1)(Tensor([[[[[1.0, 3.0]]]]])).asnumpy().ravel())
         [3.]
     """
-
-    def __init__(self, output_size, return_indices=False):
-        super().__init__()
-        self.output_size = output_size
-        self.return_indices = boolean(return_indices, "AdaptiveMaxPool3d.return_indices")
-
-    def construct(self, input) -> Tensor:
-        """The pooled input."""
-        return ops.adaptive_max_pool3d(input, self.output_size, self.return_indices)
