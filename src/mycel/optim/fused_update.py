@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from mycel.kernel.define.op import Op
 from mycel.kernel.record.dispatch import to_values
@@ -15,19 +17,37 @@ from mycel.kernel.record.value import Value
 MOST_COMBINATIONS = 256
 
 
-class Together:
-    """Collects what a step does to each Parameter; `take` records it as one node.
+class Formula(NamedTuple):
+    """A rule with what it takes beside Parameter, gradient, rate, decay and scale.
+
+    Attributes:
+        rule: one of `ops.update.rules`.
+        states: for each state a list, one for each Parameter.
+        settings: arrays behind the rate, the same for all Parameters.
+        choices: its static arguments but `centralize`.
+        last: a list of the state that may be left out, or None.
+    """
+
+    rule: Any
+    states: tuple[Sequence[Tensor], ...] = ()
+    settings: Sequence[Tensor] = ()
+    choices: tuple = ()
+    last: Sequence[Tensor] | None = None
+
+
+class FusedUpdate:
+    """Collects what a step does to each Parameter; `record` records it as one node.
 
     A node for each of some hundred Parameters would cost more than the step itself.
 
     Example:
-        >>> from mycel.ops.update import update_rules as rules
-        >>> from mycel.optim.together import Together
+        >>> from mycel.ops.update import rules
+        >>> from mycel.optim.fused_update import FusedUpdate
         >>> w, v = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([3.0]), name="v")
-        >>> step, gradient, rate = Together(), Tensor([2.0]), Tensor(0.25)
+        >>> step, gradient, rate = FusedUpdate(), Tensor([2.0]), Tensor(0.25)
         >>> for parameter in (w, v):
         ...     step.add(rules.descend, [parameter], (parameter, gradient, rate), False)
-        >>> step.take()
+        >>> step.record()
         >>> print(w.asnumpy(), v.asnumpy())
         [0.5] [2.5]
     """
@@ -39,11 +59,26 @@ class Together:
         self._handles: list[Tensor] = []
         self._planned: tuple = ()
 
+    def apply(self, formula: Formula, n: int, parameter, *inputs, centralize=False) -> None:
+        """Plan a formula for a Parameter.
+
+        Args:
+            n: the number of its states in their lists.
+            inputs: gradient, rate, decay or None, scale or None.
+        """
+        gradient, rate, decay, scale = inputs
+        handles = [parameter, *[state[n] for state in formula.states]]
+        arrays = [*handles, gradient, rate, *formula.settings, decay, scale]
+        if formula.last is not None:
+            handles.append(formula.last[n])
+            arrays.append(formula.last[n])
+        self.add(formula.rule, handles, arrays, *formula.choices, centralize)
+
     def add(self, rule, handles, inputs, *statics) -> None:
         """Plan a call of a rule.
 
         Args:
-            rule: an operator of `rules`.
+            rule: an operator of `ops.update.rules`.
             handles: what its results are assigned to, in order.
             inputs: its arrays, all of them Tensors; None for one that is left out.
             statics: its static arguments, all of them.
@@ -59,7 +94,7 @@ class Together:
         self._arrays += arrays
         self._handles += handles
 
-    def take(self) -> None:
+    def record(self) -> None:
         """Record all calls, and assign what they give."""
         if not self._ops:
             return
