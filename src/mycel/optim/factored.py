@@ -139,8 +139,10 @@ class AdaFactor(Optimizer):
         mean = self.exp_avg if self.use_first_moment else None
         formula = Formula(rules.factored, states, settings, (self.scale_parameter,), mean)
         step = FusedUpdate()
-        for n, parameter, gradient, rate, _, scale in self._begin(gradients):
-            rate = rate if relative is None else relative
-            step.apply(formula, n, parameter, gradient, rate, None, scale)
+        rows = (
+            (parameter, gradient, rate if relative is None else relative, None, scale, False)
+            for parameter, gradient, rate, _, scale, _ in self._begin(gradients)
+        )
+        step.apply(formula, rows)
         step.record()
         return self._done

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mycel.kernel.define.op import Op
@@ -57,22 +57,31 @@ class FusedUpdate:
         self._counts: list[int] = []
         self._arrays: list[Tensor] = []
         self._handles: list[Tensor] = []
-        self._planned: tuple = ()
 
-    def apply(self, formula: Formula, n: int, parameter, *inputs, centralize=False) -> None:
-        """Plan a formula for a Parameter.
+    def apply(self, formula: Formula, rows: Iterable[tuple]) -> None:
+        """Plan a formula for some Parameters.
 
         Args:
-            n: the number of its states in their lists.
-            inputs: gradient, rate, decay or None, scale or None.
+            rows: for each: Parameter, gradient, rate, decay or None, scale or None, and whether its
+                gradient is centred; in the order of the states.
         """
-        gradient, rate, decay, scale = inputs
-        handles = [parameter, *[state[n] for state in formula.states]]
-        arrays = [*handles, gradient, rate, *formula.settings, decay, scale]
-        if formula.last is not None:
-            handles.append(formula.last[n])
-            arrays.append(formula.last[n])
-        self.add(formula.rule, handles, arrays, *formula.choices, centralize)
+        states, settings, last = formula.states, formula.settings, formula.last
+        ops: dict[tuple[bool, bool, bool], Op] = {}
+        for n, (parameter, gradient, rate, decay, scale, centralize) in enumerate(rows):
+            kind = decay is not None, scale is not None, centralize
+            op = ops.get(kind)
+            if op is None:
+                op = ops[kind] = _op_of(formula, *kind)
+            handles = [parameter, *[state[n] for state in states]]
+            arrays = [*handles, gradient, rate, *settings]
+            if decay is not None:
+                arrays.append(decay)
+            if scale is not None:
+                arrays.append(scale)
+            if last is not None:
+                handles.append(last[n])
+                arrays.append(last[n])
+            self._add(op, handles, arrays)
 
     def add(self, rule, handles, inputs, *statics) -> None:
         """Plan a call of a rule.
@@ -83,13 +92,12 @@ class FusedUpdate:
             inputs: its arrays, all of them Tensors; None for one that is left out.
             statics: its static arguments, all of them.
         """
-        definition = rule.definition
         arrays = [array for array in inputs if array is not None]
-        present = tuple([array is not None for array in inputs]) if definition.optional else ()
-        planned = (definition, present, statics, tuple(map(type, statics)))
-        if planned != self._planned:  # else as for the Parameter before
-            self._planned, self._op = planned, _op(definition, present, statics)
-        self._ops.append(self._op)
+        present = tuple([array is not None for array in inputs])
+        self._add(_op(rule.definition, present, statics), handles, arrays)
+
+    def _add(self, op: Op, handles, arrays) -> None:
+        self._ops.append(op)
         self._counts.append(len(arrays))
         self._arrays += arrays
         self._handles += handles
@@ -108,9 +116,16 @@ class FusedUpdate:
             rebind(handle, value)
 
 
+def _op_of(formula: Formula, decayed: bool, scaled: bool, centralize: bool) -> Op:
+    """The operator of a formula, with decay and scale or without."""
+    count = 3 + len(formula.states) + len(formula.settings)
+    present = (True,) * count + (decayed, scaled)
+    if formula.last is not None:
+        present += (True,)
+    return _op(formula.rule.definition, present, (*formula.choices, centralize))
+
+
 def _op(definition, present, statics) -> Op:
-    if not present:
-        return definition.bind(*statics)
     absent = len(definition.arrays) - len(present)
     return definition.bind(*statics, present=present + (False,) * absent)
 

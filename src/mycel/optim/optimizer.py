@@ -293,7 +293,8 @@ class Optimizer(Cell):
         raise NotImplementedError(f"{type(self).__name__} has no construct(self, gradients).")
 
     def _begin(self, gradients) -> Iterator[tuple]:
-        """For each Parameter: number, itself, gradient, rate, decay or None, scale or None.
+        """For each Parameter: itself, gradient, rate, decay or None, scale or None, and whether
+        its gradient is centred.
 
         Advances the step counter; the rates are those before it.
         """
@@ -306,13 +307,12 @@ class Optimizer(Cell):
         update(self.global_step, rules.next_step(self.global_step))
         for n, parameter in enumerate(self.parameters):
             decay = decays[n] if self.decay_flags[n] else None
-            yield n, parameter, gradients[n], rates[n], decay, scale
+            yield parameter, gradients[n], rates[n], decay, scale, self._centralized[n]
 
     def _step(self, gradients, formula: Formula) -> Tensor:
         """Change every Parameter by a formula, recorded as one operator; True."""
         step = FusedUpdate()
-        for n, *row in self._begin(gradients):
-            step.apply(formula, n, *row, centralize=self._centralized[n])
+        step.apply(formula, self._begin(gradients))
         step.record()
         return self._done
 
