@@ -9,6 +9,7 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, assert_close, execution
 from mycel import Parameter, Tensor, ops
+from mycel.ops.update import rules
 from support import recorded_cells as recorded
 
 W, G = np.array([1.0, -2.0], np.float32), np.array([0.5, -1.0], np.float32)
@@ -147,3 +148,30 @@ def test_errors(source):
     with pytest.raises(kind) as raised:
         eval(source, {"ops": ops, "w": w, "g": Tensor(G)})
     assert text in str(raised.value)
+
+
+def centered(g):
+    return g - g.mean(1, keepdims=True)
+
+
+@pytest.mark.parametrize("execution_name", EXECUTIONS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_a_rule_prepares_the_gradient_and_keeps_element_types(execution_name, dtype):
+    """The oracle is NumPy: decay, then centred, then scaled; the formula alone has none of them."""
+    w, m = np.array([[1.0, -2.0]], dtype), np.array([[0.5, 0.25]], dtype)
+    g, wide = np.array([[2.0, 4.0]], dtype), np.float32
+    with execution(execution_name):
+        arrays = [Tensor(x) for x in (w, m, g)]
+        made = rules.momentum(*arrays, 0.5, 0.75, 0.25, 2.0, centralize=True)
+        plain = rules.momentum(*arrays, 0.5, 0.75)
+        decayed = rules.lamb(arrays[0], arrays[1], arrays[1], arrays[2], 0.5, 1, 0.5, 0.5, 1.0, 0.5)
+    prepared = centered(g.astype(wide) + 0.25 * w.astype(wide)) * 2
+    velocity = 0.75 * m.astype(wide) + prepared
+    for found, wanted in zip(made, (w - 0.5 * velocity, velocity), strict=True):
+        assert found.dtype.numpy == dtype
+        np.testing.assert_array_equal(found.asnumpy(), wanted.astype(dtype))
+    formula = rules.momentum.formula(w.astype(wide), m.astype(wide), g.astype(wide), 0.5, 0.75)
+    for found, wanted in zip(plain, formula, strict=True):
+        np.testing.assert_array_equal(found.asnumpy(), np.asarray(wanted).astype(dtype))
+    # A formula that names the decay gets it itself: the moments do not see it.
+    np.testing.assert_array_equal(decayed[1].asnumpy(), (0.5 * m + 0.5 * g).astype(dtype))

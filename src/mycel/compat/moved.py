@@ -29,7 +29,7 @@ SHELVES = {
     ),
     "random": "distributions",
     "spelled": "hints in_place in_place_methods in_place_places members overloads",
-    "update": "clipping descent_updates overflow sparse_updates update_rules updates",
+    "update": "clipping descent_updates overflow sparse_updates updates",
     "user": "composite control custom hook registration user_operator user_primitive",
 }
 # Former paths below mycel, of packages and modules; what was below a package is below the new one.
@@ -65,6 +65,14 @@ MOVED = {
     "ops.spelled.extended": "compat.mint_operators",
     "ops.spelled.older": "compat.operators",
     "ops.spelled.only_in_mint": "ops.spelled.mint_variants",
+    "ops.update_rules": "ops.update.rules",
+    "ops.update.update_rules": "ops.update.rules",
+    "optim.group_rules": "ops.update.rules",
+    "optim.grouped": "optim.param_groups.optimizer",
+    "optim.grouped_adam": "optim.param_groups.adam",
+    "optim.grouped_descent": "optim.param_groups.descent",
+    "optim.rules": "ops.update.rules",
+    "optim.together": "optim.fused_update",
     "record": "kernel.record",
     "record.show": "report.show",
     "spell": "kernel.spell",

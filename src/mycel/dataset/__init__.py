@@ -30,6 +30,7 @@ from mycel.dataset.engine.images import (
 )
 from mycel.dataset.engine.iterators import DictIterator, Iterator, TupleIterator
 from mycel.dataset.engine.joining import ConcatDataset, ZipDataset
+from mycel.dataset.engine.joining import split as _split
 from mycel.dataset.engine.nodes import (
     FilterDataset,
     MapDataset,
@@ -40,8 +41,11 @@ from mycel.dataset.engine.nodes import (
     SkipDataset,
     TakeDataset,
 )
+from mycel.dataset.engine.operations import Kinds as _Kinds
+from mycel.dataset.engine.operations import Operations as _Operations
 from mycel.dataset.engine.operations import zip
 from mycel.dataset.engine.records import MindDataset
+from mycel.dataset.engine.records import save as _save
 from mycel.dataset.engine.schema import Schema
 from mycel.dataset.engine.sources import (
     GeneratorDataset,
@@ -62,6 +66,25 @@ from mycel.dataset.samplers import (
     SubsetRandomSampler,
     SubsetSampler,
     WeightedRandomSampler,
+)
+
+# What the methods of every dataset make; see `engine.operations`.
+_Operations._kinds = _Kinds(
+    batch=BatchDataset,
+    padded_batch=PaddedBatchDataset,
+    bucket_batch_by_length=BucketBatchByLengthDataset,
+    map=MapDataset,
+    filter=FilterDataset,
+    shuffle=ShuffleDataset,
+    repeat=RepeatDataset,
+    skip=SkipDataset,
+    take=TakeDataset,
+    zip=ZipDataset,
+    concat=ConcatDataset,
+    rename=RenameDataset,
+    project=ProjectDataset,
+    split=_split,
+    save=_save,
 )
 
 set_seed = config.set_seed

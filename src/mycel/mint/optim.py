@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 from mycel.kernel.base.dtypes import float32, int32
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean
-from mycel.ops.update import update_rules
-from mycel.optim import group_rules as rules
-from mycel.optim.grouped import Optimizer, below_one, new_states, not_negative
-from mycel.optim.grouped_descent import check_momentum
-from mycel.optim.together import Together
+from mycel.ops.update import rules
+from mycel.optim.fused_update import Formula
+from mycel.optim.optimizer import new_states
+from mycel.optim.param_groups.adam import ByMoments as _ByMoments
+from mycel.optim.param_groups.descent import check_momentum
+from mycel.optim.param_groups.optimizer import Optimizer, not_negative
 
 
-class Adam(Optimizer):
+class Adam(_ByMoments):
     """Steps by the mean gradient over the root of its mean square, both corrected for the start.
 
     Args:
@@ -42,6 +41,8 @@ class Adam(Optimizer):
         True [0.5 1.5]
     """
 
+    _rule = staticmethod(rules.adam_corrected)
+    _counter = "state_step"
     _decoupled = False
     _first_step = 0.0
 
@@ -57,13 +58,11 @@ class Adam(Optimizer):
         maximize=False,
     ):
         name = type(self).__name__
-        not_negative(lr, f"{name}: lr")
-        not_negative(eps, f"{name}: eps")
         boolean(amsgrad, f"{name}: amsgrad")
         boolean(maximize, f"{name}: maximize")
-        settings = {"lr": lr, "betas": below_one(betas, f"{name}: betas"), "eps": eps}
-        settings |= {"weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize}
-        super().__init__(params, settings)
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad=amsgrad, maximize=maximize)
+
+    def _set_states(self) -> None:
         self._add_states("exp_avg", "exp_avg")
         self._add_states("exp_avg_sq", "exp_avg_sq")
         self.state_step = Parameter(Tensor([self._first_step], float32), name="state_step")
@@ -78,23 +77,14 @@ class Adam(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
-        self._count(self.state_step)
+        step = self._count(self.state_step)
         # AdamW's counter is one behind, as MindSpore's checkpoints have it.
-        step = self.state_step - self._first_step if self._first_step else self.state_step
-        taken = Together()
-        for n, parameter, gradient, rate, decay, group in self._rows(gradients):
-            handles = [parameter, self.exp_avg[n], self.exp_avg_sq[n]]
-            settings = [self._number(value) for value in (*group["betas"], group["eps"])]
-            largest = None
-            if group["amsgrad"]:
-                start = self.group_start_id[bisect_right(self.group_start_id, n) - 1]
-                largest = group["max_exp_avg_sq"][n - start]
-            inputs = (*handles, gradient, rate, step, *settings, largest, decay)
-            if largest is not None:
-                handles.append(largest)
-            taken.add(rules.adam_corrected, handles, inputs, self._decoupled)
-        taken.take()
-        return True
+        return self._step(gradients, step - self._first_step if self._first_step else step)
+
+    def _formula(self, group, members, step):
+        largest = group["max_exp_avg_sq"] if group["amsgrad"] else None
+        formula = super()._formula(group, members, step)
+        return formula._replace(choices=(self._decoupled,), last=largest)
 
 
 class AdamW(Adam):
@@ -190,18 +180,14 @@ class SGD(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
-        step, taken = self._count(self.step_t), Together()
-        for n, parameter, gradient, rate, decay, group in self._rows(gradients):
-            if not group["momentum"]:
-                inputs = (parameter, gradient, rate, decay, None)
-                taken.add(update_rules.descend, [parameter], inputs, False)
-                continue
-            handles = parameter, self.momentum_buf[n]
-            settings = [self._number(float(group[key])) for key in ("momentum", "dampening")]
-            inputs = (*handles, gradient, rate, step, *settings, decay)
-            taken.add(rules.momentum_of_step, handles, inputs, group["nesterov"])
-        taken.take()
-        return True
+        return self._step(gradients, self._count(self.step_t))
+
+    def _formula(self, group, members, step):
+        if not group["momentum"]:
+            return Formula(rules.descend)
+        settings = step, *self._settings(group, "momentum", "dampening")
+        states, choices = (self.momentum_buf[members],), (group["nesterov"],)
+        return Formula(rules.momentum_of_step, states, settings, choices)
 
 
 __all__ = ["SGD", "Adam", "AdamW", "FusedAdamW"]

@@ -12,10 +12,10 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean
-from mycel.ops.update import update_rules as rules
+from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
-from mycel.optim.optimizer import Optimizer, floating, unit_interval, update
-from mycel.optim.together import Together
+from mycel.optim.fused_update import Formula
+from mycel.optim.optimizer import Optimizer, set_betas, update
 from mycel.report.keywords import no_keyword
 
 # What Adam is told about memory, which asks for nothing here.
@@ -67,7 +67,7 @@ class Adam(Optimizer):
                 known = [*inspect.signature(Adam).parameters][:-1]
                 raise TypeError(no_keyword("Adam", name, [*known, *_NOT_NEEDED], user_place()))
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        _set_betas(self, beta1, beta2, eps)
+        set_betas(self, beta1, beta2, eps)
         boolean(use_locking, "Adam: use_locking")
         self.use_nesterov = boolean(use_nesterov, "Adam: use_nesterov")
         self.use_amsgrad = boolean(use_amsgrad, "Adam: use_amsgrad")
@@ -84,22 +84,7 @@ class Adam(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        settings = self._advance_powers()
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = [parameter, self.moment1[n], self.moment2[n]]
-            largest = self.vhat[n] if self.use_amsgrad else None
-            inputs = (*handles, gradient, rate, *settings, largest, decay, scale)
-            if largest is not None:
-                handles.append(largest)
-            step.add(rules.adam, handles, inputs, self.use_nesterov, self._centralized[n])
-        step.take()
-        return self._done
-
-    def _advance_powers(self):
-        update(self.beta1_power, self.beta1_power * self.beta1)
-        update(self.beta2_power, self.beta2_power * self.beta2)
-        return self.beta1_power, self.beta2_power, self.beta1, self.beta2, self.eps
+        return _step_of_adam(self, gradients, self.vhat if self.use_amsgrad else None)
 
 
 class AdamWeightDecay(Optimizer):
@@ -128,21 +113,14 @@ class AdamWeightDecay(Optimizer):
         self, params, learning_rate=0.001, beta1=0.9, beta2=0.999, eps=1e-06, weight_decay=0.0
     ):
         super().__init__(learning_rate, params, weight_decay)
-        _set_betas(self, beta1, beta2, eps)
+        set_betas(self, beta1, beta2, eps)
         self.moments1 = self.states("adam_m")
         self.moments2 = self.states("adam_v")
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        for n, parameter, gradient, rate, decay, _ in self._begin(gradients):
-            handles = (parameter, self.moments1[n], self.moments2[n])
-            if self._centralized[n] and gradient.ndim > 1:
-                gradient = rules.centered(gradient)
-            inputs = (*handles, gradient, rate, self.beta1, self.beta2, self.eps, decay)
-            step.add(rules.adam_weight_decay, handles, inputs)
-        step.take()
-        return self._done
+        states, settings = (self.moments1, self.moments2), (self.beta1, self.beta2, self.eps)
+        return self._step(gradients, Formula(rules.adam_weight_decay, states, settings))
 
 
 class LazyAdam(Optimizer):
@@ -184,7 +162,7 @@ class LazyAdam(Optimizer):
     ):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         name = type(self).__name__
-        _set_betas(self, beta1, beta2, eps)
+        set_betas(self, beta1, beta2, eps)
         boolean(use_locking, f"{name}: use_locking")
         self.use_nesterov = boolean(use_nesterov, f"{name}: use_nesterov")
         self.beta1_power = Parameter(Tensor([1.0], float32), name="beta1_power")
@@ -194,17 +172,7 @@ class LazyAdam(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        update(self.beta1_power, self.beta1_power * self.beta1)
-        update(self.beta2_power, self.beta2_power * self.beta2)
-        powers = self.beta1_power.reshape(()), self.beta2_power.reshape(())
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = (parameter, self.moment1[n], self.moment2[n])
-            settings = *powers, self.beta1, self.beta2, self.eps, None, decay, scale
-            inputs = (*handles, gradient, rate, *settings)
-            step.add(rules.adam, handles, inputs, self.use_nesterov, self._centralized[n])
-        step.take()
-        return self._done
+        return _step_of_adam(self, gradients)
 
 
 class AdamOffload(LazyAdam):
@@ -256,31 +224,30 @@ class AdaMax(Optimizer):
         loss_scale=1.0,
     ):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        _set_betas(self, beta1, beta2, eps)
+        set_betas(self, beta1, beta2, eps)
         self.beta1_power = Parameter(Tensor([1.0], float32), name="beta1_power")
         self.moment1 = self.states("moment1")
         self.moment2 = self.states("moment2")
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        update(self.beta1_power, self.beta1_power * self.beta1)
-        power = self.beta1_power.reshape(())
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = (parameter, self.moment1[n], self.moment2[n])
-            settings = power, self.beta1, self.beta2, self.eps, decay, scale
-            inputs = (*handles, gradient, rate, *settings)
-            step.add(rules.ada_max, handles, inputs, self._centralized[n])
-        step.take()
-        return self._done
+        power = _advance(self.beta1_power, self.beta1)
+        settings = power, self.beta1, self.beta2, self.eps
+        states = self.moment1, self.moment2
+        return self._step(gradients, Formula(rules.ada_max, states, settings))
 
 
-def _set_betas(optimizer: Optimizer, beta1, beta2, eps) -> None:
-    """Keep the settings as Tensors: inputs of the step, so that changing them compiles nothing."""
-    name = type(optimizer).__name__
-    unit_interval(beta1, f"{name}: beta1")
-    unit_interval(beta2, f"{name}: beta2")
-    floating(eps, f"{name}: eps", "above 0", lambda n: n > 0)
-    optimizer.beta1 = Tensor(beta1, float32)
-    optimizer.beta2 = Tensor(beta2, float32)
-    optimizer.eps = Tensor(eps, float32)
+def _advance(power: Parameter, beta: Tensor) -> Tensor:
+    """A power of a beta, one further; without dimensions."""
+    update(power, power * beta)
+    return power.reshape(()) if power.ndim else power
+
+
+def _step_of_adam(optimizer: Any, gradients, largest=None) -> Tensor:
+    """One step of Adam; `largest` are the largest mean squares so far, if they count."""
+    power1 = _advance(optimizer.beta1_power, optimizer.beta1)
+    power2 = _advance(optimizer.beta2_power, optimizer.beta2)
+    states = optimizer.moment1, optimizer.moment2
+    settings = power1, power2, optimizer.beta1, optimizer.beta2, optimizer.eps
+    formula = Formula(rules.adam, states, settings, (optimizer.use_nesterov,), largest)
+    return optimizer._step(gradients, formula)

@@ -9,10 +9,10 @@ from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, number
-from mycel.ops.update import update_rules as rules
+from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
+from mycel.optim.fused_update import Formula
 from mycel.optim.optimizer import Optimizer, floating
-from mycel.optim.together import Together
 
 
 class RMSProp(Optimizer):
@@ -68,17 +68,9 @@ class RMSProp(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = [parameter, self.ms[n], self.moment[n]]
-            mean = self.mg[n] if self.centered else None
-            settings = self.decay, self.momentum, self.epsilon, mean, decay, scale
-            inputs = (*handles, gradient, rate, *settings)
-            if mean is not None:
-                handles.append(mean)
-            step.add(rules.root_mean_square, handles, inputs, self._centralized[n])
-        step.take()
-        return self._done
+        states, settings = (self.ms, self.moment), (self.decay, self.momentum, self.epsilon)
+        mean = self.mg if self.centered else None
+        return self._step(gradients, Formula(rules.root_mean_square, states, settings, (), mean))
 
 
 class Adagrad(Optimizer):
@@ -119,13 +111,8 @@ class Adagrad(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = (parameter, self.accum[n])
-            inputs = (*handles, gradient, rate, decay, scale)
-            step.add(rules.adagrad, handles, inputs, self.update_slots, self._centralized[n])
-        step.take()
-        return self._done
+        choices = (self.update_slots,)
+        return self._step(gradients, Formula(rules.adagrad, (self.accum,), (), choices))
 
 
 class Adadelta(Optimizer):
@@ -170,13 +157,8 @@ class Adadelta(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = (parameter, self.accum[n], self.accum_update[n])
-            inputs = (*handles, gradient, rate, self.rho, self.epsilon, decay, scale)
-            step.add(rules.adadelta, handles, inputs, self._centralized[n])
-        step.take()
-        return self._done
+        states, settings = (self.accum, self.accum_update), (self.rho, self.epsilon)
+        return self._step(gradients, Formula(rules.adadelta, states, settings))
 
 
 class FTRL(Optimizer):
@@ -235,14 +217,8 @@ class FTRL(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = (parameter, self.moments[n], self.linear[n])
-            settings = self.l1, self.l2, self.lr_power, decay, scale
-            inputs = (*handles, gradient, rate, *settings)
-            step.add(rules.ftrl, handles, inputs, self._centralized[n])
-        step.take()
-        return self._done
+        states, settings = (self.moments, self.linear), (self.l1, self.l2, self.lr_power)
+        return self._step(gradients, Formula(rules.ftrl, states, settings))
 
 
 class ProximalAdagrad(Optimizer):
@@ -289,10 +265,5 @@ class ProximalAdagrad(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = (parameter, self.accum[n])
-            inputs = (*handles, gradient, rate, self.l1, self.l2, decay, scale)
-            step.add(rules.proximal_adagrad, handles, inputs, self._centralized[n])
-        step.take()
-        return self._done
+        settings = self.l1, self.l2
+        return self._step(gradients, Formula(rules.proximal_adagrad, (self.accum,), settings))

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.record.parameter import Parameter, ParameterTuple
+from mycel.kernel.record.parameter import ParameterTuple
 from mycel.kernel.record.tensor import Tensor
-from mycel.optim import rules
+from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
-from mycel.optim.optimizer import Optimizer, floating, unit_interval
-from mycel.optim.together import Together
+from mycel.optim.fused_update import Formula
+from mycel.optim.optimizer import Optimizer, floating, new_numbers, unit_interval
 
 
 class ASGD(Optimizer):
@@ -49,27 +47,15 @@ class ASGD(Optimizer):
         self.lambd = Tensor(lambd, float32)
         self.alpha = Tensor(alpha, float32)
         self.t0 = Tensor(t0, float32)
-        self.mu = self._numbers("mu", 1.0)
-        self.eta = self._numbers("eta", 0.0)
+        self.mu = ParameterTuple(new_numbers(self.parameters, "mu", 1.0))
+        self.eta = ParameterTuple(new_numbers(self.parameters, "eta", 0.0))
         self.ax = self.states("ax_")
-
-    def _numbers(self, prefix: str, value: float) -> ParameterTuple:
-        """A number beside each Parameter."""
-        return ParameterTuple(
-            Parameter(np.float32(value), name=f"{prefix}_{parameter.name}")
-            for parameter in self.parameters
-        )
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = parameter, self.ax[n], self.eta[n], self.mu[n]
-            settings = self.global_step, self.lambd, self.alpha, self.t0, decay, scale
-            inputs = (*handles, gradient, rate, *settings)
-            step.add(rules.averaged_descent, handles, inputs, self._centralized[n])
-        step.take()
-        return self._done
+        states = self.ax, self.eta, self.mu
+        settings = self.global_step, self.lambd, self.alpha, self.t0
+        return self._step(gradients, Formula(rules.averaged_descent, states, settings))
 
 
 class Rprop(Optimizer):
@@ -120,11 +106,8 @@ class Rprop(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        settings = self.etaminus, self.etaplus, self.step_size_min, self.step_size_max
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = parameter, self.prev[n], self.step_size[n]
-            inputs = (*handles, gradient, rate, self.global_step, *settings, decay, scale)
-            step.add(rules.resilient, handles, inputs, self._centralized[n])
-        step.take()
-        return self._done
+        sizes = self.step_size_min, self.step_size_max
+        settings = self.global_step, self.etaminus, self.etaplus, *sizes
+        return self._step(
+            gradients, Formula(rules.resilient, (self.prev, self.step_size), settings)
+        )

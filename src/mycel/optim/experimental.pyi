@@ -2,7 +2,7 @@
 """The names of mycel.optim.experimental; written by `python -m tools.stubs`, which see."""
 
 from mycel.optim import lr_scheduler as lr_scheduler
-from mycel.optim.grouped import Optimizer as Optimizer
+from mycel.optim.param_groups.optimizer import Optimizer as Optimizer
 from mycel.signatures.optim import ASGD as ASGD
 from mycel.signatures.optim import Adadelta as Adadelta
 from mycel.signatures.optim import Adagrad as Adagrad

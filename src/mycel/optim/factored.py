@@ -13,10 +13,10 @@ from mycel.kernel.record.parameter import Parameter, ParameterTuple
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, is_number, number
 from mycel.ops import minimum
-from mycel.optim import rules
+from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
+from mycel.optim.fused_update import Formula, FusedUpdate
 from mycel.optim.optimizer import Optimizer, floating, update
-from mycel.optim.together import Together
 
 
 class AdaFactor(Optimizer):
@@ -134,16 +134,15 @@ class AdaFactor(Optimizer):
             lowest = count * 1e-6 if self.warmup_init else 0.01
             relative = minimum(lowest, 1.0 / count.sqrt())
         forget = 1.0 - count**self.decay_rate
-        taken = Together()
-        for n, parameter, gradient, rate, _, scale in self._begin(gradients):
-            handles = [parameter, self.exp_avg_sq_row[n], self.exp_avg_sq_col[n]]
-            handles.append(self.exp_avg_sq[n])
-            rate = rate if relative is None else relative
-            settings = forget, *self.eps, self.clip_threshold, self.beta1, self.weight_decay
-            mean = self.exp_avg[n] if self.use_first_moment else None
-            inputs = (*handles, gradient, rate, *settings, mean, scale)
-            if mean is not None:
-                handles.append(mean)
-            taken.add(rules.factored, handles, inputs, self.scale_parameter)
-        taken.take()
+        settings = forget, *self.eps, self.clip_threshold, self.beta1, self.weight_decay
+        states = self.exp_avg_sq_row, self.exp_avg_sq_col, self.exp_avg_sq
+        mean = self.exp_avg if self.use_first_moment else None
+        formula = Formula(rules.factored, states, settings, (self.scale_parameter,), mean)
+        step = FusedUpdate()
+        rows = (
+            (parameter, gradient, rate if relative is None else relative, None, scale, False)
+            for parameter, gradient, rate, _, scale, _ in self._begin(gradients)
+        )
+        step.apply(formula, rows)
+        step.record()
         return self._done

@@ -15,7 +15,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter, assign
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import is_integer, number
-from mycel.optim.grouped import Optimizer
+from mycel.optim.param_groups.optimizer import Optimizer
 
 
 def checked_optimizer(optimizer) -> Optimizer:

@@ -10,10 +10,10 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 from mycel.nn.checks import boolean
-from mycel.optim import rules
+from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
-from mycel.optim.optimizer import Optimizer, floating, unit_interval
-from mycel.optim.together import Together
+from mycel.optim.fused_update import Formula, FusedUpdate
+from mycel.optim.optimizer import Optimizer, checked_gradients, floating, set_betas
 
 
 class Lamb(Optimizer):
@@ -41,26 +41,16 @@ class Lamb(Optimizer):
     @opt_init_args_register
     def __init__(self, params, learning_rate, beta1=0.9, beta2=0.999, eps=1e-06, weight_decay=0.0):
         super().__init__(learning_rate, params, weight_decay)
-        unit_interval(beta1, "Lamb: beta1")
-        unit_interval(beta2, "Lamb: beta2")
-        floating(eps, "Lamb: eps", "above 0", lambda n: n > 0)
-        self.beta1 = Tensor(beta1, float32)
-        self.beta2 = Tensor(beta2, float32)
-        self.eps = Tensor(eps, float32)
+        set_betas(self, beta1, beta2, eps)
         self.params = self.parameters
         self.moments1 = self.states("lamb_m")
         self.moments2 = self.states("lamb_v")
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        for n, parameter, gradient, rate, decay, _ in self._begin(gradients):
-            handles = (parameter, self.moments1[n], self.moments2[n])
-            settings = self.global_step, self.beta1, self.beta2, self.eps, decay
-            inputs = (*handles, gradient, rate, *settings)
-            step.add(rules.lamb, handles, inputs, self._centralized[n])
-        step.take()
-        return self._done
+        states = self.moments1, self.moments2
+        settings = self.global_step, self.beta1, self.beta2, self.eps
+        return self._step(gradients, Formula(rules.lamb, states, settings))
 
 
 def _is_weight(parameter: Parameter) -> bool:
@@ -126,8 +116,8 @@ class LARS(Optimizer):
             rates = (rates,) * self.param_length
         decays = self._decayed_by()
         scale = self.reciprocal_scale if self.need_scale else None
-        step, made = Together(), []
-        rows = zip(self.parameters, self._checked(gradients), strict=True)
+        step, made = FusedUpdate(), []
+        rows = zip(self.parameters, checked_gradients(self, gradients), strict=True)
         for n, (parameter, gradient) in enumerate(rows):
             # A handle of its own: what the rule gives is assigned to it.
             handle = new_tensor(resolve(gradient))
@@ -138,5 +128,5 @@ class LARS(Optimizer):
                 step.add(rules.layerwise, [handle], inputs, self.use_clip)
             elif scale is not None:
                 made[-1] = gradient * scale
-        step.take()
+        step.record()
         return self.opt(tuple(made))

@@ -9,10 +9,10 @@ from mycel.kernel.base.dtypes import float32
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean
-from mycel.ops.update import update_rules as rules
+from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
+from mycel.optim.fused_update import Formula
 from mycel.optim.optimizer import Optimizer, floating
-from mycel.optim.together import Together
 
 
 class Momentum(Optimizer):
@@ -56,10 +56,5 @@ class Momentum(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            handles = (parameter, self.moments[n])
-            inputs = (*handles, gradient, rate, self.momentum, decay, scale)
-            step.add(rules.momentum, handles, inputs, self.use_nesterov, self._centralized[n])
-        step.take()
-        return self._done
+        settings, choices = (self.momentum,), (self.use_nesterov,)
+        return self._step(gradients, Formula(rules.momentum, (self.moments,), settings, choices))

@@ -16,9 +16,9 @@ from mycel.kernel.record.tensor import Tensor, rebind, resolve
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_number, number
 from mycel.nn.containers import CellList
-from mycel.ops.update import update_rules
+from mycel.ops.update import rules
 from mycel.ops.user.composite import HyperMap, Map
-from mycel.optim import rules
+from mycel.optim.fused_update import Formula, FusedUpdate
 from mycel.optim.groups import Member, members_of
 from mycel.optim.schedule import LearningRateSchedule
 
@@ -293,11 +293,12 @@ class Optimizer(Cell):
         raise NotImplementedError(f"{type(self).__name__} has no construct(self, gradients).")
 
     def _begin(self, gradients) -> Iterator[tuple]:
-        """For each Parameter: number, itself, gradient, rate, decay or None, scale or None.
+        """For each Parameter: itself, gradient, rate, decay or None, scale or None, and whether
+        its gradient is centred.
 
         Advances the step counter; the rates are those before it.
         """
-        gradients = self._checked(gradients)
+        gradients = checked_gradients(self, gradients)
         rates = self.get_lr()
         if not isinstance(rates, tuple):
             rates = (rates,) * self.param_length
@@ -306,29 +307,14 @@ class Optimizer(Cell):
         update(self.global_step, rules.next_step(self.global_step))
         for n, parameter in enumerate(self.parameters):
             decay = decays[n] if self.decay_flags[n] else None
-            yield n, parameter, gradients[n], rates[n], decay, scale
+            yield parameter, gradients[n], rates[n], decay, scale, self._centralized[n]
 
-    def _checked(self, gradients):
-        if isinstance(gradients, Tensor):
-            gradients = (gradients,)
-        if len(gradients) != self.param_length:
-            raise wrong(
-                ValueError,
-                f"The gradients given to {type(self).__name__}",
-                f"one for each of its {self.param_length} Parameters",
-                f"{len(gradients)}",
-            )
-        for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            if gradient.__class__ is Tensor and gradient._value.aval is parameter._value.aval:
-                continue
-            if not isinstance(gradient, Tensor) or gradient.shape != parameter.shape:
-                raise wrong(
-                    ValueError if isinstance(gradient, Tensor) else TypeError,
-                    f"The gradient for Parameter {parameter.name!r}",
-                    f"a Tensor of shape {parameter.shape}",
-                    getattr(gradient, "shape", type(gradient).__name__),
-                )
-        return gradients
+    def _step(self, gradients, formula: Formula) -> Tensor:
+        """Change every Parameter by a formula, recorded as one operator; True."""
+        step = FusedUpdate()
+        step.apply(formula, self._begin(gradients))
+        step.record()
+        return self._done
 
     def states(self, prefix: str, fill: float = 0.0) -> ParameterTuple:
         """One Parameter beside each, of its shape and type: `prefix.name`, filled with a number.
@@ -338,14 +324,7 @@ class Optimizer(Cell):
             >>> optimizer.states("mean")[0].name
             'mean.w'
         """
-        return ParameterTuple(
-            Parameter(
-                np.full(p.shape, fill, p.dtype.numpy),
-                name=f"{prefix}.{p.name}",
-                requires_grad=p.requires_grad,
-            )
-            for p in self.parameters
-        )
+        return ParameterTuple(new_states(self.parameters, prefix, fill))
 
     # -- steps that optimisers of users are made of ------------------------------------------
 
@@ -364,13 +343,13 @@ class Optimizer(Cell):
         if not self.exec_weight_decay:
             return tuple(gradients)
         rows = zip(gradients, self.parameters, self._decayed_by(), self.decay_flags, strict=True)
-        decayed = update_rules.gradient_with_decay
+        decayed = rules.gradient_with_decay
         return tuple(decayed(g, p, d) if flag else g for g, p, d, flag in rows)
 
     def gradients_centralization(self, gradients) -> tuple[Tensor, ...]:
         """The gradients of groups with 'grad_centralization' less their means."""
         rows = zip(gradients, self._centralized, strict=True)
-        centered = update_rules.centered
+        centered = rules.centered
         return tuple(centered(g) if flag and g.ndim > 1 else g for g, flag in rows)
 
     def scale_grad(self, gradients) -> tuple[Tensor, ...]:
@@ -432,6 +411,64 @@ class Optimizer(Cell):
             kind = ValueError if isinstance(value, str) else TypeError
             raise wrong(kind, "Optimizer: target", f"one of {', '.join(kinds)}", repr(value))
         self._target = value
+
+
+def new_states(parameters: Iterable[Parameter], prefix: str, fill: float) -> list[Parameter]:
+    """One Parameter beside each, of its shape and type: `prefix.name`, filled with a number."""
+    return [
+        Parameter(
+            np.full(p.shape, fill, p.dtype.numpy),
+            name=f"{prefix}.{p.name}",
+            requires_grad=p.requires_grad,
+        )
+        for p in parameters
+    ]
+
+
+def new_numbers(parameters: Iterable[Parameter], prefix: str, value: float) -> list[Parameter]:
+    """A number beside each Parameter, `prefix_name`."""
+    return [Parameter(np.float32(value), name=f"{prefix}_{p.name}") for p in parameters]
+
+
+def checked_gradients(optimizer: Any, gradients) -> Any:
+    """The gradients, if there is one for each Parameter of the optimiser, of its shape.
+
+    Raises:
+        ValueError: not one for each, or one of another shape.
+        TypeError: one of them is not a Tensor.
+    """
+    if isinstance(gradients, Tensor):
+        gradients = (gradients,)
+    parameters = optimizer.parameters
+    if len(gradients) != len(parameters):
+        expected = f"one for each of its {len(parameters)} Parameters"
+        what = f"The gradients given to {type(optimizer).__name__}"
+        raise wrong(ValueError, what, expected, len(gradients))
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        if gradient.__class__ is Tensor and gradient._value.aval is parameter._value.aval:
+            continue
+        if not isinstance(gradient, Tensor) or gradient.shape != parameter.shape:
+            kind = ValueError if isinstance(gradient, Tensor) else TypeError
+            actual = getattr(gradient, "shape", type(gradient).__name__)
+            what = f"The gradient for Parameter {parameter.name!r}"
+            raise wrong(kind, what, f"a Tensor of shape {parameter.shape}", actual)
+    return gradients
+
+
+def set_betas(optimizer: Any, beta1, beta2, eps) -> None:
+    """Keep the settings as Tensors: inputs of the step, so that changing them compiles nothing.
+
+    Raises:
+        TypeError: not a float.
+        ValueError: out of range.
+    """
+    name = type(optimizer).__name__
+    unit_interval(beta1, f"{name}: beta1")
+    unit_interval(beta2, f"{name}: beta2")
+    floating(eps, f"{name}: eps", "above 0", lambda n: n > 0)
+    optimizer.beta1 = Tensor(beta1, float32)
+    optimizer.beta2 = Tensor(beta2, float32)
+    optimizer.eps = Tensor(eps, float32)
 
 
 def unit_interval(value, what: str) -> float:

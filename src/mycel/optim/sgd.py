@@ -10,10 +10,10 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, number
-from mycel.ops.update import update_rules as rules
+from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
+from mycel.optim.fused_update import Formula
 from mycel.optim.optimizer import Optimizer
-from mycel.optim.together import Together
 
 
 class SGD(Optimizer):
@@ -63,16 +63,8 @@ class SGD(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        step = Together()
-        for n, parameter, gradient, rate, decay, scale in self._begin(gradients):
-            centralize = self._centralized[n]
-            if not self._with_momentum:
-                inputs = (parameter, gradient, rate, decay, scale)
-                step.add(rules.descend, [parameter], inputs, centralize)
-                continue
-            handles = (parameter, self.accum[n], self.stat[n])
-            inputs = (*handles, gradient, rate, self.momentum, decay, scale)
-            formula = self.dampening, self.nesterov, centralize
-            step.add(rules.stochastic, handles, inputs, *formula)
-        step.take()
-        return self._done
+        if not self._with_momentum:
+            return self._step(gradients, Formula(rules.descend))
+        choices = self.dampening, self.nesterov
+        states = self.accum, self.stat
+        return self._step(gradients, Formula(rules.stochastic, states, (self.momentum,), choices))

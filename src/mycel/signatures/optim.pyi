@@ -3,17 +3,17 @@
 
 from typing import Any as _Any
 
-from mycel.optim.grouped_adam import Adam as _Adam
-from mycel.optim.grouped_adam import AdamW as _AdamW
-from mycel.optim.grouped_adam import Adamax as _Adamax
-from mycel.optim.grouped_adam import NAdam as _NAdam
-from mycel.optim.grouped_adam import RAdam as _RAdam
-from mycel.optim.grouped_descent import ASGD as _ASGD
-from mycel.optim.grouped_descent import Adadelta as _Adadelta
-from mycel.optim.grouped_descent import Adagrad as _Adagrad
-from mycel.optim.grouped_descent import RMSprop as _RMSprop
-from mycel.optim.grouped_descent import Rprop as _Rprop
-from mycel.optim.grouped_descent import SGD as _SGD
+from mycel.optim.param_groups.adam import Adam as _Adam
+from mycel.optim.param_groups.adam import AdamW as _AdamW
+from mycel.optim.param_groups.adam import Adamax as _Adamax
+from mycel.optim.param_groups.adam import NAdam as _NAdam
+from mycel.optim.param_groups.adam import RAdam as _RAdam
+from mycel.optim.param_groups.descent import ASGD as _ASGD
+from mycel.optim.param_groups.descent import Adadelta as _Adadelta
+from mycel.optim.param_groups.descent import Adagrad as _Adagrad
+from mycel.optim.param_groups.descent import RMSprop as _RMSprop
+from mycel.optim.param_groups.descent import Rprop as _Rprop
+from mycel.optim.param_groups.descent import SGD as _SGD
 from mycel.signatures.kinds import Bool as _Bool
 from mycel.signatures.kinds import Int as _Int
 from mycel.signatures.kinds import Rate as _Rate

@@ -8,9 +8,9 @@ import inspect
 
 import numpy as np
 import pytest
-from support.harness import EXECUTIONS, execution
 
 import mycel as ms
+from harness import EXECUTIONS, execution
 from mycel import Tensor, mint
 from mycel.kernel.define.definition import definitions
 from mycel.kernel.spell import composite

@@ -11,7 +11,7 @@ import numpy as np
 
 from mycel.dataset import config
 from mycel.dataset.engine import chance, worker
-from mycel.dataset.engine.dataset import Run, UnionBaseDataset
+from mycel.dataset.engine.dataset import UnionBaseDataset
 from mycel.dataset.engine.machinery import Flow, Row, Steps
 from mycel.dataset.engine.nodes import (
     FAILED,
@@ -22,7 +22,7 @@ from mycel.dataset.engine.nodes import (
     operation_name,
     outputs_in_place,
 )
-from mycel.dataset.engine.operations import given
+from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.workers import InProcesses, packed
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.signals import came_from_outside
@@ -461,10 +461,3 @@ def _integers(values, what: str) -> list[int]:
     if not isinstance(values, (list, tuple)) or not values:
         raise wrong(TypeError, what, "a list of integers", repr(values))
     return [integer(value, what, 1) for value in values]
-
-
-given.update(
-    BatchDataset=BatchDataset,
-    PaddedBatchDataset=PaddedBatchDataset,
-    BucketBatchByLengthDataset=BucketBatchByLengthDataset,
-)

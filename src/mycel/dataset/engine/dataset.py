@@ -3,100 +3,20 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
-from mycel.dataset import config
-from mycel.dataset.engine.iterators import DictIterator, TupleIterator, given
+from mycel.dataset.engine.iterators import DictIterator, TupleIterator
 from mycel.dataset.engine.machinery import Flow
 from mycel.dataset.engine.operations import Operations
-from mycel.dataset.engine.workers import Pool
-from mycel.dataset.samplers import Chances
+from mycel.dataset.engine.session import Run, Session
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 
 UNKNOWN_COLUMN = (
     "{what} (made at {place}): there is no column {name!r}. The columns here are {columns}."
 )
-
-
-class Session:
-    """What the passes of one iterator share: the seed, and the worker processes.
-
-    Args:
-        seed: None takes the chosen one, or one that nobody chose.
-        chosen: whether datasets of one size are to be shuffled alike.
-    """
-
-    def __init__(self, root: Dataset, seed: int | None = None, chosen: bool | None = None):
-        known = config.chosen_seed()
-        self.chosen = (known is not None) if chosen is None else chosen
-        if seed is None:
-            seed = secrets.randbits(62) if known is None else known
-        self.seed = seed
-        self.debug = config.settings.debug_mode
-        self.limit = config.settings.worker_timeout
-        self._places = {id(node): place for place, node in enumerate(root.nodes())}
-        self._pools: dict[int, Pool] = {}
-
-    def place(self, node: Dataset) -> int:
-        """The number of a dataset in the pipeline."""
-        return self._places.get(id(node), 0)
-
-    def pool(
-        self,
-        node: Dataset,
-        content: bytes,
-        workers: int,
-        name_of: Callable,
-        several: tuple = (tuple,),
-    ) -> Pool:
-        """The worker processes of a dataset, started when they are first needed."""
-        place = self.place(node)
-        if place not in self._pools:
-            count = min(workers, config.limit_of_workers())
-            seed = self.seed + place
-            self._pools[place] = Pool(content, count, name_of, self.limit, seed, several)
-        return self._pools[place]
-
-    def close(self) -> None:
-        """End the worker processes."""
-        for pool in self._pools.values():
-            pool.close()
-        self._pools.clear()
-
-
-class Run(NamedTuple):
-    """One pass over a part of the pipeline.
-
-    `number` counts passes, so that random operations differ in each; `order` does the same for
-    the order of rows, which a part of a `split` keeps; `epoch` is what a program calls it.
-    """
-
-    session: Session
-    number: int
-    order: int
-    epoch: int
-
-    def chances(self, node: Dataset) -> Chances:
-        """The random numbers that order the rows of a dataset."""
-        session = self.session
-        if session.chosen:
-            return Chances(session.seed, self.order, 0, session.seed)
-        return Chances(session.seed, self.order, session.place(node))
-
-    def numbers(self, node: Dataset) -> Callable[[int], tuple]:
-        """What the random numbers of an operation depend on, by the number of the row."""
-        common = (self.session.seed, self.number, self.session.place(node))
-        return lambda row: (*common, row)
-
-    def passes(self, count: int, made: int) -> Run:
-        """The pass with this number among `count` that a `repeat` makes of one."""
-        count = max(count, 1)
-        return self._replace(number=self.number * count + made, order=self.order * count + made)
 
 
 class Dataset(Operations):
@@ -405,6 +325,3 @@ class AudioBaseDataset(Dataset):
 
 class UnionBaseDataset(VisionBaseDataset, TextBaseDataset, AudioBaseDataset):
     """The base of datasets of anything."""
-
-
-given.update(Session=Session, Run=Run)

@@ -15,9 +15,10 @@ import numpy as np
 
 from mycel.dataset import config
 from mycel.dataset.engine import tfrecord
-from mycel.dataset.engine.dataset import Run, TextBaseDataset, UnionBaseDataset
+from mycel.dataset.engine.dataset import TextBaseDataset, UnionBaseDataset
 from mycel.dataset.engine.machinery import Flow, Row, produced
 from mycel.dataset.engine.schema import Schema
+from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.sources import SourceDataset, is_shuffled
 from mycel.dataset.samplers import Shuffle
 from mycel.kernel.base.errors import wrong

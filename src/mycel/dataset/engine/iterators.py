@@ -9,12 +9,11 @@ import numpy as np
 
 from mycel.dataset import config
 from mycel.dataset.engine.machinery import Row, Steps
+from mycel.dataset.engine.session import Run, Session
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.version import __version__
 from mycel.kernel.record.tensor import Tensor, to_array
-
-given: dict = {}
 
 NO_MORE = (
     "This iterator was made for {epochs} epoch(s), all of which have been gone through (at "
@@ -85,7 +84,7 @@ class Iterator:
         self._epoch = 0
         self._count = 0
         self._rows = None
-        self._begin_session(given["Session"](dataset))
+        self._begin_session(Session(dataset))
         if dataset.get_init_step():
             self._skip_steps(dataset.get_init_step())
 
@@ -104,7 +103,7 @@ class Iterator:
         if 0 <= self._epochs <= self._epoch:
             self.stop()
             raise RuntimeError(NO_MORE.format(epochs=self._epochs, place=user_place(3)))
-        run = given["Run"](self._session, self._epoch, self._epoch, self._epoch)
+        run = Run(self._session, self._epoch, self._epoch, self._epoch)
         flow = self.dataset._flow(run)
         if not self._numpy:
             flow = flow.then(_OnDevice)
@@ -195,7 +194,7 @@ class Iterator:
                 )
             )
         self.stop()
-        self._begin_session(given["Session"](self.dataset, state["seed"], state["chosen"]))
+        self._begin_session(Session(self.dataset, state["seed"], state["chosen"]))
         self._epoch = state["epoch"]
         if state["rows"] is not None:
             self._begin_epoch()

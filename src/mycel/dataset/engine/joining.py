@@ -11,10 +11,10 @@ import numpy as np
 
 from mycel.dataset import config
 from mycel.dataset.engine import chance
-from mycel.dataset.engine.dataset import Dataset, Run, UnionBaseDataset
+from mycel.dataset.engine.dataset import Dataset, UnionBaseDataset
 from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
 from mycel.dataset.engine.nodes import TAKEN
-from mycel.dataset.engine.operations import given
+from mycel.dataset.engine.session import Run
 from mycel.dataset.samplers import BuiltinSampler, Chances, DistributedSampler
 from mycel.kernel.base.errors import wrong
 
@@ -231,6 +231,3 @@ def _counts(sizes: Sequence, total: int) -> list[int]:
     if min(counts) < 1:
         raise RuntimeError(f"split: a part of {sizes} of {total} rows has no rows.")
     return counts
-
-
-given.update(ZipDataset=ZipDataset, ConcatDataset=ConcatDataset, split=split)

@@ -9,10 +9,10 @@ import numpy as np
 
 from mycel.dataset import config
 from mycel.dataset.engine import chance, worker
-from mycel.dataset.engine.dataset import Dataset, Run, UnionBaseDataset
+from mycel.dataset.engine.dataset import Dataset, UnionBaseDataset
 from mycel.dataset.engine.debugging import show
 from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
-from mycel.dataset.engine.operations import given
+from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.workers import InProcesses, packed
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
@@ -413,20 +413,3 @@ class ProjectDataset(UnionBaseDataset):
         return (
             self.children[0]._flow(run).map(lambda number, row: {name: row[name] for name in names})
         )
-
-
-given.update(
-    {
-        kind.__name__: kind
-        for kind in (
-            MapDataset,
-            FilterDataset,
-            ShuffleDataset,
-            RepeatDataset,
-            SkipDataset,
-            TakeDataset,
-            RenameDataset,
-            ProjectDataset,
-        )
-    }
-)

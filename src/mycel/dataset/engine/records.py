@@ -10,7 +10,6 @@ import numpy as np
 from mycel.dataset.engine.dataset import UnionBaseDataset
 from mycel.dataset.engine.files import files_of
 from mycel.dataset.engine.machinery import Row
-from mycel.dataset.engine.operations import given
 from mycel.dataset.engine.sources import MappableDataset, integer
 from mycel.dataset.samplers import BuiltinSampler, Shuffle
 from mycel.kernel.base.errors import wrong
@@ -171,6 +170,3 @@ def _stored(value: np.ndarray, field: dict):
     if field["type"] == "string":
         return str(value) if value.ndim == 0 else value
     return value.astype(field["type"]) if "shape" in field else value.astype(field["type"]).item()
-
-
-given["save"] = save

@@ -12,11 +12,12 @@ import numpy as np
 from mycel.dataset import config
 from mycel.dataset.engine import worker
 from mycel.dataset.engine.batching import stacked
-from mycel.dataset.engine.dataset import Dataset, Run, UnionBaseDataset
+from mycel.dataset.engine.dataset import Dataset, UnionBaseDataset
 from mycel.dataset.engine.debugging import show
 from mycel.dataset.engine.machinery import Flow, Row, chosen, produced
 from mycel.dataset.engine.nodes import RAISED, integer, name_list, operation_name
 from mycel.dataset.engine.schema import Schema
+from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.workers import InProcesses, packed
 from mycel.dataset.samplers import (
     BuiltinSampler,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite
-from mycel.ops.update import update_rules as rules
+from mycel.ops.update import rules
 from mycel.ops.update.updates import settings_for, updated
 
 
@@ -211,7 +211,7 @@ def apply_centered_root_mean_square(
         [0.5]
     """
     settings = settings_for(var, learning_rate, decay, momentum, epsilon)
-    made = rules.root_mean_square(var, mean_square, moment, grad, *settings, mean_gradient)
+    made = rules.root_mean_square(var, mean_square, moment, grad, *settings, mean=mean_gradient)
     return updated((var, mean_square, moment, mean_gradient), made)[0]
 
 

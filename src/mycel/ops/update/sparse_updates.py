@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
-from mycel.ops.update import update_rules as rules
+from mycel.ops.update import rules
 from mycel.ops.update.updates import settings_for, updated
 
 
@@ -230,10 +230,9 @@ def apply_sparse_adagrad_shifted(
         >>> print(w.asnumpy().reshape(-1))
         [3.  2.5]
     """
-    rate, shift = settings_for(var, lr, epsilon)
-    settings = rate, None, None, shift
+    settings = settings_for(var, lr, epsilon)
     handles = var, accum
-    return _at_rows(rules.adagrad, handles, grad, indices, settings, update=update_slots)
+    return _at_rows(rules.adagrad_beside, handles, grad, indices, settings, update=update_slots)
 
 
 @composite(

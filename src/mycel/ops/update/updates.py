@@ -10,7 +10,7 @@ from mycel.kernel.base.dtypes import float32, float64
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor, new_tensor, rebind, resolve
 from mycel.kernel.spell import composite
-from mycel.ops.update import update_rules as rules
+from mycel.ops.update import rules
 
 
 def updated(handles, made):
@@ -191,7 +191,7 @@ def apply_adam_weight_decay_scaled(
 
 def _amsgrad(var, m, v, vhat, power1, power2, lr, beta1, beta2, epsilon, grad):
     settings = settings_for(var, lr, power1, power2, beta1, beta2, epsilon)
-    return updated((var, m, v, vhat), rules.adam(var, m, v, grad, *settings, vhat))
+    return updated((var, m, v, vhat), rules.adam(var, m, v, grad, *settings, largest=vhat))
 
 
 @composite(
@@ -310,8 +310,8 @@ def apply_adagrad_shifted(
         >>> print(*ops.ApplyAdagradV2(2.0)(w, a, 0.5, Tensor([1.0])))
         [0.875] [4.]
     """
-    rate, shift = settings_for(var, lr, epsilon)
-    made = rules.adagrad(var, accum, grad, rate, epsilon=shift, update=update_slots)
+    settings = settings_for(var, lr, epsilon)
+    made = rules.adagrad_beside(var, accum, grad, *settings, update=update_slots)
     return updated((var, accum), made)
 
 

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-
-import numpy as np
+from collections.abc import Callable, Iterable
 
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
@@ -14,10 +12,10 @@ from mycel.kernel.record.parameter import Parameter, ParameterTuple
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_number, number
-from mycel.ops.update.update_rules import gradient_with_decay
+from mycel.ops.update import rules
 from mycel.ops.user.composite import HyperMap, Map
-from mycel.optim import rules
-from mycel.optim.optimizer import update
+from mycel.optim.fused_update import Formula, FusedUpdate
+from mycel.optim.optimizer import checked_gradients, new_states, update
 
 
 class Group(dict):
@@ -198,7 +196,7 @@ class Optimizer(Cell):
             return tuple(gradients)
         decay = self._number(weight_decay)
         rows = zip(params, gradients, strict=True)
-        return tuple(gradient_with_decay(gradient, p, decay) for p, gradient in rows)
+        return tuple(rules.gradient_with_decay(gradient, p, decay) for p, gradient in rows)
 
     # -- one step -----------------------------------------------------------------------
 
@@ -224,36 +222,42 @@ class Optimizer(Cell):
         update(step, rules.next_step(step))
         return step
 
-    def _rows(self, gradients) -> Iterator[tuple]:
-        """For each Parameter: number, itself, gradient, rate, decay or None, and its group.
+    def _settings(self, group, *names: str) -> list[Tensor]:
+        """Settings of a group as inputs of the step."""
+        return [self._number(group[name]) for name in names]
+
+    def _formula(self, group, members: slice, step) -> Formula:
+        """What `_step` does to the Parameters of a group.
+
+        Args:
+            members: which of all Parameters they are.
+            step: the counter that `_step` was given.
+        """
+        raise NotImplementedError
+
+    def _rate(self, group, step) -> Tensor:
+        """The rate of a group at this step."""
+        return self._number(group["lr"])
+
+    def _step(self, gradients, step=None) -> bool:
+        """Change every Parameter by the formula of its group, recorded as one operator; True.
 
         Raises:
             ValueError: not one gradient for each, or one of another shape.
             TypeError: a gradient is not a Tensor.
         """
-        gradients = self._checked(gradients)
-        for group_number, group in enumerate(self.param_groups):
-            start, end = self.group_start_id[group_number : group_number + 2]
+        gradients, fused = checked_gradients(self, gradients), FusedUpdate()
+        for number_of_it, group in enumerate(self.param_groups):
+            members = slice(*self.group_start_id[number_of_it : number_of_it + 2])
+            formula, rate = self._formula(group, members, step), self._rate(group, step)
             decay = self._number(group["weight_decay"]) if group["weight_decay"] else None
-            rate = self._number(group["lr"])
-            for n in range(start, end):
-                gradient = -gradients[n] if group.get("maximize") else gradients[n]
-                yield n, self.parameters[n], gradient, rate, decay, group
-
-    def _checked(self, gradients):
-        if isinstance(gradients, Tensor):
-            gradients = (gradients,)
-        if len(gradients) != len(self.parameters):
-            expected = f"one for each of its {len(self.parameters)} Parameters"
-            what = f"The gradients given to {type(self).__name__}"
-            raise wrong(ValueError, what, expected, len(gradients))
-        for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            if not isinstance(gradient, Tensor) or gradient.shape != parameter.shape:
-                kind = ValueError if isinstance(gradient, Tensor) else TypeError
-                actual = getattr(gradient, "shape", type(gradient).__name__)
-                what = f"The gradient for Parameter {parameter.name!r}"
-                raise wrong(kind, what, f"a Tensor of shape {parameter.shape}", actual)
-        return gradients
+            centralize = "grad_centralization" in self.defaults and group["grad_centralization"]
+            ways = [-g for g in gradients[members]] if group.get("maximize") else gradients[members]
+            pairs = zip(self.parameters[members], ways, strict=True)
+            rows = ((p, gradient, rate, decay, None, centralize) for p, gradient in pairs)
+            fused.apply(formula, rows)
+        fused.record()
+        return True
 
     def __repr__(self):
         blocks = []
@@ -287,15 +291,3 @@ def _rate(value, name: str) -> Parameter:
     kind = ValueError if isinstance(value, Tensor) else TypeError
     expected = "a number or a Tensor without dimensions"
     raise wrong(kind, "The learning rate", expected, f"{type(value).__name__} {value!r:.40}")
-
-
-def new_states(parameters, prefix: str, fill: float) -> list[Parameter]:
-    """One Parameter beside each, of its shape and type: `prefix.name`, filled with a number."""
-    return [
-        Parameter(
-            np.full(p.shape, fill, p.dtype.numpy),
-            name=f"{prefix}.{p.name}",
-            requires_grad=p.requires_grad,
-        )
-        for p in parameters
-    ]

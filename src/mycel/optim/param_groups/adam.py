@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from mycel.kernel.base.dtypes import int32
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean
-from mycel.optim import group_rules as rules
-from mycel.optim.grouped import Optimizer, below_one, not_negative, positive
-from mycel.optim.together import Together
+from mycel.ops.update import rules
+from mycel.optim.fused_update import Formula
+from mycel.optim.optimizer import new_numbers
+from mycel.optim.param_groups.optimizer import Optimizer, below_one, not_negative, positive
 
 
-class _ByMoments(Optimizer):
-    """What the relatives of Adam share: two moments and a counter."""
+class ByMoments(Optimizer):
+    """What the relatives of Adam share: two moments, a counter, and a rule for them."""
 
+    _rule: Any
     _counter = "step_t"
     _second = "exp_avg_sq"
 
@@ -38,16 +40,17 @@ class _ByMoments(Optimizer):
     def _set_counter(self) -> None:
         setattr(self, self._counter, Parameter(Tensor(0, int32), name=self._counter))
 
-    def _moments(self, gradients):
-        """For each Parameter: number, handles, the inputs of all rules, decay, and its group."""
-        step = self._count(getattr(self, self._counter))
-        for n, parameter, gradient, rate, decay, group in self._rows(gradients):
-            handles = [parameter, self.exp_avg[n], getattr(self, self._second)[n]]
-            settings = [self._number(value) for value in (*group["betas"], group["eps"])]
-            yield n, handles, (gradient, rate, step), settings, decay, group
+    def construct(self, gradients):
+        """Take one step; True."""
+        return self._step(gradients, self._count(getattr(self, self._counter)))
+
+    def _formula(self, group, members, step):
+        states = self.exp_avg[members], getattr(self, self._second)[members]
+        settings = step, *map(self._number, group["betas"]), self._number(group["eps"])
+        return Formula(self._rule, states, settings)
 
 
-class Adam(_ByMoments):
+class Adam(ByMoments):
     """Steps by the mean gradient over the root of its mean square, both corrected for the start.
 
     Args:
@@ -75,7 +78,7 @@ class Adam(_ByMoments):
 
     _counter = "state_step"
     _rule = staticmethod(rules.adam_of_step)
-    _statics = ()
+    _choices: tuple = ()
 
     def __init__(
         self,
@@ -98,17 +101,10 @@ class Adam(_ByMoments):
             self._add_states(name, name)
         self._set_counter()
 
-    def construct(self, gradients):
-        """Take one step; True."""
-        taken = Together()
-        for n, handles, inputs, settings, decay, group in self._moments(gradients):
-            largest = self.max_exp_avg_sq[n] if group["amsgrad"] else None
-            arrays = (*handles, *inputs, *settings, largest, decay)
-            if largest is not None:
-                handles.append(largest)
-            taken.add(self._rule, handles, arrays, *self._statics)
-        taken.take()
-        return True
+    def _formula(self, group, members, step):
+        largest = self.max_exp_avg_sq[members] if group["amsgrad"] else None
+        formula = super()._formula(group, members, step)
+        return formula._replace(choices=self._choices, last=largest)
 
 
 class AdamW(Adam):
@@ -138,7 +134,7 @@ class AdamW(Adam):
     """
 
     _rule = staticmethod(rules.adam_corrected)
-    _statics = (True,)
+    _choices = (True,)
 
     def __init__(
         self,
@@ -154,7 +150,7 @@ class AdamW(Adam):
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
 
 
-class Adamax(_ByMoments):
+class Adamax(ByMoments):
     """Adam by the largest gradient instead of the mean square.
 
     Args:
@@ -179,6 +175,7 @@ class Adamax(_ByMoments):
         True [0.5]
     """
 
+    _rule = staticmethod(rules.ada_max_of_step)
     _second = "exp_inf"
 
     def __init__(
@@ -189,16 +186,8 @@ class Adamax(_ByMoments):
         boolean(maximize, "Adamax: maximize")
         super().__init__(params, lr, betas, eps, weight_decay, maximize=maximize)
 
-    def construct(self, gradients):
-        """Take one step; True."""
-        taken = Together()
-        for _, handles, inputs, settings, decay, _ in self._moments(gradients):
-            taken.add(rules.ada_max_of_step, handles, (*handles, *inputs, *settings, decay))
-        taken.take()
-        return True
 
-
-class RAdam(_ByMoments):
+class RAdam(ByMoments):
     """Adam that leaves the root out until its spread is known well enough.
 
     Args:
@@ -222,21 +211,15 @@ class RAdam(_ByMoments):
         True [0.5]
     """
 
+    _rule = staticmethod(rules.rectified_adam)
+
     def __init__(self, params, lr=0.001, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
         positive(lr, "RAdam: lr")
         positive(eps, "RAdam: eps")
         super().__init__(params, lr, betas, eps, weight_decay)
 
-    def construct(self, gradients):
-        """Take one step; True."""
-        taken = Together()
-        for _, handles, inputs, settings, decay, _ in self._moments(gradients):
-            taken.add(rules.rectified_adam, handles, (*handles, *inputs, *settings, decay))
-        taken.take()
-        return True
 
-
-class NAdam(_ByMoments):
+class NAdam(ByMoments):
     """Adam that looks one step ahead, with a momentum that grows.
 
     Args:
@@ -261,6 +244,8 @@ class NAdam(_ByMoments):
         True [0.5]
     """
 
+    _rule = staticmethod(rules.ahead_adam)
+
     def __init__(
         self,
         params,
@@ -275,17 +260,10 @@ class NAdam(_ByMoments):
         not_negative(momentum_decay, "NAdam: momentum_decay")
         super().__init__(params, lr, betas, eps, weight_decay, momentum_decay=momentum_decay)
         # As in MindSpore, checkpoints do not have these.
-        self.mu_product = [
-            Parameter(np.float32(1.0), name=f"mu_product_{p.name}") for p in self.parameters
-        ]
+        self.mu_product = new_numbers(self.parameters, "mu_product", 1.0)
 
-    def construct(self, gradients):
-        """Take one step; True."""
-        taken = Together()
-        for n, handles, inputs, settings, decay, group in self._moments(gradients):
-            handles.append(self.mu_product[n])
-            fading = self._number(group["momentum_decay"])
-            arrays = (*handles, *inputs, *settings, fading, decay)
-            taken.add(rules.ahead_adam, handles, arrays)
-        taken.take()
-        return True
+    def _formula(self, group, members, step):
+        formula = super()._formula(group, members, step)
+        states = *formula.states, self.mu_product[members]
+        fading = self._number(group["momentum_decay"])
+        return formula._replace(states=states, settings=(*formula.settings, fading))

@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mycel.kernel.base.dtypes import int32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, number
-from mycel.ops.update import update_rules
-from mycel.optim import group_rules, rules
-from mycel.optim.grouped import Optimizer, not_negative, positive
-from mycel.optim.optimizer import floating, unit_interval, update
-from mycel.optim.together import Together
+from mycel.ops.update import rules
+from mycel.optim.fused_update import Formula
+from mycel.optim.optimizer import floating, new_numbers, unit_interval
+from mycel.optim.param_groups.optimizer import Optimizer, not_negative, positive
 
 
 def check_momentum(name: str, momentum, dampening, nesterov) -> None:
@@ -81,20 +78,17 @@ class SGD(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
-        taken = Together()
-        for n, parameter, gradient, rate, decay, group in self._rows(gradients):
-            centralize = group["grad_centralization"]
-            if not group["momentum"]:
-                inputs = (parameter, gradient, rate, decay, None)
-                taken.add(update_rules.descend, [parameter], inputs, centralize)
-                continue
-            handles = parameter, self.accum[n], self.stat[n]
-            momentum = self._number(group["momentum"])
-            inputs = (*handles, gradient, rate, momentum, decay, None)
-            statics = float(group["dampening"]), group["nesterov"], centralize
-            taken.add(update_rules.stochastic, handles, inputs, *statics)
-        taken.take()
-        return True
+        return self._step(gradients)
+
+    def _formula(self, group, members, step):
+        if not group["momentum"]:
+            return Formula(rules.descend)
+        states, settings = (
+            (self.accum[members], self.stat[members]),
+            self._settings(group, "momentum"),
+        )
+        choices = float(group["dampening"]), group["nesterov"]
+        return Formula(rules.stochastic, states, settings, choices)
 
 
 class ASGD(Optimizer):
@@ -143,23 +137,17 @@ class ASGD(Optimizer):
         self._add_states("ax", "ax")
         self.step_t = Parameter(Tensor(0, int32), name="step_t")
         # As in MindSpore, checkpoints do not have these.
-        self.mu = self._numbers_beside("mu", 1.0)
-        self.eta = self._numbers_beside("eta", 0.0)
-
-    def _numbers_beside(self, prefix: str, value: float) -> list[Parameter]:
-        named = (f"{prefix}_{parameter.name}" for parameter in self.parameters)
-        return [Parameter(np.float32(value), name=name) for name in named]
+        self.mu = new_numbers(self.parameters, "mu", 1.0)
+        self.eta = new_numbers(self.parameters, "eta", 0.0)
 
     def construct(self, gradients):
         """Take one step; True."""
-        step, taken = self._count(self.step_t), Together()
-        for n, parameter, gradient, rate, decay, group in self._rows(gradients):
-            handles = parameter, self.ax[n], self.eta[n], self.mu[n]
-            settings = [self._number(group[key]) for key in ("lambd", "alpha", "t0")]
-            inputs = (*handles, gradient, rate, step, *settings, decay)
-            taken.add(rules.averaged_descent, handles, (*inputs, None), False)
-        taken.take()
-        return True
+        return self._step(gradients, self._count(self.step_t))
+
+    def _formula(self, group, members, step):
+        states = self.ax[members], self.eta[members], self.mu[members]
+        settings = step, *self._settings(group, "lambd", "alpha", "t0")
+        return Formula(rules.averaged_descent, states, settings)
 
 
 class Rprop(Optimizer):
@@ -199,15 +187,12 @@ class Rprop(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
-        step, taken = self._count(self.step_t), Together()
-        for n, parameter, gradient, rate, decay, group in self._rows(gradients):
-            handles = parameter, self.prev[n], self.step_size[n]
-            values = (*group["etas"], *group["step_sizes"])
-            settings = [self._number(float(value)) for value in values]
-            inputs = (*handles, gradient, rate, step, *settings, decay, None)
-            taken.add(rules.resilient, handles, inputs, False)
-        taken.take()
-        return True
+        return self._step(gradients, self._count(self.step_t))
+
+    def _formula(self, group, members, step):
+        values = *group["etas"], *group["step_sizes"]
+        states = self.prev[members], self.step_size[members]
+        return Formula(rules.resilient, states, (step, *map(self._number, values)))
 
 
 class RMSprop(Optimizer):
@@ -263,15 +248,13 @@ class RMSprop(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
-        taken = Together()
-        for n, parameter, gradient, rate, decay, group in self._rows(gradients):
-            handles = parameter, self.mean_square[n], self.mean_grad[n], self.moment[n]
-            settings = [self._number(group[key]) for key in ("alpha", "eps", "momentum")]
-            inputs = (*handles, gradient, rate, *settings, decay)
-            statics = group["centered"], group["momentum"] > 0
-            taken.add(group_rules.root_mean_square_beside, handles, inputs, *statics)
-        taken.take()
-        return True
+        return self._step(gradients)
+
+    def _formula(self, group, members, step):
+        states = self.mean_square[members], self.mean_grad[members], self.moment[members]
+        settings = self._settings(group, "alpha", "eps", "momentum")
+        choices = group["centered"], group["momentum"] > 0
+        return Formula(rules.root_mean_square_beside, states, settings, choices)
 
 
 class Adagrad(Optimizer):
@@ -324,16 +307,17 @@ class Adagrad(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
-        taken, before = Together(), self.step_t.value()
-        for n, parameter, gradient, rate, decay, group in self._rows(gradients):
-            handles = parameter, self.accum[n]
-            if group["lr_decay"]:
-                rate = rate / (1.0 + before * self._number(group["lr_decay"]))
-            inputs = (*handles, gradient, rate, decay, None, self._number(group["eps"]))
-            taken.add(update_rules.adagrad, handles, inputs, True, False)
-        taken.take()
-        update(self.step_t, rules.next_step(self.step_t))
-        return True
+        done = self._step(gradients, self.step_t)
+        self._count(self.step_t)
+        return done
+
+    def _rate(self, group, step):
+        rate = super()._rate(group, step)
+        return rate / (1.0 + step * self._number(group["lr_decay"])) if group["lr_decay"] else rate
+
+    def _formula(self, group, members, step):
+        states, settings = (self.accum[members],), self._settings(group, "eps")
+        return Formula(rules.adagrad_beside, states, settings, (True,))
 
 
 class Adadelta(Optimizer):
@@ -373,11 +357,8 @@ class Adadelta(Optimizer):
 
     def construct(self, gradients):
         """Take one step; True."""
-        taken = Together()
-        for n, parameter, gradient, rate, decay, group in self._rows(gradients):
-            handles = parameter, self.accum[n], self.accum_update[n]
-            settings = self._number(group["rho"]), self._number(group["eps"])
-            inputs = (*handles, gradient, rate, *settings, decay, None)
-            taken.add(update_rules.adadelta, handles, inputs, False)
-        taken.take()
-        return True
+        return self._step(gradients)
+
+    def _formula(self, group, members, step):
+        states = self.accum[members], self.accum_update[members]
+        return Formula(rules.adadelta, states, self._settings(group, "rho", "eps"))

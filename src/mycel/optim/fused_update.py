@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One node for a whole step: the calls of rules for all Parameters, recorded as one operator."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from mycel.kernel.define.op import Op
+from mycel.kernel.record.dispatch import to_values
+from mycel.kernel.record.stream import record
+from mycel.kernel.record.tensor import Tensor, rebind
+from mycel.kernel.record.value import Value
+
+# Combinations of rules beyond this many are built anew.
+MOST_COMBINATIONS = 256
+
+
+class Formula(NamedTuple):
+    """A rule with what it takes beside Parameter, gradient, rate, decay and scale.
+
+    Attributes:
+        rule: one of `ops.update.rules`.
+        states: for each state a list, one for each Parameter.
+        settings: arrays behind the rate, the same for all Parameters.
+        choices: its static arguments but `centralize`.
+        last: a list of the state that may be left out, or None.
+    """
+
+    rule: Any
+    states: tuple[Sequence[Tensor], ...] = ()
+    settings: Sequence[Tensor] = ()
+    choices: tuple = ()
+    last: Sequence[Tensor] | None = None
+
+
+class FusedUpdate:
+    """Collects what a step does to each Parameter; `record` records it as one node.
+
+    A node for each of some hundred Parameters would cost more than the step itself.
+
+    Example:
+        >>> from mycel.ops.update import rules
+        >>> from mycel.optim.fused_update import FusedUpdate
+        >>> w, v = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([3.0]), name="v")
+        >>> step, gradient, rate = FusedUpdate(), Tensor([2.0]), Tensor(0.25)
+        >>> for parameter in (w, v):
+        ...     step.add(rules.descend, [parameter], (parameter, gradient, rate), False)
+        >>> step.record()
+        >>> print(w.asnumpy(), v.asnumpy())
+        [0.5] [2.5]
+    """
+
+    def __init__(self):
+        self._ops: list[Op] = []
+        self._counts: list[int] = []
+        self._arrays: list[Tensor] = []
+        self._handles: list[Tensor] = []
+
+    def apply(self, formula: Formula, rows: Iterable[tuple]) -> None:
+        """Plan a formula for some Parameters.
+
+        Args:
+            rows: for each: Parameter, gradient, rate, decay or None, scale or None, and whether its
+                gradient is centred; in the order of the states.
+        """
+        states, settings, last = formula.states, formula.settings, formula.last
+        ops: dict[tuple[bool, bool, bool], Op] = {}
+        for n, (parameter, gradient, rate, decay, scale, centralize) in enumerate(rows):
+            kind = decay is not None, scale is not None, centralize
+            op = ops.get(kind)
+            if op is None:
+                op = ops[kind] = _op_of(formula, *kind)
+            handles = [parameter, *[state[n] for state in states]]
+            arrays = [*handles, gradient, rate, *settings]
+            if decay is not None:
+                arrays.append(decay)
+            if scale is not None:
+                arrays.append(scale)
+            if last is not None:
+                handles.append(last[n])
+                arrays.append(last[n])
+            self._add(op, handles, arrays)
+
+    def add(self, rule, handles, inputs, *statics) -> None:
+        """Plan a call of a rule.
+
+        Args:
+            rule: an operator of `ops.update.rules`.
+            handles: what its results are assigned to, in order.
+            inputs: its arrays, all of them Tensors; None for one that is left out.
+            statics: its static arguments, all of them.
+        """
+        arrays = [array for array in inputs if array is not None]
+        present = tuple([array is not None for array in inputs])
+        self._add(_op(rule.definition, present, statics), handles, arrays)
+
+    def _add(self, op: Op, handles, arrays) -> None:
+        self._ops.append(op)
+        self._counts.append(len(arrays))
+        self._arrays += arrays
+        self._handles += handles
+
+    def record(self) -> None:
+        """Record all calls, and assign what they give."""
+        if not self._ops:
+            return
+        op = self._ops[0]
+        if len(self._ops) > 1:
+            op = _combined(tuple(self._ops), tuple(self._counts))
+        made = record(op, to_values(self._arrays))
+        for handle, value in zip(
+            self._handles, (made,) if isinstance(made, Value) else made, strict=True
+        ):
+            rebind(handle, value)
+
+
+def _op_of(formula: Formula, decayed: bool, scaled: bool, centralize: bool) -> Op:
+    """The operator of a formula, with decay and scale or without."""
+    count = 3 + len(formula.states) + len(formula.settings)
+    present = (True,) * count + (decayed, scaled)
+    if formula.last is not None:
+        present += (True,)
+    return _op(formula.rule.definition, present, (*formula.choices, centralize))
+
+
+def _op(definition, present, statics) -> Op:
+    absent = len(definition.arrays) - len(present)
+    return definition.bind(*statics, present=present + (False,) * absent)
+
+
+@functools.lru_cache(MOST_COMBINATIONS)
+def _combined(ops: tuple[Op, ...], counts: tuple[int, ...]) -> Op:
+    """The operator that does all of them."""
+
+    def run(*arrays):
+        given, made = iter(arrays), []
+        for op, count in zip(ops, counts, strict=True):
+            result = op.function(*[next(given) for _ in range(count)])
+            made += result if isinstance(result, (tuple, list)) else (result,)
+        return tuple(made)
+
+    return Op(ops[0].name, run)
