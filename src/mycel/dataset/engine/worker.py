@@ -42,7 +42,7 @@ def apply(operations, arguments: tuple, note=None, several=(tuple,)) -> tuple:
 
 
 def as_column(value):
-    """What Python code gave as a column: an array, or a dictionary of arrays.
+    """What Python code gave as a column: an array, or a dictionary of arrays and other objects.
 
     Raises:
         TypeError: it is nothing that an array can hold.
@@ -50,7 +50,7 @@ def as_column(value):
     if isinstance(value, np.ndarray):
         array = value
     elif isinstance(value, dict):
-        return {name: as_column(inner) for name, inner in value.items()}
+        return {name: _inside(inner) for name, inner in value.items()}
     elif hasattr(value, "asnumpy"):
         array = value.asnumpy()
     elif isinstance(value, bytearray):
@@ -66,6 +66,14 @@ def as_column(value):
     if array.dtype.kind == "O":
         raise TypeError(f"a value of type {type(value).__name__} is no array of numbers or texts")
     return array
+
+
+def _inside(value):
+    """What is in a column that is a dictionary: an array, or itself where no array holds it."""
+    try:
+        return as_column(value)
+    except TypeError:
+        return value
 
 
 def described(error: BaseException) -> str:

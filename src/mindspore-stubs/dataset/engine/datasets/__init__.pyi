@@ -2,4 +2,5 @@
 """What mindspore.dataset.engine.datasets means here; written by `python -m tools.stubs`, which see."""
 
 
+from mycel.compat.pipelines import *
 from mycel.dataset import *

@@ -3,3 +3,4 @@
 
 
 from mycel.dataset.text import *
+from mycel.compat.pipelines import Implementation as Implementation

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pieces of programs from elsewhere answer what MindSpore 2.10 answered, in both modes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pathlib
+import types
+
+import pytest
+
+import mycel as ms
+import mycel.dataset as ds
+from harness import EXECUTIONS, execution
+from mycel.compat.log import LogActionOnce
+
+HERE = pathlib.Path(__file__).parent
+ANSWERS = json.loads((HERE / "mindspore_2_10.json").read_text("utf-8"))
+_spec = importlib.util.spec_from_file_location("wild_pieces", HERE / "pieces.py")
+pieces = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(pieces)
+CASES = {name: source for group in pieces.PIECES.values() for name, source in group.items()}
+
+
+@pytest.fixture(autouse=True)
+def as_mindspore():
+    ms.install_as_mindspore()
+
+
+def test_every_piece_has_an_answer():
+    assert set(ANSWERS) == set(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_piece(name):
+    for mode in EXECUTIONS:
+        with execution(mode):
+            assert json.loads(json.dumps(pieces.answer_of(CASES[name]))) == ANSWERS[name], mode
+
+
+def test_a_dictionary_with_none_is_not_put_together():
+    """Oracle: the text, which names column, type and remedy."""
+    data = ds.GeneratorDataset([({"a": None},)], ["x"]).batch(1)
+    with pytest.raises(RuntimeError, match=r"column 'x' hold a value of type NoneType.* in a map"):
+        next(data.create_tuple_iterator(num_epochs=1))
+
+
+def test_log_action_once_tells_once():
+    """Oracle: the decorator's name; a list keeps what is told."""
+    told = []
+    log = types.SimpleNamespace(info=lambda *words: told.append(words))
+    action = LogActionOnce(log, "test_log_action_once_tells_once")(lambda: len(told))
+    assert (action(), action()) == (1, 1)
