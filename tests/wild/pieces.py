@@ -6,10 +6,13 @@ The same text runs in MindSpore, which recorded the answers (record_mindspore.py
 
 from __future__ import annotations
 
+import linecache
 import sys
+import types
 
 import numpy as np
 
+FILE = "<piece>"
 # Run before each piece.
 BEFORE = """
 import inspect
@@ -86,6 +89,18 @@ answer = [list(inspect.signature(Descent.__init__).parameters), dict(made.init_a
 pair = (x(2), None)
 answer = [F.identity(pair) is pair, ops.identity(3), F.identity({"a": x(2)}), F.identity(x(2))]
 """,
+    "an axis by position, in a compiled function": """
+@ms.jit
+def answers(x):
+    return x.max(2) < 6, x.min(-1) + 1, x.max(2).mean(), x.max(1, True), x.max(2) - x.min(2)
+answer = [each + 0 for each in answers(x(2, 3, 4))]
+""",
+    "an axis by position, in PyNative mode": """
+y = x(2, 3, 4)
+values, indices = y.max(2)
+answer = [values, indices, y.min(-1)[0], y.max(2, True)[1], isinstance(y.max(2), tuple),
+          len(y.min(2)), y.max(axis=2)]
+""",
     "tuple_to_array takes a range": """
 answer = [ops.tuple_to_array(range(3)), ops.tuple_to_array((1, 2)), ops.tuple_to_array((1.5, 2))]
 """,
@@ -113,10 +128,12 @@ PIECES = {"networks": NETWORKS, "data": DATA}
 
 def answer_of(source: str):
     """What a piece answers, or what it raises, as JSON has it."""
-    names: dict = {}
+    # MindSpore's compiler looks for the module, and reads the source.
+    names = sys.modules.setdefault("piece", types.ModuleType("piece")).__dict__
     exec(compile(BEFORE, "before", "exec"), names)
+    linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
     try:
-        exec(compile(source, "piece", "exec"), names)
+        exec(compile(source, FILE, "exec"), names)
     except Exception as error:
         return ["raises", type(error).__name__]
     return plain(names["answer"])

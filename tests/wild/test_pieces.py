@@ -6,13 +6,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import pathlib
+import pickle
 import types
 
+import numpy as np
 import pytest
 
 import mycel as ms
 import mycel.dataset as ds
-from harness import EXECUTIONS, execution
+from harness import EXECUTIONS, execution, matches
 from mycel.compat.log import LogActionOnce
 
 HERE = pathlib.Path(__file__).parent
@@ -52,3 +54,33 @@ def test_log_action_once_tells_once():
     log = types.SimpleNamespace(info=lambda *words: told.append(words))
     action = LogActionOnce(log, "test_log_action_once_tells_once")(lambda: len(told))
     assert (action(), action()) == (1, 1)
+
+
+def test_a_pair_of_extremes_is_its_values_too():
+    """Oracle: NumPy; in MindSpore this works in one of the modes each."""
+
+    def both(x):
+        pair = x.max(2)
+        least, place = x.min(2)
+        return (
+            pair + least, pair - x.min(2), 1 - pair, -pair, pair[..., None], pair[0], pair.shape,
+            place, pair.astype(ms.int32), ms.ops.stack((least, pair.values)),
+        )  # fmt: skip
+
+    def oracle(x):
+        top, least = x.max(2), x.min(2)
+        return (
+            top + least, top - least, 1 - top, -top, top[..., None], top, top.shape,
+            x.argmin(2), top.astype(np.int32), np.stack((least, top)),
+        )  # fmt: skip
+
+    matches(both, oracle, np.random.default_rng(0).normal(size=(2, 3, 4)).astype(np.float32))
+
+
+def test_a_pair_of_extremes_is_a_tuple_among_tuples():
+    """Oracle: Python's tuples."""
+    pair = ms.Tensor([[1, 5], [4, 3]]).max(1)
+    assert pair + (3,) == (*pair, 3) and pair[:1] == (pair[0],) and hash(pair) == hash(tuple(pair))
+    assert pair == (pair[0], pair[1])
+    assert type(pickle.loads(pickle.dumps(pair))) is type(pair)
+    assert not hasattr(pair, "__array_interface__") and pair.indices.asnumpy().tolist() == [1, 0]

@@ -16,6 +16,7 @@ from mycel.ops.array.axes import as_vector, axis_in
 from mycel.ops.array.creation import zeros
 from mycel.ops.math.arithmetic import maximum, minimum
 from mycel.ops.math.comparison import where as where_op
+from mycel.ops.math.extreme_pairs import ExtremePair
 from mycel.ops.math.reduction import first_given, reduce_max, reduce_min
 
 
@@ -118,6 +119,9 @@ def max_method(
 ) -> Any:  # fmt: skip
     """The largest elements; along `dim` with their indices, along `axis` without.
 
+    Along `dim`, also by position, the result is a tuple (values, indices) that can be used as the
+    values alone: `x.max(2) < 4`, `x.max(2).mean()`. Only `axis=`, by name, gives a Tensor.
+
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).max(axis=1))
         [5 4]
@@ -126,7 +130,7 @@ def max_method(
     chosen = first_given(axis, dim)
     keep = bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
-        return max_pair(x, chosen, keep, initial, where)
+        return ExtremePair(max_pair(x, chosen, keep, initial, where))
     return amax(x, chosen, keep, initial, where)
 
 
@@ -217,6 +221,9 @@ def min_method(
 ) -> Any:  # fmt: skip
     """The smallest elements; along `dim` with their indices, along `axis` without.
 
+    Along `dim`, also by position, the result is a tuple (values, indices) that can be used as the
+    values alone: `x.min(2) < 4`, `x.min(2).mean()`. Only `axis=`, by name, gives a Tensor.
+
     Example:
         >>> print(Tensor([[1, 5], [4, 3]]).min(axis=1))
         [1 3]
@@ -225,7 +232,7 @@ def min_method(
     chosen = first_given(axis, dim)
     keep = bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
-        return min_pair(x, chosen, keep, initial, where)
+        return ExtremePair(min_pair(x, chosen, keep, initial, where))
     return amin(x, chosen, keep, initial, where)
 
 
