@@ -113,6 +113,28 @@ data = ds.GeneratorDataset(Rows((row, 5)), ["target", "y"])
 as_dict = next(data.create_dict_iterator(num_epochs=1))
 answer = [rows(data), as_dict]
 """,
+    "a map in place leaves the source alone": """
+def less(x):
+    x -= 1
+    return x
+made = np.zeros((3, 2)), [np.zeros(2), np.zeros(2)], np.zeros((2, 2))
+answer = []
+for data in (
+    ds.NumpySlicesDataset(made[0], shuffle=False),
+    ds.GeneratorDataset(Rows(*[(row,) for row in made[1]]), ["x"], shuffle=False),
+    ds.NumpySlicesDataset([0, 1], shuffle=False).map(lambda n: made[2][int(n)]),
+):
+    data = data.map(less)
+    answer.append([[row[0][0] for row in rows(data)] for _ in range(3)])
+""",
+    "columns do not share memory": """
+def less(x):
+    x -= 1
+    return x
+data = ds.NumpySlicesDataset([[0.0, 0.0]]).map(lambda x: (x, x), ["column_0"], ["x", "y"])
+data = data.map(less, ["x"])
+answer = rows(data)
+""",
     "dataset_size": """
 data = ds.NumpySlicesDataset(np.arange(7)).batch(2)
 data.get_dataset_size()

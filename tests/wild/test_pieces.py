@@ -84,3 +84,18 @@ def test_a_pair_of_extremes_is_a_tuple_among_tuples():
     assert pair == (pair[0], pair[1])
     assert type(pickle.loads(pickle.dumps(pair))) is type(pair)
     assert not hasattr(pair, "__array_interface__") and pair.indices.asnumpy().tolist() == [1, 0]
+
+
+def test_rows_are_the_callers_own():
+    """Oracle: the source, which nobody has written to. In MindSpore writing to a row changes it."""
+    arrays = np.zeros((2, 2))
+    for data in (
+        ds.NumpySlicesDataset(arrays, ["x"], shuffle=False),
+        ds.GeneratorDataset([(row,) for row in arrays], ["x"], shuffle=False),
+        ds.GeneratorDataset(lambda: ((row,) for row in arrays), ["x"]),
+        ds.NumpySlicesDataset([0, 1], ["x"], shuffle=False).map(lambda n: arrays[int(n)]),
+        ds.NumpySlicesDataset([0], ["x"]).batch(1, per_batch_map=lambda n, info: (arrays,)),
+    ):
+        for row in data.create_dict_iterator(num_epochs=1, output_numpy=True):
+            row["x"] += 1
+        assert not arrays.any()

@@ -214,7 +214,7 @@ class BatchDataset(UnionBaseDataset):
             try:
                 with chance.row(*numbers(number)):
                     made = worker.apply([self.per_batch_map], split(row, number))
-                return join(row, tuple([worker.as_column(value) for value in made]))
+                return join(row, tuple([worker.own_column(value) for value in made]))
             except Exception as error:
                 if came_from_outside(error):
                     raise
