@@ -107,6 +107,58 @@ answer = [ops.tuple_to_array(range(3)), ops.tuple_to_array((1, 2)), ops.tuple_to
 }
 
 DATA = {
+    "a folder with one pair of the files of MNIST": """
+import pathlib, struct, tempfile
+def folder(*kinds):
+    place = pathlib.Path(tempfile.mkdtemp())
+    for kind in kinds:
+        count = 2 if kind == "train" else 1
+        head = struct.pack(">4i", 2051, count, 28, 28)
+        (place / f"{kind}-images-idx3-ubyte").write_bytes(head + bytes(784 * count))
+        head = struct.pack(">2i", 2049, count)
+        (place / f"{kind}-labels-idx1-ubyte").write_bytes(head + bytes(range(3, 3 + count)))
+    return str(place)
+answer = []
+for kind in ds.MnistDataset, ds.FashionMnistDataset, ds.KMnistDataset:
+    for kinds in ("train",), ("t10k",), ("train", "t10k"):
+        place = folder(*kinds)
+        for usage in None, "all", "train", "test":
+            try:
+                data = kind(place, usage=usage, shuffle=False)
+                answer.append([data.get_dataset_size(), [int(row[1]) for row in rows(data)]])
+            except RuntimeError:
+                answer.append("RuntimeError")
+""",
+    "images of 16 bits": """
+import pathlib, tempfile
+from PIL import Image
+place = pathlib.Path(tempfile.mkdtemp())
+(place / "a").mkdir()
+pixels = np.array([[0, 255, 256, 1000], [30000, 65535, 257, 511]], np.uint16)
+Image.fromarray(pixels).save(place / "a" / "x.png")
+answer = rows(ds.ImageFolderDataset(str(place), decode=True))
+""",
+    "samplers with __getitem__ and __len__ only": """
+class Chosen:
+    def __getitem__(self, number):
+        return [2, 0, 1][number]
+class Counted(Chosen):
+    def __len__(self):
+        return 3
+class Endless:
+    def __getitem__(self, number):
+        return number % 3
+    def __len__(self):
+        return 2
+answer = []
+for sampler in Chosen(), Counted(), Endless(), np.array([2, 0]):
+    for data in (
+        ds.NumpySlicesDataset([5, 6, 7], sampler=sampler),
+        ds.GeneratorDataset(Rows((5,), (6,), (7,)), ["x"], sampler=sampler),
+    ):
+        found = [[int(row[0]) for row in rows(data)] for _ in "ab"]
+        answer.append([data.get_dataset_size(), found])
+""",
     "rows may hold dictionaries with anything in them": """
 row = {"image": np.ones(2), "boxes": None, "id": 3, "name": "a", "more": {"none": None}}
 data = ds.GeneratorDataset(Rows((row, 5)), ["target", "y"])

@@ -2,7 +2,6 @@
 """What mindspore.dataset means here; written by `python -m tools.stubs`, which see."""
 
 
-from mycel.compat.pipelines import *
 from mycel.dataset import *
 from mindspore.dataset import audio as audio
 from mindspore.dataset import config as config

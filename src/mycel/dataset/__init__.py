@@ -63,6 +63,7 @@ from mycel.dataset.samplers import (
     SubsetSampler,
     WeightedRandomSampler,
 )
+from mycel.dataset.transforms.operations import Implementation
 
 set_seed = config.set_seed
 get_seed = config.get_seed

@@ -2,5 +2,4 @@
 """What mindspore.dataset.engine.datasets means here; written by `python -m tools.stubs`, which see."""
 
 
-from mycel.compat.pipelines import *
 from mycel.dataset import *

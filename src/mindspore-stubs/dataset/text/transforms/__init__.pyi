@@ -3,4 +3,4 @@
 
 
 from mycel.dataset.text import *
-from mycel.compat.pipelines import Implementation as Implementation
+from mycel.dataset.transforms.operations import Implementation as Implementation

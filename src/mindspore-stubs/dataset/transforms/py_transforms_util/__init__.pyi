@@ -3,4 +3,3 @@
 
 
 from mycel.dataset.transforms.operations import *
-from mycel.compat.pipelines import Implementation as Implementation
