@@ -100,7 +100,7 @@ def test_questions():
     assert ops.DType()(Tensor(1.0)) is ms.float32
     assert isinstance(ms.float32, ms.Type)
     assert ops.is_tensor(Tensor(1)) and not ms.is_tensor(1)
-    assert ops.tuple_to_array((1, 2, 3)).dtype is ms.int64
+    assert ops.tuple_to_array((1, 2, 3)).dtype is ms.int32
     assert ops.tuple_to_array((1.0, 2.0)).dtype is ms.float32
     with pytest.raises(TypeError, match="a Tensor, but int was given"):
         ops.DType()(1)

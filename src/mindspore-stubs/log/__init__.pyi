@@ -5,5 +5,7 @@
 from mycel.kernel.base.log import *
 from mycel.compat.log import *
 from mindspore.log import logging as logging
+from mycel.compat.log import LogActionOnce as __LogActionOnce
+_LogActionOnce = __LogActionOnce
 from mycel.compat.log import get_logger as __get_logger
 _get_logger = __get_logger

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import functools
 import logging
-from typing import Any
+from typing import Any, ClassVar
 
 from mycel.kernel.base.log import LEVELS, VARIABLE, logger
 
@@ -96,3 +97,40 @@ def get_logger() -> logging.Logger:
         'mycel'
     """
     return logger
+
+
+class LogActionOnce:
+    """A decorator: the first call of what carries this key is told in the log.
+
+    Args:
+        logger: a module or object with `info`.
+        key: what the calls have in common; each key is told once in a process.
+        no_warning: True tells nothing.
+
+    Source: MindSpore's `mindspore.log._LogActionOnce`.
+
+    Example:
+        >>> from mycel.compat import log
+        >>> @log.LogActionOnce(log, "Encoder")
+        ... def encode(x):
+        ...     return x + 1
+        >>> encode(1)
+        2
+    """
+
+    _told: ClassVar[set] = set()
+
+    def __init__(self, logger, key, no_warning=False):
+        self.logger, self.key, self.no_warning = logger, key, no_warning
+
+    def __call__(self, func):
+        """The function that tells of itself."""
+
+        @functools.wraps(func)
+        def told(*args, **kwargs):
+            if not self.no_warning and self.key not in self._told:
+                self._told.add(self.key)
+                self.logger.info("%s is called for the first time.", self.key)
+            return func(*args, **kwargs)
+
+        return told

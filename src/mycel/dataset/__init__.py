@@ -67,6 +67,7 @@ from mycel.dataset.samplers import (
     SubsetSampler,
     WeightedRandomSampler,
 )
+from mycel.dataset.transforms.operations import Implementation
 
 # What the methods of every dataset make; see `engine.operations`.
 _Operations._kinds = _Kinds(

@@ -63,3 +63,4 @@ from mycel.dataset.samplers import Shuffle as Shuffle
 from mycel.dataset.samplers import SubsetRandomSampler as SubsetRandomSampler
 from mycel.dataset.samplers import SubsetSampler as SubsetSampler
 from mycel.dataset.samplers import WeightedRandomSampler as WeightedRandomSampler
+from mycel.dataset.transforms.operations import Implementation as Implementation

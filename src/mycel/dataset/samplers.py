@@ -401,12 +401,14 @@ class IterSampler(Sampler):
 
     def __init__(self, sampler, num_samples=None):
         super().__init__(num_samples)
-        if not isinstance(sampler, Iterable):
+        if not _is_iterable(sampler):
             raise wrong(TypeError, "IterSampler: sampler", "something iterable", repr(sampler))
         self.sampler = sampler
 
     def __iter__(self):
-        return iter(self.sampler)
+        if isinstance(self.sampler, Iterable) or not hasattr(self.sampler, "__len__"):
+            return iter(self.sampler)
+        return (self.sampler[number] for number in range(len(self.sampler)))
 
     def count(self, size, labels=None):
         """How many rows come in a pass; an iterable that knows its length is not gone through."""
@@ -416,8 +418,13 @@ class IterSampler(Sampler):
         return known if self.num_samples is None else min(known, self.num_samples)
 
 
+def _is_iterable(sampler) -> bool:
+    """Whether numbers can be taken from it one after the other, if only by `__getitem__`."""
+    return isinstance(sampler, Iterable) or hasattr(type(sampler), "__getitem__")
+
+
 def as_sampler(sampler) -> BuiltinSampler:
-    """A sampler, from a sampler, a list of numbers, or anything iterable.
+    """A sampler, from a sampler, a list of numbers, or anything iterable or with `__getitem__`.
 
     Raises:
         TypeError: nothing of the kind.
@@ -429,6 +436,6 @@ def as_sampler(sampler) -> BuiltinSampler:
             # A class of the program that does not call our __init__.
             BuiltinSampler.__init__(sampler, getattr(sampler, "num_samples", None))
         return sampler
-    if isinstance(sampler, Iterable):
+    if _is_iterable(sampler):
         return IterSampler(sampler)
     raise wrong(TypeError, "sampler", "a sampler, or an iterable of indices", repr(sampler))

@@ -84,7 +84,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
     # Accepted: a bprop can be debugged in any case.
     bprop_debug = False
 
-    def __new__(cls, *_, **given):
+    def __new__(cls, /, *_, **given):
         """A Cell without members yet; a keyword that `__init__` does not take is named."""
         if given:
             check_keywords(cls, given)

@@ -30,6 +30,7 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
         ({'beta': 0.8}, 0.5)
     """
     signature = inspect.signature(fn)
+    ours = str(fn.__module__).partition(".")[0] == __name__.partition(".")[0]
 
     @functools.wraps(fn)
     def registered(self, *args, **kwargs):
@@ -49,4 +50,8 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
             fields["init_learning_rate"] = None if isinstance(rate, Cell) else rate
         fields["init_args"] = given
 
+    if not ours:
+        # MindSpore's decorator hides the arguments, and programs ask `inspect.signature` for them
+        # to decide what they pass.
+        registered.__signature__ = inspect.signature(lambda self, *args, **kwargs: None)
     return registered

@@ -18,8 +18,8 @@ from mycel.ops.array.combinatorics import (
     UnravelIndex,
 )
 from mycel.ops.array.copying import (
-    assign as Assign, assign, identity as Identity, identity, rank as Rank, rank, shape as Shape,
-    shape, shape_tensor as TensorShape, shape_tensor as dyn_shape, size as Size, size,
+    assign as Assign, assign, identity as Identity, passed_on as identity, rank as Rank, rank, shape
+    as Shape, shape, shape_tensor as TensorShape, shape_tensor as dyn_shape, size as Size, size,
 )
 from mycel.ops.array.creation import (
     arange, eye as Eye, eye, fill as Fill, fill, fill_like_value as FillV2, fill_method as fills,

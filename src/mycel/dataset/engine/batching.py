@@ -31,6 +31,10 @@ UNEVEN = (
     "{dataset}: the rows of a batch have different {what} in column {name!r}: {first} and {other}. "
     "Use padded_batch, or make them equal in a map before."
 )
+NO_ARRAY = (
+    "{dataset}: the dictionaries of column {name!r} hold a value of type {kind}, and only arrays "
+    "can be put together. Take it out in a map before."
+)
 NO_LENGTH = (
     "{dataset}: the length of a row must be an integer of at least 0, but element_length_function "
     "gave {length!r}."
@@ -82,6 +86,8 @@ def _stack(values: Sequence, name: str, dataset: str):
     first = values[0]
     if isinstance(first, dict):
         return {key: _stack([each[key] for each in values], name, dataset) for key in first}
+    if not isinstance(first, np.ndarray):
+        raise RuntimeError(NO_ARRAY.format(dataset=dataset, name=name, kind=type(first).__name__))
     for value in values:
         if value.shape != first.shape:
             raise RuntimeError(
@@ -208,7 +214,7 @@ class BatchDataset(UnionBaseDataset):
             try:
                 with chance.row(*numbers(number)):
                     made = worker.apply([self.per_batch_map], split(row, number))
-                return join(row, tuple([worker.as_column(value) for value in made]))
+                return join(row, tuple([worker.own_column(value) for value in made]))
             except Exception as error:
                 if came_from_outside(error):
                     raise

@@ -201,9 +201,7 @@ class Dataset(Operations):
             >>> ds.NumpySlicesDataset([1, 2, 3]).batch(2).get_dataset_size()
             2
         """
-        size = self._size()
-        if size is None:
-            size = self._found.get("size")
+        size = self.dataset_size
         if size is None:
             session = Session(self)
             try:
@@ -212,6 +210,17 @@ class Dataset(Operations):
                 session.close()
             self._found["size"] = size
         return size
+
+    @property
+    def dataset_size(self) -> int | None:
+        """How many rows (batches, behind a `batch`) an epoch has; None if only a pass would tell.
+
+        Example:
+            >>> ds.NumpySlicesDataset([1, 2, 3]).batch(2).dataset_size
+            2
+        """
+        size = self._size()
+        return self._found.get("size") if size is None else size
 
     def get_batch_size(self) -> int:
         """How many rows of the source are in a batch: 1 without `batch`, -1 where it changes.

@@ -14,6 +14,7 @@ from mycel.dataset.engine.dataset import VisionBaseDataset
 from mycel.dataset.engine.machinery import Row
 from mycel.dataset.engine.nodes import integer
 from mycel.dataset.engine.sources import MappableDataset
+from mycel.dataset.vision.codecs import in_colours
 from mycel.kernel.base.errors import wrong
 
 NO_PILLOW = "Images are decoded with Pillow, which is missing: pip install 'mycel[data]'."
@@ -57,7 +58,7 @@ def decoded(content: bytes, path) -> np.ndarray:
         raise ImportError(NO_PILLOW) from None
     try:
         with Image.open(io.BytesIO(content)) as image:
-            return np.asarray(image.convert("RGB"))
+            return np.asarray(in_colours(image))
     except OSError as error:
         raise RuntimeError(NO_IMAGE.format(path=path, reason=error)) from None
 
@@ -118,7 +119,7 @@ class MnistDataset(_ImageSource):
 
     Args:
         dataset_dir: has the four files as they were published, not compressed.
-        usage: 'train', 'test' or 'all', which None means too.
+        usage: 'train', 'test' or 'all', which None means too: what there is of the two.
         others: as in GeneratorDataset.
 
     Raises:
@@ -143,7 +144,7 @@ class MnistDataset(_ImageSource):
     @cached_property
     def _arrays(self):
         images, labels = [], []
-        for kind in self.files[self.usage]:
+        for kind in self._kinds():
             images.append(self._idx(f"{kind}-images-idx3-ubyte", 2051, 3)[..., None])
             labels.append(self._idx(f"{kind}-labels-idx1-ubyte", 2049, 1).astype(np.uint32))
             if len(images[-1]) != len(labels[-1]):
@@ -153,8 +154,19 @@ class MnistDataset(_ImageSource):
                 )
         return np.concatenate(images), np.concatenate(labels)
 
+    def _kinds(self) -> list[str]:
+        """The pairs of files to read; of several, those of which at least one file is there."""
+        kinds = list(self.files[self.usage])
+        names = {k: (f"{k}-images-idx3-ubyte", f"{k}-labels-idx1-ubyte") for k in kinds}
+        return [k for k in kinds if any(map(self._path, names[k]))] or kinds
+
+    def _path(self, name: str) -> pathlib.Path | None:
+        """Where a file is; some copies have a dot in its name where others have a dash."""
+        paths = self.dataset_dir / name, self.dataset_dir / name.replace("-idx", ".idx")
+        return next((path for path in paths if path.is_file()), None)
+
     def _idx(self, name: str, magic: int, dimensions: int) -> np.ndarray:
-        path = next((p for p in (self.dataset_dir / name, self._dotted(name)) if p.is_file()), None)
+        path = self._path(name)
         if path is None:
             raise RuntimeError(
                 NO_FILE.format(dataset=self.name, name=name, folder=self.dataset_dir)
@@ -165,10 +177,6 @@ class MnistDataset(_ImageSource):
         if head[0] != magic or len(content) != 4 * len(head) + np.prod(shape):
             raise RuntimeError(f"{path} is no MNIST file of {dimensions} dimension(s).")
         return np.frombuffer(content, np.uint8, offset=4 * len(head)).reshape(shape)
-
-    def _dotted(self, name: str) -> pathlib.Path:
-        """Some copies of the files have a dot where others have a dash."""
-        return self.dataset_dir / name.replace("-idx", ".idx")
 
 
 class FashionMnistDataset(MnistDataset):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import weakref
 
 import numpy as np
+from jax import Array
 
 from mycel.dataset import config
 from mycel.dataset.engine.machinery import Row, Steps
@@ -46,13 +47,15 @@ class _OnDevice(Steps):
 def _placed(value):
     if isinstance(value, dict):
         return {name: _placed(inner) for name, inner in value.items()}
+    if not isinstance(value, np.ndarray):
+        return value
     return to_array(value, None) if value.dtype.kind in NUMBERS else value
 
 
 def _as_tensor(value):
     if isinstance(value, dict):
         return {name: _as_tensor(inner) for name, inner in value.items()}
-    return value if isinstance(value, np.ndarray) else Tensor(value)
+    return Tensor(value) if isinstance(value, Array) else value
 
 
 class Iterator:

@@ -202,7 +202,7 @@ class MapDataset(UnionBaseDataset):
         try:
             with chance.row(*numbers):
                 made = worker.apply(self.operations, arguments, lambda n: reached.__setitem__(0, n))
-            return tuple([worker.as_column(value) for value in made])
+            return worker.own_columns(made, arguments)
         except Exception as error:
             if came_from_outside(error):
                 raise

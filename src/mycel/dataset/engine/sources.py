@@ -324,8 +324,8 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
             return len(self.batch_sampler) if hasattr(self.batch_sampler, "__len__") else None
         return super()._size()
 
-    def _row(self, row) -> Row:
-        """A row of the source with names."""
+    def _row(self, row, as_column=worker.own_column) -> Row:
+        """A row of the source with names, in memory of its own."""
         values = tuple(row) if isinstance(row, (tuple, list)) else (row,)
         if len(values) != len(self.column_names):
             raise RuntimeError(
@@ -337,8 +337,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
                 )
             )
         made = {
-            name: worker.as_column(value)
-            for name, value in zip(self.column_names, values, strict=True)
+            name: as_column(value) for name, value in zip(self.column_names, values, strict=True)
         }
         if self.column_types:
             for (name, value), wanted in zip(made.items(), self.column_types, strict=True):
@@ -415,7 +414,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
             lambda parent: InProcesses(
                 pool,
                 lambda row, number: (int(row["index"]),),
-                lambda row, made: self._row(made),
+                lambda row, made: self._row(made, worker.as_column),
                 numbers,
                 parent,
             )

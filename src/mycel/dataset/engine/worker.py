@@ -42,7 +42,7 @@ def apply(operations, arguments: tuple, note=None, several=(tuple,)) -> tuple:
 
 
 def as_column(value):
-    """What Python code gave as a column: an array, or a dictionary of arrays.
+    """What Python code gave as a column: an array, or a dictionary of arrays and other objects.
 
     Raises:
         TypeError: it is nothing that an array can hold.
@@ -50,7 +50,7 @@ def as_column(value):
     if isinstance(value, np.ndarray):
         array = value
     elif isinstance(value, dict):
-        return {name: as_column(inner) for name, inner in value.items()}
+        return {name: _inside(inner) for name, inner in value.items()}
     elif hasattr(value, "asnumpy"):
         array = value.asnumpy()
     elif isinstance(value, bytearray):
@@ -66,6 +66,45 @@ def as_column(value):
     if array.dtype.kind == "O":
         raise TypeError(f"a value of type {type(value).__name__} is no array of numbers or texts")
     return array
+
+
+def own_column(value, owned=()):
+    """`as_column`, in memory that no one else has: operations may write into what they get.
+
+    Args:
+        owned: arrays of the pipeline's own, each of which may become one column as it is.
+    """
+    column = as_column(value)
+    if isinstance(column, dict):
+        return {name: _copied(inner) for name, inner in column.items()}
+    if any(column is array for array in owned):
+        return column
+    # What NumPy has just made of numbers or a list is no one else's either.
+    return _copied(column) if column is value or column.base is not None else column
+
+
+def own_columns(values, arguments: tuple) -> tuple:
+    """What an operation made of `arguments`, as columns that share no memory."""
+    owned, made = list(arguments), []
+    for value in values:
+        column = own_column(value, owned)
+        owned = [array for array in owned if array is not column]
+        made.append(column)
+    return tuple(made)
+
+
+def _copied(value):
+    if isinstance(value, dict):
+        return {name: _copied(inner) for name, inner in value.items()}
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _inside(value):
+    """What is in a column that is a dictionary: an array, or itself where no array holds it."""
+    try:
+        return as_column(value)
+    except TypeError:
+        return value
 
 
 def described(error: BaseException) -> str:

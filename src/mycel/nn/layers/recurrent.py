@@ -310,25 +310,46 @@ class GRU(_Recurrent):
     _kind = "GRU"
 
 
-class _Step(Cell):
-    """What the Cells for one step have in common."""
+class RNNCellBase(Cell):
+    """The Parameters of a Cell for one step; for classes that say in `construct` what a step is.
 
-    _kind: str
+    Args:
+        input_size, hidden_size: features of the input and of the state.
+        has_bias: whether there are `bias_ih` and `bias_hh`; they are None otherwise.
+        num_chunks: how many blocks of `hidden_size` rows each weight has, one for each gate.
+        dtype: the element type of the Parameters.
 
-    def __init__(self, input_size, hidden_size, has_bias, dtype):
+    Source: MindSpore's `mindspore.nn.layer.rnn_cells.RNNCellBase`.
+
+    Example:
+        >>> from mycel.nn.layers.recurrent import RNNCellBase
+        >>> RNNCellBase(2, 3, has_bias=True, num_chunks=4).weight_ih.shape
+        (12, 2)
+    """
+
+    def __init__(self, input_size, hidden_size, has_bias, num_chunks, dtype=float32):
         super().__init__()
         name = type(self).__name__
         self.input_size = positive_integer(input_size, f"{name}.input_size")
         self.hidden_size = positive_integer(hidden_size, f"{name}.hidden_size")
         self.has_bias = boolean(has_bias, f"{name}.has_bias")
         dtype = as_dtype(dtype)
-        rows = KINDS[self._kind].gates * hidden_size
+        rows = num_chunks * hidden_size
         self.weight_ih = _spread((rows, input_size), hidden_size, dtype, "weight_ih")
         self.weight_hh = _spread((rows, hidden_size), hidden_size, dtype, "weight_hh")
         self.bias_ih = self.bias_hh = None
         if has_bias:
             self.bias_ih = _spread((rows,), hidden_size, dtype, "bias_ih")
             self.bias_hh = _spread((rows,), hidden_size, dtype, "bias_hh")
+
+
+class _Step(RNNCellBase):
+    """What the Cells for one step have in common."""
+
+    _kind: str
+
+    def __init__(self, input_size, hidden_size, has_bias, dtype):
+        super().__init__(input_size, hidden_size, has_bias, KINDS[self._kind].gates, dtype)
 
     def construct(self, x, hx) -> Any:
         """The state after the step."""

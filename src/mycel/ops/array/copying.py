@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mycel.kernel.differentiate.api import stop_gradient
@@ -12,7 +14,6 @@ from mycel.kernel.spell import composite, op
 
 
 @op(
-    "ops.identity(x)",
     "Identity()(input_x=x)",
     "Tensor.copy(x)",
     "Tensor.clone(x)",
@@ -22,10 +23,23 @@ def identity(x):
     """The same values in a Tensor of their own: assigning to it leaves x alone.
 
     Example:
-        >>> print(ops.identity(Tensor([1, 2])))
+        >>> print(Tensor([1, 2]).copy())
         [1 2]
     """
     return x
+
+
+@composite("ops.identity(x)")
+def passed_on(x) -> Any:
+    """The same values in a Tensor of their own; whatever is no Tensor comes back itself.
+
+    Example:
+        >>> print(ops.identity(Tensor([1, 2])))
+        [1 2]
+        >>> ops.identity((1, None))
+        (1, None)
+    """
+    return identity(x) if isinstance(x, Tensor) else x
 
 
 @composite("Tensor.contiguous(x)")

@@ -16,6 +16,7 @@ from mycel.ops.array.axes import as_vector, axis_in
 from mycel.ops.array.creation import zeros
 from mycel.ops.math.arithmetic import maximum, minimum
 from mycel.ops.math.comparison import where as where_op
+from mycel.ops.math.extreme_pairs import ExtremePair
 from mycel.ops.math.reduction import first_given, reduce_max, reduce_min
 
 
@@ -128,6 +129,9 @@ def max_method(
 ) -> Any:  # fmt: skip
     """The largest elements; along `dim` with their indices, along `axis` without.
 
+    Along `dim`, also by position, the result is a tuple (values, indices) that can be used as the
+    values alone: `x.max(2) < 4`, `x.max(2).mean()`. Only `axis=`, by name, gives a Tensor.
+
     Args:
         x: any shape.
         dim: a dimension; unless `keepdims`, `initial` or `where` is given, the result is then a
@@ -148,7 +152,7 @@ def max_method(
     chosen = first_given(axis, dim)
     keep = bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
-        return max_with_indices(x, chosen, keep, initial, where)
+        return ExtremePair(max_with_indices(x, chosen, keep, initial, where))
     return amax(x, chosen, keep, initial, where)
 
 
@@ -266,6 +270,9 @@ def min_method(
 ) -> Any:  # fmt: skip
     """The smallest elements; along `dim` with their indices, along `axis` without.
 
+    Along `dim`, also by position, the result is a tuple (values, indices) that can be used as the
+    values alone: `x.min(2) < 4`, `x.min(2).mean()`. Only `axis=`, by name, gives a Tensor.
+
     Args:
         x: any shape.
         dim: a dimension; unless `keepdims`, `initial` or `where` is given, the result is then a
@@ -286,7 +293,7 @@ def min_method(
     chosen = first_given(axis, dim)
     keep = bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
-        return min_with_indices(x, chosen, keep, initial, where)
+        return ExtremePair(min_with_indices(x, chosen, keep, initial, where))
     return amin(x, chosen, keep, initial, where)
 
 

@@ -121,10 +121,10 @@ def is_tensor(obj: Any) -> bool:
 
 
 def tuple_to_array(input_x: Any) -> Tensor:
-    """A tuple of numbers as a Tensor: Int64 for integers, Float32 if one of them is real.
+    """A tuple or range of numbers as a Tensor: Int32 for integers, Float32 if one of them is real.
 
     Raises:
-        TypeError: not a tuple, or not of numbers.
+        TypeError: neither a tuple nor a range, or not of numbers.
 
     Source: MindSpore's `mindspore.ops.tuple_to_array`.
 
@@ -132,13 +132,14 @@ def tuple_to_array(input_x: Any) -> Tensor:
         >>> print(ops.tuple_to_array((1, 2, 3)))
         [1 2 3]
     """
-    if not isinstance(input_x, tuple):
-        raise wrong(TypeError, "tuple_to_array: input_x", "a tuple", type(input_x).__name__)
+    if not isinstance(input_x, (tuple, range)):
+        actual = type(input_x).__name__
+        raise wrong(TypeError, "tuple_to_array: input_x", "a tuple or range", actual)
     kinds = {type(number) for number in input_x}
     if not kinds <= {int, float}:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise wrong(TypeError, "tuple_to_array: input_x", "of integers and floats", names)
-    return Tensor(np.array(input_x, np.float32 if float in kinds else np.int64))
+    return Tensor(np.array(input_x, np.float32 if float in kinds else np.int32))
 
 
 class Depend(Primitive):

@@ -3,3 +3,4 @@
 
 
 from mycel.dataset.text import *
+from mycel.dataset.transforms.operations import Implementation as Implementation

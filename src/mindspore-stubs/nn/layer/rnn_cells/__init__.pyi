@@ -3,3 +3,4 @@
 
 
 from mycel.nn import *
+from mycel.nn.layers.recurrent import RNNCellBase as RNNCellBase

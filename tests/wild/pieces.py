@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small pieces of programs that stopped programs from elsewhere; each leaves its `answer`.
+
+The same text runs in MindSpore, which recorded the answers (record_mindspore.py), and here.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import types
+
+import numpy as np
+
+FILE = "<piece>"
+# Run before each piece.
+BEFORE = """
+import inspect
+import numpy as np
+import mindspore as ms
+import mindspore.dataset as ds
+from mindspore import Parameter, Tensor, nn, ops
+from mindspore.ops import functional as F
+
+def x(*shape):
+    return Tensor(np.arange(np.prod(shape), dtype=np.float32).reshape(shape))
+
+class Rows:
+    def __init__(self, *rows):
+        self.rows = rows
+    def __getitem__(self, index):
+        return self.rows[index]
+    def __len__(self):
+        return len(self.rows)
+
+def rows(data, **options):
+    return list(data.create_tuple_iterator(num_epochs=1, output_numpy=True, **options))
+"""
+
+NETWORKS = {
+    "a Cell's keyword may be named cls": """
+class Head(nn.Cell):
+    def __init__(self, cls=3):
+        super().__init__()
+        self.count = cls
+answer = Head(cls=4).count
+""",
+    "RNNCellBase has the Parameters of a step": """
+from mindspore.nn.layer.rnn_cells import RNNCellBase
+class Step(RNNCellBase):
+    def construct(self, x, state):
+        return x
+cells = Step(2, 3, True, num_chunks=4), Step(2, 3, False, num_chunks=3)
+answer = [{p.name: list(p.shape) for p in cell.get_parameters()} for cell in cells]
+answer.append(cells[1].bias_ih)
+""",
+    "_Conv has the Parameters of a convolution": """
+from mindspore.nn.layer.conv import _Conv
+class Layer(_Conv):
+    def __init__(self, **options):
+        super().__init__(4, 6, (3,), (1, 1), "same", 0, (1, 1), 2, True, None, None, **options)
+answer = [{p.name: list(p.shape) for p in layer.get_parameters()}
+          for layer in (Layer(), Layer(transposed=True))]
+""",
+    "_deconv_output_length": """
+from mindspore.nn.layer.conv import _deconv_output_length
+modes = (True, False, False), (False, True, False), (False, False, True)
+answer = [int(_deconv_output_length(*mode, 5, 3, stride, dilation, 2))
+          for mode in modes for stride in (1, 2, 4) for dilation in (1, 2)]
+""",
+    "_LogActionOnce leaves a function what it is": """
+from mindspore import log
+class Encoder:
+    @log._LogActionOnce(log, "Encoder")
+    def __init__(self, size):
+        self.size = size
+answer = [Encoder(3).size, Encoder(size=4).size]
+""",
+    "opt_init_args_register hides the arguments": """
+from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+class Descent(Optimizer):
+    @opt_init_args_register
+    def __init__(self, params, learning_rate=0.5, clip=False):
+        super().__init__(learning_rate, params)
+made = Descent([Parameter(Tensor(1.0), name="w")], clip=True)
+answer = [list(inspect.signature(Descent.__init__).parameters), dict(made.init_args)]
+""",
+    "identity gives what it is given": """
+pair = (x(2), None)
+answer = [F.identity(pair) is pair, ops.identity(3), F.identity({"a": x(2)}), F.identity(x(2))]
+""",
+    "an axis by position, in a compiled function": """
+@ms.jit
+def answers(x):
+    return x.max(2) < 6, x.min(-1) + 1, x.max(2).mean(), x.max(1, True), x.max(2) - x.min(2)
+answer = [each + 0 for each in answers(x(2, 3, 4))]
+""",
+    "an axis by position, in PyNative mode": """
+y = x(2, 3, 4)
+values, indices = y.max(2)
+answer = [values, indices, y.min(-1)[0], y.max(2, True)[1], isinstance(y.max(2), tuple),
+          len(y.min(2)), y.max(axis=2)]
+""",
+    "tuple_to_array takes a range": """
+answer = [ops.tuple_to_array(range(3)), ops.tuple_to_array((1, 2)), ops.tuple_to_array((1.5, 2))]
+""",
+}
+
+DATA = {
+    "a folder with one pair of the files of MNIST": """
+import pathlib, struct, tempfile
+def folder(*kinds):
+    place = pathlib.Path(tempfile.mkdtemp())
+    for kind in kinds:
+        count = 2 if kind == "train" else 1
+        head = struct.pack(">4i", 2051, count, 28, 28)
+        (place / f"{kind}-images-idx3-ubyte").write_bytes(head + bytes(784 * count))
+        head = struct.pack(">2i", 2049, count)
+        (place / f"{kind}-labels-idx1-ubyte").write_bytes(head + bytes(range(3, 3 + count)))
+    return str(place)
+answer = []
+for kind in ds.MnistDataset, ds.FashionMnistDataset, ds.KMnistDataset:
+    for kinds in ("train",), ("t10k",), ("train", "t10k"):
+        place = folder(*kinds)
+        for usage in None, "all", "train", "test":
+            try:
+                data = kind(place, usage=usage, shuffle=False)
+                answer.append([data.get_dataset_size(), [int(row[1]) for row in rows(data)]])
+            except RuntimeError:
+                answer.append("RuntimeError")
+""",
+    "images of 16 bits": """
+import pathlib, tempfile
+from PIL import Image
+place = pathlib.Path(tempfile.mkdtemp())
+(place / "a").mkdir()
+pixels = np.array([[0, 255, 256, 1000], [30000, 65535, 257, 511]], np.uint16)
+Image.fromarray(pixels).save(place / "a" / "x.png")
+answer = rows(ds.ImageFolderDataset(str(place), decode=True))
+""",
+    "samplers with __getitem__ and __len__ only": """
+class Chosen:
+    def __getitem__(self, number):
+        return [2, 0, 1][number]
+class Counted(Chosen):
+    def __len__(self):
+        return 3
+class Endless:
+    def __getitem__(self, number):
+        return number % 3
+    def __len__(self):
+        return 2
+answer = []
+for sampler in Chosen(), Counted(), Endless(), np.array([2, 0]):
+    for data in (
+        ds.NumpySlicesDataset([5, 6, 7], sampler=sampler),
+        ds.GeneratorDataset(Rows((5,), (6,), (7,)), ["x"], sampler=sampler),
+    ):
+        found = [[int(row[0]) for row in rows(data)] for _ in "ab"]
+        answer.append([data.get_dataset_size(), found])
+""",
+    "rows may hold dictionaries with anything in them": """
+row = {"image": np.ones(2), "boxes": None, "id": 3, "name": "a", "more": {"none": None}}
+data = ds.GeneratorDataset(Rows((row, 5)), ["target", "y"])
+as_dict = next(data.create_dict_iterator(num_epochs=1))
+answer = [rows(data), as_dict]
+""",
+    "a map in place leaves the source alone": """
+def less(x):
+    x -= 1
+    return x
+made = np.zeros((3, 2)), [np.zeros(2), np.zeros(2)], np.zeros((2, 2))
+answer = []
+for data in (
+    ds.NumpySlicesDataset(made[0], shuffle=False),
+    ds.GeneratorDataset(Rows(*[(row,) for row in made[1]]), ["x"], shuffle=False),
+    ds.NumpySlicesDataset([0, 1], shuffle=False).map(lambda n: made[2][int(n)]),
+):
+    data = data.map(less)
+    answer.append([[row[0][0] for row in rows(data)] for _ in range(3)])
+""",
+    "columns do not share memory": """
+def less(x):
+    x -= 1
+    return x
+data = ds.NumpySlicesDataset([[0.0, 0.0]]).map(lambda x: (x, x), ["column_0"], ["x", "y"])
+data = data.map(less, ["x"])
+answer = rows(data)
+""",
+    "dataset_size": """
+data = ds.NumpySlicesDataset(np.arange(7)).batch(2)
+data.get_dataset_size()
+answer = data.dataset_size
+""",
+    "Implementation": """
+answer = [(each.name, each.value) for each in ds.Implementation]
+""",
+}
+
+PIECES = {"networks": NETWORKS, "data": DATA}
+
+
+def answer_of(source: str):
+    """What a piece answers, or what it raises, as JSON has it."""
+    # MindSpore's compiler looks for the module, and reads the source.
+    names = sys.modules.setdefault("piece", types.ModuleType("piece")).__dict__
+    exec(compile(BEFORE, "before", "exec"), names)
+    linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
+    try:
+        exec(compile(source, FILE, "exec"), names)
+    except Exception as error:
+        return ["raises", type(error).__name__]
+    return plain(names["answer"])
+
+
+def plain(value):
+    """An answer as JSON has it, with the element types of arrays."""
+    if hasattr(value, "asnumpy"):
+        return ["Tensor", *_array(value.asnumpy())]
+    if isinstance(value, np.ndarray):
+        return ["array", *_array(value)]
+    if isinstance(value, (tuple, list)):
+        return [type(value).__name__, [plain(each) for each in value]]
+    if isinstance(value, dict):
+        return ["dict", [[key, plain(each)] for key, each in value.items()]]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"no answer: {value!r} (in {sys.modules[type(value).__module__]})")
+
+
+def _array(value: np.ndarray) -> list:
+    kind = value.dtype.kind if value.dtype.kind in "US" else value.dtype.name
+    return [kind, list(value.shape), value.ravel().tolist()]
