@@ -49,7 +49,8 @@ class ConvolutionBase(Convolution):
 
 
 def deconvolution_length(
-    is_valid, is_same, is_pad, input_length, filter_size, stride_size, dilation_size, padding
+    is_valid: bool, is_same: bool, is_pad: bool,
+    input_length: int, filter_size: int, stride_size: int, dilation_size: int, padding: int,
 ) -> int:  # fmt: skip
     """How long the output of a transposed convolution is along one dimension.
 

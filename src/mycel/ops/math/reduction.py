@@ -461,7 +461,7 @@ def sum_to_size(x, *, shape):
     """
     extra = x.ndim - len(shape)
     pairs = zip(shape, x.shape[max(extra, 0) :], strict=False)
-    if extra < 0 or any(wanted not in (1, n) for wanted, n in pairs):
+    if extra < 0 or [n for wanted, n in pairs if wanted not in (1, n)]:
         raise ValueError(f"{shape} does not broadcast to {x.shape}.")
     axes = [n for n in range(x.ndim) if n < extra or shape[n - extra] == 1]
     return jnp.sum(x, tuple(axes), dtype=x.dtype).reshape(shape)
