@@ -13,12 +13,15 @@ from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import Stream, find_place
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 
+# In the order in which they are called.
+KINDS = ("forward_pre", "forward", "backward_pre", "backward")
+
 
 class CellHooks:
     """The hooks of one Cell by kind; forward ones with whether they take keyword arguments,
     backward ones with whether they are in PyTorch's order of arguments."""
 
-    __slots__ = ("backward", "backward_pre", "forward", "forward_pre")
+    __slots__ = KINDS
 
     def __init__(self, cell):
         owner = ref(cell)
@@ -36,7 +39,7 @@ class CellHooks:
     def copy_to(self, cell) -> CellHooks:
         """The same hooks on a copy of the Cell."""
         made = CellHooks(cell)
-        for kind in ("forward_pre", "forward", "backward_pre", "backward"):
+        for kind in KINDS:
             for hook in getattr(self, kind).values():
                 HookHandle(getattr(made, kind), hook)
         return made
@@ -44,7 +47,7 @@ class CellHooks:
     def listed(self) -> list:
         """All hooks with their kinds and settings, in order."""
         found: list = []
-        for kind in ("forward_pre", "forward", "backward_pre", "backward"):
+        for kind in KINDS:
             for hook in getattr(self, kind).values():
                 found += (kind, *hook) if isinstance(hook, tuple) else (kind, hook)
         return found
