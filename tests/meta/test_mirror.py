@@ -16,7 +16,7 @@ TESTS = pathlib.Path(__file__).parents[1]
 
 # Folders here that have another name there, or stand for the whole.
 NAMED_APART = {"numpy_api": "numpy", "scipy_api": "scipy"}
-OF_THE_WHOLE = {"fixtures", "meta", "natural", "scripts", "support", "zoo"}
+OF_THE_WHOLE = {"fixtures", "meta", "natural", "scripts", "support", "wild", "zoo"}
 # Folders there, and the test that stands in another folder here.
 TESTED_IN = {
     "debug": "compat/test_rarer_names.py",
