@@ -55,18 +55,18 @@ def number(value, what: str, expected: str, fits) -> float:
     return value
 
 
-def pair(value, what: str) -> tuple[int, int]:
-    """Two positive integers: as given, or one for both.
+def positive_integers(value, what: str, count: int) -> tuple[int, ...]:
+    """Two or three positive integers: as given, or one for all.
 
     Raises:
-        TypeError: neither an integer nor two of them.
+        TypeError: neither an integer nor as many as are counted.
         ValueError: not above 0.
     """
-    if is_integer(value):
-        value = (value, value)
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise wrong(TypeError, what, "a positive integer or two of them", repr(value))
-    return positive_integer(value[0], what), positive_integer(value[1], what)
+    numbers = (value,) * count if is_integer(value) else value
+    if not isinstance(numbers, (tuple, list)) or len(numbers) != count:
+        expected = f"a positive integer or {'two' if count == 2 else 'three'} of them"
+        raise wrong(TypeError, what, expected, repr(value))
+    return tuple([positive_integer(number, what) for number in numbers])
 
 
 def one_of(value, what: str, known: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.define.definition import interned
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
-from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
+from mycel.nn.checks import boolean, is_integer, one_of, positive_integer, positive_integers
 from mycel.nn.layers.linear import weight_and_bias
 from mycel.ops.nn.convolution import conv
 
@@ -36,23 +36,26 @@ def padding_of(value, pad_mode: str, owner: str, count: int):
     return value
 
 
-class Convolution(Cell):
-    """What the convolutions share: checks, Parameters and their description."""
+class SlidingKernel(Cell):
+    """What convolutions, transposed or not, share: checks and their description."""
+
+    space = 2
+    _formats: tuple[str, ...] = ("NCHW",)
 
     def __init__(
-        self, in_channels, out_channels, kernel, stride, pad_mode, padding, dilation, group,
-        has_bias, weight_init, bias_init, data_format, dtype,
+        self, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
+        has_bias, weight_init, bias_init, data_format,
     ):  # fmt: skip
         super().__init__()
         owner = type(self).__name__
         self.in_channels = positive_integer(in_channels, f"{owner}.in_channels")
         self.out_channels = positive_integer(out_channels, f"{owner}.out_channels")
-        self.kernel_size = kernel
-        self.stride = interned(stride)
+        self.kernel_size = self._sizes(kernel_size, "kernel_size")
+        self.stride = interned(self._sizes(stride, "stride"))
         self.pad_mode = one_of(pad_mode, f"{owner}.pad_mode", PAD_MODES)
-        self.data_format = data_format
-        self.padding = interned(padding)
-        self.dilation = interned(dilation)
+        self.data_format = one_of(data_format, f"{owner}.data_format", self._formats)
+        self.padding = interned(self._sides(padding))
+        self.dilation = interned(self._sizes(dilation, "dilation"))
         self.group = positive_integer(group, f"{owner}.group")
         if in_channels % group or out_channels % group:
             expected = f"a divisor of in_channels={in_channels} and out_channels={out_channels}"
@@ -60,13 +63,23 @@ class Convolution(Cell):
         self.has_bias = boolean(has_bias, f"{owner}.has_bias")
         self.weight_init = weight_init
         self.bias_init = bias_init
-        shape = (out_channels, in_channels // group, *kernel)
-        if data_format == "NHWC":
-            shape = (out_channels, *kernel, in_channels // group)
-        fan = in_channels // group * math.prod(kernel)
-        self.weight, self.bias = weight_and_bias(
-            shape, fan, weight_init, bias_init, has_bias, dtype
-        )
+
+    def _sizes(self, value, name: str) -> tuple[int, ...]:
+        """A number for each dimension; sequences are rows of a height of 1."""
+        what = f"{type(self).__name__}.{name}"
+        if self.space == 1:
+            return 1, positive_integer(value, what)
+        return positive_integers(value, what, self.space)
+
+    def _sides(self, padding):
+        """What is given for the two sides of each dimension, or for all alike."""
+        is_triple = self.space == 3 and isinstance(padding, tuple) and len(padding) == 3
+        count = 3 if is_triple else 2 * self.space
+        padding_of(padding, self.pad_mode, type(self).__name__, count)
+        if self.space > 1:
+            return padding
+        sides = padding if isinstance(padding, tuple) else (padding,)
+        return 0, 0, sides[0], sides[-1]
 
     def extend_repr(self) -> str:
         """What the layer was made with."""
@@ -76,6 +89,29 @@ class Convolution(Cell):
             f"padding={self.padding}, dilation={self.dilation}, group={self.group}, "
             f"has_bias={self.has_bias}, weight_init={self.weight_init}, "
             f"bias_init={self.bias_init}, format={self.data_format}"
+        )
+
+
+class Convolution(SlidingKernel):
+    """What the convolutions share: their Parameters."""
+
+    _formats = ("NCHW", "NHWC")
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,
+        dilation=1, group=1, has_bias=False, weight_init=None, bias_init=None,
+        data_format="NCHW", dtype=float32,
+    ):  # fmt: skip
+        window = kernel_size, stride, pad_mode, padding, dilation, group
+        starts = has_bias, weight_init, bias_init
+        super().__init__(in_channels, out_channels, *window, *starts, data_format)
+        inputs = in_channels // group
+        shape = (out_channels, inputs, *self.kernel_size)
+        if data_format == "NHWC":
+            shape = (out_channels, *self.kernel_size, inputs)
+        fan = inputs * math.prod(self.kernel_size)
+        self.weight, self.bias = weight_and_bias(
+            shape, fan, weight_init, bias_init, has_bias, dtype
         )
 
 
@@ -107,39 +143,6 @@ class Conv2d(Convolution):
         >>> print(layer(ops.ones((1, 1, 3, 3), mycel.float32)).asnumpy().ravel())
         [9. 9.]
     """
-
-    def __init__(
-        self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        pad_mode="same",
-        padding=0,
-        dilation=1,
-        group=1,
-        has_bias=False,
-        weight_init=None,
-        bias_init=None,
-        data_format="NCHW",
-        dtype=float32,
-    ):
-        one_of(data_format, "Conv2d.data_format", ("NCHW", "NHWC"))
-        super().__init__(
-            in_channels,
-            out_channels,
-            pair(kernel_size, "Conv2d.kernel_size"),
-            pair(stride, "Conv2d.stride"),
-            pad_mode,
-            padding_of(padding, pad_mode, "Conv2d", 4),
-            pair(dilation, "Conv2d.dilation"),
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            data_format,
-            dtype,
-        )
 
     def construct(self, x) -> Tensor:
         """The outputs for images x."""
@@ -210,38 +213,15 @@ class Conv1d(Convolution):
         [[[3. 5.]]]
     """
 
+    space = 1
+
     def __init__(
-        self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        pad_mode="same",
-        padding=0,
-        dilation=1,
-        group=1,
-        has_bias=False,
-        weight_init=None,
-        bias_init=None,
-        dtype=float32,
-    ):
-        padding = padding_of(padding, pad_mode, "Conv1d", 2)
-        sides = padding if isinstance(padding, tuple) else (padding,)
-        super().__init__(
-            in_channels,
-            out_channels,
-            (1, positive_integer(kernel_size, "Conv1d.kernel_size")),
-            (1, positive_integer(stride, "Conv1d.stride")),
-            pad_mode,
-            (0, 0, sides[0], sides[-1]),
-            (1, positive_integer(dilation, "Conv1d.dilation")),
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            "NCHW",
-            dtype,
-        )
+        self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,
+        dilation=1, group=1, has_bias=False, weight_init=None, bias_init=None, dtype=float32,
+    ):  # fmt: skip
+        window = kernel_size, stride, pad_mode, padding, dilation, group
+        starts = has_bias, weight_init, bias_init
+        super().__init__(in_channels, out_channels, *window, *starts, dtype=dtype)
 
     def construct(self, x) -> Tensor:
         """The outputs for sequences x."""

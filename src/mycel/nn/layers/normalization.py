@@ -28,6 +28,10 @@ def moved(moving, batch, *, share, correction=1.0):
     return made.astype(moving.dtype)
 
 
+def _parameter(name: str, start, shape, dtype, trained=True) -> Parameter:
+    return Parameter(initializer(start, shape, dtype), name=name, requires_grad=trained)
+
+
 class _BatchNorm(Cell):
     """What the batch normalisations share."""
 
@@ -67,14 +71,11 @@ class _BatchNorm(Cell):
         # How far one batch moves the statistics: momentum is what stays of them.
         self.momentum = 1.0 - momentum
 
-        def made(init, name, trained):
-            values = initializer(init, (num_features,), dtype)
-            return Parameter(values, name=name, requires_grad=trained)
-
-        self.moving_mean = made(moving_mean_init, "mean", False)
-        self.moving_variance = made(moving_var_init, "variance", False)
-        self.gamma = made(gamma_init, "gamma", bool(affine))
-        self.beta = made(beta_init, "beta", bool(affine))
+        shape, trained = (num_features,), bool(affine)
+        self.moving_mean = _parameter("mean", moving_mean_init, shape, dtype, False)
+        self.moving_variance = _parameter("variance", moving_var_init, shape, dtype, False)
+        self.gamma = _parameter("gamma", gamma_init, shape, dtype, trained)
+        self.beta = _parameter("beta", beta_init, shape, dtype, trained)
 
     def construct(self, x) -> Tensor:
         """x, normalised."""
@@ -104,8 +105,11 @@ class _BatchNorm(Cell):
 
     def extend_repr(self) -> str:
         """What the layer was made with, and its Parameters."""
+        return self._described(1.0 - self.momentum)
+
+    def _described(self, momentum) -> str:
         return (
-            f"num_features={self.num_features}, eps={self.eps}, momentum={1.0 - self.momentum}, "
+            f"num_features={self.num_features}, eps={self.eps}, momentum={momentum}, "
             f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
             f"moving_variance={self.moving_variance}"
         )
@@ -171,32 +175,14 @@ class BatchNorm3d(Cell):
     """
 
     def __init__(
-        self,
-        num_features,
-        eps=1e-05,
-        momentum=0.9,
-        affine=True,
-        gamma_init="ones",
-        beta_init="zeros",
-        moving_mean_init="zeros",
-        moving_var_init="ones",
-        use_batch_statistics=None,
-        dtype=float32,
-    ):
+        self, num_features, eps=1e-05, momentum=0.9, affine=True, gamma_init="ones",
+        beta_init="zeros", moving_mean_init="zeros", moving_var_init="ones",
+        use_batch_statistics=None, dtype=float32,
+    ):  # fmt: skip
         super().__init__()
-        self.bn2d = BatchNorm2d(
-            num_features,
-            eps,
-            momentum,
-            affine,
-            gamma_init,
-            beta_init,
-            moving_mean_init,
-            moving_var_init,
-            use_batch_statistics,
-            "NCHW",
-            dtype,
-        )
+        starts = gamma_init, beta_init, moving_mean_init, moving_var_init
+        settings = num_features, eps, momentum, affine, *starts, use_batch_statistics
+        self.bn2d = BatchNorm2d(*settings, dtype=dtype)
 
     def construct(self, input_x) -> Tensor:
         """The input, normalised."""
@@ -246,10 +232,8 @@ class LayerNorm(Cell):
         self.begin_norm_axis = begin_norm_axis
         self.begin_params_axis = begin_params_axis
         self.epsilon = epsilon
-        gamma = initializer(gamma_init, normalized_shape, dtype)
-        beta = initializer(beta_init, normalized_shape, dtype)
-        self.gamma = Parameter(gamma, name="gamma")
-        self.beta = Parameter(beta, name="beta")
+        self.gamma = _parameter("gamma", gamma_init, normalized_shape, dtype)
+        self.beta = _parameter("beta", beta_init, normalized_shape, dtype)
         self.layer_norm = ops.LayerNorm(begin_norm_axis, begin_params_axis, epsilon)
 
     def construct(self, input_x) -> Tensor:
@@ -304,10 +288,8 @@ class GroupNorm(Cell):
             raise wrong(ValueError, "GroupNorm.num_channels", expected, num_channels)
         self.eps = eps
         self.affine = boolean(affine, "GroupNorm.affine")
-        gamma = initializer(gamma_init, (num_channels,), dtype)
-        beta = initializer(beta_init, (num_channels,), dtype)
-        self.gamma = Parameter(gamma, name="gamma", requires_grad=affine)
-        self.beta = Parameter(beta, name="beta", requires_grad=affine)
+        self.gamma = _parameter("gamma", gamma_init, (num_channels,), dtype, affine)
+        self.beta = _parameter("beta", beta_init, (num_channels,), dtype, affine)
 
     def construct(self, x) -> Tensor:
         """x, normalised."""
@@ -336,19 +318,10 @@ class SyncBatchNorm(_BatchNorm):
     ranks = (2, 4)
 
     def __init__(
-        self,
-        num_features,
-        eps=1e-05,
-        momentum=0.9,
-        affine=True,
-        gamma_init="ones",
-        beta_init="zeros",
-        moving_mean_init="zeros",
-        moving_var_init="ones",
-        use_batch_statistics=None,
-        process_groups=None,
-        dtype=float32,
-    ):
+        self, num_features, eps=1e-05, momentum=0.9, affine=True, gamma_init="ones",
+        beta_init="zeros", moving_mean_init="zeros", moving_var_init="ones",
+        use_batch_statistics=None, process_groups=None, dtype=float32,
+    ):  # fmt: skip
         starts = gamma_init, beta_init, moving_mean_init, moving_var_init
         settings = num_features, eps, momentum, affine, *starts, use_batch_statistics
         super().__init__(*settings, dtype=dtype)
@@ -395,11 +368,7 @@ class _InstanceNorm(_BatchNorm):
 
     def extend_repr(self) -> str:
         """What the layer was made with, and its Parameters."""
-        return (
-            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
-            f"moving_variance={self.moving_variance}"
-        )
+        return self._described(self.momentum)
 
 
 class InstanceNorm1d(_InstanceNorm):

@@ -87,17 +87,12 @@ class Pooling(Cell):
 
 
 class MaximumPooling(Pooling):
+    """What the pooling layers of maxima share."""
+
     def __init__(
-        self,
-        kernel_size=1,
-        stride=1,
-        pad_mode="valid",
-        padding=0,
-        dilation=1,
-        return_indices=False,
-        ceil_mode=False,
-        data_format="NCHW",
-    ):
+        self, kernel_size=1, stride=1, pad_mode="valid", padding=0, dilation=1,
+        return_indices=False, ceil_mode=False, data_format="NCHW",
+    ):  # fmt: skip
         super().__init__(kernel_size, stride, pad_mode, data_format)
         owner = type(self).__name__
         self.padding = padding
@@ -160,18 +155,11 @@ class MaxPool1d(MaximumPooling):
     space = 1
 
     def __init__(
-        self,
-        kernel_size=1,
-        stride=1,
-        pad_mode="valid",
-        padding=0,
-        dilation=1,
-        return_indices=False,
-        ceil_mode=False,
-    ):
-        super().__init__(
-            kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode
-        )
+        self, kernel_size=1, stride=1, pad_mode="valid", padding=0, dilation=1,
+        return_indices=False, ceil_mode=False,
+    ):  # fmt: skip
+        settings = padding, dilation, return_indices, ceil_mode
+        super().__init__(kernel_size, stride, pad_mode, *settings)
         self.kernel_size = (1, _one(self.kernel_size))
         self.stride = (1, _one(self.stride))
 
@@ -192,7 +180,23 @@ def _one(value) -> int:
     return value if is_integer(value) else value[0]
 
 
-class AvgPool2d(Pooling):
+class AveragePooling(Pooling):
+    """What the pooling layers of means share."""
+
+    def __init__(
+        self, kernel_size=1, stride=1, pad_mode="valid", padding=0, ceil_mode=False,
+        count_include_pad=True, divisor_override=None, data_format="NCHW",
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, pad_mode, data_format)
+        owner = type(self).__name__
+        self.padding = padding
+        self.ceil_mode = boolean(ceil_mode, f"{owner}.ceil_mode")
+        self.count_include_pad = boolean(count_include_pad, f"{owner}.count_include_pad")
+        self.divisor_override = divisor_override
+        self._only_with_pad(padding=(padding, 0), ceil_mode=(ceil_mode, False))
+
+
+class AvgPool2d(AveragePooling):
     """The mean of every window: (N, C, H, W) to (N, C, H', W'), or without N.
 
     Args:
@@ -214,24 +218,6 @@ class AvgPool2d(Pooling):
         [[[[2.5]]]]
     """
 
-    def __init__(
-        self,
-        kernel_size=1,
-        stride=1,
-        pad_mode="valid",
-        padding=0,
-        ceil_mode=False,
-        count_include_pad=True,
-        divisor_override=None,
-        data_format="NCHW",
-    ):
-        super().__init__(kernel_size, stride, pad_mode, data_format)
-        self.padding = padding
-        self.ceil_mode = boolean(ceil_mode, "AvgPool2d.ceil_mode")
-        self.count_include_pad = boolean(count_include_pad, "AvgPool2d.count_include_pad")
-        self.divisor_override = divisor_override
-        self._only_with_pad(padding=(padding, 0), ceil_mode=(ceil_mode, False))
-
     def _pooled(self, x):
         if self.pad_mode == "SAME" or (self.pad_mode == "VALID" and not self.divisor_override):
             return mean_pool(x, self.kernel_size, self.stride, self.pad_mode)
@@ -246,7 +232,7 @@ class AvgPool2d(Pooling):
         )
 
 
-class AvgPool1d(Pooling):
+class AvgPool1d(AveragePooling):
     """The mean of every window: (N, C, L) to (N, C, L'), or without N; see AvgPool2d.
 
     Source: MindSpore's `mindspore.nn.AvgPool1d`.
@@ -259,21 +245,12 @@ class AvgPool1d(Pooling):
     space = 1
 
     def __init__(
-        self,
-        kernel_size=1,
-        stride=1,
-        pad_mode="valid",
-        padding=0,
-        ceil_mode=False,
+        self, kernel_size=1, stride=1, pad_mode="valid", padding=0, ceil_mode=False,
         count_include_pad=True,
-    ):
-        super().__init__(kernel_size, stride, pad_mode)
-        self.kernel_size = (1, _one(kernel_size))
-        self.stride = (1, _one(stride))
-        self.padding = padding
-        self.ceil_mode = boolean(ceil_mode, "AvgPool1d.ceil_mode")
-        self.count_include_pad = boolean(count_include_pad, "AvgPool1d.count_include_pad")
-        self._only_with_pad(padding=(padding, 0), ceil_mode=(ceil_mode, False))
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad)
+        self.kernel_size = (1, _one(self.kernel_size))
+        self.stride = (1, _one(self.stride))
 
     def _pooled(self, x):
         if self.pad_mode != "PAD":

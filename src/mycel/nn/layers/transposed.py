@@ -10,61 +10,26 @@ from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
-from mycel.nn.cell import Cell
-from mycel.nn.checks import boolean, is_integer, one_of, pair, positive_integer
-from mycel.nn.layers.convolution import PAD_MODES, padding_of
+from mycel.nn.checks import is_integer
+from mycel.nn.layers.convolution import SlidingKernel
 from mycel.nn.layers.linear import weight_and_bias
 from mycel.ops.array.axes import several
 from mycel.ops.nn.padding import pad_constant
 from mycel.ops.nn.transposed import conv_transpose
 
 
-def triple(value, what: str) -> tuple[int, int, int]:
-    """Three positive integers: as given, or one for all.
-
-    Raises:
-        TypeError: neither an integer nor three of them.
-        ValueError: not above 0.
-    """
-    numbers = (value,) * 3 if is_integer(value) else value
-    if not isinstance(numbers, (tuple, list)) or len(numbers) != 3:
-        raise wrong(TypeError, what, "a positive integer or three of them", repr(value))
-    first, second, third = [positive_integer(n, what) for n in numbers]
-    return first, second, third
-
-
-def is_triple(padding) -> bool:
-    """Whether padding is given once for each of D, H and W."""
-    return isinstance(padding, tuple) and len(padding) == 3
-
-
-class _ConvTranspose(Cell):
-    """What the transposed convolutions share: checks, Parameters and their description."""
-
-    data_format = "NCHW"
+class _ConvTranspose(SlidingKernel):
+    """What the transposed convolutions share: their Parameters and their call."""
 
     def __init__(
-        self, in_channels, out_channels, kernel, stride, pad_mode, padding, output_padding,
-        dilation, group, has_bias, weight_init, bias_init, dtype,
+        self, in_channels, out_channels, kernel_size, stride, pad_mode, padding, output_padding,
+        dilation, group, has_bias, weight_init, bias_init, data_format, dtype,
     ):  # fmt: skip
-        super().__init__()
-        owner = type(self).__name__
-        self.in_channels = positive_integer(in_channels, f"{owner}.in_channels")
-        self.out_channels = positive_integer(out_channels, f"{owner}.out_channels")
-        self.kernel_size = kernel
-        self.stride = stride
-        self.pad_mode = one_of(pad_mode, f"{owner}.pad_mode", PAD_MODES)
-        self.padding = padding
-        self.dilation = dilation
+        window = kernel_size, stride, pad_mode, padding, dilation, group
+        starts = has_bias, weight_init, bias_init
+        super().__init__(in_channels, out_channels, *window, *starts, data_format)
         self.output_padding = self._longer(output_padding)
-        self.group = positive_integer(group, f"{owner}.group")
-        if in_channels % group or out_channels % group:
-            expected = f"a divisor of in_channels={in_channels} and out_channels={out_channels}"
-            raise wrong(ValueError, f"{owner}.group", expected, group)
-        self.has_bias = boolean(has_bias, f"{owner}.has_bias")
-        self.weight_init = weight_init
-        self.bias_init = bias_init
-        shape = (in_channels, out_channels // group, *kernel)
+        shape = (in_channels, out_channels // group, *self.kernel_size)
         # As in MindSpore the spread follows the second length of the weight.
         fan = math.prod(shape[1:])
         self.weight, _ = weight_and_bias(shape, fan, weight_init, None, False, dtype)
@@ -109,16 +74,6 @@ class _ConvTranspose(Cell):
             self.pad_mode,
         )
 
-    def extend_repr(self) -> str:
-        """What the layer was made with."""
-        return (
-            f"input_channels={self.in_channels}, output_channels={self.out_channels}, "
-            f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}, "
-            f"padding={self.padding}, dilation={self.dilation}, group={self.group}, "
-            f"has_bias={self.has_bias}, weight_init={self.weight_init}, "
-            f"bias_init={self.bias_init}, format={self.data_format}"
-        )
-
 
 class Conv2dTranspose(_ConvTranspose):
     """Each pixel lays a multiple of the kernels: (N, in_channels, H, W) to (N, out_channels, …).
@@ -153,36 +108,13 @@ class Conv2dTranspose(_ConvTranspose):
     """
 
     def __init__(
-        self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        pad_mode="same",
-        padding=0,
-        output_padding=0,
-        dilation=1,
-        group=1,
-        has_bias=False,
-        weight_init=None,
-        bias_init=None,
-        dtype=float32,
-    ):
-        super().__init__(
-            in_channels,
-            out_channels,
-            pair(kernel_size, "Conv2dTranspose.kernel_size"),
-            pair(stride, "Conv2dTranspose.stride"),
-            pad_mode,
-            padding_of(padding, pad_mode, "Conv2dTranspose", 4),
-            output_padding,
-            pair(dilation, "Conv2dTranspose.dilation"),
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            dtype,
-        )
+        self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,
+        output_padding=0, dilation=1, group=1, has_bias=False,
+        weight_init=None, bias_init=None, dtype=float32,
+    ):  # fmt: skip
+        window = kernel_size, stride, pad_mode, padding, output_padding, dilation, group
+        starts = has_bias, weight_init, bias_init, "NCHW", dtype
+        super().__init__(in_channels, out_channels, *window, *starts)
 
     def _convolved(self, x, output_padding):
         # MindSpore adds zeros, without the bias, where Conv3dTranspose adds what the kernels lay.
@@ -216,40 +148,18 @@ class Conv1dTranspose(_ConvTranspose):
         [[[1. 3. 5. 3.]]]
     """
 
+    space = 1
+
     def __init__(
-        self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        pad_mode="same",
-        padding=0,
-        dilation=1,
-        group=1,
-        has_bias=False,
-        weight_init=None,
-        bias_init=None,
-        dtype=float32,
-    ):
-        padding = padding_of(padding, pad_mode, "Conv1dTranspose", 2)
-        sides = padding if isinstance(padding, tuple) else (padding,)
+        self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,
+        dilation=1, group=1, has_bias=False,
+        weight_init=None, bias_init=None, dtype=float32,
+    ):  # fmt: skip
         if getattr(weight_init, "ndim", 0) == 3:
             weight_init = weight_init.expand_dims(2)
-        super().__init__(
-            in_channels,
-            out_channels,
-            (1, positive_integer(kernel_size, "Conv1dTranspose.kernel_size")),
-            (1, positive_integer(stride, "Conv1dTranspose.stride")),
-            pad_mode,
-            (0, 0, sides[0], sides[-1]),
-            0,
-            (1, positive_integer(dilation, "Conv1dTranspose.dilation")),
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            dtype,
-        )
+        window = kernel_size, stride, pad_mode, padding, 0, dilation, group
+        starts = has_bias, weight_init, bias_init, "NCHW", dtype
+        super().__init__(in_channels, out_channels, *window, *starts)
 
     def construct(self, x) -> Tensor:
         """The outputs for sequences x."""
@@ -280,38 +190,14 @@ class Conv3dTranspose(_ConvTranspose):
         (1, 1, 4, 6, 8)
     """
 
-    data_format = "NCDHW"
+    space = 3
+    _formats = ("NCDHW",)
 
     def __init__(
-        self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        pad_mode="same",
-        padding=0,
-        dilation=1,
-        group=1,
-        output_padding=0,
-        has_bias=False,
-        weight_init=None,
-        bias_init=None,
-        data_format="NCDHW",
-        dtype=float32,
-    ):
-        one_of(data_format, "Conv3dTranspose.data_format", ("NCDHW",))
-        super().__init__(
-            in_channels,
-            out_channels,
-            triple(kernel_size, "Conv3dTranspose.kernel_size"),
-            triple(stride, "Conv3dTranspose.stride"),
-            pad_mode,
-            padding_of(padding, pad_mode, "Conv3dTranspose", 3 if is_triple(padding) else 6),
-            output_padding,
-            triple(dilation, "Conv3dTranspose.dilation"),
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            dtype,
-        )
+        self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,
+        dilation=1, group=1, output_padding=0, has_bias=False,
+        weight_init=None, bias_init=None, data_format="NCDHW", dtype=float32,
+    ):  # fmt: skip
+        window = kernel_size, stride, pad_mode, padding, output_padding, dilation, group
+        starts = has_bias, weight_init, bias_init, data_format, dtype
+        super().__init__(in_channels, out_channels, *window, *starts)

@@ -8,11 +8,10 @@ from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
-from mycel.nn.checks import boolean, one_of
-from mycel.nn.layers.convolution import Convolution, padding_of
+from mycel.nn.checks import boolean
+from mycel.nn.layers.convolution import Convolution
 from mycel.nn.layers.declare import layer
-from mycel.nn.layers.pooling import MaximumPooling, Pooling
-from mycel.nn.layers.transposed import is_triple, triple
+from mycel.nn.layers.pooling import AveragePooling, MaximumPooling
 from mycel.ops.nn.volumes import max_pool3d, max_pool_volume, mean_pool_volume
 
 
@@ -45,38 +44,17 @@ class Conv3d(Convolution):
         [8. 8.]
     """
 
+    space = 3
+    _formats = ("NCDHW",)
+
     def __init__(
-        self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        pad_mode="same",
-        padding=0,
-        dilation=1,
-        group=1,
-        has_bias=False,
-        weight_init=None,
-        bias_init=None,
-        data_format="NCDHW",
-        dtype=float32,
-    ):
-        one_of(data_format, "Conv3d.data_format", ("NCDHW",))
-        super().__init__(
-            in_channels,
-            out_channels,
-            triple(kernel_size, "Conv3d.kernel_size"),
-            triple(stride, "Conv3d.stride"),
-            pad_mode,
-            padding_of(padding, pad_mode, "Conv3d", 3 if is_triple(padding) else 6),
-            triple(dilation, "Conv3d.dilation"),
-            group,
-            has_bias,
-            weight_init,
-            bias_init,
-            data_format,
-            dtype,
-        )
+        self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,
+        dilation=1, group=1, has_bias=False, weight_init=None, bias_init=None,
+        data_format="NCDHW", dtype=float32,
+    ):  # fmt: skip
+        window = kernel_size, stride, pad_mode, padding, dilation, group
+        starts = has_bias, weight_init, bias_init
+        super().__init__(in_channels, out_channels, *window, *starts, data_format, dtype)
 
     def construct(self, x) -> Tensor:
         """The outputs for volumes x."""
@@ -109,15 +87,9 @@ class MaxPool3d(MaximumPooling):
     space = 3
 
     def __init__(
-        self,
-        kernel_size=1,
-        stride=1,
-        pad_mode="valid",
-        padding=0,
-        dilation=1,
-        return_indices=False,
-        ceil_mode=False,
-    ):
+        self, kernel_size=1, stride=1, pad_mode="valid", padding=0, dilation=1,
+        return_indices=False, ceil_mode=False,
+    ):  # fmt: skip
         settings = padding, dilation, return_indices, ceil_mode
         super().__init__(kernel_size, stride, pad_mode, *settings)
 
@@ -128,7 +100,7 @@ class MaxPool3d(MaximumPooling):
         return max_pool3d(x, self.kernel_size, self.stride, *settings)
 
 
-class AvgPool3d(Pooling):
+class AvgPool3d(AveragePooling):
     """The mean of every window: (N, C, D, H, W) to (N, C, D', H', W'), or without N.
 
     Args:
@@ -152,21 +124,11 @@ class AvgPool3d(Pooling):
     space = 3
 
     def __init__(
-        self,
-        kernel_size=1,
-        stride=1,
-        pad_mode="valid",
-        padding=0,
-        ceil_mode=False,
-        count_include_pad=True,
-        divisor_override=None,
-    ):
-        super().__init__(kernel_size, stride, pad_mode)
-        self.padding = padding
-        self.ceil_mode = boolean(ceil_mode, "AvgPool3d.ceil_mode")
-        self.count_include_pad = boolean(count_include_pad, "AvgPool3d.count_include_pad")
-        self.divisor_override = divisor_override
-        self._only_with_pad(padding=(padding, 0), ceil_mode=(ceil_mode, False))
+        self, kernel_size=1, stride=1, pad_mode="valid", padding=0, ceil_mode=False,
+        count_include_pad=True, divisor_override=None,
+    ):  # fmt: skip
+        counting = ceil_mode, count_include_pad, divisor_override
+        super().__init__(kernel_size, stride, pad_mode, padding, *counting)
 
     def _pooled(self, x):
         counting = self.ceil_mode, self.count_include_pad, self.divisor_override or 0
