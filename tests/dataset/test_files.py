@@ -9,6 +9,7 @@ import gzip
 import pathlib
 import pickle
 import sqlite3
+import sys
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import mycel.dataset as ds
 from dataset.record_rows import write_integers, write_mindrecord
 from mycel import mindrecord
 from mycel.dataset.engine import tfrecord
+from mycel.mindrecord import packing
 
 FILES = pathlib.Path(__file__).parent / "files"
 
@@ -91,6 +93,27 @@ def test_what_is_no_mindrecord(tmp_path):
     pathlib.Path(f"{path}.db").touch()
     with pytest.raises(mindrecord.MRMOpenError, match="no MindRecord file"):
         mindrecord.FileReader(str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"\x91\x01", "a list instead of a map"), (b"\x81\xa1a", "incomplete"), (b"", "incomplete")],
+)
+def test_bytes_that_are_no_row(content, reason):
+    """The oracle is the format: a row is one whole map of MessagePack."""
+    with pytest.raises(ValueError, match=f"This is no MindRecord row: .*{reason}"):
+        packing.unpack_scalars(content)
+
+
+def test_without_msgpack_the_error_says_what_to_install(monkeypatch):
+    row = packing.pack_scalars({"x": 1})
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "msgpack", None)
+        packing.msgpack.cache_clear()
+        for call in (lambda: packing.pack_scalars({"x": 1}), lambda: packing.unpack_scalars(row)):
+            with pytest.raises(ImportError, match=r"pip install 'mycel\[data\]'"):
+                call()
+    assert packing.unpack_scalars(row) == {"x": 1}
 
 
 def test_a_dataset_is_saved_and_read(tmp_path):

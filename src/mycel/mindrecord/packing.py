@@ -7,17 +7,32 @@ each number (1, 2, 4 or 8 bytes), then the numbers.
 
 from __future__ import annotations
 
+import functools
 import struct
+from typing import Any
 
 import numpy as np
 
-_FIXED = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q"}
-_FIXED.update({0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"})
-_TEXTS = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I"}
-_MAPS = {0xDE: ">H", 0xDF: ">I"}
-_CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
+MISSING = (
+    "Rows of MindRecord files are read and written with the package 'msgpack', which cannot be "
+    "imported ({reason}). Install it: pip install 'mycel[data]'."
+)
+NO_ROW = "This is no MindRecord row: {reason}."
 _WIDTHS = np.array([1, 2, 4, 8])
-UNKNOWN = "This is no MindRecord row: byte {byte:#x} of MessagePack is not used in it."
+
+
+@functools.cache
+def msgpack() -> Any:
+    """The package msgpack, imported with the first row.
+
+    Raises:
+        ImportError: it is not installed; the text says how to install it.
+    """
+    try:
+        import msgpack as package
+    except ImportError as error:
+        raise ImportError(MISSING.format(reason=error)) from None
+    return package
 
 
 def pack_scalars(fields: dict) -> bytes:
@@ -28,81 +43,36 @@ def pack_scalars(fields: dict) -> bytes:
         >>> unpack_scalars(pack_scalars({"label": -3, "name": "a", "score": 0.5}))
         {'label': -3, 'name': 'a', 'score': 0.5}
     """
-    count = len(fields)
-    start = bytes([0x80 | count]) if count < 16 else b"\xde" + struct.pack(">H", count)
-    parts = [start]
+    pack = msgpack().packb
+    parts = [msgpack().Packer().pack_map_header(len(fields))]
     for name in sorted(fields):
-        parts += [_pack(name), _pack(fields[name])]
+        parts += [pack(name), pack(fields[name], use_single_float=_is_single(fields[name]))]
     return b"".join(parts)
 
 
-def _pack(value) -> bytes:
-    if isinstance(value, str):
-        return _pack_text(value.encode())
-    if isinstance(value, float):
-        # As few bytes as keep the number.
-        with np.errstate(over="ignore"):
-            short = np.float32(value)
-        if float(short) == value:
-            return b"\xca" + struct.pack(">f", value)
-        return b"\xcb" + struct.pack(">d", value)
-    if -32 <= value < 128:
-        return struct.pack(">b", value)
-    kinds = (0xCC, 0xCD, 0xCE, 0xCF) if value >= 0 else (0xD0, 0xD1, 0xD2, 0xD3)
-    for kind in kinds:
-        try:
-            return bytes([kind]) + struct.pack(_FIXED[kind], value)
-        except struct.error:
-            continue
-    raise OverflowError(f"{value} does not fit into 64 bits")
-
-
-def _pack_text(text: bytes) -> bytes:
-    if len(text) < 32:
-        return bytes([0xA0 | len(text)]) + text
-    for kind, layout in _TEXTS.items():
-        if len(text) < 1 << (8 * struct.calcsize(layout)):
-            return bytes([kind]) + struct.pack(layout, len(text)) + text
-    raise OverflowError("a text of more than 4 GiB")
+def _is_single(value) -> bool:
+    """Whether four bytes keep the number; MindSpore writes as few as do."""
+    if not isinstance(value, float):
+        return False
+    with np.errstate(over="ignore"):
+        return float(np.float32(value)) == value
 
 
 def unpack_scalars(content: bytes) -> dict:
-    """The map that `pack_scalars` wrote."""
-    value, _ = _unpack(content, 0)
-    return value
+    """The map that `pack_scalars` wrote.
 
-
-def _unpack(content: bytes, at: int):
-    byte = content[at]
-    at += 1
-    if byte < 0x80:
-        return byte, at
-    if byte >= 0xE0:
-        return byte - 256, at
-    if byte < 0x90:
-        return _unpack_map(content, at, byte & 0x0F)
-    if 0xA0 <= byte < 0xC0:
-        return content[at : at + (byte & 0x1F)].decode(), at + (byte & 0x1F)
-    if byte in _CONSTANTS:
-        return _CONSTANTS[byte], at
-    for table in (_FIXED, _TEXTS, _MAPS):
-        if byte in table:
-            (number,) = struct.unpack_from(table[byte], content, at)
-            at += struct.calcsize(table[byte])
-            if table is _FIXED:
-                return number, at
-            if table is _MAPS:
-                return _unpack_map(content, at, number)
-            return content[at : at + number].decode(), at + number
-    raise ValueError(UNKNOWN.format(byte=byte))
-
-
-def _unpack_map(content: bytes, at: int, count: int):
-    made = {}
-    for _ in range(count):
-        name, at = _unpack(content, at)
-        made[name], at = _unpack(content, at)
-    return made, at
+    Raises:
+        ValueError: other bytes.
+    """
+    try:
+        made = msgpack().unpackb(content)
+    except ValueError as error:
+        raise ValueError(
+            NO_ROW.format(reason=str(error).rstrip(".") or type(error).__name__)
+        ) from None
+    if not isinstance(made, dict):
+        raise ValueError(NO_ROW.format(reason=f"a {type(made).__name__} instead of a map"))
+    return made
 
 
 def pack_integers(array: np.ndarray) -> bytes:

@@ -67,3 +67,12 @@ def test_operations_leave_what_they_are_given():
         cases.run(line, vision, given)
         name = cases.split(line)[1].removesuffix("!")
         np.testing.assert_array_equal(given[name], GIVEN[name], err_msg=line)
+
+
+def test_nearest_pixels_are_those_of_opencv():
+    """The oracle is OpenCV 4.14: the scale is rounded twice, which decides at whole places."""
+    row = np.arange(33, dtype=np.uint8).reshape(1, 33, 1)
+    made = vision.Resize((1, 75), vision.Inter.NEAREST)(row).ravel()
+    once = np.floor(np.arange(75) * (33 / 75))
+    assert np.flatnonzero(made != once).tolist() == [25, 50]
+    np.testing.assert_array_equal(made[[24, 25, 26, 49, 50, 51]], [10, 10, 11, 21, 21, 22])

@@ -11,104 +11,12 @@ import numpy as np
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.chains import Compose, RandomApply, RandomChoice, RandomOrder
 from mycel.dataset.transforms.operations import Implementation, PyTensorOperation
-from mycel.dataset.vision import codecs, erasing, layout
-from mycel.dataset.vision.adjusting import (
-    AutoContrast,
-    Equalize,
-    Invert,
-)
-from mycel.dataset.vision.automatic import (
-    UniformAugment,
-)
-from mycel.dataset.vision.cropping import (
-    CenterCrop,
-    FiveCrop,
-    Pad,
-    RandomCrop,
-    TenCrop,
-)
-from mycel.dataset.vision.erasing import (
-    RandomErasing,
-)
-from mycel.dataset.vision.geometry import (
-    RandomAffine,
-    RandomHorizontalFlip,
-    RandomPerspective,
-    RandomRotation,
-    RandomVerticalFlip,
-)
-from mycel.dataset.vision.layout import (
-    HWC2CHW,
-    HsvToRgb,
-    LinearTransformation,
-    RgbToHsv,
-    ToPIL,
-    ToTensor,
-    ToType,
-)
-from mycel.dataset.vision.mixing import (
-    MixUp,
-)
-from mycel.dataset.vision.names import (
-    Border,
-    Inter,
-)
-from mycel.dataset.vision.random_tones import (
-    Grayscale,
-    RandomColor,
-    RandomColorAdjust,
-    RandomGrayscale,
-    RandomSharpness,
-)
-from mycel.dataset.vision.resizing import (
-    RandomResizedCrop,
-    Resize,
-)
+from mycel.dataset.vision import codecs, erasing, layout, operations
+from mycel.dataset.vision.operations import *  # type: ignore  # noqa: F403
 from mycel.kernel.base.errors import wrong
 
-__all__ = [
-    "HWC2CHW",
-    "AutoContrast",
-    "Border",
-    "CenterCrop",
-    "Compose",
-    "CutOut",
-    "Decode",
-    "Equalize",
-    "FiveCrop",
-    "Grayscale",
-    "HsvToRgb",
-    "Inter",
-    "Invert",
-    "LinearTransformation",
-    "MixUp",
-    "Normalize",
-    "NormalizePad",
-    "Pad",
-    "PyTensorOperation",
-    "RandomAffine",
-    "RandomApply",
-    "RandomChoice",
-    "RandomColor",
-    "RandomColorAdjust",
-    "RandomCrop",
-    "RandomErasing",
-    "RandomGrayscale",
-    "RandomHorizontalFlip",
-    "RandomOrder",
-    "RandomPerspective",
-    "RandomResizedCrop",
-    "RandomRotation",
-    "RandomSharpness",
-    "RandomVerticalFlip",
-    "Resize",
-    "RgbToHsv",
-    "TenCrop",
-    "ToPIL",
-    "ToTensor",
-    "ToType",
-    "UniformAugment",
-]
+__all__ = ["Compose", "PyTensorOperation", "RandomApply", "RandomChoice", "RandomOrder"]
+__all__ += operations.__all__
 
 
 class Decode(codecs.Decode):

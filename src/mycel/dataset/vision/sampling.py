@@ -56,12 +56,18 @@ def _as_pillow(array: np.ndarray, size) -> np.ndarray:
 
 
 def _nearest(length: int, wanted: int) -> np.ndarray:
-    return np.minimum(np.floor(np.arange(wanted) * (length / wanted)).astype(int), length - 1)
+    places = np.floor(np.arange(wanted) * _scale(length, wanted))
+    return np.minimum(places.astype(int), length - 1)
+
+
+def _scale(length: int, wanted: int) -> float:
+    """Old pixels per new one; rounded twice, as in OpenCV, which decides between neighbours."""
+    return 1 / (wanted / length)
 
 
 def _taps(length: int, wanted: int, interpolation: Inter) -> tuple[np.ndarray, np.ndarray]:
     """For each new pixel the old ones it is made of, and their weights."""
-    scale = length / wanted
+    scale = _scale(length, wanted)
     index = np.arange(wanted)
     if interpolation is Inter.AREA:
         base = np.floor(index * scale)
