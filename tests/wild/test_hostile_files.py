@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import struct
 import subprocess
 import sys
@@ -16,7 +17,8 @@ import numpy as np
 import pytest
 
 import mycel as ms
-from mycel import nn
+import mycel.dataset as ds
+from mycel import mindrecord, nn
 
 MALFORMED = (
     "[]",
@@ -96,3 +98,60 @@ def test_a_full_disk_is_an_os_error_and_the_old_file_stays(ending, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["27", "[3.]"]
     assert os.listdir(tmp_path) == [f"x.{ending}"]
+
+
+def _write_record(path: str) -> None:
+    writer = mindrecord.FileWriter(path)
+    writer.add_schema(
+        {
+            "label": {"type": "int32"}, "score": {"type": "float64"}, "text": {"type": "string"},
+            "data": {"type": "bytes"}, "ids": {"type": "int64", "shape": [-1]},
+            "grid": {"type": "float32", "shape": [2, -1]},
+        }
+    )  # fmt: skip
+    random = np.random.default_rng(3)
+    rows = [
+        {
+            "label": number, "score": number / 3, "text": "word" * number, "data": bytes(number),
+            "ids": random.integers(-(10**9), 10**9, number), "grid": np.ones((2, 2), np.float32),
+        }
+        for number in range(4)
+    ]  # fmt: skip
+    writer.write_raw_data(rows)
+    writer.commit()
+
+
+@pytest.mark.parametrize("which", ["", ".db"])
+def test_a_mindrecord_with_changed_bytes_is_a_clear_error_or_read(which, tmp_path):
+    """Bytes changed at random where there are any, 300 times; nothing but our own error comes."""
+    path = str(tmp_path / "x.mindrecord")
+    _write_record(path)
+    whole = pathlib.Path(path + which).read_bytes()
+    places = np.flatnonzero(np.frombuffer(whole, np.uint8))
+    random, told = np.random.default_rng(2), 0
+    for _ in range(300):
+        data = bytearray(whole)
+        for place in random.choice(places, random.integers(1, 4)):
+            data[place] ^= int(random.integers(1, 256))
+        pathlib.Path(path + which).write_bytes(data)
+        try:
+            rows = list(ds.MindDataset(path).create_dict_iterator(num_epochs=1, output_numpy=True))
+        except RuntimeError as error:
+            assert "x.mindrecord" in str(error)
+            told += 1
+        else:
+            # Values have no checksum in this format.
+            assert all(len(row) == 6 for row in rows)
+    assert told > 50
+
+
+@pytest.mark.parametrize("size", [0, 4, 100, 16384, -1])
+def test_a_mindrecord_that_is_cut_off(size, tmp_path):
+    """Oracle: the text, which names the file and, where the header is whole, the row."""
+    path = str(tmp_path / "x.mindrecord")
+    _write_record(path)
+    whole = pathlib.Path(path).read_bytes()
+    used = len(whole.rstrip(b"\0"))
+    pathlib.Path(path).write_bytes(whole[: used - 1 if size < 0 else size])
+    with pytest.raises(RuntimeError, match=r"x\.mindrecord"):
+        list(mindrecord.FileReader(path).get_next())

@@ -17,6 +17,8 @@ _TEXTS = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I"}
 _MAPS = {0xDE: ">H", 0xDF: ">I"}
 _CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
 _WIDTHS = np.array([1, 2, 4, 8])
+SHORT = "it ends before what its lengths announce"
+LONG = "there are more bytes than its lengths announce"
 UNKNOWN = "This is no MindRecord row: byte {byte:#x} of MessagePack is not used in it."
 
 
@@ -68,7 +70,9 @@ def _pack_text(text: bytes) -> bytes:
 
 def unpack_scalars(content: bytes) -> dict:
     """The map that `pack_scalars` wrote."""
-    value, _ = _unpack(content, 0)
+    value, end = _unpack(content, 0)
+    if end != len(content):
+        raise ValueError(LONG)
     return value
 
 
@@ -82,7 +86,7 @@ def _unpack(content: bytes, at: int):
     if byte < 0x90:
         return _unpack_map(content, at, byte & 0x0F)
     if 0xA0 <= byte < 0xC0:
-        return content[at : at + (byte & 0x1F)].decode(), at + (byte & 0x1F)
+        return _text(content, at, byte & 0x1F)
     if byte in _CONSTANTS:
         return _CONSTANTS[byte], at
     for table in (_FIXED, _TEXTS, _MAPS):
@@ -93,8 +97,14 @@ def _unpack(content: bytes, at: int):
                 return number, at
             if table is _MAPS:
                 return _unpack_map(content, at, number)
-            return content[at : at + number].decode(), at + number
+            return _text(content, at, number)
     raise ValueError(UNKNOWN.format(byte=byte))
+
+
+def _text(content: bytes, at: int, length: int):
+    if at + length > len(content):
+        raise ValueError(SHORT)
+    return content[at : at + length].decode(), at + length
 
 
 def _unpack_map(content: bytes, at: int, count: int):
@@ -166,6 +176,10 @@ def unpack_arrays(content: bytes, count: int) -> list[bytes]:
     parts, at = [], 0
     for _ in range(count):
         (length,) = struct.unpack_from(">Q", content, at)
+        if at + 8 + length > len(content):
+            raise ValueError(SHORT)
         parts.append(content[at + 8 : at + 8 + length])
         at += 8 + length
+    if at != len(content):
+        raise ValueError(LONG)
     return parts
