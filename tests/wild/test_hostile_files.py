@@ -155,3 +155,16 @@ def test_a_mindrecord_that_is_cut_off(size, tmp_path):
     pathlib.Path(path).write_bytes(whole[: used - 1 if size < 0 else size])
     with pytest.raises(RuntimeError, match=r"x\.mindrecord"):
         list(mindrecord.FileReader(path).get_next())
+
+
+def test_a_csv_file_with_a_header_where_names_are_given(tmp_path):
+    """Oracle: the text, which names file, line, column and remedy."""
+    path = tmp_path / "x.csv"
+    for lines, text in (
+        ("a,b\n1,2\n", r"line 1 of .*x\.csv.*leave column_names out"),
+        ("1,2\n3,?\n", r"line 2 of .*x\.csv has '\?' in column 'v', which is no int32\.$"),
+    ):
+        path.write_text(lines)
+        data = ds.CSVDataset(str(path), column_names=["u", "v"], column_defaults=[0, 0])
+        with pytest.raises(RuntimeError, match=text):
+            list(data.create_tuple_iterator(num_epochs=1))
