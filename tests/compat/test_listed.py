@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the package root that tables answer. Oracle: the types that NumPy has under the names."""
+"""Names of the root that tables answer. Oracle: the types that NumPy has under the same names."""
 
 from __future__ import annotations
 

@@ -33,7 +33,10 @@ def array_from(path, name: str, data, dtype: np.dtype, shape: tuple[int, ...]) -
     if len(data) != wanted:
         reason = f"{name!r} has {len(data)} bytes, but {dtype} of shape {shape} has {wanted}"
         raise damaged(path, reason)
-    return np.frombuffer(data, dtype).reshape(shape)
+    try:
+        return np.frombuffer(data, dtype).reshape(shape)
+    except (ValueError, OverflowError):  # too many dimensions, or lengths that no array has
+        raise damaged(path, f"{name!r} has the shape {shape}") from None
 
 
 def bytes_of(array: np.ndarray) -> memoryview:

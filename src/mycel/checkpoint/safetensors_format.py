@@ -7,11 +7,14 @@ A checksum is always written, where MindSpore puts its own, and checked wherever
 from __future__ import annotations
 
 import json
+import operator
 import os
+import re
 import zlib
 
 import ml_dtypes
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from mycel.checkpoint.contents import Contents, array_from, bytes_of, damaged
@@ -27,11 +30,14 @@ TYPE_OF_NAME = {
     "F8_E4M3": np.dtype(ml_dtypes.float8_e4m3fn), "F8_E5M2": np.dtype(ml_dtypes.float8_e5m2),
 }  # fmt: skip
 METADATA = "__metadata__"
-# Keys of the metadata: the checksum as MindSpore has it, and before the names of texts.
+# Keys of the metadata: the checksum as MindSpore has it, one of ours over what that leaves out, and
+# what stands before the names of texts.
 CHECKSUM = "crc_num"
+HEADER = "header_crc"
 TEXT = "text:"
 
 _LENGTH_BYTES = 8
+_SYSTEM = re.compile(r"\(os error (\d+)\)")
 
 
 def write(path: str | os.PathLike, contents: Contents, metadata: dict[str, str]) -> None:
@@ -39,6 +45,7 @@ def write(path: str | os.PathLike, contents: Contents, metadata: dict[str, str])
 
     Raises:
         TypeError: an element type that safetensors files do not have.
+        OSError: the disk is full, or the file may not be written.
     """
     arrays = {name: value for name, value in contents.items() if not isinstance(value, str)}
     for name, array in arrays.items():
@@ -49,7 +56,16 @@ def write(path: str | os.PathLike, contents: Contents, metadata: dict[str, str])
             )
     told = {"format": "ms", **metadata, CHECKSUM: str(_checksum(arrays))}
     told |= {TEXT + name: value for name, value in contents.items() if isinstance(value, str)}
-    save_file({name: np.asarray(a, order="C") for name, a in arrays.items()}, path, told)
+    told[HEADER] = str(_checksum_of_header(arrays, told))
+    try:
+        save_file({name: np.asarray(a, order="C") for name, a in arrays.items()}, path, told)
+    except SafetensorError as error:
+        # What the system says is in the text only.
+        number = _SYSTEM.search(str(error))
+        if number is None:
+            raise
+        code = int(number[1])
+        raise OSError(code, os.strerror(code), os.fspath(path)) from None
 
 
 def is_whole(data: memoryview) -> bool:
@@ -70,14 +86,16 @@ def decode(data: memoryview, path=None) -> tuple[Contents, dict[str, str]]:
     if start > len(data):
         raise damaged(path, "it ends too early")
     header = _header(data[_LENGTH_BYTES:start], path)
-    metadata = header.pop(METADATA, {})
+    metadata = _metadata(header.pop(METADATA, {}), path)
     body = data[start:]
     contents: Contents = {name: _array(name, of, body, path) for name, of in header.items()}
     if max((of["data_offsets"][1] for of in header.values()), default=0) != len(body):
         raise damaged(path, "it has more bytes than its tensors")
-    wanted = metadata.pop(CHECKSUM, None)
-    if wanted is not None and int(wanted) != _checksum(contents):
+    wanted = metadata.pop(HEADER, None), metadata.get(CHECKSUM)
+    found = str(_checksum_of_header(contents, metadata)), str(_checksum(contents))
+    if any(a not in (None, b) for a, b in zip(wanted, found, strict=True)):
         raise damaged(path, "its checksum is another")
+    metadata.pop(CHECKSUM, None)
     for key in [key for key in metadata if key.startswith(TEXT)]:
         contents[key.removeprefix(TEXT)] = metadata.pop(key)
     return contents, metadata
@@ -86,18 +104,28 @@ def decode(data: memoryview, path=None) -> tuple[Contents, dict[str, str]]:
 def _header(data: memoryview, path) -> dict:
     try:
         header = json.loads(bytes(data))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise damaged(path, "its header is no JSON") from None
-    return header if isinstance(header, dict) else {}
+    if not isinstance(header, dict):
+        raise damaged(path, "its header names no tensors")
+    return header
+
+
+def _metadata(told, path) -> dict[str, str]:
+    texts = isinstance(told, dict) and all(isinstance(value, str) for value in told.values())
+    if not texts:
+        raise damaged(path, "its metadata are no texts with names")
+    return told
 
 
 def _array(name: str, described, body: memoryview, path) -> np.ndarray:
     try:
-        kind, shape = described["dtype"], tuple(map(int, described["shape"]))
-        first, last = map(int, described["data_offsets"])
+        kind, shape = described["dtype"], tuple(map(operator.index, described["shape"]))
+        first, last = map(operator.index, described["data_offsets"])
+        known = kind in TYPE_OF_NAME
     except (TypeError, KeyError, ValueError):
         raise damaged(path, f"its header says no dtype, shape and place of {name!r}") from None
-    if kind not in TYPE_OF_NAME:
+    if not known:
         raise ValueError(f"{name!r} in {path} has the type {kind}, which nothing here has.")
     if not 0 <= first <= last <= len(body):
         raise damaged(path, "it ends too early")
@@ -111,3 +139,9 @@ def _checksum(arrays: Contents) -> int:
         found = zlib.crc32(name.encode(), found)
         found = zlib.crc32(bytes_of(arrays[name]), found)
     return found
+
+
+def _checksum_of_header(arrays: Contents, metadata: dict[str, str]) -> int:
+    """CRC-32 over the types and shapes of all arrays, and over the metadata."""
+    told = [[name, str(a.dtype), a.shape] for name, a in sorted(arrays.items())]
+    return zlib.crc32(json.dumps([told, sorted(metadata.items())]).encode())

@@ -39,7 +39,7 @@ def save_checkpoint(
     enc_key: bytes | None = None,
     enc_mode: str = "AES-GCM",
     choice_func: Callable[[str], bool] | None = None,
-    crc_check: bool = False,
+    crc_check: bool | None = None,
     format: str = "ckpt",
     **kwargs: Any,
 ) -> None:
@@ -55,7 +55,8 @@ def save_checkpoint(
         append_dict: more to save: numbers, texts, Tensors, Generators.
         enc_key, enc_mode: encrypt with this key, in 'AES-GCM', 'AES-CBC' or 'SM4-CBC'.
         choice_func: says for each name of `save_obj` whether it is saved.
-        crc_check: add a checksum; safetensors files always have one.
+        crc_check: whether a .ckpt file ends with a checksum, which MindSpore reads too; None, the
+            default, adds one unless the file is encrypted. Safetensors files always have one.
         format: 'ckpt', byte for byte as MindSpore writes it, or 'safetensors'.
 
     Raises:
@@ -63,6 +64,7 @@ def save_checkpoint(
         ValueError: an unknown format or mode, or a key of another length.
         FileNotFoundError: the folder is not there.
         IsADirectoryError: the name is that of a folder.
+        OSError: the disk is full, or may not be written to; the old file is still there.
 
     Source: MindSpore's `mindspore.save_checkpoint`.
 
@@ -78,6 +80,8 @@ def save_checkpoint(
     _check_flags(integrated_save, async_save, crc_check, kwargs)
     path, format = _file_name(ckpt_file_name, format)
     _check_key(enc_key, enc_mode, crc_check, format)
+    if crc_check is None:
+        crc_check = enc_key is None
     contents = {
         name: _value(name, data)
         for name, data in _named(save_obj)
@@ -150,7 +154,7 @@ writer = Writer()
 
 def _check_flags(integrated_save, async_save, crc_check, others) -> None:
     for name, value in (("integrated_save", integrated_save), ("crc_check", crc_check)):
-        if not isinstance(value, bool):
+        if not isinstance(value, bool) and not (name == "crc_check" and value is None):
             raise wrong(TypeError, f"save_checkpoint: {name}", "True or False", repr(value))
     if not isinstance(async_save, (bool, str)):
         expected = "True, False, 'thread' or 'process'"

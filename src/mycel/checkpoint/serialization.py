@@ -61,7 +61,7 @@ def exec_save(
     enc_key: bytes | None = None,
     enc_mode: str = "AES-GCM",
     map_param_inc: bool = False,
-    crc_check: bool = False,
+    crc_check: bool | None = None,
     format: str = "ckpt",
     remove_redundancy: Any = None,
 ) -> None:
@@ -86,7 +86,8 @@ def exec_save(
     files.check_format(format)
     encryption.check_key(enc_key, enc_mode, "enc_key")
     contents = {name: _array(name, *described[:3]) for name, described in data_list.items()}
-    files.write(ckpt_file_name, contents, format, crc_check, enc_key, enc_mode)
+    checksum = enc_key is None if crc_check is None else crc_check
+    files.write(ckpt_file_name, contents, format, checksum, enc_key, enc_mode)
 
 
 def _array(name: str, lengths, kind: str, values) -> np.ndarray | str:

@@ -23,11 +23,32 @@ from mycel.mindrecord.packing import is_compressed, unpack_arrays, unpack_intege
 
 NO_FILE = "There is no MindRecord file {path} (at {place}), or its index {path}.db is missing."
 NO_RECORD = "{path} is no MindRecord file (at {place}): {reason}."
+NO_ROW = (
+    "Row {number} of {path} cannot be read (at {place}): {reason}. The file or its index "
+    "{path}.db is damaged; copy or write both again."
+)
 NO_FIELD = "{path} has no field {name!r} (at {place}). Its fields are {known}."
+# What Python raises when bytes mean nothing.
+_UNREADABLE = (
+    ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, MemoryError,
+    struct.error, sqlite3.Error, OSError,
+)  # fmt: skip
 _QUERY = (
     "SELECT PAGE_ID_RAW, PAGE_OFFSET_RAW, PAGE_OFFSET_RAW_END, "
     "PAGE_ID_BLOB, PAGE_OFFSET_BLOB, PAGE_OFFSET_BLOB_END FROM INDEXES ORDER BY ROW_ID"
 )
+
+
+def _kind(field: dict) -> str:
+    """The element type of a field.
+
+    Raises:
+        ValueError or TypeError: it has none.
+    """
+    kind = field["type"]
+    if kind not in ("bytes", "string"):
+        np.dtype(kind)
+    return kind
 
 
 class OneFile:
@@ -46,13 +67,17 @@ class OneFile:
             with open(path, "rb") as file:
                 (length,) = struct.unpack("<Q", file.read(8))
                 self.header = json.loads(file.read(min(length, 1 << 28)))
-            start, page = self.header["header_size"], self.header["page_size"]
+            start, page = int(self.header["header_size"]), int(self.header["page_size"])
             self.schema: dict = self.header["schema"][0]["schema"]
             self.arrays: list[str] = self.header["schema"][0]["blob_fields"]
+            self.others = [str(name) for name in self.header["shard_addresses"]]
+            self._kinds = {name: _kind(field) for name, field in self.schema.items()}
+            for name in self.arrays:
+                self._kinds[name]
             with sqlite3.connect(f"file:{path}.db?mode=ro&immutable=1", uri=True) as database:
                 found = np.array(database.execute(_QUERY).fetchall(), np.int64).reshape(-1, 6)
             database.close()
-        except (ValueError, KeyError, struct.error, sqlite3.Error) as error:
+        except _UNREADABLE as error:
             reason = f"{type(error).__name__}: {error}"
             raise MRMOpenError(
                 NO_RECORD.format(path=path, place=user_place(), reason=reason)
@@ -80,21 +105,44 @@ class OneFile:
         if self._descriptor is None:
             self._descriptor = os.open(self.path, os.O_RDONLY)
         # Not a read behind a seek: several threads may read.
-        return os.pread(self._descriptor, end - start, start)
+        found = os.pread(self._descriptor, end - start, start)
+        if len(found) != end - start:
+            raise ValueError("the file ends too early")
+        return found
 
     def row(self, number: int, names) -> dict:
-        """Some fields of a row: Python values, bytes and arrays."""
+        """Some fields of a row: Python values, bytes and arrays.
+
+        Raises:
+            MRMOpenError: what lies there is no such row.
+        """
         places = self._places[number].tolist()
+        try:
+            return self._row(places, names)
+        except _UNREADABLE as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise MRMOpenError(
+                NO_ROW.format(path=self.path, number=number, place=user_place(), reason=reason)
+            ) from None
+
+    def _row(self, places: list[int], names) -> dict:
         made = {}
         if any(name not in self.arrays for name in names):
             scalars = unpack_scalars(self._bytes(*places[:2]))
-            made = {name: scalars[name] for name in names if name in scalars}
+            made = {n: self._scalar(n, scalars) for n in names if n not in self.arrays}
         if any(name in self.arrays for name in names):
             parts = unpack_arrays(self._bytes(*places[2:]), len(self.arrays))
             for name, part in zip(self.arrays, parts, strict=True):
                 if name in names:
                     made[name] = self._array(name, part)
         return made
+
+    def _scalar(self, name: str, scalars: dict):
+        value, kind = scalars[name], self._kinds[name]
+        wanted = str if kind in ("string", "bytes") else (int, float)
+        if not isinstance(value, wanted):
+            raise TypeError(f"field {name!r} of type {kind} has the value {value!r}")
+        return value
 
     def _array(self, name: str, content: bytes):
         field = self.schema[name]
@@ -140,7 +188,7 @@ class Record:
         if isinstance(files, (str, pathlib.Path)):
             first = OneFile(str(files))
             folder = pathlib.Path(files).parent
-            paths = [str(folder / name) for name in first.header["shard_addresses"]]
+            paths = [str(folder / name) for name in first.others]
             if str(files) not in paths:
                 # Renamed since it was written.
                 paths = [str(files)]

@@ -27,7 +27,10 @@ WINDOW = 10000  # rows that a shuffle over files holds
 CSV_WIDTH = (
     "{dataset}: line {line} of {path} has {actual} field(s), but there are {expected} columns."
 )
-CSV_VALUE = "{dataset}: {value!r} in column {name!r} of {path} is no {kind}."
+CSV_VALUE = "{dataset}: line {line} of {path} has {value!r} in column {name!r}, which is no {kind}."
+CSV_HEADER = (
+    " If it holds the names of the columns, leave column_names out, and they are taken from it."
+)
 
 
 def files_of(dataset_files, what: str) -> list[str]:
@@ -228,11 +231,11 @@ class CSVDataset(FilesDataset, UnionBaseDataset):
                         )
                     )
                 yield {
-                    name: self._value(number, name, field, path)
+                    name: self._value(number, name, field, path, lines.line_num)
                     for number, (name, field) in enumerate(zip(names, fields, strict=True))
                 }
 
-    def _value(self, number: int, name: str, field: str, path: str) -> np.ndarray:
+    def _value(self, number: int, name: str, field: str, path: str, line: int) -> np.ndarray:
         default = "" if self.column_defaults is None else self.column_defaults[number]
         kind = {int: np.int32, float: np.float32}.get(type(default))
         if kind is None:
@@ -240,11 +243,10 @@ class CSVDataset(FilesDataset, UnionBaseDataset):
         try:
             return np.array(type(default)(field) if field else default, kind)
         except ValueError:
-            raise RuntimeError(
-                CSV_VALUE.format(
-                    dataset=self.name, value=field, name=name, path=path, kind=kind.__name__
-                )
-            ) from None
+            text = CSV_VALUE.format(
+                dataset=self.name, value=field, name=name, path=path, line=line, kind=kind.__name__
+            )
+            raise RuntimeError(text + CSV_HEADER if line == 1 else text) from None
 
 
 class TFRecordDataset(FilesDataset, UnionBaseDataset):

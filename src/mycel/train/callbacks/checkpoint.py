@@ -40,7 +40,7 @@ class CheckpointConfig:
             texts and Tensors.
         enc_key, enc_mode: encrypt the files.
         exception_save: save once more if the training ends with an exception.
-        crc_check: add a checksum.
+        crc_check: whether there is a checksum; None as in `save_checkpoint`.
         remove_redundancy: accepted on one device.
         format: 'ckpt' or 'safetensors'.
         kwargs: accepted; they concern parameter servers and several devices.
@@ -69,7 +69,7 @@ class CheckpointConfig:
         enc_key=None,
         enc_mode="AES-GCM",
         exception_save=False,
-        crc_check=False,
+        crc_check=None,
         remove_redundancy=False,
         format="ckpt",
         **kwargs,
@@ -103,7 +103,9 @@ class CheckpointConfig:
         self.append_dict = _appended(append_info)
         self.enc_key, self.enc_mode = enc_key, enc_mode
         self.exception_save = boolean(exception_save, "CheckpointConfig: exception_save")
-        self.crc_check = boolean(crc_check, "CheckpointConfig: crc_check")
+        if crc_check is not None:
+            boolean(crc_check, "CheckpointConfig: crc_check")
+        self.crc_check = crc_check
         self.remove_redundancy = boolean(remove_redundancy, "CheckpointConfig: remove_redundancy")
         self.format = one_of(format, "CheckpointConfig: format", FORMATS)
         self.map_param_inc = kwargs.get("incremental", False)
