@@ -8,6 +8,7 @@ each number (1, 2, 4 or 8 bytes), then the numbers.
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +73,7 @@ def unpack_scalars(content: bytes) -> dict:
     return value
 
 
-def _unpack(content: bytes, at: int):
+def _unpack(content: bytes, at: int) -> tuple[Any, int]:
     byte = content[at]
     at += 1
     if byte < 0x80:

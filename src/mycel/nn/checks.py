@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel.kernel.base.errors import wrong
 
 
@@ -69,7 +71,7 @@ def pair(value, what: str) -> tuple[int, int]:
     return positive_integer(value[0], what), positive_integer(value[1], what)
 
 
-def one_of(value, what: str, known: tuple[str, ...]) -> str:
+def one_of(value: Any, what: str, known: tuple[str | None, ...]) -> Any:
     """The value, if it is one of the words.
 
     Raises:

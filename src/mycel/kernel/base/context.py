@@ -7,6 +7,7 @@ import difflib
 import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from mycel.kernel.base import backend, errors, log
 from mycel.kernel.base.places import user_place
@@ -106,7 +107,7 @@ def set_context(**settings) -> None:
         log.without_effect("set_context", ignored)
 
 
-def get_context(attr_key: str):
+def get_context(attr_key: str) -> Any:
     """The value of one setting; MindSpore's `mindspore.get_context`.
 
     Raises:
