@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import math
 import os
+from typing import Any
 
 import numpy as np
 
-Contents = dict[str, "np.ndarray | str"]
+# Arrays of NumPy and texts.
+Contents = dict[str, Any]
 
 DAMAGED = (
     "The file {path} is damaged: {reason}. Nothing was loaded from it. If it was copied or "
@@ -41,4 +43,4 @@ def array_from(path, name: str, data, dtype: np.dtype, shape: tuple[int, ...]) -
 
 def bytes_of(array: np.ndarray) -> memoryview:
     """The bytes of an array, without a copy if they lie side by side."""
-    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

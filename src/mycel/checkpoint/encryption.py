@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from mycel.checkpoint.contents import damaged
 from mycel.kernel.base.errors import wrong
@@ -82,7 +83,7 @@ def decrypt(data, key: bytes, mode: str, path=None) -> bytes:
 
 def _block(data: bytes, key: bytes, mode: str) -> bytes:
     vector = os.urandom(_VECTOR_BYTES)
-    cipher = _cipher(key, mode, vector).encryptor()
+    cipher: Any = _cipher(key, mode, vector).encryptor()
     hidden = cipher.update(data if mode == "AES-GCM" else _padded(data)) + cipher.finalize()
     tag = cipher.tag if mode == "AES-GCM" else b""
     inner = _four(len(vector)) + vector + _four(len(hidden)) + hidden

@@ -245,7 +245,7 @@ def _alike(missing: list[str], parameter_dict: dict) -> dict[str, str]:
     return found
 
 
-def _choice(filter_prefix, specify_prefix, choice_func) -> Callable[[str], bool]:
+def _choice(filter_prefix, specify_prefix, choice_func) -> Callable[[str], object]:
     left_out, taken = _prefixes(filter_prefix), _prefixes(specify_prefix)
     if left_out is None and taken is None:
         if choice_func is not None and not callable(choice_func):

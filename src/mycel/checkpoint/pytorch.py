@@ -9,6 +9,7 @@ import os
 import pickle
 import zipfile
 from collections.abc import Callable
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -136,7 +137,7 @@ def pytorch_names(net: nn.Cell) -> dict[str, str]:
     return found
 
 
-def _renamer(name_map) -> Callable[[str], str | None]:
+def _renamer(name_map) -> Callable[[str], Any]:
     if name_map is None:
         return lambda name: name
     if isinstance(name_map, nn.Cell):

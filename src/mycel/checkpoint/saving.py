@@ -240,7 +240,7 @@ def _checked_name(name) -> str:
     return name
 
 
-def _appended(append_dict) -> Iterator[tuple[str, object]]:
+def _appended(append_dict) -> Iterator[tuple[str, np.ndarray | str]]:
     if append_dict is not None and not isinstance(append_dict, dict):
         actual = type(append_dict).__name__
         raise wrong(TypeError, "save_checkpoint: append_dict", "a dictionary", actual)

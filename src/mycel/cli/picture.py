@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,8 @@ def draw(path: Path, results, digits) -> None:
     figure.suptitle(
         f"LeNet-5 reads handwritten digits: test accuracy {accuracies}", fontsize=16, weight="bold"
     )
-    left, right = figure.subfigures(1, 2, width_ratios=(1, 1.5))
+    parts: Any = figure.subfigures(1, 2, width_ratios=(1, 1.5))
+    left, right = parts
     _draw_losses(left.subplots(), results)
     _draw_digits(right, results[-1], digits)
     figure.savefig(path, dpi=110)

@@ -33,9 +33,9 @@ class GlobalComm:
         True
     """
 
-    BACKEND = "hccl"
-    WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
-    INITED = False
+    BACKEND: str = "hccl"
+    WORLD_COMM_GROUP: str = HCCL_WORLD_COMM_GROUP
+    INITED: bool = False
     CHECK_ENVS = True
 
 

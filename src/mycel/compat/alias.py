@@ -65,7 +65,7 @@ class Finder:
         # A path served by nothing is one that programs import, and none of whose names are here.
         if served is None or (served and not _present(served, fullname)):
             raise ModuleNotFoundError(_absent(fullname))
-        return ModuleSpec(fullname, self, is_package=True)
+        return ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> Namespace:
         return Namespace(spec.name, f"{spec.name}, served by {OURS}.")
@@ -129,7 +129,7 @@ def _answer(module: ModuleType, name: str):
 def _value(module: ModuleType, name: str):
     """What a module has under a name, also one that is only written when it is asked for."""
     value = vars(module).get(name, _MISSING)
-    names = namespaces.get(module.__name__.removeprefix(f"{OURS}."), ())
+    names = namespaces.get(module.__name__.removeprefix(f"{OURS}."), {})
     if value is _MISSING and name in names:
         value = vars(module)[name] = names[name]
     return value

@@ -7,6 +7,7 @@ Each is one more name of the function that `mint` has.
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 from mycel.kernel.spell import Primitive, composite, namespaces
 from mycel.kernel.spell.declare import Later
@@ -54,7 +55,7 @@ FUNCTIONS = {
 
 def _primitive(name: str, function_name: str) -> type:
     """The class whose objects are called as the function is."""
-    function = namespaces["mint"][function_name]
+    function: Any = namespaces["mint"][function_name]
 
     def __init__(self):
         Primitive.__init__(self, name)

@@ -110,7 +110,8 @@ class Finder:
         present = present_path(fullname)
         if present is None or importlib.util.find_spec(present) is None:
             return None
-        return ModuleSpec(fullname, self, is_package=fullname.count(".") == 1)
+        is_package = fullname.count(".") == 1
+        return ModuleSpec(fullname, self, is_package=is_package)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> None:
         """As for any module; a package stays empty, so that nothing below it is loaded twice."""

@@ -11,8 +11,7 @@ import contextlib
 import gc
 import os
 import time
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import jax
@@ -301,7 +300,7 @@ _stream = Stream()
 
 
 @contextlib.contextmanager
-def StreamCtx(ctx_stream: Any) -> AbstractContextManager[None]:
+def StreamCtx(ctx_stream: Any) -> Iterator[None]:
     """Do the work of a block in a queue of its own: in the one there is.
 
     Source: MindSpore's `mindspore.runtime.StreamCtx`.
@@ -366,7 +365,7 @@ def set_memory(
 
 def set_cpu_affinity(
     enable_affinity: bool,
-    affinity_cpu_list: list[Any] | None = None,
+    affinity_cpu_list: Any = None,
     module_to_cpu_dict: dict[str, Any] | None = None,
     bind_file: str | None = None,
 ) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,6 +51,10 @@ class Initializer:
     def __init__(self, **kwargs):
         self._kwargs = kwargs
         self.__dict__.update(kwargs)
+
+    if TYPE_CHECKING:
+        # What it was created with.
+        def __getattr__(self, name: str) -> Any: ...
 
     def _initialize(self, arr: np.ndarray) -> None:
         arr[...] = self._values(arr.shape)

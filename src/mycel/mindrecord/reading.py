@@ -13,6 +13,7 @@ import pathlib
 import sqlite3
 import struct
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -126,7 +127,7 @@ class OneFile:
             ) from None
 
     def _row(self, places: list[int], names) -> dict:
-        made = {}
+        made: dict[str, Any] = {}
         if any(name not in self.arrays for name in names):
             scalars = unpack_scalars(self._bytes(*places[:2]))
             made = {n: self._scalar(n, scalars) for n in names if n not in self.arrays}

@@ -8,6 +8,7 @@ import pathlib
 import re
 import sqlite3
 import struct
+from typing import Any
 
 import numpy as np
 
@@ -88,12 +89,12 @@ class FileWriter:
         if shard_num > 1:
             self._paths = [f"{file_name}{number:0{width}d}" for number in range(shard_num)]
         self._overwrite = overwrite
-        self._schema: dict | None = None
+        self._schema: Any = None  # a dictionary, from add_schema on
         self._description = ""
         self._index: list[str] | None = None
         self._header_size, self._page_size = 1 << 24, 1 << 25
         self._files: list[_Pages] = []
-        self._before: list[dict] = []
+        self._before: list[list[dict]] = []
 
     @classmethod
     def open_for_append(cls, file_name) -> FileWriter:

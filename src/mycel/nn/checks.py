@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel.kernel.base.errors import wrong
 
 
@@ -69,7 +71,7 @@ def positive_integers(value, what: str, count: int) -> tuple[int, ...]:
     return tuple([positive_integer(number, what) for number in numbers])
 
 
-def one_of(value, what: str, known: tuple[str, ...]) -> str:
+def one_of(value: Any, what: str, known: tuple[str | None, ...]) -> Any:
     """The value, if it is one of the words.
 
     Raises:

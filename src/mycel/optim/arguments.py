@@ -53,5 +53,5 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
     if not ours:
         # MindSpore's decorator hides the arguments, and programs ask `inspect.signature` for them
         # to decide what they pass.
-        registered.__signature__ = inspect.signature(lambda self, *args, **kwargs: None)
+        registered.__dict__["__signature__"] = inspect.signature(lambda self, *args, **kwargs: None)
     return registered

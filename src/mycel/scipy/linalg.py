@@ -187,9 +187,9 @@ def eigh(
         half = solving.matrix_triangular_solve(factor, a)
         a = solving.matrix_triangular_solve(factor, half.T)
     if eigvals_only:
-        values, columns = decompositions.symmetric_eigen(a, lower, False), None
+        values, columns = decompositions.eigh(a, lower, False), None
     else:
-        values, columns = decompositions.symmetric_eigen(a, lower)
+        values, columns = decompositions.eigh(a, lower)
         if factor is not None:
             columns = solving.matrix_triangular_solve(factor, columns, True, True)
     if eigvals is not None:

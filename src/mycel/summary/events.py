@@ -44,10 +44,10 @@ def messages() -> SimpleNamespace:
     except ModuleNotFoundError as error:
         raise ImportError(MISSING) from error
     return SimpleNamespace(
-        AttrValue=attr_value_pb2.AttrValue,
-        Event=event_pb2.Event,
-        GraphDef=graph_pb2.GraphDef,
-        Value=summary_pb2.Summary.Value,
+        AttrValue=attr_value_pb2.AttrValue,  # type: ignore[attr-defined]
+        Event=event_pb2.Event,  # type: ignore[attr-defined]
+        GraphDef=graph_pb2.GraphDef,  # type: ignore[attr-defined]
+        Value=summary_pb2.Summary.Value,  # type: ignore[attr-defined]
         checksum=masked_crc32c,
     )
 

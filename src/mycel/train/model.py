@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -110,7 +111,8 @@ class Model:
         wanted = {k: v for k, v in kwargs.items() if k in _KEYWORDS[:2]}
         self._train_network = self._built(wanted)
         self._metric_fns: dict[str, Metric] = get_metrics(metrics) or {}
-        self._eval_network, self._eval_indexes = eval_network, eval_indexes
+        self._eval_network: Any = eval_network
+        self._eval_indexes = eval_indexes
         if self._metric_fns:
             self._build_evaluation()
         self._predict_network = network

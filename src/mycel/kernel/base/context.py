@@ -107,7 +107,7 @@ def set_context(**settings: Any) -> None:
         log.without_effect("set_context", ignored)
 
 
-def get_context(attr_key: str):
+def get_context(attr_key: str) -> Any:
     """The value of one setting; MindSpore's `mindspore.get_context`.
 
     Raises:

@@ -7,6 +7,7 @@ import functools
 import threading
 from collections.abc import Callable, Mapping
 from types import ModuleType
+from typing import Any, Protocol, TypeVar
 
 from mycel.kernel.define.definition import Definition, define
 from mycel.kernel.record.tensor import Tensor
@@ -14,6 +15,8 @@ from mycel.kernel.spell.other_keywords import other_keywords
 from mycel.kernel.spell.primitive import Primitive
 from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling, parse, where
 from mycel.kernel.spell.write import write_function, write_primitive, write_renaming
+
+Function = TypeVar("Function", bound=Callable)
 
 
 class Later:
@@ -96,6 +99,20 @@ def answer(module: dict, namespace: str) -> None:
     module["__dir__"] = lambda: sorted({*module, *namespaces[namespace]})
 
 
+class Operation(Protocol):
+    """What `@op` gives: callable with the definition's own parameters."""
+
+    definition: Definition
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Record the operator."""
+        ...
+
+    def reverse(self, derivative: Callable) -> Callable:
+        """Take a hand-written derivative."""
+        ...
+
+
 def op(
     *spellings: str,
     rule=None,
@@ -103,7 +120,7 @@ def op(
     windows: bool = False,
     indices: Callable | None = None,
     rearranges: bool = False,
-) -> Callable:
+) -> Callable[[Callable], Operation]:
     """Declare an operation: a pure function on arrays, and the names it is known by.
 
     Positional parameters are arrays, keyword-only ones static. See `spell.spelling` for how a
@@ -122,28 +139,28 @@ def op(
         [2 4]
     """
 
-    def declare(function: Callable) -> Callable:
+    def declare(function: Callable) -> Operation:
         definition = define(function.__name__, function, rule, fallible)
         definition.windows, definition.rearranges = windows, rearranges
         definition.indices = indices
         own = own_arguments(definition)
-        made = write_function(definition, definition.name, own, composite=False)
+        made: Any = write_function(definition, definition.name, own, composite=False)
 
         def reverse(derivative):
             definition.set_reverse(derivative)
             return derivative
 
-        made.definition, made.reverse = definition, reverse  # type: ignore[attr-defined]
+        made.definition, made.reverse = definition, reverse
         _spell_all(definition, spellings, own, composite=False)
         return made
 
     return declare
 
 
-def composite(*spellings: str) -> Callable:
+def composite(*spellings: str) -> Callable[[Function], Function]:
     """Declare a plain function over operators, and the names it is known by."""
 
-    def declare(function: Callable) -> Callable:
+    def declare(function: Function) -> Function:
         definition = define(function.__name__, function)
         definition.composite = True
         own = own_arguments(definition)

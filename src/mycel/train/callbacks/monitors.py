@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -183,7 +184,7 @@ class History(Callback):
     def __init__(self):
         super().__init__()
         self.history: dict[str, list] = {}
-        self.epoch: dict[str, list] | None = None
+        self.epoch: Any = None
 
     def begin(self, run_context):
         """Begin a new list of epochs."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +65,7 @@ class LearningRateScheduler(Callback):
         if not callable(learning_rate_function):
             what = "LearningRateScheduler: learning_rate_function"
             raise wrong(TypeError, what, "a function", repr(learning_rate_function))
-        self.learning_rate_function = learning_rate_function
+        self.learning_rate_function: Callable[..., Any] = learning_rate_function
 
     def step_end(self, run_context):
         """Set the rate of the next step."""

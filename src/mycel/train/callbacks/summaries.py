@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -92,8 +93,11 @@ class SummaryCollector(Callback):
         boolean(keep_default_action, f"{name}: keep_default_action")
         self._chosen = _choice(collect_specified_data, keep_default_action)
         _check_lineage(custom_lineage_data)
-        self._options = {"max_file_size": max_file_size, "export_options": export_options}
-        self._record: SummaryRecord | None = None
+        self._options: dict[str, Any] = {
+            "max_file_size": max_file_size,
+            "export_options": export_options,
+        }
+        self._record: Any = None  # a SummaryRecord, while the block is open
         self._first_step = True
 
     def __enter__(self):
@@ -192,7 +196,7 @@ def _choice(given, default: bool) -> dict:
             raise wrong(ValueError, f"A key of {what}", f"one of {', '.join(known)}", repr(name))
         if name in _SWITCHES:
             boolean(value, f"{what}: {name}")
-    chosen = dict.fromkeys(_SWITCHES, default)
+    chosen: dict[str, Any] = dict.fromkeys(_SWITCHES, default)
     if default:
         chosen["histogram_regular"] = None
     chosen |= given or {}

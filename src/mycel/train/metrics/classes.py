@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +72,10 @@ class Accuracy(EvaluationBase):
 
 class _PerClass(EvaluationBase):
     """True positives of each class, divided by some other count of it."""
+
+    _counted: Callable
+    _true_positives: Any
+    _counts: Any
 
     def __init__(self, eval_type="classification"):
         super().__init__(eval_type)

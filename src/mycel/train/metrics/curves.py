@@ -36,12 +36,14 @@ class ROC(Metric):
         for name, value in (("class_num", class_num), ("pos_label", pos_label)):
             if value is not None and not is_integer(value):
                 raise wrong(TypeError, f"ROC: {name}", "an integer or None", repr(value))
-        self.class_num, self.pos_label = class_num, pos_label
+        self.class_num: Any = class_num
+        self.pos_label = pos_label
         self.clear()
 
     def clear(self):
         """Forget what was collected."""
-        self.y_pred = self.y = 0
+        self.y_pred: Any = 0
+        self.y: Any = 0
         self._is_update = False
 
     @rearrange_inputs

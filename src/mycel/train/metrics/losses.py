@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -60,6 +61,8 @@ class Loss(Metric):
 
 class _MeanError(Metric):
     """The sum of some error of each element, divided by the number of rows."""
+
+    _errors: Callable
 
     def __init__(self):
         super().__init__()

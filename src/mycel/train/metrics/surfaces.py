@@ -17,6 +17,8 @@ MOST_PAIRS = 1 << 20
 class _Surface(Metric):
     """Keeps the edges of the regions with one label, in prediction and in truth."""
 
+    distance_metric: str
+
     def clear(self):
         """Forget what was collected."""
         self._y_pred_edges = self._y_edges = np.zeros(0, bool)
