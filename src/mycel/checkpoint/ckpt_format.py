@@ -97,7 +97,7 @@ def decode(data: memoryview, path=None) -> Contents:
     """What a .ckpt file holds; arrays share its bytes where they lie side by side.
 
     Raises:
-        ValueError: it is damaged, or of a type that nothing here has.
+        ValueError: the file is damaged, or has an element type that is not supported.
     """
     body = _checked(data, path)
     contents: Contents = {}

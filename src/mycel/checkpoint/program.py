@@ -80,7 +80,7 @@ def read(path: str | os.PathLike) -> Program:
     """Read a program from a file.
 
     Raises:
-        ValueError: there is no such file, or it is none, or damaged.
+        ValueError: the file does not exist, is not an exported program, or is damaged.
         ImportError: the package flatbuffers is not installed.
     """
     if not os.path.isfile(path):

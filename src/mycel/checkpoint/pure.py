@@ -54,7 +54,7 @@ def pure_function(
             that can be passed on: `params | changed`.
 
     Raises:
-        TypeError: not a Cell.
+        TypeError: the argument is not a Cell.
 
     Example:
         >>> import jax
@@ -88,7 +88,7 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
         The result as arrays, and the arrays of the members that were assigned.
 
     Raises:
-        KeyError: values for members that there are not.
+        KeyError: there are values for members that the Cell does not have.
         TypeError: it reads values, or draws random numbers without a key.
     """
     name = type(function).__name__ if isinstance(function, Cell) else function.__name__

@@ -71,8 +71,8 @@ def load_pytorch(
         Parameters by their new names.
 
     Raises:
-        ValueError: there is no such file, it is damaged, or has other things than tensors.
-        TypeError: another `name_map`.
+        ValueError: the file does not exist, is damaged, or holds something other than tensors.
+        TypeError: `name_map` is of another type.
 
     Example:
         >>> import safetensors.numpy, tempfile

@@ -219,7 +219,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     Raises:
         TypeError: `scale_sense` is neither a Cell nor a Tensor.
-        ValueError: a Tensor of another shape.
+        ValueError: the shape of the Tensor is neither () nor (1,).
 
     Source: MindSpore's `mindspore.nn.TrainOneStepWithLossScaleCell`.
 

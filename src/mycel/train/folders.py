@@ -34,7 +34,7 @@ def check_value_type(arg_name: str, arg_value, valid_types, prim_name: str | Non
     """The value, if it is of one of some types; True and False are no integers.
 
     Raises:
-        TypeError: it is not.
+        TypeError: the value is of another type.
 
     Source: MindSpore's `mindspore.train._utils.check_value_type`.
 

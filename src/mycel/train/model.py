@@ -62,7 +62,7 @@ class Model:
             are accepted.
 
     Raises:
-        TypeError, ValueError: an argument is wrong, or something is missing; says what.
+        TypeError, ValueError: an argument is wrong or missing; the text says which.
 
     Source: MindSpore's `mindspore.train.Model`.
 
@@ -221,7 +221,8 @@ class Model:
         run in training only; those of one's own in both.
 
         Raises:
-            TypeError, ValueError: as in `train`; also a valid_dataset without metrics.
+            TypeError, ValueError: as in `train`, or `valid_dataset` is given and the Model has no
+                metrics.
 
         Source: MindSpore's `Model.fit`. `eval_loss`, which callbacks can follow, is the mean over
         the batches here; there it is that of the last batch.
@@ -416,7 +417,7 @@ class Model:
         Raises:
             TypeError: an input is not a Tensor, number, string, None, or tuple, list or dictionary
                 of them.
-            ValueError: a Tensor without elements.
+            ValueError: a Tensor has no elements.
 
         Source: MindSpore's `Model.predict`.
 

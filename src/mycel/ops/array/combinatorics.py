@@ -28,7 +28,7 @@ def combinations(x, *, count=2, again=False):
         again: whether an element may be chosen more than once.
 
     Raises:
-        ValueError: x is no vector, or the number is negative.
+        ValueError: x is not a vector, or `count` is negative.
 
     Example:
         >>> print(ops.combinations(Tensor([1, 2, 3])))

@@ -128,8 +128,8 @@ def assign(variable, value):
         The new value, a Tensor.
 
     Raises:
-        ValueError: a value of another shape.
-        TypeError: `variable` is neither.
+        ValueError: the value has another shape than the Parameter.
+        TypeError: `variable` is neither a Parameter nor a Tensor.
 
     Example:
         >>> p = Parameter(Tensor([1.0, 2.0]), name="p")

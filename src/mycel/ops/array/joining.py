@@ -40,7 +40,7 @@ def concat(*tensors, axis=0):
         axis: the dimension along which they are joined.
 
     Raises:
-        ValueError: not a Tensor, or shapes that differ elsewhere.
+        ValueError: there are no Tensors, or their shapes differ in another dimension than `axis`.
 
     Example:
         >>> print(ops.concat((Tensor([1, 2]), Tensor([3]))))
@@ -68,8 +68,8 @@ def stack(*tensors, axis=0):
     """Tensors of one shape side by side along a new dimension.
 
     Raises:
-        ValueError: not a Tensor, or different shapes.
-        TypeError: different element types.
+        ValueError: there are no Tensors, or their shapes differ.
+        TypeError: the element types differ.
 
     Example:
         >>> ops.stack((Tensor([1, 2]), Tensor([3, 4])), axis=1).shape
@@ -252,7 +252,7 @@ def split_evenly(x, axis=0, count=1) -> tuple[Tensor, ...]:
         count: the number of pieces.
 
     Raises:
-        ValueError: the length cannot be divided so.
+        ValueError: `count` does not divide the length of the dimension.
 
     Example:
         >>> [piece.shape for piece in ops.Split(0, 2)(Tensor([1, 2]))]

@@ -129,7 +129,7 @@ def one_hot(index, depth, on=1, off=0, axis=-1):
         axis: where the new dimension stands; -1 for last.
 
     Raises:
-        TypeError: index has no integers.
+        TypeError: the index does not hold integers.
         ValueError: depth is negative.
 
     Example:

@@ -51,7 +51,7 @@ def gather(x, index, *, axis, batch=0):
             negative number counts from the dimensions of `index`.
 
     Raises:
-        ValueError: no such axis, or batch dimensions that differ.
+        ValueError: there is no such axis, or the batch dimensions differ.
 
     Example:
         >>> print(ops.gather(Tensor([5, 6, 7]), Tensor([2, 0]), 0))
@@ -101,7 +101,8 @@ def gather_elements(x, index, *, axis):
         axis: the dimension in which positions are counted.
 
     Raises:
-        ValueError: index has another number of dimensions, or is longer elsewhere than x.
+        ValueError: `index` has another number of dimensions than x, or is longer in another
+            dimension than `axis`.
 
     Example:
         >>> print(ops.gather_elements(Tensor([[1, 2], [3, 4]]), 1, Tensor([[0], [1]])))
@@ -130,7 +131,7 @@ def gather_nd(x, index):
     """The slices of x that the rows of `index` (its last dimension) point to.
 
     Raises:
-        ValueError: rows longer than the dimensions of x.
+        ValueError: the rows of `index` are longer than the shape of x.
 
     Example:
         >>> print(ops.gather_nd(Tensor([[1, 2], [3, 4]]), Tensor([[0, 1], [1, 0]])))
@@ -239,7 +240,7 @@ def narrow(x, axis, start, length):
         length: how many slices.
 
     Raises:
-        ValueError: they reach over the end.
+        ValueError: the slices reach beyond the end.
 
     Example:
         >>> print(ops.narrow(Tensor([5, 6, 7]), 0, 1, 2))
@@ -264,7 +265,7 @@ def slice_(x, begin, size):
         size: the length in each dimension, integers; -1 takes what is left.
 
     Raises:
-        ValueError: the block reaches out of x.
+        ValueError: the block reaches beyond x.
 
     Example:
         >>> print(ops.slice(Tensor([5, 6, 7]), (1,), (2,)))

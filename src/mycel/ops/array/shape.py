@@ -19,7 +19,7 @@ def _lengths(shape) -> tuple:
     """A shape as a tuple.
 
     Raises:
-        TypeError: a length that is not an integer.
+        TypeError: a length is not an integer.
     """
     wanted = one_or_more(shape)
     if not all(isinstance(n, int) or export.is_symbolic_dim(n) for n in wanted):
@@ -86,7 +86,7 @@ def transpose(x, *, axes):
             count from the end, and () reverses the order.
 
     Raises:
-        ValueError: `axes` is no permutation of the dimensions.
+        ValueError: `axes` is not a permutation of the dimensions.
 
     Example:
         >>> ops.transpose(Tensor([[1, 2, 3], [4, 5, 6]]), (1, 0)).shape
@@ -242,7 +242,7 @@ def flatten(x, *, order="C", start=1, end=-1):
         end: the last of the dimensions that are joined.
 
     Raises:
-        ValueError: an unknown order, or `start` behind `end`.
+        ValueError: the order is unknown, or `start` lies behind `end`.
 
     Example:
         >>> ops.flatten(ops.reshape(Tensor([1, 2, 3, 4]), (2, 1, 2))).shape
@@ -325,7 +325,7 @@ def tile(x, *, repeats):
     """x laid out `repeats` times along its dimensions.
 
     Raises:
-        ValueError: a negative number.
+        ValueError: a number of repeats is negative.
 
     Example:
         >>> print(ops.tile(Tensor([1, 2]), (2,)))
@@ -394,7 +394,7 @@ def repeat(x, repeats):
     """x laid out several times along its dimensions; `repeats` has one number for each of them.
 
     Raises:
-        ValueError: fewer numbers than dimensions.
+        ValueError: there are fewer numbers than dimensions.
 
     Example:
         >>> print(Tensor([1, 2]).repeat(2))
@@ -497,7 +497,8 @@ def reverse_sequence(x, lengths, *, axis, batch=0):
 
     Raises:
         TypeError: lengths are not integers.
-        ValueError: one dimension for both, or another number of lengths.
+        ValueError: `axis` and `batch` are one dimension, or the number of lengths is not that of
+            the sequences.
 
     Example:
         >>> print(ops.reverse_sequence(Tensor([[1, 2, 3], [4, 5, 6]]), Tensor([2, 3]), 1))
@@ -526,7 +527,7 @@ def channel_shuffle(x, *, groups):
     """Channels, dimension 1, dealt out: first those that begin a group, then the second of each.
 
     Raises:
-        ValueError: channels that the groups do not divide.
+        ValueError: the number of groups does not divide the channels.
 
     Example:
         >>> print(ops.channel_shuffle(ops.arange(4).reshape(1, 4, 1), 2).reshape(-1))

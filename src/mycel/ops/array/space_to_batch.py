@@ -35,7 +35,7 @@ def space_to_batch_nd(x, *, block, paddings):
         paddings: for each of these dimensions, how many zeros stand in front of it and behind it.
 
     Raises:
-        ValueError: lengths that the block does not divide.
+        ValueError: the block does not divide the lengths.
 
     Example:
         >>> x = ops.arange(4).reshape(1, 1, 2, 2)
@@ -69,7 +69,7 @@ def batch_to_space_nd(x, *, block, crops):
         crops: for each of these dimensions, how much is cut off in front and behind.
 
     Raises:
-        ValueError: a number of pictures that the block does not divide.
+        ValueError: the block does not divide the number of images.
 
     Example:
         >>> x = ops.arange(4).reshape(4, 1, 1, 1)

@@ -160,7 +160,7 @@ def divide(x, y, rounding_mode=None):
             round.
 
     Raises:
-        ValueError: another `rounding_mode`.
+        ValueError: `rounding_mode` is unknown.
 
     Example:
         >>> print(ops.div(Tensor([7, -7]), 2, rounding_mode="trunc"))

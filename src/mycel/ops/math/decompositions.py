@@ -20,7 +20,7 @@ def inexact(x, what):
     """x itself.
 
     Raises:
-        TypeError: x has integers, or numbers of 16 bits.
+        TypeError: x holds integers, or real numbers of 16 bits.
     """
     if x.dtype.kind not in "fc" or x.dtype.itemsize < 4:
         raise TypeError(
@@ -33,8 +33,8 @@ def square_matrices(x, what):
     """x itself, of real or complex numbers.
 
     Raises:
-        TypeError: x has integers, or numbers of 16 bits.
-        ValueError: x is no (batch of) square matrices.
+        TypeError: x holds integers, or real numbers of 16 bits.
+        ValueError: x is not a square matrix or a batch of them.
     """
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"{what} needs square matrices, but the shape is {x.shape}.")
@@ -94,7 +94,7 @@ def qr(x, mode="reduced") -> tuple[Tensor, Tensor]:
         mode: 'complete' gives a square q, 'reduced' one as wide as r is high.
 
     Raises:
-        TypeError: another mode.
+        TypeError: the mode is unknown.
 
     Example:
         >>> [part.shape for part in ops.qr(ops.ones((3, 2)), mode="complete")]
@@ -203,7 +203,7 @@ def det(x):
     """The determinant of square matrices, (..., n, n) to (...).
 
     Raises:
-        TypeError: x has integers, or numbers of 16 bits.
+        TypeError: x holds integers, or real numbers of 16 bits.
         ValueError: x is not square.
 
     Example:
@@ -219,7 +219,7 @@ def inverse(x):
     """The inverse of square matrices, (..., n, n).
 
     Raises:
-        TypeError: x has integers, or numbers of 16 bits.
+        TypeError: x holds integers, or real numbers of 16 bits.
         ValueError: x is not square.
 
     Example:
@@ -315,8 +315,8 @@ def condition_number(x, *, order=None):
         One number for each matrix; infinite where there is no inverse.
 
     Raises:
-        TypeError: integers.
-        ValueError: matrices that are not square, with another order; an unknown order.
+        TypeError: the matrices hold integers.
+        ValueError: the order is unknown, or it is neither 2 nor -2 and the matrices are not square.
 
     Source: MindSpore's `ops.cond`.
     """

@@ -30,7 +30,7 @@ def cosine_similarity(x, y, *, dim=1, epsilon=1e-8):
         epsilon: the least that the product of both lengths counts as.
 
     Raises:
-        ValueError: shapes that do not broadcast, or no such dimension.
+        ValueError: the shapes do not broadcast, or there is no such dimension.
 
     Example:
         >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[3.0, 4.0]])))
@@ -54,7 +54,7 @@ def pdist(x, *, p=2.0):
         [..., N · (N - 1) / 2].
 
     Raises:
-        ValueError: no rows, or a negative p.
+        ValueError: x does not consist of rows, or p is negative.
 
     Example:
         >>> print(ops.pdist(Tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]])))
@@ -135,7 +135,7 @@ def bidense(x, y, weight, bias=None):
         bias: [O]; None, the default, for none.
 
     Raises:
-        ValueError: lengths that do not fit.
+        ValueError: the lengths do not fit together.
 
     Example:
         >>> x, y = Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])

@@ -358,7 +358,7 @@ def addn(*tensors):
     """The sum of Tensors of one shape, element by element.
 
     Raises:
-        ValueError: not a Tensor, or different shapes.
+        ValueError: there are no Tensors, or their shapes differ.
 
     Example:
         >>> print(ops.addn((Tensor([1, 2]), Tensor([3, 4]), Tensor([5, 6]))))
@@ -490,7 +490,7 @@ def clamp(x, low=None, high=None):
         high: the maximum, a number or a Tensor; None, the default, for no maximum.
 
     Raises:
-        ValueError: both are left out.
+        ValueError: neither bound is given.
 
     Example:
         >>> print(ops.clamp(Tensor([-2.0, 0.5, 3.0]), -1, 1))
@@ -517,7 +517,7 @@ def clip_by_value(x, low=None, high=None):
         high: the maximum, a number or a Tensor; None, the default, for no maximum.
 
     Raises:
-        ValueError: both bounds are left out.
+        ValueError: neither bound is given.
 
     Example:
         >>> print(ops.clip_by_value(Tensor([-2.0, 0.5, 3.0]), -1, 1))

@@ -94,7 +94,7 @@ def fft(x, *, n=None, axis=-1, norm=None):
             'forward' the transform, 'ortho' both by its root.
 
     Raises:
-        ValueError: another norm.
+        ValueError: `norm` is unknown.
 
     Example:
         >>> print(ops.fft(Tensor([1.0, 0.0])))

@@ -74,7 +74,7 @@ def mat_mul(x, y, *, transpose_a=False, transpose_b=False):
 
     Raises:
         TypeError: the element types differ.
-        ValueError: an operand has not two dimensions, or the inner lengths differ.
+        ValueError: an operand does not have two dimensions, or the inner lengths differ.
 
     Example:
         >>> print(ops.MatMul(transpose_b=True)(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
@@ -206,7 +206,7 @@ def outer(x, y):
     """All products of an element of x and an element of y: (n) and (m) give (n, m).
 
     Raises:
-        ValueError: an operand has not one dimension.
+        ValueError: an operand does not have one dimension.
 
     Example:
         >>> print(ops.outer(Tensor([1, 2]), Tensor([3, 4])))
@@ -255,7 +255,7 @@ def einsum(equation, operands):
     """Sums of products written with one letter per axis: "ij,jk->ik" is the product of matrices.
 
     Raises:
-        ValueError: the letters do not fit the shapes.
+        ValueError: the subscripts do not fit the shapes.
 
     Example:
         >>> print(ops.einsum("ij,jk->ik", Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))

@@ -61,7 +61,7 @@ def vander(x, *, count=None):
     """Powers of a vector as columns, the highest first; as many as it is long, or `count`.
 
     Raises:
-        ValueError: x is no vector.
+        ValueError: x is not a vector.
 
     Example:
         >>> print(ops.vander(Tensor([1, 2, 3])))

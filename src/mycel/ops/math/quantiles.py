@@ -169,7 +169,7 @@ def histc(x, *, bins=100, low=0.0, high=0.0):
         high: the upper bound, 0 by default; an element equal to it counts in the last interval.
 
     Raises:
-        ValueError: no parts, or bounds in the wrong order.
+        ValueError: `bins` is not positive, or the bounds are in the wrong order.
 
     Example:
         >>> print(ops.histc(Tensor([1.0, 2.0, 1.0]), bins=4, min=0.0, max=3.0))
@@ -314,7 +314,7 @@ def nth_element(x, *, n, reverse=False):
         reverse: whether the n-th largest is meant; False by default.
 
     Raises:
-        ValueError: there are not as many.
+        ValueError: n is not below the length of the last dimension.
 
     Example:
         >>> print(ops.NthElement()(Tensor([3.0, 1.0, 2.0]), 1))

@@ -32,7 +32,7 @@ def unsorted_segment_prod(x, index, *, count):
         index: a number for each of x's leading elements; negative ones are left out.
 
     Raises:
-        ValueError: the numbers do not fit x.
+        ValueError: the shape of `index` does not fit that of x.
 
     Example:
         >>> print(ops.unsorted_segment_prod(Tensor([2, 3, 4]), Tensor([0, 0, 1]), 2))

@@ -88,7 +88,7 @@ def stft(
             imaginary part in a new last dimension.
 
     Raises:
-        ValueError: lengths that do not fit, or another mode.
+        ValueError: the lengths do not fit the signal, or the mode is unknown.
 
     Example:
         >>> ops.stft(ops.ones(8), 4).shape

@@ -66,7 +66,7 @@ def cholesky_solve(right, x, *, upper=False):
         upper: whether the factors are upper triangles; False, the default, for lower ones.
 
     Raises:
-        ValueError: shapes do not fit.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> print(ops.cholesky_solve(Tensor([[8.0], [1.0]]), Tensor([[2.0, 0.0], [0.0, 1.0]])))
@@ -90,7 +90,7 @@ def lu_solve(right, x, pivots):
         pivots: for each row the number of the row, from 1 on, that it was exchanged with.
 
     Raises:
-        ValueError: shapes do not fit.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> x = Tensor([[2.0, 0.0], [0.0, 4.0]])
@@ -113,7 +113,7 @@ def matrix_solve(x, right, *, adjoint=False):
         adjoint: the matrices are flipped about their diagonal, and conjugated, first.
 
     Raises:
-        ValueError: shapes do not fit.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> print(ops.matrix_solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([[2.0], [4.0]])))
@@ -170,7 +170,7 @@ def matrix_inverse(x, *, adjoint=False):
     """The inverse of square matrices, flipped about their diagonal and conjugated if `adjoint`.
 
     Raises:
-        TypeError: x has integers.
+        TypeError: x holds integers.
         ValueError: x is not square.
 
     Example:
@@ -187,7 +187,7 @@ def lstsq(x, right):
     """What a matrix must be multiplied with to come nearest to `right`, in the least squares.
 
     Raises:
-        ValueError: shapes do not fit.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> print(ops.round(ops.lstsq(Tensor([[1.0], [1.0]]), Tensor([[1.0], [3.0]]))))

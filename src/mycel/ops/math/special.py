@@ -178,7 +178,7 @@ def _real(function, x):
     """The function of real numbers; half precision is computed in Float32.
 
     Raises:
-        TypeError: x has other numbers.
+        TypeError: x does not hold real numbers.
     """
     if x.dtype.kind not in "fV":
         raise TypeError(f"A Bessel function needs real numbers, but the type is {x.dtype}.")

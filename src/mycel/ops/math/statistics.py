@@ -173,7 +173,7 @@ def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
         order: None for the root of the sum of squares, a number, "fro" or "nuc".
 
     Raises:
-        ValueError: an order that vectors or matrices do not have.
+        ValueError: the order is not that of a norm of vectors or matrices.
 
     Example:
         >>> print(ops.norm(Tensor([3.0, 4.0])))

@@ -42,7 +42,7 @@ def bartlett_window(length, periodic=True, dtype=None):
         dtype: a real element type; None, the default, for Float32.
 
     Raises:
-        TypeError: the length is no whole number, or the type not a real one.
+        TypeError: the length is not an integer, or the type is not a real one.
         ValueError: the length is negative.
 
     Example:

@@ -44,7 +44,7 @@ def _real(x, what):
     """x itself.
 
     Raises:
-        TypeError: it has no real numbers.
+        TypeError: x does not hold real numbers.
     """
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         raise TypeError(f"{what} needs real numbers, but its input is {x.dtype}; cast it first.")
@@ -130,7 +130,7 @@ def gelu(x, *, approximate="none"):
     """x · P(X ≤ x) for a normal X: exactly ('none'), or with 'tanh' in place of the error function.
 
     Raises:
-        ValueError: another `approximate`.
+        ValueError: `approximate` is unknown.
 
     Example:
         >>> print(ops.gelu(Tensor([0.0, 10.0])))
@@ -459,7 +459,7 @@ def prelu(x, weight):
         weight: [1] or [C].
 
     Raises:
-        ValueError: another number of weights.
+        ValueError: there are neither one weight nor one for each channel.
 
     Example:
         >>> print(ops.prelu(Tensor([[-1.0, 2.0]]), Tensor([0.5])))

@@ -280,7 +280,7 @@ def multi_head_attention_forward(
         The output, like query, and the weights, [N, time, key time] or [N, heads, time, key time].
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Source: MindSpore's `ops.function.nn_func.multi_head_attention_forward`.
 

@@ -38,7 +38,7 @@ def convolution(
         space: how many dimensions of space there must be; None takes any.
 
     Raises:
-        ValueError: shapes, channels or attributes that do not go together.
+        ValueError: shapes, channels or attributes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 3, 3), mycel.float32), ops.ones((1, 1, 3, 3), mycel.float32)
@@ -88,7 +88,7 @@ def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
     """Pairs of padding, in front and behind, for each dimension of space.
 
     Raises:
-        ValueError: an unknown pad_mode, or padding given with a mode that takes none.
+        ValueError: `pad_mode` is unknown, or padding is given for a mode that takes none.
     """
     mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
     if mode not in ("valid", "same", "pad"):
@@ -124,7 +124,7 @@ def conv(
         pad_mode: 'valid', 'same' or 'pad'; only 'pad' uses `padding`.
 
     Raises:
-        ValueError: shapes, channels or attributes that do not go together.
+        ValueError: shapes, channels or attributes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 4, 4), mycel.float32), ops.ones((2, 1, 3, 3), mycel.float32)
@@ -232,7 +232,7 @@ def bias_add(x, bias, *, data_format="NCHW"):
         data_format: where the channels stand: 'NCHW' (the default) or 'NHWC'.
 
     Raises:
-        ValueError: another number of channels, or an x of one dimension.
+        ValueError: the bias does not fit the channels, or x has one dimension.
 
     Example:
         >>> print(ops.bias_add(Tensor([[1.0, 2.0]]), Tensor([1.0, 1.0])))

@@ -50,7 +50,7 @@ def deformable_offsets(
         as its kernel follows.
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> x, offsets = ops.ones((1, 1, 3, 3)), ops.ones((1, 12, 2, 2)) * 0.5
@@ -136,7 +136,7 @@ def deformable_conv2d(
         strides, dilations: (1, 1, height, width); padding: top, bottom, left, right.
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 3, 3)), ops.ones((1, 1, 2, 2))

@@ -56,8 +56,8 @@ def iou(anchors, truths, *, mode="iou"):
         [M, N]; its derivative is zero.
 
     Raises:
-        KeyError: another mode.
-        ValueError: other shapes.
+        KeyError: the mode is unknown.
+        ValueError: the shapes do not fit.
 
     Example:
         >>> print(ops.iou(Tensor([[0.0, 0.0, 1.0, 1.0]]), Tensor([[1.0, 0.0, 2.0, 1.0]])))
@@ -106,7 +106,7 @@ def bounding_box_encode(anchors, truths, *, means=NO_SHIFT, stds=NO_SCALE):
         sides: dx, dy, dw, dh in [N, 4].
 
     Raises:
-        ValueError: other shapes.
+        ValueError: the shapes do not fit.
 
     Example:
         >>> anchor, truth = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[2.0, 0.0, 5.0, 3.0]])
@@ -138,7 +138,7 @@ def bounding_box_decode(anchors, codes, *, shape, means=NO_SHIFT, stds=NO_SCALE,
         ratio: sides change by this factor or its inverse at most.
 
     Raises:
-        ValueError: other shapes.
+        ValueError: the shapes do not fit.
 
     Example:
         >>> anchor, code = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.5, 0.0, 0.0, 0.0]])
@@ -174,7 +174,7 @@ def check_valid(boxes, size):
         boxes: corners, [N, 4]; size: height, width and the ratio both are multiplied by, [3].
 
     Raises:
-        ValueError: other shapes.
+        ValueError: the shapes do not fit.
 
     Example:
         >>> boxes = Tensor([[0.0, 0.0, 7.0, 3.0], [0.0, 0.0, 8.0, 3.0]])
@@ -207,7 +207,7 @@ def nms_with_mask(x, *, threshold=0.5) -> tuple[Array, Array, Array]:
         The sorted boxes, their numbers 0 … N - 1 in Int32, and a mask, Bool: True stays.
 
     Raises:
-        ValueError: another shape.
+        ValueError: the shape is not [N, 5].
 
     Example:
         >>> boxes = [[0, 0, 9, 9, 0.5], [0, 1, 9, 9, 0.75], [20, 0, 29, 9, 0.25]]

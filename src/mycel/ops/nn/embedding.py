@@ -80,8 +80,8 @@ def embedding(
         scale_grad_by_freq: divide the gradient of a row by how often it is looked up.
 
     Raises:
-        TypeError: numbers that are not integers.
-        ValueError: a padding_idx outside of the table.
+        TypeError: the numbers are not integers.
+        ValueError: `padding_idx` lies outside of the table.
 
     Example:
         >>> print(ops.embedding(Tensor([2, 0]), Tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])))
@@ -110,7 +110,7 @@ def embedding_lookup(x, index, *, offset):
 
     Raises:
         TypeError: the numbers are not integers.
-        ValueError: a table of more than two dimensions.
+        ValueError: the table has more than two dimensions.
 
     Example:
         >>> print(ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 9]), 3))

@@ -286,7 +286,7 @@ def flash_attention_score(
         padding_mask, inner_precise: accepted; MindSpore does not use them either.
 
     Raises:
-        ValueError: another layout or mode, or shapes that do not go together.
+        ValueError: the layout or the mode is unknown, or the shapes do not fit together.
 
     Example:
         >>> x = Tensor([[[0.0], [2.0]]])
@@ -342,7 +342,7 @@ def speed_fusion_attention(
         that only MindSpore's own generator has a use for.
 
     Raises:
-        ValueError: another pse_type than 0 and 1.
+        ValueError: `pse_type` is neither 0 nor 1.
 
     Example:
         >>> x = ops.ones((1, 2, 4), mycel.float32)
@@ -416,7 +416,7 @@ def prompt_flash_attention(
         num_key_value_heads: accepted; the shapes say it.
 
     Raises:
-        ValueError: scales of quantised numbers, which are not there.
+        ValueError: scales of quantised numbers are given, which are not supported.
 
     Source: MindSpore's `ops.auto_generate.PromptFlashAttention`.
 

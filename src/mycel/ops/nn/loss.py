@@ -28,7 +28,7 @@ def check_reduction(reduction: str, *more: str):
     """Refuse a word that is neither 'mean', 'sum' nor 'none', nor one of some more.
 
     Raises:
-        ValueError: another word.
+        ValueError: the word is unknown.
     """
     words = ("mean", "sum", "none", *more)
     if reduction not in words:
@@ -174,7 +174,7 @@ def nll_loss(x, target, weight=None, *, ignore_index=-100, reduction="mean", smo
         ignore_index: a class number that does not count.
 
     Raises:
-        ValueError: shapes that do not go together, or an unknown reduction.
+        ValueError: the shapes do not fit together, or the reduction is unknown.
 
     Example:
         >>> print(ops.nll_loss(Tensor([[-1.0, -2.0]]), Tensor([1])))
@@ -238,7 +238,7 @@ def cross_entropy(x, target, weight=None, *, ignore_index=-100, reduction="mean"
         smoothing: the share of a target that is spread over all classes.
 
     Raises:
-        ValueError: shapes that do not go together, or an unknown reduction.
+        ValueError: the shapes do not fit together, or the reduction is unknown.
 
     Example:
         >>> print(ops.cross_entropy(Tensor([[0.0, 0.0]]), Tensor([1])))
@@ -339,7 +339,7 @@ def softmax_cross_entropy_with_logits(x, labels) -> tuple[Array, Array]:
         Losses [N] and gradients [N, C].
 
     Raises:
-        ValueError: different shapes.
+        ValueError: the shapes differ.
 
     Example:
         >>> loss, slope = ops.SoftmaxCrossEntropyWithLogits()(
@@ -366,7 +366,7 @@ def sparse_softmax_cross_entropy_with_logits(x, labels, *, is_grad=False):
         x: predictions before softmax, [N, C]; labels: class numbers, [N].
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> loss = ops.SparseSoftmaxCrossEntropyWithLogits()
@@ -420,7 +420,7 @@ def binary_cross_entropy(x, target, weight=None, *, reduction="mean"):
         reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: different shapes, or an unknown reduction.
+        ValueError: the shapes differ, or the reduction is unknown.
 
     Example:
         >>> print(ops.binary_cross_entropy(Tensor([0.5]), Tensor([1.0])))
@@ -468,7 +468,7 @@ def binary_cross_entropy_with_logits(x, target, weight=None, positive=None, *, r
         weight: a factor for each loss; positive: one for what is expected to be 1.
 
     Raises:
-        ValueError: different shapes, or an unknown reduction.
+        ValueError: the shapes differ, or the reduction is unknown.
 
     Example:
         >>> print(ops.binary_cross_entropy_with_logits(Tensor([0.0]), Tensor([1.0])))
@@ -506,7 +506,7 @@ def kl_div(x, target, *, reduction="mean", log_target=False):
         reduction: also 'batchmean': the sum divided by the first length.
 
     Raises:
-        ValueError: shapes that do not fit, or an unknown reduction.
+        ValueError: the shapes do not fit together, or the reduction is unknown.
 
     Example:
         >>> print(ops.kl_div(Tensor([0.0]), Tensor([1.0])))

@@ -63,7 +63,7 @@ def soft_margin_loss(x, target, *, reduction="mean"):
         reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: different shapes, or an unknown reduction.
+        ValueError: the shapes differ, or the reduction is unknown.
 
     Example:
         >>> print(ops.soft_margin_loss(Tensor([0.0]), Tensor([1.0])))
@@ -88,7 +88,7 @@ def multi_margin_loss(x, target, weight=None, *, power=1, margin=1.0, reduction=
         power: 1 or 2. The sum over the other classes is divided by C.
 
     Raises:
-        ValueError: another power, or shapes that do not go together.
+        ValueError: p is neither 1 nor 2, or the shapes do not fit together.
 
     Example:
         >>> print(ops.multi_margin_loss(Tensor([[1.0, 0.5]]), Tensor([0])))
@@ -155,7 +155,7 @@ def multilabel_margin_loss(x, target, *, reduction="mean"):
         x: [N, C] or [C]; target: class numbers, of x's shape; from the first -1 on none counts.
 
     Raises:
-        ValueError: different shapes, or an unknown reduction.
+        ValueError: the shapes differ, or the reduction is unknown.
 
     Example:
         >>> print(ops.multilabel_margin_loss(Tensor([[1.0, 0.5]]), Tensor([[0, -1]])))
@@ -215,7 +215,7 @@ def triplet_margin_loss(
         swap: take the distance from positive to negative if that is the smaller one.
 
     Raises:
-        ValueError: shapes that do not broadcast, or an unknown reduction.
+        ValueError: the shapes do not broadcast, or the reduction is unknown.
 
     Example:
         >>> x, near, far = Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]]), Tensor([[0.0, 2.0]])
@@ -243,7 +243,7 @@ def gaussian_nll_loss(x, target, variance, *, full=False, epsilon=1e-6, reductio
         full: count the constant ½ log 2π too; epsilon: the least that a variance counts as.
 
     Raises:
-        ValueError: epsilon is not positive, or an unknown reduction.
+        ValueError: epsilon is not positive, or the reduction is unknown.
 
     Example:
         >>> print(ops.gaussian_nll_loss(Tensor([1.0]), Tensor([3.0]), Tensor([1.0])))
@@ -272,7 +272,7 @@ def hinge_embedding_loss(x, target, *, margin=1.0, reduction="mean"):
         reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: an unknown reduction.
+        ValueError: the reduction is unknown.
 
     Example:
         >>> print(ops.hinge_embedding_loss(Tensor([0.5, 0.25]), Tensor([1, -1]), reduction="sum"))
@@ -296,7 +296,7 @@ def cosine_embedding_loss(x, y, target, *, margin=0.0, reduction="mean"):
         x, y: [N, D] or [D]; target: [N] or a number.
 
     Raises:
-        ValueError: a margin outside of -1 … 1, or an unknown reduction.
+        ValueError: the margin lies outside of [-1, 1], or the reduction is unknown.
 
     Example:
         >>> x, y = Tensor([[1.0, 0.0]]), Tensor([[0.0, 4.0]])

@@ -278,7 +278,7 @@ def layer_norm(x, shape, weight=None, bias=None, epsilon=1e-5):
         shape: the lengths of these dimensions; weight and bias have it too.
 
     Raises:
-        ValueError: x does not end in `shape`, or weight or bias has another.
+        ValueError: the last dimensions of x are not `shape`, or weight or bias has another shape.
 
     Example:
         >>> print(ops.layer_norm(Tensor([[1.0, 3.0]]), (2,)).round(3))
@@ -396,7 +396,7 @@ def lrn(x, *, radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="ACROSS_CHANN
         norm_region: 'ACROSS_CHANNELS', the only one.
 
     Raises:
-        ValueError: another number of dimensions, or another region.
+        ValueError: x does not have four dimensions, or the region is unknown.
 
     Example:
         >>> print(ops.lrn(ops.ones((1, 2, 1, 1)), 1, 2.0).reshape(-1))

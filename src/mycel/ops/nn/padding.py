@@ -87,7 +87,7 @@ def pad(x, padding, mode="constant", value=None, contiguous=True):
             come before all those for behind.
 
     Raises:
-        ValueError: an unknown mode, or padding that does not fit x.
+        ValueError: the mode is unknown, or the padding does not fit x.
 
     Example:
         >>> print(ops.pad(Tensor([1, 2]), (1, 0)))
@@ -131,7 +131,7 @@ def mirror_pad(x, paddings, mode="REFLECT"):
         mode: 'REFLECT', the default, does not repeat the element at the edge; 'SYMMETRIC' does.
 
     Raises:
-        ValueError: an unknown mode, or padding that does not fit x.
+        ValueError: the mode is unknown, or the padding does not fit x.
 
     Example:
         >>> print(ops.MirrorPad("SYMMETRIC")(Tensor([1, 2]), ((1, 1),)))

@@ -23,7 +23,7 @@ def pixel_shuffle(x, *, factor):
     """[…, C · factor², H, W] as […, C, H · factor, W · factor]: channels become pixels.
 
     Raises:
-        ValueError: too few dimensions, or channels that factor² does not divide.
+        ValueError: x has too few dimensions, or factor² does not divide the channels.
 
     Example:
         >>> print(ops.pixel_shuffle(ops.arange(4).reshape(1, 4, 1, 1), 2))
@@ -43,7 +43,7 @@ def pixel_unshuffle(x, *, factor):
     """[…, C, H · factor, W · factor] as […, C · factor², H, W]: pixels become channels.
 
     Raises:
-        ValueError: too few dimensions, or lengths that the factor does not divide.
+        ValueError: x has too few dimensions, or the factor does not divide the lengths.
 
     Example:
         >>> print(ops.pixel_unshuffle(ops.arange(4).reshape(1, 1, 2, 2), 2).reshape(-1))
@@ -62,7 +62,7 @@ def depth_to_space(x, *, block_size):
     """[N, C · block², H, W] as [N, C, H · block, W · block]; the block is the outer part of depth.
 
     Raises:
-        ValueError: not four dimensions, or channels that block² does not divide.
+        ValueError: x does not have four dimensions, or block² does not divide the channels.
 
     Example:
         >>> print(ops.DepthToSpace(2)(ops.arange(4).reshape(1, 4, 1, 1)))
@@ -82,7 +82,7 @@ def space_to_depth(x, *, block_size):
     """[N, C, H · block, W · block] as [N, C · block², H, W]; the block is the outer part of depth.
 
     Raises:
-        ValueError: not four dimensions, or lengths that the block does not divide.
+        ValueError: x does not have four dimensions, or the block does not divide the lengths.
 
     Example:
         >>> print(ops.SpaceToDepth(2)(ops.arange(4).reshape(1, 1, 2, 2)).reshape(-1))
@@ -141,7 +141,7 @@ def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
         output_size: (H, W), numbers or a Tensor.
 
     Raises:
-        ValueError: columns that do not fit.
+        ValueError: the columns do not fit the image.
 
     Example:
         >>> print(ops.fold(ops.ones((1, 4, 2)), (2, 3), 2)[0, 0])
@@ -181,7 +181,8 @@ def extract_image_patches(x, ksizes, strides, rates, padding="valid"):
         padding: 'valid' (none) or 'same' (as many windows as pixels / `strides`).
 
     Raises:
-        ValueError: numbers of another form, or another padding.
+        ValueError: the numbers do not have the form (1, 1, rows, columns), or the padding is
+            unknown.
 
     Example:
         >>> ones = (1, 1, 1, 1)
@@ -241,7 +242,7 @@ def col2im(x, size, kernel_size, dilation=1, padding=0, stride=1):
         stride: the steps from window to window, one number or two for (H, W).
 
     Raises:
-        ValueError: columns that do not fit.
+        ValueError: the columns do not fit the image.
 
     Example:
         >>> print(ops.Col2Im(2)(ops.ones((1, 1, 4, 2)), (2, 3))[0, 0])

@@ -141,7 +141,7 @@ def max_pool2d(
         ceil_mode: a last window may reach over the edge.
 
     Raises:
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> print(ops.max_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
@@ -205,7 +205,7 @@ def max_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
         data_format: 'NCHW', the only one.
 
     Raises:
-        ValueError: an unknown mode or layout, or a window that does not fit.
+        ValueError: the mode or the layout is unknown, or a window does not fit into x.
 
     Example:
         >>> ops.MaxPool(2, 2)(ops.ones((1, 1, 4, 4), mycel.float32)).shape
@@ -259,7 +259,7 @@ def mean_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
         data_format: 'NCHW', the only one.
 
     Raises:
-        ValueError: an unknown mode or layout, or a window that does not fit.
+        ValueError: the mode or the layout is unknown, or a window does not fit into x.
 
     Example:
         >>> ops.AvgPool(2, 2)(ops.ones((1, 1, 4, 4), mycel.float32)).shape
@@ -298,7 +298,7 @@ def avg_pool2d(
         divisor_override: a number to divide by instead of the count.
 
     Raises:
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> print(ops.avg_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
@@ -467,7 +467,7 @@ def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
         stride: the steps from window to window, one number or two for (H, W); 1 by default.
 
     Raises:
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> ops.unfold(ops.ones((1, 1, 3, 3), mycel.float32), 2).shape

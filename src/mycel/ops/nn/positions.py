@@ -25,7 +25,7 @@ def rotary_position_embedding(x, cos, sin, *, mode=0):
         mode: 0 pairs element i of the first half with that of the second, 1 neighbours.
 
     Raises:
-        ValueError: another mode, or an odd length.
+        ValueError: the mode is unknown, or the length is odd.
 
     Source: MindSpore's `ops.rotary_position_embedding`; Su et al., "RoFormer: Enhanced
     Transformer with Rotary Position Embedding", 2021.
@@ -88,7 +88,7 @@ def apply_rotary_pos_emb(query, key, cos, sin, place, cos_format=0) -> tuple[Ten
             themselves, [N · S, D] or [S, D].
 
     Raises:
-        ValueError: another cos_format, whose meaning MindSpore does not document.
+        ValueError: `cos_format` has another value, whose meaning MindSpore does not document.
 
     Example:
         >>> x, one = Tensor([[[1.0, 2.0]]]), Tensor([[1.0, 1.0]])
@@ -106,7 +106,7 @@ def swiglu(x, *, axis=-1):
     """silu of the first half of x along `dim`, times the second half.
 
     Raises:
-        ValueError: an odd length.
+        ValueError: the length is odd.
 
     Source: MindSpore's `ops.swiglu`, `ops.auto_generate.Swiglu`.
 

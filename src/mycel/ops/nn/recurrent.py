@@ -261,7 +261,7 @@ def recurrent_step(x, w_ih, w_hh, hidden, cell=None, b_ih=None, b_hh=None, *, ki
 
     Raises:
         TypeError: the element types differ.
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> from mycel.ops.nn.recurrent import recurrent_step
@@ -377,7 +377,7 @@ def dynamic_rnn(
         and tanh of the cell; [time, batch, hidden] each.
 
     Raises:
-        ValueError: shapes that do not go together, or an attribute other than its default, where
+        ValueError: the shapes do not fit together, or an attribute is not its default, where
             MindSpore computes nothing else either.
 
     Source: MindSpore's `ops.DynamicRNN`, which runs on Ascend only.
@@ -459,7 +459,7 @@ def dynamic_gru(
         the reset gate is multiplied by; [time, batch, hidden] each.
 
     Raises:
-        ValueError: shapes that do not go together, or an attribute other than its default.
+        ValueError: the shapes do not fit together, or an attribute is not its default.
 
     Source: MindSpore's `ops.DynamicGRUV2`, which runs on Ascend only.
 

@@ -125,7 +125,7 @@ def roi_align(x, regions, height, width, scale, sample_num=2, roi_end_mode=1):
         [R, C, height, width]; samples more than a pixel outside count as zeros.
 
     Raises:
-        ValueError: other shapes, or another roi_end_mode.
+        ValueError: the shapes do not fit, or `roi_end_mode` is unknown.
 
     Example:
         >>> x = ops.arange(16.0).reshape(1, 1, 4, 4)
@@ -163,7 +163,7 @@ def psroi_pooling(x, regions, *, scale, group, channels, height=None, width=None
         [R, channels, group, group]; a bin without elements gives 0.
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Source: MindSpore's `ops.operations.nn_ops.PSROIPooling`; the paper of R-FCN.
 
@@ -249,7 +249,7 @@ def crop_and_resize(x, boxes, numbers, *, size, method="bilinear", outside=0.0):
         Float32, [N, *size, C].
 
     Raises:
-        ValueError: an unknown method, or shapes that do not go together.
+        ValueError: the method is unknown, or the shapes do not fit together.
 
     Example:
         >>> x, box = ops.arange(4.0).reshape(1, 2, 2, 1), Tensor([[0.0, 0.0, 1.0, 1.0]])

@@ -52,7 +52,7 @@ def resized(x, *, sizes, method, centers, steps):
         steps: how far to go for one new element; None is the ratio of the lengths.
 
     Raises:
-        TypeError: integers, except to the nearest.
+        TypeError: x holds integers, and the method is not the nearest element.
 
     Example:
         >>> from mycel.ops.nn.resizing import resized
@@ -243,8 +243,8 @@ def interpolate(
             mode of coordinates is 'align_corners' (its default), 'half_pixel' or 'asymmetric'.
 
     Raises:
-        ValueError: an unknown mode, one that does not fit x, or sizes that are not there, given
-            twice, of another count or not positive.
+        ValueError: the mode is unknown or does not fit x, or the sizes are missing, given twice,
+            too few, too many or not positive.
 
     Example:
         >>> x = Tensor([[[1.0, 3.0]]])
@@ -372,7 +372,8 @@ def resize_nearest(x, size, align_corners=False, half_pixel_centers=False):
         half_pixel_centers: the middles of pixels count, not their upper left corners.
 
     Raises:
-        ValueError: no images, a size that is not positive, or both kinds of positions.
+        ValueError: x is not [N, C, H, W], the size is not positive, or both kinds of positions are
+            asked for.
 
     Example:
         >>> print(ops.ResizeNearestNeighbor((1, 4))(Tensor([[[[1.0, 2.0]]]])))
@@ -394,7 +395,8 @@ def resize_bilinear(x, size, align_corners=False, half_pixel_centers=False):
         half_pixel_centers: the middles of pixels count, not their upper left corners.
 
     Raises:
-        ValueError: no images, a size that is not positive, or both kinds of positions.
+        ValueError: x is not [N, C, H, W], the size is not positive, or both kinds of positions are
+            asked for.
 
     Example:
         >>> print(ops.ResizeBilinear((1, 3), align_corners=True)(Tensor([[[[1.0, 2.0]]]])))
@@ -415,7 +417,8 @@ def resize_bicubic(x, size, align_corners=False, half_pixel_centers=False):
             their corners; False by default.
 
     Raises:
-        ValueError: no images, a size that is not positive, or both kinds of positions.
+        ValueError: x is not [N, C, H, W], the size is not positive, or both kinds of positions are
+            asked for.
 
     Example:
         >>> print(ops.ResizeBicubic(align_corners=True)(Tensor([[[[1.0, 2.0]]]]), (1, 3)))
@@ -438,7 +441,7 @@ def resize_linear1d(x, size, coordinate_transformation_mode="align_corners"):
             'half_pixel' (the middles of elements) or 'asymmetric' (first elements).
 
     Raises:
-        ValueError: an unknown mode, or not three dimensions.
+        ValueError: the mode is unknown, or x does not have three dimensions.
 
     Example:
         >>> print(ops.ResizeLinear1D()(Tensor([[[1.0, 3.0]]]), (3,)))

@@ -140,7 +140,7 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=No
         align_corners: -1 and 1 are the middles of the outermost elements, not their edges.
 
     Raises:
-        ValueError: an unknown mode, or shapes that do not go together.
+        ValueError: the mode is unknown, or the shapes do not fit together.
 
     Example:
         >>> x, middle = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), Tensor([[[[0.0, 0.0]]]])
@@ -189,7 +189,7 @@ def affine_grid(theta, size, align_corners=False):
         align_corners: as for `grid_sample`.
 
     Raises:
-        ValueError: a size that does not fit theta.
+        ValueError: the size does not fit theta.
 
     Example:
         >>> print(ops.affine_grid(Tensor([[[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2), True))

@@ -186,10 +186,10 @@ def ctc_loss(
         derivative is the one in front of `log_softmax`, as if it were part of the loss.
 
     Raises:
-        ValueError: shapes that do not go together, or a blank that is not a class.
+        ValueError: the shapes do not fit together, or the blank is not a class.
         OutOfRangeError: a label that counts is not a class; a length is more than there is, or
             there are more labels than steps.
-        TypeError: labels or lengths that are not integers, or logarithms that are.
+        TypeError: labels or lengths are not integers, or the logarithms are.
 
     Example:
         >>> logs = ops.log_softmax(ops.zeros((1, 1, 2), mycel.float32))
@@ -348,10 +348,10 @@ def ctc_loss_of_logits(
         Losses [N], and their gradients by the logits, [T, N, C].
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
         OutOfRangeError: a place is in no sequence, a label stands behind a blank, a length is 0 or
             more than there is, or there are more labels than steps.
-        TypeError: places, labels or lengths that are not integers, or logits that are.
+        TypeError: places, labels or lengths are not integers, or the logits are.
 
     Example:
         >>> logits, labels = ops.zeros((1, 1, 2), mycel.float32), (Tensor([[0, 0]]), Tensor([0]))
@@ -396,7 +396,7 @@ def ctc_greedy_decoder(x, steps, merge_repeated=True) -> tuple[Tensor, Tensor, T
         labels), all Int64, and for each sequence the sum of -x of what was chosen, [N, 1].
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
         OutOfRangeError: a length is more than there is.
 
     Example:

@@ -24,7 +24,7 @@ def spread_convolution(x, weight, *, stride, cuts, dilation, groups):
             negative number adds zeros.
 
     Raises:
-        ValueError: shapes or attributes that do not go together.
+        ValueError: shapes or attributes do not fit together.
 
     Example:
         >>> from mycel.ops.nn.transposed import spread_convolution
@@ -175,7 +175,7 @@ def conv_transpose(
         output_padding: how much longer the result is behind.
 
     Raises:
-        ValueError: shapes, channels or attributes that do not go together.
+        ValueError: shapes, channels or attributes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 2, 2), mycel.float32), ops.ones((1, 1, 2, 2), mycel.float32)
@@ -303,7 +303,7 @@ def conv3d_transpose(
         output_padding: how much longer the result is behind, with 'pad'.
 
     Raises:
-        ValueError: shapes, channels or attributes that do not go together.
+        ValueError: shapes, channels or attributes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 1, 1, 2)), ops.ones((1, 1, 1, 1, 2))
@@ -343,7 +343,7 @@ def depthwise_conv2d(
         others: as for `Conv2D`; `group` changes nothing.
 
     Raises:
-        ValueError: shapes or attributes that do not go together.
+        ValueError: shapes or attributes do not fit together.
 
     Example:
         >>> x, weight = ops.ones((1, 2, 3, 3)), ops.ones((1, 2, 3, 3))

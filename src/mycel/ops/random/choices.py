@@ -46,7 +46,7 @@ def multinomial(x, count, replacement=True, seed=None, seed2=0, dtype=int32):
         (num_samples) or (rows, num_samples).
 
     Raises:
-        ValueError: more are drawn without replacement than there are.
+        ValueError: more indices are drawn without replacement than there are.
 
     Example:
         >>> print(ops.multinomial(Tensor([0.0, 1.0]), 3))
@@ -71,7 +71,7 @@ def mint_multinomial(x, count, replacement=False, generator=None):
         generator: the generator to draw from; None, the default, for the default one.
 
     Raises:
-        ValueError: more are drawn without replacement than there are.
+        ValueError: more indices are drawn without replacement than there are.
 
     Example:
         >>> print(mint.multinomial(Tensor([0.0, 1.0]), 1))
@@ -190,7 +190,7 @@ def gumbel_softmax(x, tau=1.0, hard=False, dim=-1):
         hard: give ones and zeros, with the derivative of the soft choice.
 
     Raises:
-        TypeError: logits that are not real.
+        TypeError: the logits are not real.
         ValueError: tau is not positive.
 
     Example:

@@ -191,7 +191,7 @@ def cauchy(x, median=0.0, sigma=1.0):
         sigma: half of them lie nearer to the median than this.
 
     Raises:
-        TypeError: x has integers.
+        TypeError: x holds integers.
 
     Example:
         >>> Tensor([1.0, 2.0]).cauchy(5.0).shape
@@ -210,7 +210,7 @@ def log_normal(x, mean=1.0, std=2.0):
         mean, std: of the logarithms.
 
     Raises:
-        TypeError: x has integers.
+        TypeError: x holds integers.
         ValueError: std is negative.
 
     Example:
@@ -232,7 +232,7 @@ def uniform_like(x, from_=0.0, to=1.0, generator=None):
         generator: where the randomness comes from; None is the generator of the thread.
 
     Raises:
-        TypeError: x has integers.
+        TypeError: x holds integers.
         RuntimeError: from_ lies above to.
 
     Example:

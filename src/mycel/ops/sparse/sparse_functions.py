@@ -248,7 +248,7 @@ def sparse_tensor_dense_matmul(places, values, dense, *, shape, turn=False, turn
         turn, turn_dense: exchange the dimensions of a factor first, and conjugate it.
 
     Raises:
-        ValueError: shapes that do not fit.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> multiply = ops.SparseTensorDenseMatmul()

@@ -209,7 +209,7 @@ def mint_max_unpool2d(x, index, kernel_size, stride=None, padding=0, output_size
         output_size: (H, W), or a shape that ends so; None is the least that was pooled.
 
     Raises:
-        ValueError: shapes that differ, or an output_size further than a stride from the usual one.
+        ValueError: the shapes differ, or `output_size` is further than a stride from the usual one.
 
     Example:
         >>> found = mint.nn.functional.max_unpool2d(Tensor([[[4.0]]]), Tensor([[[3]]]), 2)
@@ -266,7 +266,7 @@ def select_slice(x, *, axis, index):
         index: the position; a negative one counts from the end.
 
     Raises:
-        ValueError: a position that is not there.
+        ValueError: the position is out of range.
 
     Example:
         >>> print(mint.select(Tensor([[1, 2], [3, 4]]), 1, -1))
@@ -288,7 +288,7 @@ def mint_cdist(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
         how: `compute_mode`, accepted: lengths are never found by products here.
 
     Raises:
-        ValueError: an unknown compute_mode, or rows of different lengths.
+        ValueError: `compute_mode` is unknown, or the lengths of the rows differ.
 
     Example:
         >>> print(mint.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]])))
@@ -355,7 +355,7 @@ def vdot(x, y):
     """The sum of products of two vectors, of which the first is conjugated.
 
     Raises:
-        ValueError: no vectors, or of different lengths.
+        ValueError: an input is not a vector, or their lengths differ.
 
     Example:
         >>> print(mint.vdot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))

@@ -100,7 +100,7 @@ def scatter_method(x, axis, index, src, reduce="none"):
         reduce: "none" replaces what stands there, "add" adds to it, "multiply" multiplies it.
 
     Raises:
-        ValueError: another word for `reduce`, or shapes that do not go together.
+        ValueError: `reduce` is unknown, or the shapes do not fit together.
 
     Example:
         >>> print(Tensor([1, 2]).scatter(0, Tensor([1]), Tensor([7]), reduce="add"))
@@ -120,7 +120,7 @@ def take_method(x, indices, axis=None, mode="clip"):
             from the other end.
 
     Raises:
-        ValueError: another mode; "raise" is refused, as positions are not read.
+        ValueError: the mode is unknown; "raise" is not supported, as positions are not read.
 
     Example:
         >>> print(Tensor([5, 6, 7]).take(Tensor([4]), mode="wrap"))
@@ -145,8 +145,8 @@ def select_method(x, dim=None, index=None, condition=None, y=None):
             True.
 
     Raises:
-        ValueError: a position that is not there.
-        TypeError: neither two numbers nor a Bool Tensor and what stands where it is False.
+        ValueError: the position is out of range.
+        TypeError: the arguments are neither two integers nor a Bool Tensor and a value.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).select(1, 0))
@@ -170,7 +170,7 @@ def diag_method(x, diagonal=0):
     """As `ops.diag`.
 
     Raises:
-        ValueError: another diagonal than the main one; `mint.diag` has them.
+        ValueError: the diagonal is not the main one; `mint.diag` gives the others.
 
     Example:
         >>> print(Tensor([1, 2]).diag())
@@ -309,7 +309,8 @@ def view(x, given, shape=None, dtype=None):
             that type.
 
     Raises:
-        ValueError: the shape holds another number of elements; the bytes do not go into a row.
+        ValueError: the shape holds another number of elements, or the bytes of a row do not fill
+            whole elements.
 
     Example:
         >>> Tensor([[1, 2], [3, 4]]).view(4).shape
@@ -339,8 +340,8 @@ def to(self, *given, device=None, dtype=None, other=None, non_blocking=False, co
         copy: also an equal type gives a new Tensor.
 
     Raises:
-        TypeError: `dtype` names no element type.
-        ValueError: another device.
+        TypeError: `dtype` is not an element type.
+        ValueError: the device is not the one in use.
 
     Source: MindSpore's `Tensor.to`.
 
@@ -382,7 +383,7 @@ def to_(x, device=None, non_blocking=False):
         non_blocking: accepted; every operator is.
 
     Raises:
-        ValueError: another device, or none.
+        ValueError: the device is missing, or not that of the context.
 
     Example:
         >>> x = Tensor([1.5])
@@ -403,7 +404,7 @@ def move_to(x, to, blocking=True):
         blocking: accepted; no operator is.
 
     Raises:
-        ValueError: another device.
+        ValueError: the device is not that of the context.
 
     Example:
         >>> print(Tensor([1.5]).move_to("CPU"))

@@ -33,8 +33,9 @@ def cond(A: Any, p: Any = None, *rest: Any) -> Any:
         One number for each matrix, infinite where there is no inverse; or what a branch returns.
 
     Raises:
-        TypeError: integers; a branch that is not a function; more than a matrix and an order.
-        ValueError: matrices that are not square, with another order; an unknown order.
+        TypeError: the matrices hold integers, a branch is not a function, or there are more
+            arguments than a matrix and an order.
+        ValueError: the order is unknown, or it is neither 2 nor -2 and the matrices are not square.
 
     Source: MindSpore's `ops.cond`; for branches, JAX's `lax.cond`.
 
@@ -131,7 +132,7 @@ def scan(
 
     Raises:
         TypeError: `loop_func` is not a function, or there is no `length` without `xs`.
-        ValueError: `length` is another than that of `xs`, or no pair is returned.
+        ValueError: `length` is not that of `xs`, or the function does not return a pair.
 
     Source: MindSpore's `mindspore.ops.Scan`, as a function.
 

@@ -203,7 +203,7 @@ class RunContext:
         original_args: an InternalCallbackParam or another dictionary.
 
     Raises:
-        TypeError: not a dictionary.
+        TypeError: the argument is not a dictionary.
 
     Source: MindSpore's `mindspore.train.RunContext`.
 

@@ -46,7 +46,7 @@ class CheckpointConfig:
         kwargs: accepted; they concern parameter servers and several devices.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.CheckpointConfig`.
 
@@ -214,8 +214,8 @@ class ModelCheckpoint(Callback):
         config: a CheckpointConfig.
 
     Raises:
-        ValueError: a prefix with '/'.
-        TypeError: no CheckpointConfig.
+        ValueError: the prefix contains '/'.
+        TypeError: `config` is not a CheckpointConfig.
 
     Source: MindSpore's `mindspore.train.ModelCheckpoint`.
 

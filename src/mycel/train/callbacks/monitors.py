@@ -24,7 +24,7 @@ def count(value, what: str) -> int:
 
     Raises:
         TypeError: not an integer.
-        ValueError: a negative one.
+        ValueError: the number is negative.
     """
     if not is_integer(value):
         raise wrong(TypeError, what, "an integer of at least 0", repr(value))
@@ -47,7 +47,7 @@ class LossMonitor(Callback):
         per_print_times: after how many steps a line is printed; 0 prints none.
 
     Raises:
-        TypeError, ValueError: not an integer, or a negative one.
+        TypeError, ValueError: the number is not an integer, or is negative.
 
     Source: MindSpore's `mindspore.train.LossMonitor`.
 
@@ -69,7 +69,7 @@ class LossMonitor(Callback):
         """Print the loss if it is time.
 
         Raises:
-            ValueError: it is infinite or not a number.
+            ValueError: the loss is infinite or not a number.
         """
         told = run_context.original_args()
         epoch, step = told.get("cur_epoch_num", 1), step_in_epoch(told)

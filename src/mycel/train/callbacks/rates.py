@@ -25,7 +25,7 @@ def number_of(value, what: str) -> float:
     """The value, if it is a number.
 
     Raises:
-        TypeError: none.
+        TypeError: the value is not a number.
     """
     if not is_number(value):
         raise wrong(TypeError, what, "a number", f"{type(value).__name__} {value!r}")
@@ -137,7 +137,7 @@ class EarlyStopping(_Monitoring):
         restore_best_weights: give the network the weights of the best epoch when it stops.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.EarlyStopping`.
 
@@ -224,7 +224,7 @@ class ReduceLROnPlateau(_Monitoring):
         min_lr: the rate never gets smaller than this.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.ReduceLROnPlateau`.
 

@@ -25,7 +25,7 @@ class BackupAndRestore(Callback):
         delete_checkpoint: remove the file behind a training that was not interrupted.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.BackupAndRestore`.
 
@@ -79,7 +79,7 @@ class OnRequestExit(Callback):
         sig: the signal; not SIGKILL, which no program can take.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.OnRequestExit`.
 

@@ -51,7 +51,7 @@ class SummaryCollector(Callback):
         max_file_size, export_options: as for a SummaryRecord.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
         ImportError: tensorboardX is not installed; `pip install 'mycel[summary]'`.
 
     Source: MindSpore's `mindspore.train.SummaryCollector`.
