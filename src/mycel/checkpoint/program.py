@@ -24,7 +24,7 @@ from mycel.kernel.base.version import __version__
 PROGRAM, WEIGHTS, DESCRIPTION = "program.jax_export", "weights.safetensors", "description.json"
 NOT_INSTALLED = "Exported programs need the package flatbuffers: pip install 'mycel[export]'."
 MISSING = "There is no exported program {path}."
-NO_PROGRAM = "{path} is no program that mycel has exported with file_format='STABLEHLO'."
+NO_PROGRAM = "{path} is not a program that mycel has exported with file_format='STABLEHLO'."
 
 
 class Program:

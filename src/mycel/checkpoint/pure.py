@@ -95,7 +95,7 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
     unknown = [path for path in params if path not in members]
     if unknown:
         raise KeyError(UNKNOWN.format(name=name, unknown=unknown, known=", ".join(members)))
-    with jax.ensure_compile_time_eval():  # what was recorded so far is no part of this trace
+    with jax.ensure_compile_time_eval():  # what was recorded so far is not part of this trace
         flush()
     handles = list(members.values())
     # Run at once when the time comes, whatever interrupts: no Value of a trace is left behind.

@@ -47,7 +47,7 @@ NO_STATE = (
     "torch.save(model.state_dict(), path)."
 )
 FORBIDDEN = (
-    "{path} was not loaded: it has {name}, which is no tensor, and loading it could run code of "
+    "{path} was not loaded: it has {name}, which is not a tensor, and loading it could run code of "
     "whoever wrote the file. Save the state dictionary alone: torch.save(model.state_dict(), path)."
 )
 MISSING = "There is no file {path}."

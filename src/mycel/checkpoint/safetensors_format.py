@@ -105,7 +105,7 @@ def _header(data: memoryview, path) -> dict:
     try:
         header = json.loads(bytes(data))
     except (ValueError, RecursionError):
-        raise damaged(path, "its header is no JSON") from None
+        raise damaged(path, "its header is not JSON") from None
     if not isinstance(header, dict):
         raise damaged(path, "its header names no tensors")
     return header
@@ -114,7 +114,7 @@ def _header(data: memoryview, path) -> dict:
 def _metadata(told, path) -> dict[str, str]:
     texts = isinstance(told, dict) and all(isinstance(value, str) for value in told.values())
     if not texts:
-        raise damaged(path, "its metadata are no texts with names")
+        raise damaged(path, "its metadata are not texts with names")
     return told
 
 

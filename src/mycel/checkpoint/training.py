@@ -24,7 +24,7 @@ from mycel.ops.random import drawing as draws
 
 # Keys of the metadata: plain values, names of what is saved once though it has two, random state.
 PLAIN, SAME, RANDOM = "plain", "same", "random"
-OTHER_FILE = "{path} is no file of save_training_state; load_checkpoint reads other checkpoints."
+OTHER_FILE = "{path} is not a file of save_training_state; load_checkpoint reads other checkpoints."
 DIFFERENT = "The state in {path} does not fit {part!r}, and nothing was changed: {reason}."
 
 _PYTHON, _NUMPY, _THREAD, _SEEDED = "random/python", "random/numpy", "random/thread", "random/seed/"

@@ -33,7 +33,7 @@ def _is_real(array) -> bool:
 
 @op()
 def overflows(*arrays):
-    """Whether any element of any real array is infinite or no number.
+    """Whether any element of any real array is infinite or not a number.
 
     Example:
         >>> from mycel.nn.loss_scale import overflows
@@ -208,7 +208,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     """One step of training with a scaled loss: inputs to (loss, overflow, loss scale).
 
     The gradients of the loss times the scale are divided by the scale again. If one of them is
-    infinite or no number, the optimiser's Parameters and the weights stay what they were. The
+    infinite or not a number, the optimiser's Parameters and the weights stay what they were. The
     scale that is returned is the one behind the step, as in MindSpore.
 
     Args:
@@ -313,7 +313,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return Tensor(np.zeros(8, np.int32)), compute_input
 
     def get_overflow_status(self, status, compute_output) -> Tensor:
-        """Whether one of the gradients is infinite or no number.
+        """Whether one of the gradients is infinite or not a number.
 
         Args:
             status: what `start_overflow_check` gave; nothing depends on it.
@@ -329,7 +329,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
 
 def gradient_overflow(grad: Any) -> Tensor:
-    """1 in Float32 if a gradient is infinite or no number anywhere, else 0; of shape (1,).
+    """1 in Float32 if a gradient is infinite or not a number anywhere, else 0; of shape (1,).
 
     Source: MindSpore's `mindspore.nn.wrap.loss_scale._grad_overflow`.
 

@@ -235,7 +235,7 @@ def _gathered(places, values, count, blank):
     mine = rows[:, None] == np.arange(count)
     columns = jnp.sum(jnp.where(mine, jnp.cumsum(mine, 0) - 1, 0), 1)
     labels = jnp.full((count, values.shape[0]), blank, np.int64)
-    # What is no label ends the labels, as the blank does.
+    # What is not a label ends the labels, as the blank does.
     values = jnp.where((values >= 0) & (values < blank), values, blank)
     return labels.at[rows, columns].set(values, mode="drop")
 
@@ -337,7 +337,7 @@ def ctc_loss_of_logits(
     Args:
         logits: predictions before softmax, [T, N, C].
         places: sequence and position of each label, [labels, 2], those of a sequence in order;
-            values: their class numbers. The blank, or what is no class, ends the labels of a
+            values: their class numbers. The blank, or what is not a class, ends the labels of a
             sequence.
         steps: how many of T count for each sequence, [N].
         collapse: leave out labels that follow an equal one.

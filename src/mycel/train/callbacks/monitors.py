@@ -39,7 +39,7 @@ def step_in_epoch(told) -> int:
 
 
 class LossMonitor(Callback):
-    """Prints the loss, and stops a training whose loss is infinite or no number.
+    """Prints the loss, and stops a training whose loss is infinite or not a number.
 
     In `Model.fit` it also prints the metrics of each evaluation.
 

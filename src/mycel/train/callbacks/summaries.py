@@ -15,7 +15,7 @@ from mycel.summary import SummaryRecord
 from mycel.train.callbacks.base import Callback
 from mycel.train.folders import make_directory
 
-NO_IMAGE = "The input of the network is no image; SummaryCollector does not write it."
+NO_IMAGE = "The input of the network is not an image; SummaryCollector does not write it."
 NO_LOSS = "What the network returned has no loss in front; SummaryCollector does not write it."
 # How many Parameters have a histogram when nothing says which, and how often tensors are written
 # when nothing says how often.
