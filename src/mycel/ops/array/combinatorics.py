@@ -37,7 +37,9 @@ def combinations(x, *, count=2, again=False):
          [2 3]]
     """
     if x.ndim != 1 or count < 0:
-        raise ValueError(f"Choices of {count} elements of a Tensor {x.shape} are not defined.")
+        raise ValueError(
+            f"combinations needs a vector and a count from 0, not {x.shape} and {count}."
+        )
     choose = itertools.combinations_with_replacement if again else itertools.combinations
     chosen = list(choose(range(x.shape[0]), count))
     return x[np.array(chosen, np.int32).reshape(len(chosen), count)]

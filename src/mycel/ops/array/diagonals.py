@@ -173,7 +173,7 @@ def grid(*tensors, indexing):
 
 def _meshgrid(inputs, indexing):
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"indexing is 'xy' or 'ij', not {indexing!r}.")
+        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}.")
     if not inputs:
         raise ValueError("meshgrid needs one vector at least.")
     if any(x.ndim > 1 for x in inputs):

@@ -104,7 +104,9 @@ def topk(x, *, k, axis=None, largest=True, sorted=True) -> tuple[Array, Array]:
     shape, axis = x.shape, axis_in(-1 if axis is None else axis, x.ndim)
     x = as_vector(x)
     if not 0 <= k <= x.shape[axis]:
-        raise ValueError(f"k = {k} elements are not there in axis {axis} of a Tensor {x.shape}.")
+        raise ValueError(
+            f"k must be from 0 to {x.shape[axis]}, the length of axis {axis}, not {k}."
+        )
     if largest and axis == x.ndim - 1:
         values, order = lax.top_k(x, k)
         order = order.astype(np.int32)
@@ -243,7 +245,7 @@ def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=N
         [0 1 2]
     """
     if side not in (None, "left", "right"):
-        raise ValueError(f"side is 'left' or 'right', not {side!r}.")
+        raise ValueError(f"side must be 'left' or 'right', not {side!r}.")
     if sorter is not None:
         ordered = ordered.gather_elements(-1, sorter)
     if not isinstance(values, Tensor):

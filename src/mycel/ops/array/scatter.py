@@ -237,7 +237,7 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     """
     axis = axis_in(axis, x.ndim)
     if reduction not in ("none", "add", "mul"):
-        raise ValueError(f"reduction is 'none', 'add' or 'mul', not {reduction!r}.")
+        raise ValueError(f"reduction must be 'none', 'add' or 'mul', not {reduction!r}.")
     updates = jnp.broadcast_to(updates, index.shape) if updates.ndim == 0 else updates
     if index.ndim != x.ndim or index.shape != updates.shape:
         raise ValueError(f"index {index.shape}, updates {updates.shape} do not fit x {x.shape}.")

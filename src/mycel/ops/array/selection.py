@@ -250,7 +250,9 @@ def narrow(x, axis, start, length):
     start = int(start)
     begin = start + x.shape[axis] if start < 0 else start
     if begin < 0 or length < 0 or begin + length > x.shape[axis]:
-        raise ValueError(f"{length} from {start} on reach out of axis {axis} of {x.shape}.")
+        raise ValueError(
+            f"{length} elements from {start} on reach beyond axis {axis} of {x.shape}."
+        )
     return x[(slice(None),) * axis + (slice(begin, begin + length),)]
 
 
@@ -275,7 +277,7 @@ def slice_(x, begin, size):
     for start, length, whole in zip(begin, size, x.shape, strict=True):
         end = whole if length == -1 else start + length
         if not 0 <= start <= end <= whole:
-            raise ValueError(f"A block at {begin} of {size} reaches out of a Tensor {x.shape}.")
+            raise ValueError(f"A block of {size} at {begin} reaches beyond a Tensor {x.shape}.")
         ends.append(end)
     return x[tuple(slice(a, b) for a, b in zip(begin, ends, strict=True))]
 
@@ -383,6 +385,6 @@ def choose(x, choices, mode="clip"):
         [1 6]
     """
     if mode not in ("clip", "wrap"):
-        raise ValueError(f"mode is 'clip' or 'wrap', not {mode!r}.")
+        raise ValueError(f"mode must be 'clip' or 'wrap', not {mode!r}.")
     parts = [part if isinstance(part, Tensor) else Tensor(part) for part in choices]
     return element_of_choice(x, tuple(parts), mode)

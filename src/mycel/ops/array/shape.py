@@ -95,7 +95,7 @@ def transpose(x, *, axes):
     order = axes if axes != () else tuple(reversed(range(x.ndim)))
     order = tuple(axis_in(axis, x.ndim) for axis in one_or_more(order))
     if sorted(order) != list(range(x.ndim)):
-        raise ValueError(f"{axes} is no order of the {x.ndim} dimensions of a Tensor {x.shape}.")
+        raise ValueError(f"{axes} is not a permutation of the dimensions of a Tensor {x.shape}.")
     return lax.transpose(x, order)
 
 
@@ -249,7 +249,7 @@ def flatten(x, *, order="C", start=1, end=-1):
         (2, 2)
     """
     if order not in ("C", "F"):
-        raise ValueError(f"The order of flatten is 'C' or 'F', not {order!r}.")
+        raise ValueError(f"The order of flatten must be 'C' or 'F', not {order!r}.")
     if order == "F":
         x = x.T
     if x.ndim < 2:

@@ -80,7 +80,7 @@ def batch_to_space_nd(x, *, block, crops):
     space, area = len(block), math.prod(block)
     cuts = _pairs(crops, space, "crops")
     if x.shape[0] % area:
-        raise ValueError(f"{x.shape[0]} pictures do not fill blocks of {block}.")
+        raise ValueError(f"{x.shape[0]} images do not fill blocks of {block}.")
     front, lengths = x.shape[1 : x.ndim - space], x.shape[x.ndim - space :]
     parts = x.reshape(*block, x.shape[0] // area, *front, *lengths)
     first = space + 1 + len(front)

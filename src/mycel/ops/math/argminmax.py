@@ -45,7 +45,7 @@ def _place(x, argument, axis, keepdims):
     if axis is not None:
         axis = axis_in(axis, x.ndim)
     if not (x.size if axis is None else as_vector(x).shape[axis]):
-        raise ValueError(f"Nothing is largest or smallest in a Tensor {x.shape}, axis {axis}.")
+        raise ValueError(f"There is no maximum or minimum of {x.shape} along axis {axis}.")
     return argument(x, axis=axis if x.ndim else None, keepdims=keepdims)
 
 
@@ -531,7 +531,7 @@ def median(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
     if not x.ndim:
         return x, jnp.zeros((), np.int64)
     if not x.shape[axis]:
-        raise ValueError(f"There is no middle element along axis {axis} of a Tensor {x.shape}.")
+        raise ValueError(f"There is no median of {x.shape} along axis {axis}.")
     order = jnp.argsort(x, axis)
     middle = (x.shape[axis] - 1) // 2
     index = lax.slice_in_dim(order, middle, middle + 1, axis=axis).astype(np.int64)

@@ -134,7 +134,7 @@ def _turned(x):
 
 def _turned_matrix(x):
     if x.ndim != 2:
-        raise ValueError(f"Tensor.H is there for matrices, but the shape is {x.shape}; use mH.")
+        raise ValueError(f"Tensor.H needs a matrix, but the shape is {x.shape}; use mH.")
     return _turned(x)
 
 

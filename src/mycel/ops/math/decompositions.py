@@ -101,7 +101,7 @@ def qr(x, mode="reduced") -> tuple[Tensor, Tensor]:
         [(3, 3), (3, 2)]
     """
     if mode not in ("reduced", "complete"):
-        raise TypeError(f"mode is 'reduced' or 'complete', not {mode!r}.")
+        raise TypeError(f"mode must be 'reduced' or 'complete', not {mode!r}.")
     return qr_primitive(x, mode == "complete")
 
 

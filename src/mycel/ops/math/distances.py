@@ -62,7 +62,7 @@ def pdist(x, *, p=2.0):
     """
     p = _order(p, "pdist")
     if x.ndim < 2:
-        raise ValueError(f"There are no distances between the rows of {x.shape}.")
+        raise ValueError(f"pdist needs rows, [N, M] or [..., N, M], not {x.shape}.")
     first, second = np.triu_indices(x.shape[-2], 1)
     return distance(x[..., first, :] - x[..., second, :], p)
 

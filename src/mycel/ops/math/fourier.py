@@ -25,7 +25,7 @@ def transformable(x):
 
 def _other(norm):
     if norm not in _INVERSE:
-        raise ValueError(f"norm is 'backward', 'ortho' or 'forward', not {norm!r}.")
+        raise ValueError(f"norm must be 'backward', 'ortho' or 'forward', not {norm!r}.")
     return _INVERSE[norm]
 
 
@@ -44,7 +44,7 @@ def _plan(x, sizes, axes, norm):
         raise ValueError(f"{len(sizes)} lengths do not fit {len(axes)} dimensions.")
     sizes = [x.shape[axis] if n == -1 else n for n, axis in zip(sizes, axes, strict=True)]
     if any(n < 1 for n in sizes):
-        raise ValueError(f"There is no transform of {sizes} elements.")
+        raise ValueError(f"A transform needs at least one element along each axis, not {sizes}.")
     return sizes, axes
 
 
@@ -68,7 +68,7 @@ def _forward_real(x, sizes, axes, norm):
     sizes, axes = _plan(x, sizes, axes, norm)
     x = transformable(x)
     if x.dtype.kind == "c":
-        raise TypeError(f"This transform is one of real numbers, but the type is {x.dtype}.")
+        raise TypeError(f"This transform needs real numbers, but the type is {x.dtype}.")
     x = jnp.fft.rfft(x, sizes[-1], axes[-1], norm)
     return _many(jnp.fft.fftn, x, sizes[:-1], axes[:-1], norm)
 

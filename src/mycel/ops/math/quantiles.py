@@ -176,7 +176,7 @@ def histc(x, *, bins=100, low=0.0, high=0.0):
         [0. 2. 1. 0.]
     """
     if bins < 1 or low > high:
-        raise ValueError(f"{bins} parts from {low} to {high} are none.")
+        raise ValueError(f"histc needs bins and ascending bounds, not {bins} from {low} to {high}.")
     wide = x.reshape(-1).astype(np.float64)
     if low == high:
         low, high = (wide.min(), wide.max()) if low == 0 and x.size else (low, high)

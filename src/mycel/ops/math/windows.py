@@ -16,9 +16,9 @@ def _window(shape, length, periodic, dtype):
     if isinstance(length, Tensor):
         length = int(length)
     if isinstance(length, bool) or not isinstance(length, (int, np.integer)):
-        raise errors.wrong(TypeError, "window_length", "a whole number", repr(length))
+        raise errors.wrong(TypeError, "window_length", "an integer", repr(length))
     if length < 0:
-        raise errors.wrong(ValueError, "window_length", "0 or more", str(length))
+        raise errors.wrong(ValueError, "window_length", "at least 0", str(length))
     kind = numpy_dtype(dtype)
     if kind.kind not in "fV":
         raise errors.wrong(TypeError, "The dtype of a window", "a real one", str(dtype))

@@ -54,7 +54,7 @@ def convolution(
     dilation = several(dilation, space, "The dilation")
     _check(x, weight, stride, groups, out_channel, kernel_size)
     if mode != 1 or data_format not in ("NCHW", "NCDHW"):
-        raise ValueError(f"Only mode 1 and NCHW are there, not {mode} and {data_format!r}.")
+        raise ValueError(f"Only mode 1 and NCHW are supported, not {mode} and {data_format!r}.")
     pads = same_or_given(pad_mode, padding, x.shape[2:], weight.shape[2:], stride, dilation)
     lengths = zip(x.shape[2:], pads, weight.shape[2:], dilation, strict=True)
     if any(n + sum(pad) < (k - 1) * d + 1 for n, pad, k, d in lengths):
@@ -92,7 +92,7 @@ def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
     """
     mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
     if mode not in ("valid", "same", "pad"):
-        raise ValueError(f"pad_mode is 'valid', 'same' or 'pad', not {pad_mode!r}.")
+        raise ValueError(f"pad_mode must be 'valid', 'same' or 'pad', not {pad_mode!r}.")
     if mode != "pad":
         if any(one_or_more(padding)):
             raise ValueError(f"padding {padding} needs pad_mode='pad', not {pad_mode!r}.")

@@ -13,7 +13,7 @@ from mycel.ops.nn.convolution import bias_add, convolution
 
 def _window(kernel, strides, pads, dilations, data_format):
     if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     if [len(n) for n in (kernel, strides, pads, dilations)] != [2, 4, 4, 4]:
         raise ValueError(
             f"ksize has 2 numbers, strides, pads and dilations have 4, not {kernel}, {strides}, "

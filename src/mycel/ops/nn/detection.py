@@ -64,7 +64,7 @@ def iou(anchors, truths, *, mode="iou"):
         [[0.33333334]]
     """
     if mode not in ("iou", "iof"):
-        raise KeyError(f"The mode of iou is 'iou' or 'iof', not {mode!r}.")
+        raise KeyError(f"The mode of iou must be 'iou' or 'iof', not {mode!r}.")
     _boxes(anchors, "anchor_boxes")
     _boxes(truths, "gt_boxes")
     anchors, truths = map(lax.stop_gradient, promoted(anchors, truths))

@@ -29,7 +29,7 @@ def rows_looked_up(index, table, *, empty, by_count):
     """
     if table.ndim != 2 or index.dtype.kind not in "iu":
         raise TypeError(
-            f"Integers look up rows of [N, M], not {index.dtype} those of {table.shape}."
+            f"embedding needs integers and a table [N, M], not {index.dtype} and {table.shape}."
         )
     return table.at[index.astype(np.int64)].get(mode="clip")
 
@@ -91,7 +91,7 @@ def embedding(
     rows = table.shape[0]
     if padding_idx is not None:
         if not -rows <= padding_idx < rows:
-            raise ValueError(f"padding_idx is from {-rows} to {rows - 1}, not {padding_idx}.")
+            raise ValueError(f"padding_idx must be from {-rows} to {rows - 1}, not {padding_idx}.")
         padding_idx %= rows
     if max_norm is not None:
         rebind(table, resolve(rows_shortened(table, index, float(norm_type), float(max_norm))))

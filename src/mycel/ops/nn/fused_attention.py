@@ -111,9 +111,9 @@ def _ends(lengths):
 
 def _check_layout(query, key, value, layout, heads, mode):
     if layout not in LAYOUTS:
-        raise ValueError(f"input_layout is one of {', '.join(LAYOUTS)}, not {layout!r}.")
+        raise ValueError(f"input_layout must be one of {', '.join(LAYOUTS)}, not {layout!r}.")
     if not 0 <= mode <= PREFIX:
-        raise ValueError(f"sparse_mode is from 0 to {PREFIX}, not {mode}.")
+        raise ValueError(f"sparse_mode must be from 0 to {PREFIX}, not {mode}.")
     rank = 4 if layout in ("BNSD", "BSND") else 3
     if not query.ndim == key.ndim == value.ndim == rank:
         raise ValueError(
@@ -351,7 +351,7 @@ def speed_fusion_attention(
     """
     del gen_mask_parallel, sync, q_start_idx, kv_start_idx
     if pse_type not in (0, 1):
-        raise ValueError(f"pse_type is 0 or 1; shifts of kind {pse_type} are not made here.")
+        raise ValueError(f"pse_type must be 0 or 1, not {pse_type}.")
     if shift is not None and pse_type == 0:
         shift = shift * (1 / scale)
     *statistics, empty, out = flash_attention(
@@ -431,7 +431,7 @@ def prompt_flash_attention(
         raise ValueError("PromptFlashAttention takes real numbers only: leave out quant and deq.")
     places = {"BSH": 1, "BSND": 1, "BNSD": 2, "SBH": 0}
     if layout not in places:
-        raise ValueError(f"input_layout is one of {', '.join(places)}, not {layout!r}.")
+        raise ValueError(f"input_layout must be one of {', '.join(places)}, not {layout!r}.")
     shape = query.shape[places[layout]], key.shape[places[layout]]
     if mask is not None or mode >= CAUSAL_FROM_TOP:
         band = pre_tokens, next_tokens

@@ -245,7 +245,7 @@ def cross_entropy(x, target, weight=None, *, ignore_index=-100, reduction="mean"
         0.6931472
     """
     if not 0 <= smoothing <= 1:
-        raise ValueError(f"label_smoothing lies between 0 and 1, not at {smoothing}.")
+        raise ValueError(f"label_smoothing must be between 0 and 1, not {smoothing}.")
     logs = _log_softmax(x)
     if target.shape != x.shape or target.dtype.kind in "iu":
         return _negative_log(logs, target, weight, ignore_index, reduction, smoothing)

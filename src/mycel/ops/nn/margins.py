@@ -95,7 +95,7 @@ def multi_margin_loss(x, target, weight=None, *, power=1, margin=1.0, reduction=
         0.25
     """
     if power not in (1, 2):
-        raise ValueError(f"The p of multi_margin_loss is 1 or 2, not {power!r}.")
+        raise ValueError(f"The p of multi_margin_loss must be 1 or 2, not {power!r}.")
     if x.ndim != 2 or target.shape != x.shape[:1]:
         raise ValueError(
             f"There is one class number for each row of {x.shape}: not {target.shape}."
@@ -304,7 +304,7 @@ def cosine_embedding_loss(x, y, target, *, margin=0.0, reduction="mean"):
         1.0
     """
     if not -1 <= margin <= 1:
-        raise ValueError(f"The margin of cosine_embedding_loss is from -1 to 1, not {margin}.")
+        raise ValueError(f"The margin of cosine_embedding_loss must be from -1 to 1, not {margin}.")
     x, y = map(as_float, promoted(x, y))
     least = _number(1e-12, x)
     squares = [jnp.sum(a * a, -1, dtype=x.dtype) + least for a in (x, y)]

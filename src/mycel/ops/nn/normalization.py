@@ -203,7 +203,7 @@ def batch_norm_with_statistics(
         5
     """
     if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     if training:
         made, mean, variance = _train(x, mean, variance, weight, bias, momentum, epsilon)
     else:

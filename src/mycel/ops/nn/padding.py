@@ -102,7 +102,7 @@ def pad(x, padding, mode="constant", value=None, contiguous=True):
         return pad_constant(x, 0 if value is None else value, widths)
     if mode not in ("reflect", "replicate", "circular"):
         raise ValueError(
-            f"mode is one of 'constant', 'reflect', 'replicate', 'circular', not {mode!r}."
+            f"mode must be one of 'constant', 'reflect', 'replicate', 'circular', not {mode!r}."
         )
     if value is not None:
         raise ValueError(f"A value is only used by mode 'constant', not by {mode!r}.")
@@ -138,7 +138,7 @@ def mirror_pad(x, paddings, mode="REFLECT"):
         [1 1 2 2]
     """
     if mode not in ("REFLECT", "SYMMETRIC"):
-        raise ValueError(f"mode is 'REFLECT' or 'SYMMETRIC', not {mode!r}.")
+        raise ValueError(f"mode must be 'REFLECT' or 'SYMMETRIC', not {mode!r}.")
     pairs = paddings.asnumpy().tolist() if hasattr(paddings, "asnumpy") else paddings
     return pad_from_inside(x, tuple(tuple(pair) for pair in pairs), mode.lower())
 

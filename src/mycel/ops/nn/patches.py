@@ -197,7 +197,10 @@ def extract_image_patches(x, ksizes, strides, rates, padding="valid"):
         window.append(tuple(numbers[2:]))
     mode = padding.lower() if isinstance(padding, str) else padding
     if mode not in ("valid", "same") or x.ndim != 4:
-        raise ValueError(f"No patches of {x.shape} with the padding {padding!r}.")
+        raise ValueError(
+            f"Patches need [N, C, H, W] and the padding 'valid' or 'same', not {x.shape} and "
+            f"{padding!r}."
+        )
     pads = same_or_given(mode, 0, x.shape[2:], *window)
     return patches(x, window[0], window[1], pads, window[2])
 
@@ -250,6 +253,6 @@ def col2im(x, size, kernel_size, dilation=1, padding=0, stride=1):
          [1. 2. 1.]]
     """
     if x.ndim != 4:
-        raise ValueError(f"Columns of pictures are [N, C, kernel, windows], not {x.shape}.")
+        raise ValueError(f"Columns of images must be [N, C, kernel, windows], not {x.shape}.")
     flat = x.reshape(x.shape[0], -1, x.shape[3])
     return fold(flat, size, kernel_size, dilation, padding, stride)

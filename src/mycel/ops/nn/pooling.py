@@ -163,10 +163,10 @@ def named_window(x, kernel_size, strides, pad_mode, data_format):
 
 def _named_window(shape, kernel_size, strides, pad_mode, data_format):
     if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
     if mode not in ("valid", "same"):
-        raise ValueError(f"pad_mode is 'valid' or 'same', not {pad_mode!r}.")
+        raise ValueError(f"pad_mode must be 'valid' or 'same', not {pad_mode!r}.")
     space = len(shape) - 2
     if space < 1:
         raise ValueError(f"Pooling needs [N, C, …], not {shape}.")

@@ -36,9 +36,9 @@ def rotary_position_embedding(x, cos, sin, *, mode=0):
         [-2.  1.]
     """
     if mode not in (0, 1):
-        raise ValueError(f"mode is 0 (halves) or 1 (neighbours), not {mode!r}.")
+        raise ValueError(f"mode must be 0 (halves) or 1 (neighbours), not {mode!r}.")
     if x.shape[-1] % 2:
-        raise ValueError(f"Pairs need an even last length, not {x.shape}.")
+        raise ValueError(f"The last length must be even, but the shape is {x.shape}.")
     if mode == 0:
         first, second = jnp.split(x, 2, -1)
         turned = jnp.concatenate([-second, first], -1)
@@ -97,7 +97,7 @@ def apply_rotary_pos_emb(query, key, cos, sin, place, cos_format=0) -> tuple[Ten
         [[[-2.  1.]]]
     """
     if cos_format not in (0, 2):
-        raise ValueError(f"cos_format is 0 (a table) or 2 (rows), not {cos_format!r}.")
+        raise ValueError(f"cos_format must be 0 (a table) or 2 (rows), not {cos_format!r}.")
     return tuple(turned_heads(x, cos, sin, place, cos_format == 0) for x in (query, key))
 
 

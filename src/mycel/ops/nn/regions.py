@@ -257,7 +257,7 @@ def crop_and_resize(x, boxes, numbers, *, size, method="bilinear", outside=0.0):
         [1.  1.5 2. ]
     """
     if method not in ("bilinear", "nearest", "bilinear_v2"):
-        raise ValueError(f"method is 'bilinear', 'nearest' or 'bilinear_v2', not {method!r}.")
+        raise ValueError(f"method must be 'bilinear', 'nearest' or 'bilinear_v2', not {method!r}.")
     if x.ndim != 4 or boxes.ndim != 2 or boxes.shape[1] != 4 or numbers.shape != boxes.shape[:1]:
         raise ValueError(
             f"Boxes {boxes.shape} of pictures {numbers.shape} cannot be cut out of {x.shape}."

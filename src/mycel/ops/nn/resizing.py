@@ -304,7 +304,7 @@ def mint_interpolate(
 
 def _interpolate(x, size, scale_factor, mode, align_corners, recompute, methods):
     if mode not in METHODS:
-        raise ValueError(f"mode is one of {', '.join(map(repr, METHODS))}, not {mode!r}.")
+        raise ValueError(f"mode must be one of {', '.join(map(repr, METHODS))}, not {mode!r}.")
     if align_corners is not None and mode not in WITH_CORNERS:
         raise ValueError(f"align_corners is not for mode {mode!r}.")
     lengths, steps = _lengths(x, mode, size, scale_factor, recompute)
@@ -337,11 +337,11 @@ def _interpolate_as_before(x, mode, scales, sizes, coordinates):
     coordinates = coordinates or "align_corners"
     if coordinates not in known:
         expected = ", ".join(map(repr, known))
-        raise ValueError(f"coordinate_transformation_mode is one of {expected}.")
+        raise ValueError(f"coordinate_transformation_mode must be one of {expected}.")
     mode = "linear" if mode == "nearest" and x.ndim == 3 else mode
     if mode not in ("linear", "bilinear"):
         raise ValueError(
-            f"With `sizes` or `scales` the mode is 'linear' or 'bilinear', not {mode!r}."
+            f"With `sizes` or `scales` the mode must be 'linear' or 'bilinear', not {mode!r}."
         )
     if scales is not None and len(one_or_more(scales)) == x.ndim:
         scales = scales[2:]

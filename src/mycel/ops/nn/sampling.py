@@ -51,7 +51,7 @@ def sampled(x, grid, *, mode, padding_mode, align_corners):
 def _check(x, grid, mode, padding_mode):
     if mode not in METHODS or padding_mode not in OUTSIDE:
         raise ValueError(
-            f"mode is one of {METHODS} and padding_mode one of {OUTSIDE}, not {mode!r} and "
+            f"mode must be one of {METHODS} and padding_mode one of {OUTSIDE}, not {mode!r} and "
             f"{padding_mode!r}."
         )
     if x.ndim not in (4, 5) or (mode == "bicubic" and x.ndim == 5):

@@ -89,7 +89,7 @@ def _check(logs, labels, steps, lengths, blank):
             f"{lengths}, {labels}."
         )
     if not 0 <= blank < logs[2]:
-        raise ValueError(f"The blank is one of {logs[2]} classes, not {blank}.")
+        raise ValueError(f"The blank must be one of {logs[2]} classes, not {blank}.")
 
 
 def _check_kind(logs, operator):
@@ -222,7 +222,7 @@ def _reduced(losses, lengths, reduction):
     if reduction == "sum":
         return losses.sum()
     if reduction != "mean":
-        raise ValueError(f"reduction is 'mean', 'sum' or 'none', not {reduction!r}.")
+        raise ValueError(f"reduction must be 'mean', 'sum' or 'none', not {reduction!r}.")
     return (losses / jnp.maximum(lengths, 1).astype(losses.dtype)).mean()
 
 

@@ -268,7 +268,7 @@ def _without_batch(numbers):
 
 def _check_names(weight, kernel_size, mode, data_format):
     if mode != 1 or data_format not in PLAIN:
-        raise ValueError(f"Only mode 1 and NCHW are there, not {mode} and {data_format!r}.")
+        raise ValueError(f"Only mode 1 and NCHW are supported, not {mode} and {data_format!r}.")
     if kernel_size is not None:
         wanted = several(kernel_size, weight.ndim - 2, "kernel_size")
         if tuple(wanted) != weight.shape[2:]:

@@ -110,7 +110,7 @@ def max_unpool2d(
           [5. 0.]]]
     """
     if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     return _unpooled(x, indices, 2, kernel_size, stride, padding, output_size)
 
 
@@ -136,7 +136,7 @@ def max_unpool3d(
         (1, 2, 2, 2)
     """
     if data_format != "NCDHW":
-        raise ValueError(f"Only the layout NCDHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCDHW is supported, not {data_format!r}.")
     return _unpooled(x, indices, 3, kernel_size, stride, padding, output_size)
 
 
@@ -280,7 +280,7 @@ def _fractional(x, space, kernel_size, output_size, output_ratio, samples):
         ratios = one_or_more(output_ratio)
         ratios = ratios * space if len(ratios) == 1 else ratios
         if any(not 0 < ratio < 1 for ratio in ratios):
-            raise ValueError(f"output_ratio lies between 0 and 1, not at {output_ratio}.")
+            raise ValueError(f"output_ratio must be between 0 and 1, not {output_ratio}.")
         sizes = tuple(int(n * ratio) for n, ratio in zip(lengths, ratios, strict=True))
     else:
         sizes = several(output_size, space, "The output_size")
@@ -366,7 +366,7 @@ def fractional_max_pool_of_samples(
         [[[[3]]]]
     """
     if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     return _fractional(x, 2, ksize, output_shape, None, samples)
 
 
@@ -393,7 +393,7 @@ def fractional_max_pool3d_of_samples(
         (1, 1, 1, 1, 1)
     """
     if data_format != "NCDHW":
-        raise ValueError(f"Only the layout NCDHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCDHW is supported, not {data_format!r}.")
     return _fractional(x, 3, ksize, output_shape, None, samples)
 
 
@@ -457,5 +457,5 @@ def max_pool3d_with_positions(
         [0]
     """
     if data_format != "NCDHW":
-        raise ValueError(f"Only the layout NCDHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCDHW is supported, not {data_format!r}.")
     return _with_positions(x, 3, ksize, strides, pads, dilation, ceil_mode, kind or int64)

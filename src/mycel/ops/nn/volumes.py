@@ -89,10 +89,10 @@ def max_pool3d(
 
 def _mode(pad_mode, data_format):
     if data_format != "NCDHW":
-        raise ValueError(f"Only the layout NCDHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCDHW is supported, not {data_format!r}.")
     mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
     if mode not in ("valid", "same", "pad"):
-        raise ValueError(f"pad_mode is 'valid', 'same' or 'pad', not {pad_mode!r}.")
+        raise ValueError(f"pad_mode must be 'valid', 'same' or 'pad', not {pad_mode!r}.")
     return mode
 
 

@@ -275,7 +275,9 @@ def select_slice(x, *, axis, index):
     axis = axis_in(axis, x.ndim)
     length = x.shape[axis]
     if not -length <= index < length:
-        raise ValueError(f"{index} is no position among {length} of dimension {axis}.")
+        raise ValueError(
+            f"The index {index} is out of range for dimension {axis} of length {length}."
+        )
     return lax.index_in_dim(x, index % length, axis, keepdims=False)
 
 
@@ -296,7 +298,7 @@ def mint_cdist(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
     """
     known = "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist"
     if how not in (*known, "donot_use_mm_for_euclid_dist"):
-        raise ValueError(f"compute_mode is one of {known} and their opposite, not {how!r}.")
+        raise ValueError(f"compute_mode must be one of {known} and their opposite, not {how!r}.")
     return cdist(x, y, float(order))
 
 
