@@ -100,7 +100,7 @@ class AllReduce(_Collective):
 
 
 class AllGather(_First):
-    """The Tensors of all processes one behind the other, in each of them.
+    """The Tensors of all processes, joined along the first dimension, in each of them.
 
     Source: MindSpore's `mindspore.ops.AllGather`.
 

@@ -158,7 +158,7 @@ def _as_tensor(column):
 
 
 class DatasetHelper:
-    """Goes through a dataset, for training loops of one's own.
+    """Goes through a dataset, for training loops that you write yourself.
 
     MindSpore can send data to the device ahead of the network, "sinking" it; XLA fetches data
     while the device computes in any case, so each batch comes out here, in sink mode too.

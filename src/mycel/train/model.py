@@ -179,7 +179,7 @@ class Model:
                 of the network.
             callbacks: a Callback or a list of them.
             dataset_sink_mode: accepted; the loop is the same, as XLA computes while Python
-                fetches the next batch. Callbacks run behind each step.
+                fetches the next batch. Callbacks run after each step.
             sink_size: in sink mode, how many batches an epoch has; -1 means all.
             initial_epoch: how many epochs are done already.
 

@@ -38,7 +38,7 @@ def _whole(x, wanted):
 def cast(x, dtype):
     """x in another element type; a Tensor that has it already is returned as it is.
 
-    Real numbers lose what lies behind the point on becoming integers; zero is False, all else True.
+    Real numbers are truncated towards zero on becoming integers; zero is False, all else True.
 
     Raises:
         TypeError: `dtype` is not an element type.

@@ -20,7 +20,7 @@ from mycel.ops.array.ordering import unique
 
 @op("ops.combinations(input=x, r=count, with_replacement=again)")
 def combinations(x, *, count=2, again=False):
-    """All choices of so many elements of a vector, as rows in order.
+    """All combinations of `count` elements of a vector, as rows in order.
 
     Args:
         x: [N].

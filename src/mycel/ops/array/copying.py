@@ -122,7 +122,7 @@ def rank(x) -> int:
 
 @composite("ops.assign(variable=variable, value=value)", "Assign()(variable=variable, value=value)")
 def assign(variable, value):
-    """Give a Parameter (or a Tensor) another value, converted to its element type.
+    """Assign a value to a Parameter (or a Tensor), converted to its element type.
 
     Returns:
         The new value, a Tensor.

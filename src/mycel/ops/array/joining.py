@@ -32,7 +32,7 @@ def _alike(tensors, what: str):
     "mint.cat(tensors, dim=(axis, 0))",
 )
 def concat(*tensors, axis=0):
-    """The Tensors one behind the other along `axis`.
+    """The Tensors joined along one dimension.
 
     Args:
         tensors: a tuple or list of Tensors whose shapes agree except along `axis`; they meet in one
@@ -65,7 +65,7 @@ def concat(*tensors, axis=0):
     "mint.stack(tensors, dim=(axis, 0))",
 )
 def stack(*tensors, axis=0):
-    """Tensors of one shape side by side along a new dimension.
+    """Tensors of equal shape, joined along a new dimension.
 
     Raises:
         ValueError: there are no Tensors, or their shapes differ.
@@ -244,7 +244,7 @@ def split(x, sizes, axis=0) -> tuple[Tensor, ...]:
 
 @composite("Split(axis=0, output_num=(count, 1))(input_x=x)")
 def split_evenly(x, axis=0, count=1) -> tuple[Tensor, ...]:
-    """x in so many pieces of one length.
+    """x split into `count` pieces of equal length.
 
     Args:
         x: any shape with at least one dimension.
@@ -271,7 +271,7 @@ def split_evenly(x, axis=0, count=1) -> tuple[Tensor, ...]:
     "mint.chunk(input=x, chunks=chunks, dim=(axis, 0))",
 )
 def chunk(x, chunks, axis=0) -> tuple[Tensor, ...]:
-    """x in at most so many pieces of one length, the last maybe shorter.
+    """x split into at most `chunks` pieces of equal length, of which the last may be shorter.
 
     Args:
         x: any shape with at least one dimension.
@@ -296,7 +296,7 @@ def chunk(x, chunks, axis=0) -> tuple[Tensor, ...]:
     "Tensor.tensor_split(x, indices_or_sections=sections, axis=0)",
 )
 def tensor_split(x, sections, axis=0) -> tuple[Tensor, ...]:
-    """x in so many pieces of nearly one length, or cut at given positions.
+    """x split into pieces of nearly equal length, or cut at given positions.
 
     Args:
         x: any shape with at least one dimension.

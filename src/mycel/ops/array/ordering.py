@@ -227,7 +227,7 @@ def places_in_order(ordered, values, *, side, narrow):
     " right=False, side=None, sorter=None)",
 )
 def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=None):
-    """Where values can be put into ordered rows so that these stay in order.
+    """Where values can be inserted into sorted rows so that these stay sorted.
 
     Args:
         ordered: [..., N], each row in ascending order.
@@ -255,7 +255,7 @@ def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=N
 
 @composite("Tensor.searchsorted(x, v, side='left', sorter=None)")
 def searchsorted_method(x, v, side="left", sorter=None):
-    """Where values can be put into x so that it stays in order, Int64; see `ops.searchsorted`.
+    """Where values can be inserted into x so that it stays sorted, Int64; see `ops.searchsorted`.
 
     Args:
         x: [..., N], each row in ascending order.

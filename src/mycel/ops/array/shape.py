@@ -322,7 +322,7 @@ def expand_as(x, other):
     "mint.tile(input=x, dims=repeats)",
 )
 def tile(x, *, repeats):
-    """x laid out `repeats` times along its dimensions.
+    """x repeated along its dimensions.
 
     Raises:
         ValueError: a number of repeats is negative.
@@ -391,7 +391,7 @@ def repeat_interleave(x, repeats, axis=None, length=None):
 
 @composite("Tensor.repeat(x, *repeats)")
 def repeat(x, repeats):
-    """x laid out several times along its dimensions; `repeats` has one number for each of them.
+    """x repeated along its dimensions; `repeats` has one number for each of them.
 
     Raises:
         ValueError: there are fewer numbers than dimensions.
@@ -464,7 +464,7 @@ def roll(x, *, shifts, axes=None):
 
 @op("ops.rot90(input=x, k=turns, dims=axes)", "Tensor.rot90(x, k=turns, dims=axes)")
 def rot90(x, *, turns, axes):
-    """x turned by 90 degrees in the plane of two dimensions.
+    """x rotated by multiples of 90 degrees in the plane of two dimensions.
 
     Args:
         x: two dimensions or more.
@@ -524,7 +524,7 @@ def reverse_sequence(x, lengths, *, axis, batch=0):
 
 @op("ops.channel_shuffle(x, groups=groups)", "ChannelShuffle(group=groups)(x)")
 def channel_shuffle(x, *, groups):
-    """Channels, dimension 1, dealt out: first those that begin a group, then the second of each.
+    """Channels in another order: first the first one of each group, then the second of each.
 
     Raises:
         ValueError: the number of groups does not divide the channels.

@@ -27,7 +27,7 @@ def _block_lengths(block, x, wanted=None):
 @op("ops.space_to_batch_nd(input_x=x, block_size=block, paddings=paddings)",
     "SpaceToBatchND(block_shape=block, paddings=paddings)(input_x=x)")  # fmt: skip
 def space_to_batch_nd(x, *, block, paddings):
-    """The elements of blocks as pictures of their own: [N, …, *lengths] to [N · block, …, smaller].
+    """The elements of blocks as images of their own: [N, …, *lengths] to [N · block, …, smaller].
 
     Args:
         x: [N, ..., *lengths].
@@ -61,7 +61,7 @@ def space_to_batch_nd(x, *, block, paddings):
 @op("ops.batch_to_space_nd(input_x=x, block_shape=block, crops=crops)",
     "BatchToSpaceND(block_shape=block, crops=crops)(input_x=x)")  # fmt: skip
 def batch_to_space_nd(x, *, block, crops):
-    """Pictures as the elements of blocks of larger ones: what `space_to_batch_nd` undoes.
+    """Images as the elements of blocks of larger ones: the inverse of `space_to_batch_nd`.
 
     Args:
         x: [N * block, ..., *lengths].
@@ -104,7 +104,7 @@ def _block_of_pictures(x, size, name):
 
 @composite("SpaceToBatch(block_size, paddings)(input_x=x)")
 def space_to_batch(x, block_size, paddings):
-    """`space_to_batch_nd` with square blocks of pictures.
+    """`space_to_batch_nd` with square blocks of images.
 
     Args:
         x: [N, C, H, W].
@@ -121,7 +121,7 @@ def space_to_batch(x, block_size, paddings):
 
 @composite("BatchToSpace(block_size, crops)(input_x=x)")
 def batch_to_space(x, block_size, crops):
-    """`batch_to_space_nd` with square blocks of pictures.
+    """`batch_to_space_nd` with square blocks of images.
 
     Args:
         x: [N * block_size**2, C, H, W].

@@ -324,7 +324,7 @@ def _bits(x, y):
     "mint.bitwise_not(input=x)",
 )
 def bitwise_not(x):
-    """All bits of x turned over, element by element.
+    """All bits of x inverted, element by element.
 
     Example:
         >>> print(ops.invert(Tensor([0, 1, -2])))
@@ -360,7 +360,7 @@ def bitwise_left_shift(x, y):
     "Tensor.__rrshift__(y, x)",
 )
 def bitwise_right_shift(x, y):
-    """The bits of x moved down by y places, element by element; the sign stays.
+    """The bits of x shifted right by y places, element by element; the sign stays.
 
     Example:
         >>> print(Tensor([4, 5, -6]) >> 1)

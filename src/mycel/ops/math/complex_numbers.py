@@ -115,7 +115,7 @@ def _complex(x, what):
 
 @op("ops.view_as_real(input=x)")
 def view_as_real(x):
-    """The real and the imaginary part of each number, side by side in a new last dimension.
+    """The real and the imaginary part of each number, in a new last dimension.
 
     Raises:
         TypeError: the numbers are not complex.

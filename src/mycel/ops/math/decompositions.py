@@ -401,7 +401,7 @@ def _reflected(packed, scales, other, turn):
 @op("ops.orgqr(input=x, input2=scales)", "Orgqr()(x, tau=scales)",
     "Tensor.orgqr(x, input2=scales)")  # fmt: skip
 def orgqr(x, scales):
-    """The first columns of the product of reflections that `ops.geqrf` gives, as many as x has.
+    """The first columns of the product of the reflections that `ops.geqrf` gives, as many as x has.
 
     Example:
         >>> print(ops.orgqr(*ops.geqrf(Tensor([[2.0, 1.0], [0.0, 3.0]]))))

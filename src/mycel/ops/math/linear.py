@@ -388,7 +388,7 @@ def addr(x, a, b, beta=1, alpha=1):
 
 @op("ops.kron(input=x, other=y)")
 def kron(x, y):
-    """Each element of x times the whole of y, laid out as one matrix.
+    """The Kronecker product: each element of x times the whole of y.
 
     Example:
         >>> print(ops.kron(Tensor([[1, 2]]), Tensor([[1, 10]])))

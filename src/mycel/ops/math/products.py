@@ -58,7 +58,7 @@ def vecdot(x, y, *, axis=-1):
 
 @op("ops.vander(x, N=count)")
 def vander(x, *, count=None):
-    """Powers of a vector as columns, the highest first; as many as it is long, or `count`.
+    """The Vandermonde matrix: powers of a vector as columns, the highest first.
 
     Raises:
         ValueError: x is not a vector.

@@ -235,7 +235,7 @@ def bincount_primitive(x, weights, *, size):
     "Bucketize(boundaries=bounds, right=(right, True))(input=x)",
 )
 def bucketize(x, *, bounds, right=False):
-    """Between which of some bounds, in order, each element lies, Int32.
+    """The index of the bucket between sorted bounds in which each element lies, Int32.
 
     Args:
         bounds: numbers.

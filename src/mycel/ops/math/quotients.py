@@ -30,7 +30,7 @@ def inv(x):
 
 @op("ops.truncate_div(x, y)", "TruncateDiv()(x, y)")
 def truncate_div(x, y):
-    """x / y without what lies behind the point, element by element; what is left is `ops.fmod`.
+    """x / y truncated towards zero, element by element; `ops.fmod` gives the remainder.
 
     Example:
         >>> print(ops.truncate_div(Tensor([-7, 7]), Tensor([2, 2])))

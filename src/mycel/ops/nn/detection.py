@@ -168,7 +168,7 @@ def bounding_box_decode(anchors, codes, *, shape, means=NO_SHIFT, stds=NO_SCALE,
 
 @op("ops.check_valid(bboxes=boxes, img_metas=size)", "CheckValid()(bboxes=boxes, img_metas=size)")
 def check_valid(boxes, size):
-    """Whether both corners of each box lie in the picture.
+    """Whether both corners of each box lie in the image.
 
     Args:
         boxes: corners, [N, 4]; size: height, width and the ratio both are multiplied by, [3].

@@ -76,7 +76,7 @@ def _from_last(x, padding):
     "(x=x, paddings=padding, constant_value=(value, None))",
 )
 def pad(x, padding, mode="constant", value=None, contiguous=True):
-    """x with something around it.
+    """x, padded at the ends of its dimensions.
 
     Args:
         padding: two numbers (in front, behind) for the last dimension, two for the one before, …;

@@ -112,7 +112,7 @@ def regions_aligned(x, regions, *, bins, scale, sample_num, most, end):
 @composite("ROIAlign(pooled_height=height, pooled_width=width, spatial_scale=scale, sample_num=2,"
            " roi_end_mode=1)(features=x, rois=regions)")  # fmt: skip
 def roi_align(x, regions, height, width, scale, sample_num=2, roi_end_mode=1):
-    """Regions of pictures as bins of one number each: means of samples between pixels.
+    """Regions of images as bins of one number each: means of samples between pixels.
 
     Args:
         x: [N, C, H, W]; regions: the number of the picture and the corners x1, y1, x2, y2, [R, 5].
@@ -235,7 +235,7 @@ def _by_edges(low, high, length, size):
     indices=lambda x, boxes, numbers, **_: [Bounds(2, 0, x.shape[0], what="picture number")],
 )  # fmt: skip
 def crop_and_resize(x, boxes, numbers, *, size, method="bilinear", outside=0.0):
-    """Boxes cut out of pictures and brought to one size.
+    """Boxes cut out of images and resized to one size.
 
     Args:
         x: [B, H, W, C]; boxes: y1, x1, y2, x2, from 0 to 1 in the picture, [N, 4]; a box may be

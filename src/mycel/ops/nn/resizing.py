@@ -229,7 +229,7 @@ def interpolate(
     sizes=None,
     coordinate_transformation_mode=None,
 ):
-    """x [N, C, *space] with other lengths of space.
+    """x [N, C, *space], resized along its dimensions of space.
 
     Args:
         size: the new lengths, one number or one for each dimension.

@@ -183,7 +183,7 @@ def softened_choice(x, key, tau, *, hard, axis):
 
 @composite("ops.gumbel_softmax(logits=x, tau=1.0, hard=False, dim=-1)")
 def gumbel_softmax(x, tau=1.0, hard=False, dim=-1):
-    """A category drawn by logits along one dimension, softened so that it has a derivative.
+    """A Gumbel-softmax sample: a category drawn by logits along a dimension, with a derivative.
 
     Args:
         tau: the temperature; the smaller, the nearer to one category.

@@ -493,7 +493,7 @@ def bernoulli(x, p=0.5, seed=None, offset=0):
     "mint.bernoulli(input=x, generator=generator)", "Tensor.bernoulli(x, generator=generator)"
 )
 def mint_bernoulli(x, generator=None):
-    """1 with the probability that stands in x, else 0.
+    """1 with the probability that x holds, else 0.
 
     Example:
         >>> print(mint.bernoulli(Tensor([0.0, 1.0])))

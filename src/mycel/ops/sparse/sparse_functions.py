@@ -95,7 +95,7 @@ def coo_add(x, y, thresh) -> COOTensor:
 
 @composite("ops.coo_concat(sp_input=parts, concat_dim=axis)")
 def coo_concat(parts, axis=0) -> COOTensor:
-    """COOTensors behind each other along a dimension, in order; places are read.
+    """COOTensors joined along a dimension, in order; it reads where their values stand.
 
     Example:
         >>> x = Tensor([[0, 5]]).to_coo()

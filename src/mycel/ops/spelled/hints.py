@@ -144,7 +144,7 @@ def tuple_to_array(input_x: Any) -> Tensor:
 
 
 class Depend(Primitive):
-    """Give `value` behind `expr`; here everything happens in the order it is written.
+    """`value`, computed after `expr`: operators run in the order in which they are written anyway.
 
     Source: MindSpore's `mindspore.ops.Depend`, `mindspore.ops.depend`.
 

@@ -147,7 +147,7 @@ def mint_softmax(x, dim=None, dtype=None):
     else the second.
 
     Args:
-        dtype: the element type to convert to before.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(mint.softmax(Tensor([1.0, 1.0]), -1))

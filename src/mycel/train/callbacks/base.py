@@ -197,7 +197,7 @@ class InternalCallbackParam(dict):
 
 
 class RunContext:
-    """What a callback is called with: what is going on, and a way to stop it.
+    """The argument of a callback: the state of the run, and a way to stop it.
 
     Args:
         original_args: an InternalCallbackParam or another dictionary.

@@ -28,8 +28,8 @@ class CheckpointConfig:
     """When a ModelCheckpoint saves, and how many files it keeps.
 
     Args:
-        save_checkpoint_steps: save behind every so many steps.
-        save_checkpoint_seconds: save behind so many seconds; not if there are steps.
+        save_checkpoint_steps: save after every so many steps.
+        save_checkpoint_seconds: save after so many seconds; not if there are steps.
         keep_checkpoint_max: keep the latest so many files; 0 or None keeps as the next says.
         keep_checkpoint_per_n_minutes: keep one file for so many minutes; not if there is a max.
         integrated_save: accepted; nothing is cut over devices.

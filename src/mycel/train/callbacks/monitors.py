@@ -95,7 +95,7 @@ class LossMonitor(Callback):
 
 
 class TimeMonitor(Callback):
-    """Prints how long an epoch took, and a step of it, in milliseconds.
+    """Prints how long an epoch took, and each of its steps on average, in milliseconds.
 
     Args:
         data_size: how many steps an epoch has; only needed where the dataset does not tell.

@@ -41,7 +41,7 @@ def _rate_of(optimizer, name: str) -> Parameter:
 
 
 class LearningRateScheduler(Callback):
-    """Sets the learning rate behind each step.
+    """Sets the learning rate after each step.
 
     Args:
         learning_rate_function: called with the rate and the number of the step, gives the next.

@@ -17,7 +17,7 @@ ASKED = "GracefulExit"
 
 
 class BackupAndRestore(Callback):
-    """Saves the network behind epochs, and begins a training with what was saved.
+    """Saves the network after epochs, and begins a training with what was saved.
 
     Args:
         backup_dir: the folder of the file `backup.ckpt`; it is made.
@@ -66,7 +66,7 @@ class BackupAndRestore(Callback):
 
 
 class OnRequestExit(Callback):
-    """Stops behind the present step when a signal arrives, and saves the network.
+    """Stops after the present step when a signal arrives, and saves the network.
 
     A training that finds what was saved goes on from it.
 
