@@ -2,7 +2,7 @@
 """Training with a scaled loss: how the scale changes, and a step that overflow leaves out.
 
 The step is the same program whether gradients overflow or not: the optimiser runs, and each
-Parameter then takes the value before or behind it. No Python branch decides, so the step stays
+Parameter then takes the value before or after it. No Python branch decides, so the step stays
 compiled.
 """
 
@@ -161,7 +161,7 @@ class DynamicLossScaleUpdateCell(Cell):
 
 @op()
 def next_scale(scale, overflow, step, last, factor, window):
-    """The scale behind a step, the last step that changed it, and the number of the next.
+    """The scale after a step, the last step that changed it, and the number of the next.
 
     Example:
         >>> from mycel.nn.loss_scale import next_scale
@@ -209,7 +209,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     The gradients of the loss times the scale are divided by the scale again. If one of them is
     infinite or not a number, the optimiser's Parameters and the weights stay what they were. The
-    scale that is returned is the one behind the step, as in MindSpore.
+    scale that is returned is the one after the step, as in MindSpore.
 
     Args:
         network: a Cell that returns a loss.

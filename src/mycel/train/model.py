@@ -211,11 +211,11 @@ class Model:
         sink_size: int = -1,
         initial_epoch: int = 0,
     ) -> None:
-        """Train the network, and evaluate it behind epochs.
+        """Train the network, and evaluate it after epochs.
 
         Args:
             valid_dataset: what it is evaluated on; None evaluates nothing.
-            valid_frequency: behind every so many epochs, or a list of epochs.
+            valid_frequency: after every so many epochs, or a list of epochs.
 
         The other arguments are those of `train`. The callbacks of this module but TimeMonitor
         run in training only; those of one's own in both.
@@ -379,7 +379,7 @@ class Model:
         return found
 
     def _evaluate_between(self, dataset, loop: Loop) -> None:
-        """Evaluate behind an epoch of training."""
+        """Evaluate after an epoch of training."""
         told = loop.told
         kept = {name: told[name] for name in ("mode", "cur_step_num", "batch_num", "net_outputs")}
         shared = [c for c in loop.callbacks._callbacks if isinstance(c, TimeMonitor) or _is_own(c)]

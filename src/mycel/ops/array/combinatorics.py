@@ -151,7 +151,7 @@ def invert_permutation(x) -> Any:
 
 @composite("RaggedRange(Tsplits=dtype)(starts, limits, deltas)")
 def ragged_range(starts, limits, deltas, dtype=int32) -> tuple[Tensor, Tensor]:
-    """Sequences of numbers behind each other, and where each begins; the values are read.
+    """Concatenated sequences of numbers, and where each begins; the values are read.
 
     Args:
         starts: the first number of each sequence, [N] or one for all.

@@ -234,9 +234,9 @@ def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=N
         values: [..., M] with the leading dimensions of `ordered`; any shape, or a number, if that
             has one dimension.
         narrow: whether the result is Int32 instead of Int64.
-        right: whether to insert behind equal elements instead of in front; ignored if `side` is
+        right: whether to insert after equal elements instead of before; ignored if `side` is
             given.
-        side: 'left' (in front of equal elements) or 'right' (behind); None leaves it to `right`.
+        side: 'left' (before equal elements) or 'right' (after); None leaves it to `right`.
         sorter: integers of the shape of `ordered`: positions that bring its rows into order; None
             if they are in order.
 
@@ -261,7 +261,7 @@ def searchsorted_method(x, v, side="left", sorter=None):
         x: [..., N], each row in ascending order.
         v: [..., M] with the leading dimensions of `x`; any shape, or a number, if `x` has one
             dimension.
-        side: 'left' (in front of equal elements) or 'right' (behind).
+        side: 'left' (before equal elements) or 'right' (after).
         sorter: integers of x's shape: positions that bring its rows into order; None if they are in
             order.
 

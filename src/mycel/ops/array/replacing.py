@@ -279,7 +279,7 @@ def with_length(x, *, length):
 
 @composite("Tensor.resize(x, *new_shape)")
 def resize(x, new_shape):
-    """A new Tensor of another size: the elements of x in C order, and zeros behind them.
+    """A new Tensor of another size: the elements of x in C order, followed by zeros.
 
     Args:
         x: any shape.

@@ -242,7 +242,7 @@ def flatten(x, *, order="C", start=1, end=-1):
         end: the last of the dimensions that are joined.
 
     Raises:
-        ValueError: the order is unknown, or `start` lies behind `end`.
+        ValueError: the order is unknown, or `start` lies after `end`.
 
     Example:
         >>> ops.flatten(ops.reshape(Tensor([1, 2, 3, 4]), (2, 1, 2))).shape
@@ -256,7 +256,7 @@ def flatten(x, *, order="C", start=1, end=-1):
         return lax.reshape(x, (x.size,))
     first, last = axis_in(start, x.ndim), axis_in(end, x.ndim)
     if first > last:
-        raise ValueError(f"flatten starts at dimension {first}, behind its end {last}.")
+        raise ValueError(f"flatten starts at dimension {first}, after its end {last}.")
     joined = math.prod(x.shape[first : last + 1])
     return lax.reshape(x, (*x.shape[:first], joined, *x.shape[last + 1 :]))
 

@@ -32,7 +32,7 @@ def space_to_batch_nd(x, *, block, paddings):
     Args:
         x: [N, ..., *lengths].
         block: the lengths of a block in the last dimensions; one number for the last two.
-        paddings: for each of these dimensions, how many zeros stand in front of it and behind it.
+        paddings: for each of these dimensions, how many zeros stand before and after it.
 
     Raises:
         ValueError: the block does not divide the lengths.
@@ -66,7 +66,7 @@ def batch_to_space_nd(x, *, block, crops):
     Args:
         x: [N * block, ..., *lengths].
         block: the lengths of a block in the last dimensions; one number for the last two.
-        crops: for each of these dimensions, how much is cut off in front and behind.
+        crops: for each of these dimensions, how much is cut off at its start and end.
 
     Raises:
         ValueError: the block does not divide the number of images.
@@ -109,7 +109,7 @@ def space_to_batch(x, block_size, paddings):
     Args:
         x: [N, C, H, W].
         block_size: the length of a block, from 2.
-        paddings: for H and for W, how many zeros stand in front of it and behind it.
+        paddings: for H and for W, how many zeros stand before and after it.
 
     Example:
         >>> x = ops.arange(4).reshape(1, 1, 2, 2)
@@ -126,7 +126,7 @@ def batch_to_space(x, block_size, crops):
     Args:
         x: [N * block_size**2, C, H, W].
         block_size: the length of a block, from 2.
-        crops: for H and for W, how much is cut off in front and behind.
+        crops: for H and for W, how much is cut off at its start and end.
 
     Example:
         >>> x = ops.arange(4).reshape(4, 1, 1, 1)

@@ -261,7 +261,7 @@ def search_sorted(ordered, values, sorter=None, dtype=int64, right=False):
         sorter: integers of the shape of `ordered`: positions that bring its rows into order; None,
             the default, if they are in order.
         dtype: Int64, the default, or Int32: the type of the result.
-        right: whether to insert behind equal elements instead of in front; False by default.
+        right: whether to insert after equal elements instead of before; False by default.
 
     Example:
         >>> print(ops.SearchSorted()(Tensor([1, 3]), Tensor([2])))
@@ -272,7 +272,7 @@ def search_sorted(ordered, values, sorter=None, dtype=int64, right=False):
 
 @composite("LowerBound(out_type=dtype)(sorted_x=ordered, values=values)")
 def lower_bound(ordered, values, dtype=int32):
-    """Where values can be inserted into sorted rows, in front of equal elements.
+    """Where values can be inserted into sorted rows, before equal elements.
 
     Args:
         ordered: [..., N], each row in ascending order.
@@ -289,7 +289,7 @@ def lower_bound(ordered, values, dtype=int32):
 
 @composite("UpperBound(out_type=dtype)(sorted_x=ordered, values=values)")
 def upper_bound(ordered, values, dtype=int32):
-    """Where values can be inserted into sorted rows, behind equal elements.
+    """Where values can be inserted into sorted rows, after equal elements.
 
     Args:
         ordered: [..., N], each row in ascending order.

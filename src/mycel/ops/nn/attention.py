@@ -153,7 +153,7 @@ def joined_masks(mask=None, padding=None, *, heads, more):
     Args:
         mask: [time, key time] or [N · heads, time, key time]; padding: [N, key time]. Bools are
             true where nothing is looked at; numbers are added.
-        more: how many keys come behind those of the masks, open to all.
+        more: how many keys come after those of the masks, open to all.
 
     Returns:
         Two arrays that broadcast to [N, heads, time, key time]: Bool and Float32.
@@ -266,7 +266,7 @@ def multi_head_attention_forward(
         embed_dim_to_check, num_heads: E, which the heads share.
         in_proj_weight, in_proj_bias: [3 · E, E] and [3 · E], for query, key and value; with
             `use_separate_proj_weight` the weights are q_proj_weight, k_proj_weight, v_proj_weight.
-        bias_k, bias_v: [1, 1, E], one more key and value; `add_zero_attn` puts zeros behind.
+        bias_k, bias_v: [1, 1, E], one more key and value; `add_zero_attn` appends zeros.
         dropout_p: the share of the weights that is put to 0 while `training`.
         out_proj_weight, out_proj_bias: [E, E] and [E].
         key_padding_mask: [N, key time]; attn_mask: [time, key time] or [N · heads, time, key

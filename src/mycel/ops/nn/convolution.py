@@ -85,7 +85,7 @@ def _check(x, weight, stride, groups, out_channel, kernel_size):
 
 
 def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
-    """Pairs of padding, in front and behind, for each dimension of space.
+    """Pairs of padding, before and after, for each dimension of space.
 
     Raises:
         ValueError: `pad_mode` is unknown, or padding is given for a mode that takes none.

@@ -77,7 +77,7 @@ def sparse_mask(mask=None, prefix=None, query_ends=None, key_ends=None, *, shape
     Args:
         mask: broadcasts to [N, heads, time, key time]; not read where `mode` says it all.
         prefix: [N], how many keys all queries look at, for mode 5.
-        query_ends, key_ends: where sequences end that lie behind each other.
+        query_ends, key_ends: where concatenated sequences end.
         shape: (time, key time); band: (pre_tokens, next_tokens).
 
     Example:
@@ -267,7 +267,7 @@ def flash_attention_score(
 
     Args:
         query: [N, S, heads · D] for 'BSH', [N, heads, S, D] for 'BNSD', [S, N, heads · D] for
-            'SBH', [N, S, heads, D] for 'BSND', or sequences behind each other, [T, heads, D], for
+            'SBH', [N, S, heads, D] for 'BSND', or concatenated sequences, [T, heads, D], for
             'TND'; key and value alike, also with fewer heads that several queries share.
         heads: `head_num`, that of the query.
         shift: `real_shift`, added to the products before they are scaled: [N or 1, heads, S, S2].
@@ -363,7 +363,7 @@ def speed_fusion_attention(
 
 @op()
 def beyond(mask=None, lengths=None, *, count):
-    """A mask that is also true for keys behind the length of their entry of the batch.
+    """A mask that is also true for keys beyond the length of their entry of the batch.
 
     Example:
         >>> from mycel.ops.nn.fused_attention import beyond
@@ -410,7 +410,7 @@ def prompt_flash_attention(
 
     Args:
         mask: `attn_mask`, true where nothing is looked at.
-        actual_seq_lengths: accepted; what lies behind is computed, and means nothing.
+        actual_seq_lengths: accepted; what lies beyond is computed, and means nothing.
         lengths: `actual_seq_lengths_kv`, how many keys each entry has.
         shift: `pse_shift`, added to the scaled products.
         num_key_value_heads: accepted; the shapes say it.

@@ -18,7 +18,7 @@ from mycel.ops.array.axes import one_or_more, several
 from mycel.ops.nn.convolution import same_or_given
 from mycel.tuning import lowering
 
-# Windows lie over the last len(kernel) dimensions; pads are pairs (in front, behind).
+# Windows lie over the last len(kernel) dimensions; pads are pairs (before, after).
 
 
 @op(windows=True)

@@ -20,7 +20,7 @@ def spread_convolution(x, weight, *, stride, cuts, dilation, groups):
 
     Args:
         x: [N, I, *space]; weight: [I, O / groups, *kernel].
-        cuts: what is taken off the result in front and behind, for each dimension of space; a
+        cuts: what is taken off the result at both ends, for each dimension of space; a
             negative number adds zeros.
 
     Raises:
@@ -172,7 +172,7 @@ def conv_transpose(
     Args:
         x: [N, I, *space]; weight: [I, O / groups, *kernel]; bias: [O] or None.
         padding: what is cut off at the edges, one number or one for each dimension.
-        output_padding: how much longer the result is behind.
+        output_padding: how much longer the result is at the end.
 
     Raises:
         ValueError: shapes, channels or attributes do not fit together.
@@ -300,7 +300,7 @@ def conv3d_transpose(
     Args:
         x: [N, I, D, H, W]; weight: [I, O / groups, *kernel].
         padding: with pad_mode 'pad' what is cut off: one number, three, or six.
-        output_padding: how much longer the result is behind, with 'pad'.
+        output_padding: how much longer the result is at the end, with 'pad'.
 
     Raises:
         ValueError: shapes, channels or attributes do not fit together.

@@ -27,7 +27,7 @@ def cond(A: Any, p: Any = None, *rest: Any) -> Any:
         A: matrices [..., M, M], of any shape [..., M, N] for the norm 2; or a truth value.
         p: the order of the norm, as in `matrix_norm`: 1, -1, 2, -2, inf, -inf, "fro" or "nuc";
             None is 2: the largest over the smallest singular value. Or a function.
-        rest: only behind a function: the other function, and what both take.
+        rest: only after a function: the other function, and what both take.
 
     Returns:
         One number for each matrix, infinite where there is no inverse; or what a branch returns.

@@ -227,7 +227,7 @@ class RunContext:
         return self._original_args
 
     def request_stop(self) -> None:
-        """Stop behind this step, or this epoch."""
+        """Stop after this step, or this epoch."""
         self._stop_requested = True
 
     def get_stop_requested(self) -> bool:

@@ -205,7 +205,7 @@ class ModelCheckpoint(Callback):
     """Saves the network while it trains, as `<prefix>-<epoch>_<step in epoch>.ckpt`.
 
     If the folder has files of this prefix already, the new ones are called `<prefix>_1-…`, and so
-    on. Behind the last step the network is saved in any case.
+    on. After the last step the network is saved in any case.
 
     Args:
         prefix: how the names of the files begin; or a function of what callbacks are told that
@@ -271,7 +271,7 @@ class ModelCheckpoint(Callback):
         self._save(told)
 
     def end(self, run_context):
-        """Save behind the last step, and wait until everything is written."""
+        """Save after the last step, and wait until everything is written."""
         self._save(run_context.original_args(), always=True)
         writer.wait()
 

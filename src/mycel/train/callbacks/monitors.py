@@ -87,7 +87,7 @@ class LossMonitor(Callback):
             print(f"epoch: {epoch} step: {step}, loss is {loss}", flush=True)
 
     def on_train_epoch_end(self, run_context):
-        """Print the metrics of the evaluation behind this epoch, if there was one."""
+        """Print the metrics of the evaluation after this epoch, if there was one."""
         told = run_context.original_args()
         metrics = told.get("metrics")
         if metrics:

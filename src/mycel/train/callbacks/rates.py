@@ -220,7 +220,7 @@ class ReduceLROnPlateau(_Monitoring):
         verbose: print each new rate.
         mode: 'min', 'max', or 'auto', which knows the metrics that are better when smaller.
         min_delta: what counts as better.
-        cooldown: how many epochs pass behind a change before it counts again.
+        cooldown: how many epochs pass after a change before it counts again.
         min_lr: the rate never gets smaller than this.
 
     Raises:

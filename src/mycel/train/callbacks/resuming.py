@@ -22,7 +22,7 @@ class BackupAndRestore(Callback):
     Args:
         backup_dir: the folder of the file `backup.ckpt`; it is made.
         save_freq: 'epoch', or a number of epochs.
-        delete_checkpoint: remove the file behind a training that was not interrupted.
+        delete_checkpoint: remove the file after a training that was not interrupted.
 
     Raises:
         TypeError, ValueError: an argument is wrong; the text names it.
