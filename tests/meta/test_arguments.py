@@ -8,7 +8,9 @@ import operator
 import re
 
 import mycel as ms
+from mycel.kernel.define.definition import Definition
 from mycel.kernel.spell import Primitive
+from mycel.kernel.spell.write import INPLACE
 
 SPACES = ("ops", "mint", "mint.nn.functional", "mint.linalg", "mint.special", "Tensor")
 MANY = 3
@@ -28,6 +30,7 @@ ApplyRMSProp FusedSparseAdam FusedSparseFtrl FusedSparseLazyAdam FusedSparseProx
 SparseApplyAdadelta SparseApplyAdagrad SparseApplyAdagradV2 SparseApplyFtrl
 SparseApplyProximalAdagrad SparseApplyRMSProp
 """
+PARTLY = set()
 WITHOUT = {
     *(f"Tensor.{name}_" for name in IN_PLACE.split()),
     *(f"ops.{name}" for name in UPDATES.split()),
@@ -63,6 +66,12 @@ def operators():
                 yield f"{space}.{name}", found, taken
 
 
+def definition_of(found) -> Definition | None:
+    """What a written function or class calls; those that are written out call none."""
+    function = found.__init__ if inspect.isclass(found) else found
+    return getattr(function, "__globals__", {}).get("definition")
+
+
 def explained(text: str) -> list[str]:
     """The names that stand in front of the entries of `Args:`."""
     names = []
@@ -84,3 +93,16 @@ def test_there_are_hundreds_of_them():
 def test_each_has_its_arguments_explained():
     lacking = {name for name, found, _ in OPERATORS if "Args:" not in inspect.getdoc(found)}
     assert lacking == WITHOUT
+
+
+def test_each_parameter_of_a_definition_is_explained_and_no_other():
+    mistaken = {}
+    for name, found, _ in OPERATORS:
+        definition = definition_of(found)
+        if definition is None or name in WITHOUT or name in PARTLY:
+            continue
+        own = set(inspect.signature(definition.function).parameters)
+        names = set(explained(inspect.getdoc(found)))
+        if own - names or names - own - {INPLACE}:
+            mistaken[name] = own ^ names
+    assert mistaken == {}

@@ -81,6 +81,9 @@ def max_with_indices(
     """The largest elements along `axis` and their indices; of all elements, with index 0, if None.
 
     Args:
+        x: any shape.
+        axis: a dimension; None, the default, for all elements.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
         initial: what every result is compared with as well; needed with `where`.
         where: a Bool Tensor; elements where it is False count as `initial`.
 
@@ -222,6 +225,9 @@ def min_with_indices(
     """The smallest elements along `axis` and their indices; of all elements, with index 0, if None.
 
     Args:
+        x: any shape.
+        axis: a dimension; None, the default, for all elements.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
         initial: what every result is compared with as well; needed with `where`.
         where: a Bool Tensor; elements where it is False count as `initial`.
 

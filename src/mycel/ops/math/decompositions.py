@@ -55,6 +55,7 @@ def svd(x, *, whole=False, vectors=True):
     """The singular values s of matrices, and u and v with x = u · diag(s) · vᵀ.
 
     Args:
+        x: [..., M, N].
         whole: u and v are square, instead of having a column for each value.
         vectors: False gives the values alone.
 
@@ -261,6 +262,7 @@ def pinv(x, *, atol=None, rtol=None, hermitian=False):
     """The inverse of matrices where they have one, and the nearest thing to it elsewhere.
 
     Args:
+        x: [..., M, N].
         atol, rtol: singular values up to the larger of `atol` and `rtol` times the largest one
             count as 0; without either `rtol` is the longer side times the machine's precision.
         hermitian: only the lower triangle is read.
@@ -291,9 +293,13 @@ def matrix_norm(x, *, order="fro", axis=(-2, -1), keepdims=False, dtype=None):
     """The size of matrices that lie in the two axes `axis`.
 
     Args:
-        order: "fro" for the root of the sum of squares, "nuc" for the sum of the singular values,
-            2 and -2 for the largest and smallest of these, 1 and -1 for sums of columns, the
+        x: two dimensions or more; integers are taken as Float32.
+        order: "fro" for the root of the sum of squares, "nuc" for the sum of the singular values, 2
+            and -2 for the largest and smallest of these, 1 and -1 for sums of columns, the
             infinities for sums of rows.
+        axis: the two dimensions of the matrices, the last two by default.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(ops.matrix_norm(Tensor([[3.0, 0.0], [0.0, 4.0]])))
@@ -421,6 +427,9 @@ def ormqr(x, scales, other, *, left=True, transpose=False):
     """The product of q, the reflections that `ops.geqrf` gives, and another matrix.
 
     Args:
+        x: [..., M, K]: reflections, as `ops.geqrf` gives them.
+        scales: [..., K]: their factors, as `ops.geqrf` gives them.
+        other: [..., M, N], or [..., N, M] if q is the right factor.
         left: whether q is the left factor.
         transpose: take qᵀ, conjugated, instead of q.
 
@@ -461,6 +470,8 @@ def lu_unpack(x, pivots, data=True, order=True) -> tuple[Tensor, Tensor, Tensor]
     """P, L and U, whose product is the decomposed matrix, from what an LU decomposition gives.
 
     Args:
+        x: [..., M, N]: L below the diagonal and U on and above it, as an LU decomposition gives
+            them.
         pivots: for each row the number of the row, from 1 on, that it was exchanged with.
         data, order: False leaves out L and U, or P; None stands in their places.
 

@@ -27,6 +27,7 @@ def cosine_similarity(x, y, *, dim=1, epsilon=1e-8):
 
     Args:
         x, y: of shapes that broadcast.
+        dim: the dimension of the vectors, 1 by default.
         epsilon: the least that the product of both lengths counts as.
 
     Raises:

@@ -505,8 +505,12 @@ def fft_with_size(x, *, count, inverse, of_real, norm="backward", half=True, siz
     """The Fourier transform over the last dimensions, or its inverse.
 
     Args:
+        x: the signal, or for the inverse its transform.
         count: over how many dimensions, 1 to 3.
+        inverse: whether it is the inverse.
         of_real: the signal is real.
+        norm: 'backward' divides the inverse by the number of elements, 'forward' the transform,
+            'ortho' both by its root.
         half: of the transform of a real signal only half of the last dimension is there.
         sizes: the lengths of the real signal that the inverse gives; an even last one if empty.
 

@@ -226,6 +226,8 @@ def tensor_dot(x, y, *, axes):
     """The sum of products over pairs of axes.
 
     Args:
+        x: a Tensor.
+        y: a Tensor of the same element type.
         axes: how many last axes of x meet as many first ones of y; or two sequences of axes.
 
     Raises:

@@ -139,8 +139,11 @@ def median_primitive(
     """The middle element along an axis, the lower of two, and its Int64 index.
 
     Args:
-        whole: of all elements.
-        missing: of the elements that are numbers.
+        x: any shape.
+        whole: `global_median`: whether the median is that of all elements; False by default.
+        axis: the dimension along which, 0 by default.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
+        missing: `ignore_nan`: whether NaN is left out; False by default.
 
     Example:
         >>> print(*ops.Median()(Tensor([3.0, 1.0, 2.0])))
@@ -238,8 +241,10 @@ def bucketize(x, *, bounds, right=False):
     """The index of the bucket between sorted bounds in which each element lies, Int32.
 
     Args:
-        bounds: numbers.
-        right: an element that equals a bound lies behind it.
+        x: any shape.
+        bounds: numbers in ascending order.
+        right: whether an element that equals a bound belongs to the bucket after it; False by
+            default.
 
     Example:
         >>> print(ops.bucketize(Tensor([0.5, 1.0, 2.5]), [1.0, 2.0]))

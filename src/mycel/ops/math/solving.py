@@ -87,6 +87,8 @@ def lu_solve(right, x, pivots):
     """The solutions of equations with matrices given by their LU decomposition.
 
     Args:
+        right: [..., N, M]: the right sides of the equations, as columns.
+        x: [..., N, N]: L below the diagonal and U on and above it.
         pivots: for each row the number of the row, from 1 on, that it was exchanged with.
 
     Raises:
@@ -110,7 +112,9 @@ def matrix_solve(x, right, *, adjoint=False):
     """What square matrices must be multiplied with to give `right`.
 
     Args:
-        adjoint: the matrices are flipped about their diagonal, and conjugated, first.
+        x: [..., N, N].
+        right: [..., N, M]: the right sides of the equations, as columns.
+        adjoint: whether the matrices are transposed and conjugated first; False by default.
 
     Raises:
         ValueError: the shapes do not fit together.
@@ -153,7 +157,11 @@ def triangular_solve(right, x, *, upper=True, transpose=False, unit=False) -> tu
     """What a triangular matrix must be multiplied with to give this Tensor, and that matrix.
 
     Args:
-        unit: ones stand for the diagonal.
+        right: [..., N, M]: the right sides of the equations, as columns.
+        x: [..., N, N]; only one triangle is read.
+        upper: whether that is the upper one, the default, or the lower one.
+        transpose: whether the matrices are transposed first; False by default.
+        unit: whether the diagonal is taken to consist of ones; False by default.
 
     Example:
         >>> print(Tensor([[2.0], [4.0]]).triangular_solve(Tensor([[2.0, 0.0], [9.0, 4.0]]))[0])

@@ -121,7 +121,11 @@ def kaiser_window(length, periodic=True, beta=12.0, dtype=None):
     """A window made with the Bessel function i0, Float64; see `ops.bartlett_window`.
 
     Args:
-        beta: how narrow it is.
+        length: how many weights; a number or a Tensor of one.
+        periodic: whether the window is one period of a periodic one, the default; False makes it
+            symmetric.
+        beta: how narrow the window is, 12 by default.
+        dtype: a real element type; None, the default, for Float64.
 
     Example:
         >>> print(ops.kaiser_window(2, beta=0.0))

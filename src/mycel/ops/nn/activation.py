@@ -367,6 +367,8 @@ def softmax(x, *, axis=-1, dtype=None):
     """The softmax along a dimension: exp(x) over its sum.
 
     Args:
+        x: any shape, real.
+        axis: the dimension along which the results add up to 1, the last one by default.
         dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:

@@ -40,10 +40,14 @@ def deformable_offsets(
 
     Args:
         x: [N, C, H, W].
-        offsets: [N, 3 · groups · kernel area, rows, columns]: shifts along the width, shifts
-            along the height, and factors; without `modulated` no factors.
-        strides, dilations: (1, 1, height, width); pads: top, bottom, left, right.
+        offsets: [N, 3 · groups · kernel area, rows, columns]: shifts along the width, shifts along
+            the height, and factors; without `modulated` no factors.
+        strides, dilations: (1, 1, height, width).
+        pads: top, bottom, left, right.
+        kernel: the height and width of the kernel.
+        data_format: 'NCHW', the only one.
         groups: parts of the channels that have shifts of their own.
+        modulated: whether the offsets hold factors too; True by default.
 
     Returns:
         [N, C, rows · kernel height, columns · kernel width]: a convolution with strides as long
@@ -130,10 +134,18 @@ def deformable_conv2d(
     """A convolution whose kernel reads at shifted positions, between pixels.
 
     Args:
-        x: [N, C, H, W]; weight: [O, C / groups, *kernel_size]; bias: [O] or None.
+        x: [N, C, H, W].
+        weight: [O, C / groups, *kernel_size].
         offsets: shifts along the width, shifts along the height, and factors; see
             `DeformableOffsets`.
-        strides, dilations: (1, 1, height, width); padding: top, bottom, left, right.
+        kernel_size: the height and width of the kernel.
+        strides, dilations: (1, 1, height, width).
+        padding: top, bottom, left, right.
+        bias: [O] or None.
+        groups: the number of groups of channels that are convolved separately, 1 by default.
+        deformable_groups: the number of groups of channels that have shifts of their own, 1 by
+            default.
+        modulated: whether the offsets hold factors too; True by default.
 
     Raises:
         ValueError: the shapes do not fit together.

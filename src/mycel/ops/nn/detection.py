@@ -49,7 +49,8 @@ def iou(anchors, truths, *, mode="iou"):
     """How much boxes overlap: the shared area over that of both together, or of the truth.
 
     Args:
-        anchors: corners, [N, 4]; truths: corners, [M, 4].
+        anchors: corners, [N, 4].
+        truths: corners, [M, 4].
         mode: 'iou' divides by the area of the union, 'iof' by that of the truth.
 
     Returns:
@@ -133,8 +134,12 @@ def bounding_box_decode(anchors, codes, *, shape, means=NO_SHIFT, stds=NO_SCALE,
     """Anchors moved and stretched by codes of `bounding_box_encode`.
 
     Args:
-        anchors: corners, [N, 4]; codes: dx, dy, dw, dh, [N, 4].
-        shape: height and width of the picture; corners are kept inside.
+        anchors: corners, [N, 4].
+        codes: dx, dy, dw, dh, [N, 4].
+        shape: height and width of the image; corners are kept inside.
+        means: what is added to the codes after they are multiplied by `stds`, four numbers; 0 by
+            default.
+        stds: the factors of the codes, four numbers; 1 by default.
         ratio: sides change by this factor or its inverse at most.
 
     Raises:
@@ -171,7 +176,8 @@ def check_valid(boxes, size):
     """Whether both corners of each box lie in the image.
 
     Args:
-        boxes: corners, [N, 4]; size: height, width and the ratio both are multiplied by, [3].
+        boxes: corners, [N, 4].
+        size: height, width and the ratio both are multiplied by, [3].
 
     Raises:
         ValueError: the shapes do not fit.
@@ -272,7 +278,10 @@ def choice_with_mask(x, count=256, seed=None, seed2=0) -> tuple[Tensor, Tensor]:
     """`count` places of x that are True, drawn without repetition.
 
     Args:
-        x: Bool; seed: makes the draw repeat from run to run.
+        x: Bool.
+        count: how many places are drawn, 256 by default.
+        seed, seed2: an integer that makes the draw repeat from run to run; the second counts if the
+            first is None or 0.
 
     Returns:
         Their indices, Int32 [count, dimensions of x], and a mask, Bool [count]: where it is False

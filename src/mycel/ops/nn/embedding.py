@@ -74,10 +74,14 @@ def embedding(
     """A row of a table for each number: (…) to (…, M).
 
     Args:
-        table: [N, M]; padding_idx: a row that gets no gradient.
-        max_norm: rows that are looked up and longer than this, in the norm `norm_type`, are
-            shortened in the table itself.
-        scale_grad_by_freq: divide the gradient of a row by how often it is looked up.
+        index: integers of any shape.
+        table: [N, M].
+        padding_idx: the number of a row that gets no gradient; None, the default, for none.
+        max_norm: rows that are looked up and longer than this are scaled down to it in the table
+            itself; None, the default, for none.
+        norm_type: the p of the p-norm that `max_norm` limits, 2 by default.
+        scale_grad_by_freq: whether the gradient of a row is divided by how often it is looked up;
+            False by default.
 
     Raises:
         TypeError: the numbers are not integers.

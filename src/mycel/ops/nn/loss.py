@@ -172,6 +172,9 @@ def nll_loss(x, target, weight=None, *, ignore_index=-100, reduction="mean", smo
         target: class numbers, [N], [N, …] or a number.
         weight: [C], one for each class.
         ignore_index: a class number that does not count.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
+        smoothing: `label_smoothing`, the share of a target that is spread over all classes; 0 by
+            default.
 
     Raises:
         ValueError: the shapes do not fit together, or the reduction is unknown.
@@ -235,6 +238,7 @@ def cross_entropy(x, target, weight=None, *, ignore_index=-100, reduction="mean"
         target: integer class numbers, [N], [N, …] or a number; or probabilities of x's shape.
         weight: [C], one for each class.
         ignore_index: a class number that does not count.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
         smoothing: the share of a target that is spread over all classes.
 
     Raises:
@@ -333,7 +337,8 @@ def softmax_cross_entropy_with_logits(x, labels) -> tuple[Array, Array]:
     """The cross entropy of each row with a row of probabilities, and its gradient.
 
     Args:
-        x: predictions before softmax, [N, C]; labels: probabilities, [N, C].
+        x: predictions before softmax, [N, C].
+        labels: probabilities, [N, C].
 
     Returns:
         Losses [N] and gradients [N, C].
@@ -363,7 +368,9 @@ def sparse_softmax_cross_entropy_with_logits(x, labels, *, is_grad=False):
     """The mean cross entropy of rows and class numbers; or, if `is_grad`, its gradient.
 
     Args:
-        x: predictions before softmax, [N, C]; labels: class numbers, [N].
+        x: predictions before softmax, [N, C].
+        labels: class numbers, [N].
+        is_grad: whether the result is the gradient of the loss by `x`; False by default.
 
     Raises:
         ValueError: the shapes do not fit together.
@@ -465,7 +472,13 @@ def binary_cross_entropy_with_logits(x, target, weight=None, positive=None, *, r
     """The cross entropy of sigmoid(x) and probabilities, without losing small values.
 
     Args:
-        weight: a factor for each loss; positive: one for what is expected to be 1.
+        x: any shape; integers are taken as Float32.
+        target: numbers from 0 to 1, in the shape of `x`.
+        weight: factors of the losses, which broadcast to the shape of `x`; None, the default, for
+            1.
+        positive: factors of the losses of what is expected to be 1, which broadcast to the shape of
+            `x`; None, the default, for 1.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
         ValueError: the shapes differ, or the reduction is unknown.
@@ -503,7 +516,11 @@ def kl_div(x, target, *, reduction="mean", log_target=False):
     """The Kullback-Leibler divergence of target probabilities from log-probabilities x.
 
     Args:
-        reduction: also 'batchmean': the sum divided by the first length.
+        x: logarithms of probabilities.
+        target: probabilities, or their logarithms with `log_target`; the shapes are broadcast.
+        reduction: 'mean' (the default), 'sum', 'none', or 'batchmean': the sum divided by the
+            length of the first dimension.
+        log_target: whether the target holds logarithms; False by default.
 
     Raises:
         ValueError: the shapes do not fit together, or the reduction is unknown.

@@ -84,8 +84,12 @@ def multi_margin_loss(x, target, weight=None, *, power=1, margin=1.0, reduction=
     """How far each class comes within a margin of the right one: max(0, margin - x[t] + x[i])^p.
 
     Args:
-        x: [N, C]; target: class numbers, [N]; weight: a factor for each right class, [C].
+        x: [N, C].
+        target: class numbers, [N].
+        weight: a factor for each right class, [C].
         power: 1 or 2. The sum over the other classes is divided by C.
+        margin: by how much the right class should exceed the others, 1 by default.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
         ValueError: p is neither 1 nor 2, or the shapes do not fit together.
@@ -152,7 +156,9 @@ def multilabel_margin_loss(x, target, *, reduction="mean"):
     """How far other classes come within 1 of the labelled ones, over the number of classes.
 
     Args:
-        x: [N, C] or [C]; target: class numbers, of x's shape; from the first -1 on none counts.
+        x: [N, C] or [C].
+        target: class numbers, of x's shape; from the first -1 on none counts.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
         ValueError: the shapes differ, or the reduction is unknown.
@@ -186,7 +192,10 @@ def multilabel_soft_margin_loss(x, target, weight=None, *, reduction="mean"):
     """The cross entropy of sigmoid(x) for each class, and its mean over the classes.
 
     Args:
-        x: [N, C]; target: 1 for a labelled class, else 0; weight: a factor for each class.
+        x: [N, C].
+        target: 1 for a labelled class, else 0.
+        weight: a factor for each class.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Example:
         >>> print(ops.multilabel_soft_margin_loss(Tensor([[0.0]]), Tensor([[1.0]])))
@@ -211,8 +220,11 @@ def triplet_margin_loss(
 
     Args:
         x, positive, negative: [N, D].
+        margin: by how much the distance to the negative should exceed the other one, a number.
         power: of the norm of a difference, to each element of which epsilon is added.
+        epsilon: what is added to each element of a difference, 1e-6 by default.
         swap: take the distance from positive to negative if that is the smaller one.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
         ValueError: the shapes do not broadcast, or the reduction is unknown.
@@ -239,8 +251,12 @@ def gaussian_nll_loss(x, target, variance, *, full=False, epsilon=1e-6, reductio
     """The negative log-likelihood of targets under normal distributions.
 
     Args:
-        x: the means; variance: of x's shape, or with one number for each row.
-        full: count the constant ½ log 2π too; epsilon: the least that a variance counts as.
+        x: the means.
+        target: a Tensor whose shape goes together with that of `x` by broadcasting.
+        variance: of x's shape, or with one number for each row.
+        full: count the constant ½ log 2π too.
+        epsilon: the least that a variance counts as.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
         ValueError: epsilon is not positive, or the reduction is unknown.
@@ -293,7 +309,11 @@ def cosine_embedding_loss(x, y, target, *, margin=0.0, reduction="mean"):
     """1 - the cosine of the angle where target is 1, max(0, cosine - margin) where it is -1.
 
     Args:
-        x, y: [N, D] or [D]; target: [N] or a number.
+        x, y: [N, D] or [D].
+        target: [N] or a number.
+        margin: the cosine up to which nothing is lost where the target is -1, from -1 to 1; 0 by
+            default.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
         ValueError: the margin lies outside of [-1, 1], or the reduction is unknown.

@@ -79,10 +79,12 @@ def pad(x, padding, mode="constant", value=None, contiguous=True):
     """x, padded at the ends of its dimensions.
 
     Args:
-        padding: two numbers (before, after) for the last dimension, two for the one before, …;
-            or, as in older MindSpore, a pair for each dimension from the first on.
-        mode: 'constant' (`value`, or 0), 'reflect' (the edge once), 'replicate' (the edge again
-            and again) or 'circular' (from the other end).
+        x: any shape.
+        padding: two numbers (before, after) for the last dimension, two for the one before, …; or,
+            as in older MindSpore, a pair for each dimension from the first on.
+        mode: 'constant' (`value`, or 0), 'reflect' (the edge once), 'replicate' (the edge again and
+            again) or 'circular' (from the other end).
+        value: the number that is added with 'constant'; None, the default, for 0.
         contiguous: of `ops.PadV3`, as `paddings_contiguous`: False if all the numbers for in front
             come before all those for after.
 

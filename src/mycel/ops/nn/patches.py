@@ -138,7 +138,14 @@ def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """Columns [N, C · kernel, windows], as `unfold` gives them, summed back into [N, C, H, W].
 
     Args:
-        output_size: (H, W), numbers or a Tensor.
+        x: [N, C · kernel, windows].
+        output_size: (H, W), numbers or a Tensor, which is read.
+        kernel_size: the size of a window, one number or two for (H, W).
+        dilation: the distance between neighbouring elements of a window, one number or two; 1 by
+            default.
+        padding: the number of zeros on both sides, one number or two for (H, W), or four for (top,
+            bottom, left, right); 0 by default.
+        stride: the steps from window to window, one number or two for (H, W); 1 by default.
 
     Raises:
         ValueError: the columns do not fit the image.

@@ -21,6 +21,7 @@ def rotary_position_embedding(x, cos, sin, *, mode=0):
     """Pairs of elements of the last dimension, turned by an angle: x · cos + turned(x) · sin.
 
     Args:
+        x: any shape with an even last length.
         cos, sin: broadcast to x.
         mode: 0 pairs element i of the first half with that of the second, 1 neighbours.
 
@@ -83,9 +84,13 @@ def apply_rotary_pos_emb(query, key, cos, sin, place, cos_format=0) -> tuple[Ten
     """Every head of query and key [N, S, heads · D], its halves turned by the angles of its token.
 
     Args:
+        query, key: [N, S, heads · D].
         cos, sin: for cos_format 0 tables [positions, D], of which `position_ids` names the rows,
             one for each entry of the batch or for each of its tokens; for cos_format 2 the rows
             themselves, [N · S, D] or [S, D].
+        place: `position_ids`, integers: the rows of the tables, [N] or [N, S]; not read for
+            cos_format 2.
+        cos_format: 0, the default, for tables, or 2 for rows.
 
     Raises:
         ValueError: `cos_format` has another value, whose meaning MindSpore does not document.

@@ -369,8 +369,19 @@ def dynamic_rnn(
         x: [time, batch, features].
         w: [features + hidden, 4 · hidden], gates in the order input, new, forget, output.
         b: [4 · hidden].
+        seq_length: None, the only value.
         init_h, init_c: [1, batch, hidden]; None for zeros.
+        cell_type: 'LSTM', the only value.
+        direction: 'UNIDIRECTIONAL', the only value.
+        cell_depth: 1, the only value.
+        use_peephole: False, the only value.
+        keep_prob: 1, the only value.
+        cell_clip: -1, the only value.
+        num_proj: 0, the only value.
+        time_major: True, the only value.
+        activation: 'tanh', the only value.
         forget_bias: a number added to the bias of the forget gate.
+        is_training: no effect.
 
     Returns:
         At all times: the output, hidden state (the same), cell, gates input, new, forget, output,
@@ -451,8 +462,18 @@ def dynamic_gru(
         x: [time, batch, features].
         weight_input, weight_hidden: [features, 3 · hidden] and [hidden, 3 · hidden].
         bias_input, bias_hidden: [3 · hidden], or None.
+        seq_length: None, the only value.
         init_h: [batch, hidden]; None for zeros.
+        direction: 'UNIDIRECTIONAL', the only value.
+        cell_depth: 1, the only value.
+        keep_prob: 1, the only value.
+        cell_clip: -1, the only value.
+        num_proj: 0, the only value.
+        time_major: True, the only value.
+        activation: 'tanh', the only value.
         gate_order: 'rzh' (reset, update, new) or 'zrh'.
+        reset_after: True, the only value.
+        is_training: no effect.
 
     Returns:
         At all times: the output, hidden state (the same), gates update, reset and new, and what

@@ -27,7 +27,9 @@ def _between(pictures, numbers, rows, columns):
     """Pictures [B, H, W, C] read between their pixels.
 
     Args:
-        numbers: [N], which picture; rows: [N, h]; columns: [N, w].
+        numbers: [N], which picture.
+        rows: [N, h].
+        columns: [N, w].
     """
     _, height, width, _ = pictures.shape
     found = 0
@@ -115,10 +117,12 @@ def roi_align(x, regions, height, width, scale, sample_num=2, roi_end_mode=1):
     """Regions of images as bins of one number each: means of samples between pixels.
 
     Args:
-        x: [N, C, H, W]; regions: the number of the picture and the corners x1, y1, x2, y2, [R, 5].
-        height, width: how many bins a region has; scale: from corners to elements of x.
-        sample_num: samples along each side of a bin; 0 takes one for each whole element of x in
-            it, by the sizes of the regions, which are read.
+        x: [N, C, H, W].
+        regions: the number of the picture and the corners x1, y1, x2, y2, [R, 5].
+        height, width: how many bins a region has.
+        scale: from corners to elements of x.
+        sample_num: samples along each side of a bin; 0 takes one for each whole element of x in it,
+            by the sizes of the regions, which are read.
         roi_end_mode: 1 counts the last pixel of a region as part of it, 0 does not.
 
     Returns:
@@ -156,8 +160,13 @@ def psroi_pooling(x, regions, *, scale, group, channels, height=None, width=None
     """Means over the bins of regions, each bin of channels of its own.
 
     Args:
-        x: [N, channels · group², H, W]; regions: picture and corners, [R, 5], or [N, 5, R].
-        group: bins along each side; channels: of the result.
+        x: [N, channels · group², H, W].
+        regions: the number of the image and the corners x1, y1, x2, y2, [R, 5], or [N, 5, R].
+        scale: the factor that turns corners into positions in `x`.
+        group: bins along each side.
+        channels: of the result.
+        height, width: None, the default, or the number `group`.
+        count: None, the default, or the number of regions R.
 
     Returns:
         [R, channels, group, group]; a bin without elements gives 0.
@@ -238,9 +247,11 @@ def crop_and_resize(x, boxes, numbers, *, size, method="bilinear", outside=0.0):
     """Boxes cut out of images and resized to one size.
 
     Args:
-        x: [B, H, W, C]; boxes: y1, x1, y2, x2, from 0 to 1 in the picture, [N, 4]; a box may be
-            upside down, or reach outside.
-        numbers: the picture of each box, [N]; size: height and width of the result.
+        x: [B, H, W, C].
+        boxes: y1, x1, y2, x2, from 0 to 1 in the picture, [N, 4]; a box may be upside down, or
+            reach outside.
+        numbers: the picture of each box, [N].
+        size: height and width of the result.
         method: 'bilinear' and 'nearest' lay the corners of a box on the middles of pixels,
             'bilinear_v2' takes whole pixels and lays the corners on their edges.
         outside: what a position outside of the picture gives.

@@ -134,7 +134,9 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=No
     """x [N, C, H, W] or [N, C, D, H, W] read at the positions of `grid` [N, *places, 2 or 3].
 
     Args:
-        grid: positions (x, y) or (x, y, z) from -1 to 1: left to right, top to bottom, ….
+        x: [N, C, H, W] or [N, C, D, H, W].
+        grid: [N, *places, 2 or 3]: positions (x, y) or (x, y, z) from -1 to 1, from left to right,
+            top to bottom and front to back.
         mode: 'bilinear', 'nearest' or 'bicubic' (only for four dimensions).
         padding_mode: what lies outside: 'zeros', the 'border', or the mirror ('reflection').
         align_corners: -1 and 1 are the middles of the outermost elements, not their edges.

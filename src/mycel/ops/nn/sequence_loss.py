@@ -32,7 +32,8 @@ def forward_table(logs, labels, lengths, steps, blank, repeats_merge=True):
     """The logarithms of the likelihoods of all beginnings.
 
     Args:
-        logs: logarithms of probabilities, [T, B, C]; labels: [B, L], as many as `lengths` count.
+        logs: logarithms of probabilities, [T, B, C].
+        labels: [B, L], as many as `lengths` count.
         steps: how many of T count for each sequence.
         repeats_merge: a label may last for several steps, and needs a blank before it repeats.
 
@@ -111,7 +112,8 @@ def ctc_counted(labels, steps, lengths, *, logs, blank):
     """The labels in rows, with 0 for those that do not count, and what is wrong with the lengths.
 
     Args:
-        labels: as `ctc_loss` takes them; logs: the shape of the logarithms.
+        labels: as `ctc_loss` takes them.
+        logs: the shape of the logarithms.
 
     Returns:
         Labels [N, S]; by how many the steps are more than the labels, [N]; and the sum of the
@@ -176,7 +178,8 @@ def ctc_loss(
     Args:
         logs: logarithms of probabilities (of `log_softmax`), [T, N, C].
         labels: class numbers, [N, S]; or a vector of all that count, one after another.
-        steps: how many of T count for each sequence, [N]; lengths: how many of S do.
+        steps: how many of T count for each sequence, [N].
+        lengths: how many of S do.
         blank: the class that stands for no label.
         reduction: 'mean' divides each loss by its number of labels first.
         zero_infinity: labels that cannot stand in so few steps count 0 instead of infinity.
@@ -263,8 +266,8 @@ def ctc_gathered(places, values, steps, *, logits, collapse):
     """The labels in rows, and what is wrong with them.
 
     Args:
-        places, values, steps, collapse: as `ctc_loss_of_logits` takes them; logits: the shape of
-            those.
+        places, values, steps, collapse: as `ctc_loss_of_logits` takes them.
+        logits: the shape of those.
 
     Returns:
         Labels [N, all], and how many stand before a blank, [N]; the label of least number behind a
@@ -336,8 +339,8 @@ def ctc_loss_of_logits(
 
     Args:
         logits: predictions before softmax, [T, N, C].
-        places: sequence and position of each label, [labels, 2], those of a sequence in order;
-            values: their class numbers. The blank, or what is not a class, ends the labels of a
+        places: sequence and position of each label, [labels, 2], those of a sequence in order.
+        values: their class numbers. The blank, or what is not a class, ends the labels of a
             sequence.
         steps: how many of T count for each sequence, [N].
         collapse: leave out labels that follow an equal one.
@@ -388,7 +391,8 @@ def ctc_greedy_decoder(x, steps, merge_repeated=True) -> tuple[Tensor, Tensor, T
     The values are read.
 
     Args:
-        x: [T, N, C]; steps: how many of T count for each sequence, [N].
+        x: [T, N, C].
+        steps: how many of T count for each sequence, [N].
         merge_repeated: equal classes in a row count once.
 
     Returns:

@@ -178,6 +178,8 @@ def csr_mm(x, y, turn_x=False, turn_y=False, adjoint_x=False, adjoint_y=False):
     """The product of a CSRTensor and a matrix of either kind.
 
     Args:
+        x: a CSRTensor, [M, K].
+        y: a Tensor or a CSRTensor, [K, N].
         turn_x, turn_y, adjoint_x, adjoint_y: exchange the dimensions of a factor first.
 
     Example:
@@ -245,6 +247,10 @@ def sparse_tensor_dense_matmul(places, values, dense, *, shape, turn=False, turn
     """The product of a sparse matrix and a matrix.
 
     Args:
+        places: [K, 2], the position of each value.
+        values: [K].
+        dense: a matrix of the same element type.
+        shape: the two lengths of the sparse matrix, a tuple.
         turn, turn_dense: exchange the dimensions of a factor first, and conjugate it.
 
     Raises:

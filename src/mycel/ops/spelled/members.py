@@ -190,6 +190,7 @@ def to_tensor(x, slice_index=None, shape=None, opt_shard_group=None):
     """The Tensor itself; an older name of `init_data`.
 
     Args:
+        x: a Parameter or a Tensor.
         slice_index, shape, opt_shard_group: without effect.
 
     Example:
