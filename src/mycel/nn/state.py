@@ -79,7 +79,7 @@ class Stateful(Members):
             keep_vars: accepted and harmless.
 
         Raises:
-            TypeError: an argument of another type.
+            TypeError: an argument is of another type.
 
         Source: MindSpore's `Cell.state_dict`.
 

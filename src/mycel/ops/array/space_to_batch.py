@@ -94,7 +94,7 @@ def batch_to_space_nd(x, *, block, crops):
     return made[(..., *kept)]
 
 
-def _block_of_pictures(x, size, name):
+def _block_of_images(x, size, name):
     if isinstance(size, bool) or not isinstance(size, int) or size < 2:
         raise ValueError(f"The block_size of {name} is an integer from 2, not {size!r}.")
     if x.ndim != 4:
@@ -116,7 +116,7 @@ def space_to_batch(x, block_size, paddings):
         >>> ops.SpaceToBatch(2, [[0, 0], [0, 0]])(x).shape
         (4, 1, 1, 1)
     """
-    return space_to_batch_nd(x, _block_of_pictures(x, block_size, "SpaceToBatch"), paddings)
+    return space_to_batch_nd(x, _block_of_images(x, block_size, "SpaceToBatch"), paddings)
 
 
 @composite("BatchToSpace(block_size, crops)(input_x=x)")
@@ -133,4 +133,4 @@ def batch_to_space(x, block_size, crops):
         >>> ops.BatchToSpace(2, [[0, 0], [0, 0]])(x).shape
         (1, 1, 2, 2)
     """
-    return batch_to_space_nd(x, _block_of_pictures(x, block_size, "BatchToSpace"), crops)
+    return batch_to_space_nd(x, _block_of_images(x, block_size, "BatchToSpace"), crops)

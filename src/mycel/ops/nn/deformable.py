@@ -78,9 +78,9 @@ def deformable_offsets(
     parts = offsets.reshape(count, kinds, groups, *kernel, *sizes)
     rows = _start(0, sizes, kernel, stride, pad, dilation) + parts[:, 1]
     columns = _start(1, sizes, kernel, stride, pad, dilation) + parts[:, 0]
-    pictures = x.reshape(count, groups, channels // groups, -1)
+    images = x.reshape(count, groups, channels // groups, -1)
     # [N, groups, kernel height, kernel width, rows, columns] with the channels in front.
-    found = _between(pictures, lengths, rows[:, :, None], columns[:, :, None])
+    found = _between(images, lengths, rows[:, :, None], columns[:, :, None])
     if modulated:
         found = found * parts[:, 2][:, :, None]
     found = found.transpose(0, 1, 2, 5, 3, 6, 4)
@@ -97,7 +97,7 @@ def _start(axis, sizes, kernel, stride, pad, dilation):
     return inner.reshape(steps) + first.reshape(places)
 
 
-def _between(pictures, lengths, rows, columns):
+def _between(images, lengths, rows, columns):
     """[N, G, C, H · W] read between pixels; a pixel outside is 0."""
     height, width = lengths
     low_row, low_column = (lax.stop_gradient(jnp.floor(p)) for p in (rows, columns))
@@ -108,9 +108,9 @@ def _between(pictures, lengths, rows, columns):
         weight = (1 - abs(rows - row)) * (1 - abs(columns - column))
         at = jnp.clip(row, 0, height - 1) * width + jnp.clip(column, 0, width - 1)
         at = at.astype(np.int32).reshape(*at.shape[:3], -1)
-        read = jnp.take_along_axis(pictures, at, 3)
+        read = jnp.take_along_axis(images, at, 3)
         read = read.reshape(*read.shape[:3], *rows.shape[3:])
-        found = found + read * jnp.where(there, weight, 0).astype(pictures.dtype)
+        found = found + read * jnp.where(there, weight, 0).astype(images.dtype)
     return found
 
 

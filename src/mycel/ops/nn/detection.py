@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes in pictures, as corners x1, y1, x2, y2: overlaps, codes, selection.
+"""Boxes in images, as corners x1, y1, x2, y2: overlaps, codes, selection.
 
 Corners name pixels, both of which belong to the box: a box from 2 to 5 is 4 wide.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading pictures and volumes at positions that are computed."""
+"""Reading images and volumes at positions that are computed."""
 
 from __future__ import annotations
 
