@@ -92,10 +92,10 @@ class Harmful:
 
 
 def test_nothing_in_a_file_is_run(tmp_path, capsys):
-    with pytest.raises(ValueError, match=r"torch.nn.modules.linear.Linear, which is no tensor"):
+    with pytest.raises(ValueError, match=r"torch.nn.modules.linear.Linear, which is not a tensor"):
         load_pytorch(RECORDED / "whole.pth")
     (tmp_path / "bad.pth").write_bytes(pickle.dumps(Harmful()))
-    with pytest.raises(ValueError, match=r"builtins.print, which is no tensor"):
+    with pytest.raises(ValueError, match=r"builtins.print, which is not a tensor"):
         load_pytorch(tmp_path / "bad.pth")
     assert capsys.readouterr().out == ""
 

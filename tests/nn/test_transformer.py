@@ -281,9 +281,9 @@ def test_flash_attention_cell():
 
 def test_what_flash_attention_refuses():
     x = ops.ones((2, 3, 4), ms.float32)
-    with pytest.raises(ValueError, match="input_layout is one of"):
+    with pytest.raises(ValueError, match="input_layout must be one of"):
         ops.flash_attention_score(x, x, x, 1, input_layout="SH")
-    with pytest.raises(ValueError, match="sparse_mode is from 0 to 5"):
+    with pytest.raises(ValueError, match="sparse_mode must be from 0 to 5"):
         ops.flash_attention_score(x, x, x, 1, sparse_mode=7)
     with pytest.raises(ValueError, match="head_num=3 does not divide"):
         ops.flash_attention_score(x, x, x, 3)

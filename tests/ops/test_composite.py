@@ -98,7 +98,7 @@ def test_clipping_keeps_zeros():
 
 @pytest.mark.parametrize("bad", [0.0, np.inf, -np.inf, np.nan])
 def test_float_status(bad):
-    """1 if an element is infinite or no number; the oracle is NumPy."""
+    """1 if an element is infinite or not a number; the oracle is NumPy."""
 
     def oracle(x):
         return np.array([not np.isfinite(x).all()], np.float32)

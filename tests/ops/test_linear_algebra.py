@@ -155,7 +155,7 @@ def test_bad_operands():
         ops.batch_dot(Tensor(A), Tensor(TALL.T.copy()))
     with pytest.raises(ValueError, match="has no diagonal"):
         ops.matrix_diag_part(Tensor(TALL), 5, 0.0)
-    with pytest.raises(ValueError, match="align is one of"):
+    with pytest.raises(ValueError, match="align must be one of"):
         ops.matrix_set_diag(Tensor(TALL), Tensor([1.0, 2.0]), align="LEFT")
     with pytest.raises(ValueError, match="use mH"):
         print(Tensor(A[None]).H)

@@ -263,15 +263,15 @@ def test_dropout_by_bits():
 
 def test_errors():
     x = Tensor(X)
-    with pytest.raises(ValueError, match="The p of multi_margin_loss is 1 or 2, not 3"):
+    with pytest.raises(ValueError, match="The p of multi_margin_loss must be 1 or 2, not 3"):
         ops.multi_margin_loss(x, Tensor([0, 1, 2]), 3)
     with pytest.raises(ValueError, match="must be one of 'mean', 'sum', 'none', but 'all' was"):
         ops.soft_margin_loss(x, x, "all")
-    with pytest.raises(ValueError, match="margin of cosine_embedding_loss is from -1 to 1, not 2"):
+    with pytest.raises(ValueError, match="cosine_embedding_loss must be from -1 to 1, not 2"):
         ops.cosine_embedding_loss(x, x, Tensor([1, 1, 1]), 2)
     with pytest.raises(ValueError, match="tau of gumbel_softmax must be positive"):
         ops.gumbel_softmax(x, 0)
-    with pytest.raises(ValueError, match="The blank is one of 4 classes, not 4"):
+    with pytest.raises(ValueError, match="The blank must be one of 4 classes, not 4"):
         ops.ctc_loss(Tensor(numbers(2, 1, 4)), Tensor([[1]]), Tensor([2]), Tensor([1]), 4)
-    with pytest.raises(ValueError, match="padding_idx is from -3 to 2, not 3"):
+    with pytest.raises(ValueError, match="padding_idx must be from -3 to 2, not 3"):
         ops.embedding(Tensor([0]), x, 3)

@@ -263,7 +263,7 @@ CONVOLUTION_ERRORS = {
     "x has 3 channels, but the weight of shape (4, 2, 3, 3) expects 2": {"weight": (4, 2, 3, 3)},
     "must have as many dimensions": {"weight": (4, 3, 3)},
     "needs pad_mode='pad'": {"padding": 1},
-    "pad_mode is 'valid', 'same' or 'pad'": {"pad_mode": "full"},
+    "pad_mode must be 'valid', 'same' or 'pad'": {"pad_mode": "full"},
     "does not fit into an x (2, 3, 6, 6)": {"weight": (4, 3, 7, 7)},
     "The stride must be positive": {"stride": 0},
 }

@@ -219,16 +219,16 @@ def test_size_as_a_tensor():
 
 ERRORS = {
     "Give either a size or a scale_factor": {},
-    "mode is one of 'nearest'": {"size": 3, "mode": "cubic"},
+    "mode must be one of 'nearest'": {"size": 3, "mode": "cubic"},
     "align_corners is not for mode 'area'": {"size": 3, "mode": "area", "align_corners": False},
     "mode 'linear' needs 3 dimensions": {"size": 3, "mode": "linear"},
     "size must be one number or 2": {"size": (1, 2, 3)},
     "size must be of positive numbers": {"size": (0, 2)},
     "leaves nothing of": {"scale_factor": 0.1},
-    "coordinate_transformation_mode is one of": {
+    "coordinate_transformation_mode must be one of": {
         "sizes": 3, "coordinate_transformation_mode": "middle",
     },
-    "the mode is 'linear' or 'bilinear', not 'area'": {"sizes": 3, "mode": "area"},
+    "the mode must be 'linear' or 'bilinear', not 'area'": {"sizes": 3, "mode": "area"},
 }  # fmt: skip
 
 
@@ -310,7 +310,7 @@ def test_at_the_edge_the_position_has_no_derivative():
 
 def test_errors_of_sampling():
     x, grid = Tensor(numbers(1, 1, 3, 3)), Tensor(numbers(1, 2, 2, 2))
-    with pytest.raises(ValueError, match="mode is one of"):
+    with pytest.raises(ValueError, match="mode must be one of"):
         ops.grid_sample(x, grid, "linear")
     with pytest.raises(ValueError, match=r"A grid for x \(1, 1, 3, 3\)"):
         ops.grid_sample(x, Tensor(numbers(1, 2, 2, 3)))

@@ -142,7 +142,7 @@ def test_errors():
     x = Tensor(numbers(1, 2, 4, 4, 4))
     with pytest.raises(ValueError, match="Only the layout NCDHW"):
         ops.MaxPool3D(2, 2, data_format="NDHWC")(x)
-    with pytest.raises(ValueError, match="pad_mode is 'valid', 'same' or 'pad', not 'full'"):
+    with pytest.raises(ValueError, match="pad_mode must be 'valid', 'same' or 'pad', not 'full'"):
         ops.AvgPool3D(2, 2, pad_mode="full")(x)
     with pytest.raises(ValueError, match="does not fit"):
         ops.max_pool3d(x, 5)

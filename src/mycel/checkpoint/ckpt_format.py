@@ -97,7 +97,7 @@ def decode(data: memoryview, path=None) -> Contents:
     """What a .ckpt file holds; arrays share its bytes where they lie side by side.
 
     Raises:
-        ValueError: it is damaged, or of a type that nothing here has.
+        ValueError: the file is damaged, or has an element type that is not supported.
     """
     body = _checked(data, path)
     contents: Contents = {}
@@ -146,7 +146,7 @@ def _text(tag: str, data, path) -> str:
     try:
         return bytes(data).decode("utf-32-le").rstrip("\0")
     except UnicodeDecodeError:
-        raise damaged(path, f"{tag!r} is no text") from None
+        raise damaged(path, f"{tag!r} is not text") from None
 
 
 def _decoded(body: memoryview, path) -> Iterator[Entry]:
@@ -187,7 +187,7 @@ def _letters(value, path) -> str:
     try:
         return str(value, "utf-8")
     except (TypeError, UnicodeDecodeError):
-        raise damaged(path, "a name in it is no text") from None
+        raise damaged(path, "a name in it is not text") from None
 
 
 def _packed(data, path) -> list[int]:

@@ -27,7 +27,7 @@ def array_from(path, name: str, data, dtype: np.dtype, shape: tuple[int, ...]) -
     """The array that these bytes are, without a copy.
 
     Raises:
-        ValueError: they are too many or too few.
+        ValueError: there are too many or too few bytes.
     """
     if min(shape, default=0) < 0:
         raise damaged(path, f"{name!r} has the shape {shape}")

@@ -56,7 +56,7 @@ def load_distributed_checkpoint(
         What `load_param_into_net` returns, or the Parameters.
 
     Raises:
-        ValueError: the files have slices, or there are none.
+        ValueError: the files hold slices of Parameters, or there are no files.
 
     Source: MindSpore's `mindspore.load_distributed_checkpoint`.
 

@@ -32,7 +32,7 @@ def check_key(key, mode, what: str) -> None:
     """Raise unless this is a key for this mode, or None.
 
     Raises:
-        ValueError: it is not.
+        ValueError: it is not such a key.
     """
     if key is None:
         return
@@ -63,7 +63,7 @@ def decrypt(data, key: bytes, mode: str, path=None) -> bytes:
     """What was encrypted.
 
     Raises:
-        ValueError: another key or mode, or damaged.
+        ValueError: the key or the mode is another one, or the file is damaged.
     """
     tag_bytes = _TAG_BYTES if mode == "AES-GCM" else 0
     made, position = [], 0

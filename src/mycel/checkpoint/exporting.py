@@ -69,9 +69,10 @@ def export(
             loaded program can be differentiated, by default 0.
 
     Raises:
-        NotImplementedError: another format of MindSpore, or what cannot be exported.
-        ValueError: an unknown format.
-        TypeError: not a Cell or function, or an unknown keyword.
+        NotImplementedError: the format is one of MindSpore's own, or the network cannot be
+            exported.
+        ValueError: the format is unknown.
+        TypeError: `net` is not a Cell or function, or a keyword is unknown.
 
     Source: MindSpore's `mindspore.export`; the format is ours.
 
@@ -101,8 +102,8 @@ def load(file_name: str, **kwargs: Any) -> Program:
     """Read a program that `export` has written, for `nn.GraphCell`.
 
     Raises:
-        ValueError: there is no such file, it is another one, or damaged.
-        TypeError: a keyword that is not known.
+        ValueError: the file does not exist, was not written by `export`, or is damaged.
+        TypeError: a keyword is unknown.
 
     Source: MindSpore's `mindspore.load`, which reads MindIR.
 

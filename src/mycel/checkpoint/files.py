@@ -26,7 +26,7 @@ def check_format(format) -> None:
     """Raise unless this names a format.
 
     Raises:
-        ValueError: it does not.
+        ValueError: it does not name a format.
     """
     if format not in FORMATS:
         raise wrong(ValueError, "The format of a checkpoint", "'ckpt' or 'safetensors'", format)

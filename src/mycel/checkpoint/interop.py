@@ -61,7 +61,7 @@ def from_dlpack(dlpack: Any) -> Tensor:
             one in the memory of the host. It must not be written to as long as the Tensor is used.
 
     Raises:
-        TypeError: neither of these.
+        TypeError: the argument is neither of these.
 
     Source: MindSpore's `mindspore.from_dlpack`.
 

@@ -175,8 +175,8 @@ def load_param_into_net(
         its own name.
 
     Raises:
-        TypeError: not a Cell, or not a dictionary of Parameters.
-        RuntimeError: another shape, or an element type that is not converted.
+        TypeError: `net` is not a Cell, or `parameter_dict` is not a dictionary of Parameters.
+        RuntimeError: a value has another shape, or an element type that is not converted.
 
     Source: MindSpore's `mindspore.load_param_into_net`.
 

@@ -24,7 +24,7 @@ from mycel.kernel.base.version import __version__
 PROGRAM, WEIGHTS, DESCRIPTION = "program.jax_export", "weights.safetensors", "description.json"
 NOT_INSTALLED = "Exported programs need the package flatbuffers: pip install 'mycel[export]'."
 MISSING = "There is no exported program {path}."
-NO_PROGRAM = "{path} is no program that mycel has exported with file_format='STABLEHLO'."
+NO_PROGRAM = "{path} is not a program that mycel has exported with file_format='STABLEHLO'."
 
 
 class Program:
@@ -80,7 +80,7 @@ def read(path: str | os.PathLike) -> Program:
     """Read a program from a file.
 
     Raises:
-        ValueError: there is no such file, or it is none, or damaged.
+        ValueError: the file does not exist, is not an exported program, or is damaged.
         ImportError: the package flatbuffers is not installed.
     """
     if not os.path.isfile(path):

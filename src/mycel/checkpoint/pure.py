@@ -54,7 +54,7 @@ def pure_function(
             that can be passed on: `params | changed`.
 
     Raises:
-        TypeError: not a Cell.
+        TypeError: the argument is not a Cell.
 
     Example:
         >>> import jax
@@ -88,14 +88,14 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
         The result as arrays, and the arrays of the members that were assigned.
 
     Raises:
-        KeyError: values for members that there are not.
+        KeyError: there are values for members that the Cell does not have.
         TypeError: it reads values, or draws random numbers without a key.
     """
     name = type(function).__name__ if isinstance(function, Cell) else function.__name__
     unknown = [path for path in params if path not in members]
     if unknown:
         raise KeyError(UNKNOWN.format(name=name, unknown=unknown, known=", ".join(members)))
-    with jax.ensure_compile_time_eval():  # what was recorded so far is no part of this trace
+    with jax.ensure_compile_time_eval():  # what was recorded so far is not part of this trace
         flush()
     handles = list(members.values())
     # Run at once when the time comes, whatever interrupts: no Value of a trace is left behind.

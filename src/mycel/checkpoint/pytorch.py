@@ -48,7 +48,7 @@ NO_STATE = (
     "torch.save(model.state_dict(), path)."
 )
 FORBIDDEN = (
-    "{path} was not loaded: it has {name}, which is no tensor, and loading it could run code of "
+    "{path} was not loaded: it has {name}, which is not a tensor, and loading it could run code of "
     "whoever wrote the file. Save the state dictionary alone: torch.save(model.state_dict(), path)."
 )
 MISSING = "There is no file {path}."
@@ -72,8 +72,8 @@ def load_pytorch(
         Parameters by their new names.
 
     Raises:
-        ValueError: there is no such file, it is damaged, or has other things than tensors.
-        TypeError: another `name_map`.
+        ValueError: the file does not exist, is damaged, or holds something other than tensors.
+        TypeError: `name_map` is of another type.
 
     Example:
         >>> import safetensors.numpy, tempfile

@@ -44,7 +44,7 @@ def write(path: str | os.PathLike, contents: Contents, metadata: dict[str, str])
     """Write contents to a file; texts become metadata.
 
     Raises:
-        TypeError: an element type that safetensors files do not have.
+        TypeError: safetensors files do not have the element type.
         OSError: the disk is full, or the file may not be written.
     """
     arrays = {name: value for name, value in contents.items() if not isinstance(value, str)}
@@ -80,7 +80,7 @@ def decode(data: memoryview, path=None) -> tuple[Contents, dict[str, str]]:
     """What a safetensors file holds, and its metadata; arrays share its bytes.
 
     Raises:
-        ValueError: it is damaged, or of a type that nothing here has.
+        ValueError: the file is damaged, or has an element type that is not supported.
     """
     start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
     if start > len(data):
@@ -105,7 +105,7 @@ def _header(data: memoryview, path) -> dict:
     try:
         header = json.loads(bytes(data))
     except (ValueError, RecursionError):
-        raise damaged(path, "its header is no JSON") from None
+        raise damaged(path, "its header is not JSON") from None
     if not isinstance(header, dict):
         raise damaged(path, "its header names no tensors")
     return header
@@ -114,7 +114,7 @@ def _header(data: memoryview, path) -> dict:
 def _metadata(told, path) -> dict[str, str]:
     texts = isinstance(told, dict) and all(isinstance(value, str) for value in told.values())
     if not texts:
-        raise damaged(path, "its metadata are no texts with names")
+        raise damaged(path, "its metadata are not texts with names")
     return told
 
 

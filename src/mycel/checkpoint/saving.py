@@ -60,9 +60,9 @@ def save_checkpoint(
         format: 'ckpt', byte for byte as MindSpore writes it, or 'safetensors'.
 
     Raises:
-        TypeError: an argument of another type, or what no file can hold.
-        ValueError: an unknown format or mode, or a key of another length.
-        FileNotFoundError: the folder is not there.
+        TypeError: an argument is of another type, or cannot be held in a file.
+        ValueError: the format or the mode is unknown, or the key has another length.
+        FileNotFoundError: the folder does not exist.
         IsADirectoryError: the name is that of a folder.
         OSError: the disk is full, or may not be written to; the old file is still there.
 

@@ -40,7 +40,7 @@ def update_param(param: Parameter, new_param: Tensor, strict_load: bool = False)
 
     Raises:
         TypeError: not a Tensor.
-        RuntimeError: another shape, or an element type that is not converted.
+        RuntimeError: a value has another shape, or an element type that is not converted.
 
     Example:
         >>> from mycel.checkpoint.serialization import update_param

@@ -24,7 +24,7 @@ from mycel.ops.random import drawing as draws
 
 # Keys of the metadata: plain values, names of what is saved once though it has two, random state.
 PLAIN, SAME, RANDOM = "plain", "same", "random"
-OTHER_FILE = "{path} is no file of save_training_state; load_checkpoint reads other checkpoints."
+OTHER_FILE = "{path} is not a file of save_training_state; load_checkpoint reads other checkpoints."
 DIFFERENT = "The state in {path} does not fit {part!r}, and nothing was changed: {reason}."
 
 _PYTHON, _NUMPY, _THREAD, _SEEDED = "random/python", "random/numpy", "random/thread", "random/seed/"
@@ -42,8 +42,8 @@ def save_training_state(file_name: str | os.PathLike[str], **parts: Any) -> None
             Parameters, Generators, and what JSON can hold (numbers, texts, None, lists, ...).
 
     Raises:
-        TypeError: a part is nothing of these.
-        FileNotFoundError: the folder is not there.
+        TypeError: a part is none of these.
+        FileNotFoundError: the folder does not exist.
 
     Example:
         >>> import tempfile
@@ -90,7 +90,7 @@ def load_training_state(file_name: str | os.PathLike[str], **parts: Any) -> dict
         The plain values that were saved, by name.
 
     Raises:
-        ValueError: there is no such file, it is damaged, or does not fit.
+        ValueError: the file does not exist, is damaged, or does not fit.
 
     Example:
         See `save_training_state`.

@@ -232,7 +232,7 @@ class WeightedRandomSampler(BuiltinSampler):
         replacement: a row may come several times.
 
     Raises:
-        ValueError: negative weights, or nothing but zeros.
+        ValueError: a weight is negative, or all are 0.
 
     Example:
         >>> sampler = ds.WeightedRandomSampler([0, 1.0, 0], num_samples=2)
@@ -278,7 +278,7 @@ class DistributedSampler(BuiltinSampler):
         offset: with 0 or more, rows are dealt out from this shard on, and nothing is filled up.
 
     Raises:
-        ValueError: a shard_id that is not below num_shards.
+        ValueError: `shard_id` is not below `num_shards`.
 
     Example:
         >>> sampler = ds.DistributedSampler(num_shards=2, shard_id=1, shuffle=False)
@@ -427,7 +427,7 @@ def as_sampler(sampler) -> BuiltinSampler:
     """A sampler, from a sampler, a list of numbers, or anything iterable or with `__getitem__`.
 
     Raises:
-        TypeError: nothing of the kind.
+        TypeError: it is neither a sampler nor something to make one of.
     """
     if isinstance(sampler, BuiltinSampler):
         if not isinstance(getattr(sampler, "child_sampler", None), (BuiltinSampler, type(None))):

@@ -117,7 +117,7 @@ class Hookable:
         nothing depends on. A tuple that is returned replaces it.
 
         Raises:
-            TypeError: the hook cannot be called, or returns something else.
+            TypeError: the hook cannot be called, or returns something other than gradients.
 
         Source: MindSpore's `Cell.register_backward_pre_hook`.
 
@@ -138,7 +138,7 @@ class Hookable:
         gradients that leave. Only `construct` is between the two, not what forward hooks add.
 
         Raises:
-            TypeError: the hook cannot be called, or returns something else.
+            TypeError: the hook cannot be called, or returns something other than gradients.
 
         Source: MindSpore's `Cell.register_backward_hook`, with the arguments as its documents
         say; MindSpore 2.10 has exchanged them.
@@ -158,7 +158,7 @@ class Hookable:
         grad_wrt_outputs)`.
 
         Raises:
-            TypeError: the hook cannot be called, or returns something else.
+            TypeError: the hook cannot be called, or returns something other than gradients.
 
         Example:
             >>> net = nn.Dense(1, 1, weight_init=3.0)

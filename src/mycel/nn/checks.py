@@ -22,8 +22,8 @@ def positive_integer(value, what: str) -> int:
     """The value, if it is an integer above 0.
 
     Raises:
-        TypeError: not an integer.
-        ValueError: not above 0.
+        TypeError: the value is not an integer.
+        ValueError: the value is not positive.
     """
     if not is_integer(value):
         raise wrong(TypeError, what, "a positive integer", f"{type(value).__name__} {value!r}")
@@ -36,7 +36,7 @@ def boolean(value, what: str) -> bool:
     """The value, if it is True or False.
 
     Raises:
-        TypeError: something else.
+        TypeError: the value is not a bool.
     """
     if not isinstance(value, bool):
         raise wrong(TypeError, what, "True or False", f"{type(value).__name__} {value!r}")
@@ -47,8 +47,8 @@ def number(value, what: str, expected: str, fits) -> float:
     """The value, if it is a number that `fits`; `expected` says in words what fits.
 
     Raises:
-        TypeError: not a number.
-        ValueError: a number that does not fit.
+        TypeError: the value is not a number.
+        ValueError: the number does not fit.
     """
     if not is_number(value):
         raise wrong(TypeError, what, f"a number {expected}", f"{type(value).__name__} {value!r}")
@@ -61,8 +61,8 @@ def positive_integers(value, what: str, count: int) -> tuple[int, ...]:
     """Two or three positive integers: as given, or one for all.
 
     Raises:
-        TypeError: neither an integer nor as many as are counted.
-        ValueError: not above 0.
+        TypeError: the value is neither an integer nor `count` of them.
+        ValueError: a number is not positive.
     """
     numbers = (value,) * count if is_integer(value) else value
     if not isinstance(numbers, (tuple, list)) or len(numbers) != count:
@@ -75,7 +75,7 @@ def one_of(value: Any, what: str, known: tuple[str | None, ...]) -> Any:
     """The value, if it is one of the words.
 
     Raises:
-        ValueError: another one.
+        ValueError: the word is not one of these.
     """
     if value not in known:
         raise wrong(ValueError, what, f"one of {', '.join(map(repr, known))}", repr(value))

@@ -187,7 +187,7 @@ class SequentialCell(_Container):
         """Add a Cell at the end.
 
         Raises:
-            TypeError: not a Cell.
+            TypeError: the argument is not a Cell.
 
         Example:
             >>> net = nn.SequentialCell(nn.Dense(2, 3))
@@ -201,8 +201,8 @@ class SequentialCell(_Container):
         """Add a Cell before the one at `index`; MindSpore's CellList has it, here both do.
 
         Raises:
-            TypeError: not a Cell, or not an integer.
-            IndexError: an index out of range.
+            TypeError: the member is not a Cell, or the index not an integer.
+            IndexError: the index is out of range.
 
         Example:
             >>> net = nn.SequentialCell(nn.ReLU())
@@ -240,7 +240,7 @@ class CellList(_Container):
         auto_prefix: whether the names of Parameters carry the number of their Cell.
 
     Raises:
-        TypeError: not a list of Cells.
+        TypeError: the argument is not a list of Cells.
         IndexError: an index is out of range.
 
     Source: MindSpore's `mindspore.nn.CellList`.
@@ -279,7 +279,7 @@ class CellList(_Container):
         """Add a Cell at the end.
 
         Raises:
-            TypeError: not a Cell.
+            TypeError: the argument is not a Cell.
         """
         self._take(str(len(self)), cell)
 
@@ -287,7 +287,7 @@ class CellList(_Container):
         """Add several Cells at the end; returns this list.
 
         Raises:
-            TypeError: not a list of Cells.
+            TypeError: the argument is not a list of Cells.
 
         Example:
             >>> len(nn.CellList().extend([nn.ReLU(), nn.Tanh()]))
@@ -304,8 +304,8 @@ class CellList(_Container):
         """Add a Cell before the one at `index`; those behind it are numbered again.
 
         Raises:
-            TypeError: not a Cell, or not an integer.
-            IndexError: an index out of range.
+            TypeError: the member is not a Cell, or the index not an integer.
+            IndexError: the index is out of range.
 
         Example:
             >>> layers = nn.CellList([nn.Dense(2, 2)])
@@ -378,7 +378,7 @@ class CellDict(_Container):
         """Remove a Cell and return it.
 
         Raises:
-            KeyError: no such key.
+            KeyError: there is no such key.
         """
         cell = self._cells[key]
         self._drop([key])
@@ -400,7 +400,8 @@ class CellDict(_Container):
         """Add or replace Cells from a dictionary, a CellDict, or a list of pairs.
 
         Raises:
-            TypeError: none of these, a key is not a string, or a member not a Cell.
+            TypeError: the argument is none of these, a key is not a string, or a member is not a
+                Cell.
         """
         if hasattr(cells, "items"):
             cells = list(cells.items())

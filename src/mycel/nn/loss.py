@@ -21,7 +21,7 @@ def tensors(owner: Cell, **given) -> None:
     """Raise unless every argument is a Tensor.
 
     Raises:
-        TypeError: names the loss and the argument.
+        TypeError: an argument is not a Tensor; the text names the loss and the argument.
     """
     for name, value in given.items():
         if not isinstance(value, Tensor):
@@ -36,7 +36,7 @@ class LossBase(Cell):
         reduction: 'mean', 'sum' or 'none'.
 
     Raises:
-        ValueError: another reduction.
+        ValueError: the reduction is unknown.
 
     Source: MindSpore's `mindspore.nn.LossBase`.
 
@@ -73,7 +73,7 @@ class LossBase(Cell):
         """The loss; every subclass writes its own.
 
         Raises:
-            NotImplementedError: in the base.
+            NotImplementedError: the subclass does not define it.
         """
         raise NotImplementedError(f"{type(self).__name__} has no construct(self, logits, labels).")
 
@@ -196,7 +196,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
 
     Raises:
         TypeError: `sparse` is not a bool, or sparse labels are not integers.
-        ValueError: another reduction, or shapes that do not fit.
+        ValueError: the reduction is unknown, or the shapes do not fit together.
 
     Source: MindSpore's `mindspore.nn.SoftmaxCrossEntropyWithLogits`.
 
@@ -246,7 +246,7 @@ class CrossEntropyLoss(LossBase):
         label_smoothing: the part of each label that is spread over all classes, 0 to 1.
 
     Raises:
-        ValueError: label_smoothing out of range, or another reduction.
+        ValueError: `label_smoothing` is out of range, or the reduction is unknown.
 
     Source: MindSpore's `mindspore.nn.CrossEntropyLoss`.
 

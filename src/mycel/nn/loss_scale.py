@@ -2,7 +2,7 @@
 """Training with a scaled loss: how the scale changes, and a step that overflow leaves out.
 
 The step is the same program whether gradients overflow or not: the optimiser runs, and each
-Parameter then takes the value before or behind it. No Python branch decides, so the step stays
+Parameter then takes the value before or after it. No Python branch decides, so the step stays
 compiled.
 """
 
@@ -33,7 +33,7 @@ def _is_real(array) -> bool:
 
 @op()
 def overflows(*arrays):
-    """Whether any element of any real array is infinite or no number.
+    """Whether any element of any real array is infinite or not a number.
 
     Example:
         >>> from mycel.nn.loss_scale import overflows
@@ -161,7 +161,7 @@ class DynamicLossScaleUpdateCell(Cell):
 
 @op()
 def next_scale(scale, overflow, step, last, factor, window):
-    """The scale behind a step, the last step that changed it, and the number of the next.
+    """The scale after a step, the last step that changed it, and the number of the next.
 
     Example:
         >>> from mycel.nn.loss_scale import next_scale
@@ -208,8 +208,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     """One step of training with a scaled loss: inputs to (loss, overflow, loss scale).
 
     The gradients of the loss times the scale are divided by the scale again. If one of them is
-    infinite or no number, the optimiser's Parameters and the weights stay what they were. The
-    scale that is returned is the one behind the step, as in MindSpore.
+    infinite or not a number, the optimiser's Parameters and the weights stay what they were. The
+    scale that is returned is the one after the step, as in MindSpore.
 
     Args:
         network: a Cell that returns a loss.
@@ -219,7 +219,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     Raises:
         TypeError: `scale_sense` is neither a Cell nor a Tensor.
-        ValueError: a Tensor of another shape.
+        ValueError: the shape of the Tensor is neither () nor (1,).
 
     Source: MindSpore's `mindspore.nn.TrainOneStepWithLossScaleCell`.
 
@@ -313,7 +313,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return Tensor(np.zeros(8, np.int32)), compute_input
 
     def get_overflow_status(self, status, compute_output) -> Tensor:
-        """Whether one of the gradients is infinite or no number.
+        """Whether one of the gradients is infinite or not a number.
 
         Args:
             status: what `start_overflow_check` gave; nothing depends on it.
@@ -329,7 +329,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
 
 def gradient_overflow(grad: Any) -> Tensor:
-    """1 in Float32 if a gradient is infinite or no number anywhere, else 0; of shape (1,).
+    """1 in Float32 if a gradient is infinite or not a number anywhere, else 0; of shape (1,).
 
     Source: MindSpore's `mindspore.nn.wrap.loss_scale._grad_overflow`.
 

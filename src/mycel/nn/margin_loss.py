@@ -38,7 +38,7 @@ class MultiMarginLoss(LossBase):
 
     Raises:
         TypeError: margin is not a number.
-        ValueError: another p or reduction.
+        ValueError: p is neither 1 nor 2, or the reduction is unknown.
 
     Source: MindSpore's `mindspore.nn.MultiMarginLoss`.
 
@@ -140,7 +140,7 @@ class TripletMarginWithDistanceLoss(LossBase):
         swap: take the distance from positive to negative if that is the smaller one.
 
     Raises:
-        TypeError: swap is not a bool, or margin no number.
+        TypeError: swap is not a bool, or margin is not a number.
 
     Source: MindSpore's `mindspore.nn.TripletMarginWithDistanceLoss`.
 
@@ -302,7 +302,7 @@ class DiceLoss(LossBase):
 
     Raises:
         TypeError: smooth is not a number.
-        ValueError: smooth is not positive, or shapes that differ.
+        ValueError: smooth is not positive, or the shapes differ.
 
     Source: MindSpore's `mindspore.nn.DiceLoss`.
 
@@ -334,8 +334,8 @@ class MultiClassDiceLoss(LossBase):
         activation: of the logits: a name, a Cell, or None.
 
     Raises:
-        TypeError: weights that are not a Tensor, or an ignore_indiex that is not an integer.
-        ValueError: shapes that do not go together.
+        TypeError: the weights are not a Tensor, or `ignore_indiex` is not an integer.
+        ValueError: the shapes do not fit together.
 
     Source: MindSpore's `mindspore.nn.MultiClassDiceLoss`.
 
@@ -386,7 +386,7 @@ class FocalLoss(LossBase):
 
     Raises:
         TypeError: gamma is not a float, or weight not a Tensor.
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Source: MindSpore's `mindspore.nn.FocalLoss`.
 

@@ -265,7 +265,7 @@ class Members:
         """Raise if two Parameters have the same name.
 
         Raises:
-            ValueError: names the Parameter.
+            ValueError: two Parameters have the same name, which the text gives.
         """
         seen = set()
         for parameter in self.get_parameters():
@@ -335,7 +335,7 @@ class Members:
         """The buffer of this dotted name.
 
         Raises:
-            AttributeError: there is none.
+            AttributeError: there is no member of this name.
 
         Example:
             >>> net = nn.SequentialCell(nn.ReLU())
@@ -381,7 +381,7 @@ class Members:
         """The Cell of this dotted name; this Cell for an empty one.
 
         Raises:
-            AttributeError: there is none.
+            AttributeError: there is no member of this name.
 
         Example:
             >>> net = nn.SequentialCell(nn.ReLU(), nn.SequentialCell(nn.Tanh()))

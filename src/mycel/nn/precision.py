@@ -58,7 +58,7 @@ class Precise(Members):
             This Cell.
 
         Raises:
-            ValueError: another type.
+            ValueError: the type is neither Float16, BFloat16 nor Float32.
 
         Source: MindSpore's `Cell.to_float`; where its modes differ, as in its Graph mode.
 

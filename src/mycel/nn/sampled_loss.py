@@ -28,8 +28,8 @@ class SampledSoftmaxLoss(LossBase):
         seed: makes the draw repeat from run to run.
 
     Raises:
-        TypeError: not integers, or sampled_values that are not a tuple.
-        ValueError: more classes than there are, or another reduction.
+        TypeError: a number is not an integer, or `sampled_values` is not a tuple.
+        ValueError: more classes are drawn than there are, or the reduction is unknown.
 
     Source: MindSpore's `mindspore.nn.SampledSoftmaxLoss`.
 

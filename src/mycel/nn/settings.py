@@ -112,7 +112,7 @@ class Settings(Precise):
 
         Raises:
             TypeError: one of them is not a bool.
-            ValueError: another keyword, or `context_fn` with `use_reentrant=False`.
+            ValueError: a keyword is unknown, or `context_fn` is given with `use_reentrant=False`.
 
         Source: MindSpore's `Cell.recompute`.
 
@@ -215,7 +215,7 @@ class Settings(Precise):
         """Accepted and harmless: it says where intermediate results wait; see `recompute`.
 
         Raises:
-            ValueError: neither "Auto" nor a number from 0.
+            ValueError: the value is neither "Auto" nor a number from 0.
         """
         if backward_prefetch != "Auto":
             _count(backward_prefetch, "offload: backward_prefetch", "'Auto' or ", ValueError)
@@ -224,7 +224,7 @@ class Settings(Precise):
         """Keep a flag of this name.
 
         Raises:
-            ValueError: not 'less_bn'.
+            ValueError: the word is not 'less_bn'.
         """
         if boost_type != "less_bn":
             raise errors.wrong(ValueError, "set_boost: boost_type", "'less_bn'", repr(boost_type))
@@ -247,7 +247,8 @@ class Settings(Precise):
         """Note which inputs are to come; lengths that change need no announcement here.
 
         Raises:
-            ValueError: both by position and by name, or a name that `construct` does not have.
+            ValueError: an input is given both by position and by name, or `construct` has no input
+                of this name.
         """
         if inputs and kwargs:
             raise errors.wrong(
@@ -277,7 +278,7 @@ class Settings(Precise):
         """Not possible here.
 
         Raises:
-            NotImplementedError: says what there is.
+            NotImplementedError: always; the text says what to use instead.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no graph of MindSpore's; mycel.debug.ledger() lists what "
@@ -288,7 +289,7 @@ class Settings(Precise):
         """Not possible here: nothing is saved operator by operator.
 
         Raises:
-            NotImplementedError: says what there is.
+            NotImplementedError: always; the text says what to use instead.
         """
         raise NotImplementedError(
             f"{type(self).__name__}: nothing is saved operator by operator for the reverse here; "
@@ -299,7 +300,7 @@ class Settings(Precise):
         """Not there: a hook on the Cell sees its Parameters too.
 
         Raises:
-            NotImplementedError: says what there is.
+            NotImplementedError: always; the text says what to use instead.
         """
         raise NotImplementedError(
             f"{type(self).__name__}: register_forward_pre_hook sees the Cell and its Parameters."

@@ -79,7 +79,7 @@ class Stateful(Members):
             keep_vars: accepted and harmless.
 
         Raises:
-            TypeError: an argument of another type.
+            TypeError: an argument is of another type.
 
         Source: MindSpore's `Cell.state_dict`.
 
@@ -139,7 +139,7 @@ class Stateful(Members):
         """What else belongs to the state; a subclass that writes this writes `set_extra_state`.
 
         Raises:
-            RuntimeError: always, here.
+            RuntimeError: always, unless a subclass defines it.
         """
         raise RuntimeError(f"{type(self).__name__} has no extra state: write get_extra_state.")
 
@@ -147,7 +147,7 @@ class Stateful(Members):
         """Take back what `get_extra_state` gave.
 
         Raises:
-            RuntimeError: always, here.
+            RuntimeError: always, unless a subclass defines it.
         """
         raise RuntimeError(f"{type(self).__name__} has no extra state: write set_extra_state.")
 
@@ -169,7 +169,7 @@ class Stateful(Members):
         Raises:
             RuntimeError: keys differ and `strict` is set, or a value does not fit; what fits is
                 loaded in any case.
-            TypeError: not a dictionary.
+            TypeError: the argument is not a dictionary.
 
         Source: MindSpore's `Cell.load_state_dict`.
 
@@ -322,8 +322,8 @@ class Stateful(Members):
             This Cell.
 
         Raises:
-            TypeError: an element type that is neither, or other arguments.
-            ValueError: another device.
+            TypeError: the element type is neither real nor complex, or the arguments are others.
+            ValueError: the device is not the one in use.
 
         Source: MindSpore's `Cell.to`.
 
@@ -349,7 +349,7 @@ class Stateful(Members):
         """Accepted and harmless: every Parameter has its values from the start.
 
         Raises:
-            ValueError: another device than the one in use.
+            ValueError: the device is not the one in use.
         """
         _check_device(device)
         return self

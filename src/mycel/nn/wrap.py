@@ -19,7 +19,7 @@ def _cell(value, what: str) -> Cell:
     """The value, if it can be called as a network.
 
     Raises:
-        TypeError: it cannot.
+        TypeError: it cannot be called.
     """
     if not callable(value):
         raise wrong(TypeError, what, "a Cell", f"{type(value).__name__} {value!r}")

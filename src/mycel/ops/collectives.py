@@ -34,8 +34,8 @@ def check_kind(op) -> str:
     """The word for a reduction, if it is one.
 
     Raises:
-        TypeError: no word.
-        ValueError: another word.
+        TypeError: `op` is not a string.
+        ValueError: `op` is not a word of `ReduceOp`.
     """
     if not isinstance(op, str):
         raise wrong(TypeError, "op", "a word of ops.ReduceOp", f"{type(op).__name__} {op!r}")
@@ -48,7 +48,7 @@ def check_tensor(x, what: str) -> Tensor:
     """The Tensor, if it is one.
 
     Raises:
-        TypeError: something else.
+        TypeError: x is not a Tensor.
     """
     if not isinstance(x, Tensor):
         raise wrong(TypeError, what, "a Tensor", type(x).__name__)
@@ -100,7 +100,7 @@ class AllReduce(_Collective):
 
 
 class AllGather(_First):
-    """The Tensors of all processes one behind the other, in each of them.
+    """The Tensors of all processes, joined along the first dimension, in each of them.
 
     Source: MindSpore's `mindspore.ops.AllGather`.
 
@@ -186,7 +186,7 @@ class AlltoAll(_Collective):
         split_dim, concat_dim: the dimension that is split, and the one the parts are joined along.
 
     Raises:
-        ValueError: another number of parts, or a dimension the Tensor does not have.
+        ValueError: `split_count` is not 1, or the Tensor has no such dimension.
 
     Source: MindSpore's `mindspore.ops.AlltoAll`.
 

@@ -54,7 +54,7 @@ def feed_queue(shared_name: str, rows: Iterable[Any] | None) -> None:
         rows: an iterable of rows: arrays or Tensors, alone or in tuples. None takes the queue away.
 
     Raises:
-        TypeError: not a string, or nothing that can be iterated.
+        TypeError: the name is not a string, or the rows cannot be iterated over.
 
     Example:
         >>> ops.feed_queue("digits", ([np.full((2, 3), n, np.float32), n] for n in range(9)))

@@ -41,7 +41,7 @@ def check_alone() -> None:
     """Raise if a launcher started more than one process.
 
     Raises:
-        RuntimeError: it did.
+        RuntimeError: a launcher started more than one process.
 
     Example:
         >>> from mycel.ops.processes import check_alone
@@ -61,8 +61,8 @@ def check_group(group) -> str:
     """The name of a group, if it exists and this process is all there is.
 
     Raises:
-        TypeError: no name.
-        ValueError: no such group.
+        TypeError: the group is not a string.
+        ValueError: there is no such group.
 
     Example:
         >>> from mycel.ops.processes import check_group
@@ -82,8 +82,8 @@ def check_rank(rank, what: str) -> int:
     """The number of a process, which is 0.
 
     Raises:
-        TypeError: not an integer.
-        ValueError: another process.
+        TypeError: the rank is not an integer.
+        ValueError: the rank is not 0.
 
     Example:
         >>> from mycel.ops.processes import check_rank

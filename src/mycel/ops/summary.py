@@ -167,7 +167,7 @@ class TensorSummary(Summary):
 
 
 class HistogramSummary(Summary):
-    """Name a Tensor of at least one dimension, of which the distribution is written.
+    """Write the distribution of a Tensor of at least one dimension under a name.
 
     Called as `summary(name, value)`; returns None. See `ScalarSummary` for when it is written.
 

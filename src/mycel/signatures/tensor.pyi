@@ -22,7 +22,7 @@ from mycel.signatures.kinds import TensorLike as _TensorLike
 
 class TensorMethods:
     def __abs__(self) -> _Tensor:
-        """The distance of x from zero, element by element; `mycel.ops.math.arithmetic.abs`."""
+        """The absolute value, element by element; `mycel.ops.math.arithmetic.abs`."""
         ...
     def __add__(self, y: _TensorLike) -> _Tensor:
         """x + y, element by element, with broadcasting; two booleans give their "or"; `mycel.ops.math.arithmetic.add`."""
@@ -73,7 +73,7 @@ class TensorMethods:
         """x to the power y, element by element; `mycel.ops.math.powers.raised`."""
         ...
     def __irshift__(self, y: _TensorLike) -> _Tensor:
-        """The bits of x moved down by y places, element by element; the sign stays; `mycel.ops.math.comparison.bitwise_right_shift`."""
+        """The bits of x shifted right by y places, element by element; the sign stays; `mycel.ops.math.comparison.bitwise_right_shift`."""
         ...
     def __isub__(self, y: _TensorLike) -> _Tensor:
         """x - y, element by element, with broadcasting; two booleans give whether they differ; `mycel.ops.math.arithmetic.sub`."""
@@ -142,16 +142,16 @@ class TensorMethods:
         """The bits of x | y, element by element; integers and booleans; `mycel.ops.math.comparison.bitwise_or`."""
         ...
     def __round__(self, decimals: _Int = 0) -> _Tensor:
-        """The nearest whole number, or number of so many decimals; halves go to the even neighbour; `mycel.ops.math.elementwise.round`."""
+        """x rounded to integers or to some decimals; halves go to the even neighbour; `mycel.ops.math.elementwise.round`."""
         ...
     def __rpow__(self, x: _TensorLike) -> _Tensor:
         """x to the power y, both Tensors, element by element; `mycel.ops.math.powers.pow`."""
         ...
     def __rrshift__(self, x: _TensorLike) -> _Tensor:
-        """The bits of x moved down by y places, element by element; the sign stays; `mycel.ops.math.comparison.bitwise_right_shift`."""
+        """The bits of x shifted right by y places, element by element; the sign stays; `mycel.ops.math.comparison.bitwise_right_shift`."""
         ...
     def __rshift__(self, y: _TensorLike) -> _Tensor:
-        """The bits of x moved down by y places, element by element; the sign stays; `mycel.ops.math.comparison.bitwise_right_shift`."""
+        """The bits of x shifted right by y places, element by element; the sign stays; `mycel.ops.math.comparison.bitwise_right_shift`."""
         ...
     def __rsub__(self, x: _TensorLike) -> _Tensor:
         """x - y, element by element, with broadcasting; two booleans give whether they differ; `mycel.ops.math.arithmetic.sub`."""
@@ -172,10 +172,10 @@ class TensorMethods:
         """The bits of x ^ y, element by element; integers and booleans; `mycel.ops.math.comparison.bitwise_xor`."""
         ...
     def abs(self) -> _Tensor:
-        """The distance of x from zero, element by element; `mycel.ops.math.arithmetic.abs`."""
+        """The absolute value, element by element; `mycel.ops.math.arithmetic.abs`."""
         ...
     def absolute(self) -> _Tensor:
-        """The distance of x from zero, element by element; `mycel.ops.math.arithmetic.abs`."""
+        """The absolute value, element by element; `mycel.ops.math.arithmetic.abs`."""
         ...
     def acos(self) -> _Tensor:
         """The angle between 0 and pi whose cosine is x, element by element; integers give Float32; `mycel.ops.math.trigonometry.acos`."""
@@ -274,7 +274,7 @@ class TensorMethods:
         """Where the elements of x in order are, along `axis`, Int32; equal ones keep their order; `mycel.ops.array.ordering.argsort`."""
         ...
     def argwhere(self) -> _Tensor:
-        """The positions of what is not zero, a row each, Int64; the values are read; `mycel.ops.array.masking.argwhere`."""
+        """The positions of the elements that are not zero, as rows of Int64; the values are read; `mycel.ops.array.masking.argwhere`."""
         ...
     def asin(self) -> _Tensor:
         """The angle between -pi/2 and pi/2 whose sine is x, element by element; integers give Float32; `mycel.ops.math.trigonometry.asin`."""
@@ -301,7 +301,7 @@ class TensorMethods:
         """beta · x + alpha · (a @ b), for batches of matrices; `mycel.ops.math.linear.baddbmm`."""
         ...
     def bernoulli(self, generator: _Random | None = None) -> _Tensor:
-        """1 with the probability that stands in x, else 0; `mycel.ops.random.drawing.mint_bernoulli`."""
+        """1 with the probability that x holds, else 0; `mycel.ops.random.drawing.mint_bernoulli`."""
         ...
     def bernoulli_(self, p: _Scalar | _Str = 0.5, generator: _Random | None = None) -> _Tensor:
         """1 with the probability p, else 0; `mycel.ops.spelled.in_place_methods.bernoulli_`."""
@@ -349,13 +349,13 @@ class TensorMethods:
         """The bits of x moved up by y places, element by element; `mycel.ops.math.comparison.bitwise_left_shift`."""
         ...
     def bitwise_not(self) -> _Tensor:
-        """All bits of x turned over, element by element; `mycel.ops.math.comparison.bitwise_not`."""
+        """All bits of x inverted, element by element; `mycel.ops.math.comparison.bitwise_not`."""
         ...
     def bitwise_or(self, other: _TensorLike) -> _Tensor:
         """The bits of x | y, element by element; integers and booleans; `mycel.ops.math.comparison.bitwise_or`."""
         ...
     def bitwise_right_shift(self, other: _TensorLike) -> _Tensor:
-        """The bits of x moved down by y places, element by element; the sign stays; `mycel.ops.math.comparison.bitwise_right_shift`."""
+        """The bits of x shifted right by y places, element by element; the sign stays; `mycel.ops.math.comparison.bitwise_right_shift`."""
         ...
     def bitwise_xor(self, other: _TensorLike) -> _Tensor:
         """The bits of x ^ y, element by element; integers and booleans; `mycel.ops.math.comparison.bitwise_xor`."""
@@ -391,7 +391,7 @@ class TensorMethods:
         """At each place the element of the choice that x names there; `mycel.ops.array.selection.choose`."""
         ...
     def chunk(self, chunks: _Int, axis: _Axes = 0, *, dim: _Axes = ...) -> tuple[_Tensor, ...]:
-        """x in at most so many pieces of one length, the last maybe shorter; `mycel.ops.array.joining.chunk`."""
+        """x split into at most `chunks` pieces of equal length, of which the last may be shorter; `mycel.ops.array.joining.chunk`."""
         ...
     def clamp(self, min: _Scalar | None = None, max: _Scalar | None = None) -> _Tensor:
         """x, limited to a minimum and a maximum, element by element; `mycel.ops.math.elementwise.clamp`."""
@@ -604,7 +604,7 @@ class TensorMethods:
         """Columns [N, C · kernel, windows], as `unfold` gives them, summed back into [N, C, H, W]; `mycel.ops.nn.patches.fold`."""
         ...
     def frac(self) -> _Tensor:
-        """What lies behind the point, with the sign of x, element by element; `mycel.ops.math.elementwise.frac`."""
+        """The fractional part, with the sign of x, element by element; `mycel.ops.math.elementwise.frac`."""
         ...
     def gather(self, dim: _Axes | None = None, index: _Any = None, batch_dims: _Int = 0, input_indices: _TensorLike | None = None, axis: _Axes | None = None) -> _Tensor:
         """`x.gather(indices, axis)` as `ops.gather`, `x.gather(dim, index)` as `ops.gather_elements`; `mycel.ops.spelled.overloads.gather_method`."""
@@ -643,7 +643,7 @@ class TensorMethods:
         """x as Float16; `mycel.ops.array.casting.to_float16`."""
         ...
     def hardshrink(self, lambd: _Scalar = 0.5) -> _Tensor:
-        """x, and 0 for what lies within -bound … bound; `mycel.ops.nn.activation.hardshrink`."""
+        """x where its absolute value exceeds the bound, 0 elsewhere; `mycel.ops.nn.activation.hardshrink`."""
         ...
     def heaviside(self, values: _TensorLike) -> _Tensor:
         """0 where x is negative, 1 where it is positive, y where it is zero, element by element; `mycel.ops.math.elementwise.heaviside`."""
@@ -664,10 +664,10 @@ class TensorMethods:
         """The modified Bessel function of the first kind and order 0, element by element; `mycel.ops.math.special.bessel_i0`."""
         ...
     def igamma(self, other: _TensorLike) -> _Tensor:
-        """The share of the gamma function of `a` that comes from below x, element by element; `mycel.ops.math.special.igamma`."""
+        """The regularized lower incomplete gamma function of `a` and x, element by element; `mycel.ops.math.special.igamma`."""
         ...
     def igammac(self, other: _TensorLike) -> _Tensor:
-        """The share of the gamma function of `a` that comes from above x, element by element; `mycel.ops.math.special.igammac`."""
+        """The regularized upper incomplete gamma function of `a` and x, element by element; `mycel.ops.math.special.igammac`."""
         ...
     def imag(self) -> _Tensor:
         """The imaginary part, element by element; 0 for real numbers; `mycel.ops.math.complex_numbers.imag`."""
@@ -715,7 +715,7 @@ class TensorMethods:
         """The inverse of square matrices, (..., n, n); `mycel.ops.math.decompositions.inverse`."""
         ...
     def invert(self) -> _Tensor:
-        """All bits of x turned over, element by element; `mycel.ops.math.comparison.bitwise_not`."""
+        """All bits of x inverted, element by element; `mycel.ops.math.comparison.bitwise_not`."""
         ...
     def is_complex(self) -> _Bool:
         """Whether x holds complex numbers; `mycel.ops.array.casting.is_complex`."""
@@ -970,7 +970,7 @@ class TensorMethods:
         """The next number after x on the way to y, element by element; `mycel.ops.math.elementwise.nextafter`."""
         ...
     def nonzero(self, as_tuple: _Bool = False) -> _Tensor:
-        """The positions of what is not zero, Int64: a row each, or a vector for each dimension; `mycel.ops.array.masking.nonzero`."""
+        """The positions of the elements that are not zero, Int64: rows, or a vector for each dimension; `mycel.ops.array.masking.nonzero`."""
         ...
     def norm(self, ord: _Any = None, dim: _Axes | None = None, keepdim: _Bool = False, dtype: _DTypeLike | None = None) -> _Tensor:
         """The size of vectors (one axis) or matrices (two axes); of all elements if neither is given; `mycel.ops.math.statistics.norm`."""
@@ -985,7 +985,7 @@ class TensorMethods:
         """The number of elements, a Python number; `mycel.ops.array.shape.numel`."""
         ...
     def orgqr(self, input2: _TensorLike) -> _Tensor:
-        """The first columns of the product of reflections that `ops.geqrf` gives, as many as x has; `mycel.ops.math.decompositions.orgqr`."""
+        """The first columns of the product of the reflections that `ops.geqrf` gives, as many as x has; `mycel.ops.math.decompositions.orgqr`."""
         ...
     def ormqr(self, input2: _TensorLike, input3: _TensorLike, left: _Bool = True, transpose: _Bool = False) -> _Tensor:
         """The product of q, the reflections that `ops.geqrf` gives, and another matrix; `mycel.ops.math.decompositions.ormqr`."""
@@ -1051,7 +1051,7 @@ class TensorMethods:
         """x with each of its slices along one dimension scaled down to a p-norm of at most `most`; `mycel.ops.math.distances.renorm`."""
         ...
     def repeat(self, *repeats: _Sizes) -> _Tensor:
-        """x laid out several times along its dimensions; `repeats` has one number for each of them; `mycel.ops.array.shape.repeat`."""
+        """x repeated along its dimensions; `repeats` has one number for each of them; `mycel.ops.array.shape.repeat`."""
         ...
     def repeat_interleave(self, repeats: _Sizes, dim: _Axes | None = None, output_size: _Sizes | None = None) -> _Tensor:
         """Every element of x several times in a row; `mycel.ops.array.shape.repeat_interleave`."""
@@ -1066,7 +1066,7 @@ class TensorMethods:
         """The elements of x in the shape of another Tensor; `mycel.ops.array.shape.reshape_as`."""
         ...
     def resize(self, *new_shape: _Sizes) -> _Tensor:
-        """A new Tensor of another size: the elements of x in C order, and zeros behind them; `mycel.ops.array.replacing.resize`."""
+        """A new Tensor of another size: the elements of x in C order, followed by zeros; `mycel.ops.array.replacing.resize`."""
         ...
     def reverse(self, axis: _Axes) -> _Tensor:
         """x in reverse order along the dimensions `axes`; `mycel.ops.array.shape.flip`."""
@@ -1078,10 +1078,10 @@ class TensorMethods:
         """x shifted along dimensions, what leaves at one end coming in at the other; `mycel.ops.array.shape.roll`."""
         ...
     def rot90(self, k: _Int | _Sizes, dims: _Axes | _Tensor) -> _Tensor:
-        """x turned by 90 degrees in the plane of two dimensions; `mycel.ops.array.shape.rot90`."""
+        """x rotated by multiples of 90 degrees in the plane of two dimensions; `mycel.ops.array.shape.rot90`."""
         ...
     def round(self, decimals: _Int = 0) -> _Tensor:
-        """The nearest whole number, or number of so many decimals; halves go to the even neighbour; `mycel.ops.math.elementwise.round`."""
+        """x rounded to integers or to some decimals; halves go to the even neighbour; `mycel.ops.math.elementwise.round`."""
         ...
     def rsqrt(self) -> _Tensor:
         """One over the square root, element by element; integers give Float32; `mycel.ops.math.powers.rsqrt`."""
@@ -1114,7 +1114,7 @@ class TensorMethods:
         """x with updates subtracted from the slices that the rows of `index` point to; `mycel.ops.array.scatter.tensor_scatter_sub`."""
         ...
     def searchsorted(self, v: _Any, side: _Str = 'left', sorter: _Any = None) -> _Tensor:
-        """Where values can be put into x so that it stays in order, Int64; see `ops.searchsorted`; `mycel.ops.array.ordering.searchsorted_method`."""
+        """Where values can be inserted into x so that it stays sorted, Int64; see `ops.searchsorted`; `mycel.ops.array.ordering.searchsorted_method`."""
         ...
     def select(self, dim: _Axes | None = None, index: _Any = None, condition: _TensorLike | None = None, y: _TensorLike | None = None) -> _Tensor:
         """`x.select(dim, index)` as `mint.select`, `x.select(condition, y)` as `ops.where`; `mycel.ops.spelled.overloads.select_method`."""
@@ -1165,10 +1165,10 @@ class TensorMethods:
         """The sign of the determinant of square matrices, and the logarithm of its size; `mycel.ops.math.decompositions.slogdet`."""
         ...
     def soft_shrink(self, lambd: _Scalar = 0.5) -> _Tensor:
-        """x moved towards 0 by `bound`, and 0 for what is nearer; `mycel.ops.nn.activation.softshrink`."""
+        """x moved towards 0 by `bound`, and 0 where its absolute value is less; `mycel.ops.nn.activation.softshrink`."""
         ...
     def softmax(self, axis: _Axes = -1, dtype: _DTypeLike | None = None) -> _Tensor:
-        """exp(x), divided by its sum along `axis`; `mycel.ops.nn.activation.softmax`."""
+        """The softmax along a dimension: exp(x) over its sum; `mycel.ops.nn.activation.softmax`."""
         ...
     def sort(self, axis: _Axes = -1, descending: _Bool = False, stable: _Bool = False, *, dim: _Axes = ...) -> tuple[_Tensor, _Tensor]:
         """x in order along `axis`, and where each element was, Int32; equal ones keep their order; `mycel.ops.array.ordering.sort`."""
@@ -1255,7 +1255,7 @@ class TensorMethods:
         """x with the slices that the rows of `index` point to replaced; `mycel.ops.array.scatter.tensor_scatter_update`."""
         ...
     def tensor_split(self, indices_or_sections: _Any, axis: _Axes = 0) -> tuple[_Tensor, ...]:
-        """x in so many pieces of nearly one length, or cut at given positions; `mycel.ops.array.joining.tensor_split`."""
+        """x split into pieces of nearly equal length, or cut at given positions; `mycel.ops.array.joining.tensor_split`."""
         ...
     def tile(self, *repeats: _Sizes, dims: _Axes | _Tensor | None = None, reps: _Sizes | None = None) -> _Tensor:
         """x repeated along its dimensions; `mycel.ops.spelled.overloads.tile_method`."""
@@ -1294,7 +1294,7 @@ class TensorMethods:
         """x / y as real numbers, element by element; integers give Float32; `mycel.ops.math.arithmetic.true_divide`."""
         ...
     def trunc(self) -> _Tensor:
-        """x without what lies behind the point, element by element; the type stays; `mycel.ops.math.elementwise.trunc`."""
+        """x truncated towards zero, element by element; the type stays; `mycel.ops.math.elementwise.trunc`."""
         ...
     def type(self, dtype: _DTypeLike | None = None) -> _Any:
         """The name of the element type of x, or x in another one; `mycel.ops.array.casting.to_type`."""

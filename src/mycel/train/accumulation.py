@@ -56,7 +56,8 @@ class GradientAccumulation(Cell):
         optimizer: what changes the Parameters.
 
     Raises:
-        TypeError, ValueError: no positive integer, or no optimiser.
+        TypeError, ValueError: the number of steps is not a positive integer, or `optimizer` is not
+            an optimiser.
 
     Source: MindSpore's `mindspore.boost.GradientAccumulation`.
 
@@ -145,7 +146,7 @@ class ParameterUpdate(Cell):
         param: the Parameter.
 
     Raises:
-        TypeError: not a Parameter.
+        TypeError: the argument is not a Parameter.
 
     Source: MindSpore's `mindspore.nn.ParameterUpdate`.
 

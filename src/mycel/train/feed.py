@@ -49,8 +49,8 @@ class Feed:
             the whole dataset in each epoch.
 
     Raises:
-        TypeError: nothing to iterate.
-        ValueError: a dataset without batches.
+        TypeError: the dataset cannot be iterated over.
+        ValueError: the dataset has no batches.
 
     Example:
         >>> from mycel.train.feed import Feed
@@ -158,7 +158,7 @@ def _as_tensor(column):
 
 
 class DatasetHelper:
-    """Goes through a dataset, for training loops of one's own.
+    """Goes through a dataset, for training loops that you write yourself.
 
     MindSpore can send data to the device ahead of the network, "sinking" it; XLA fetches data
     while the device computes in any case, so each batch comes out here, in sink mode too.
@@ -219,7 +219,7 @@ def as_sink_size(value, what: str) -> int:
 
     Raises:
         TypeError: not an integer.
-        ValueError: 0 or below -1.
+        ValueError: the number is 0 or below -1.
     """
     if not is_integer(value):
         raise wrong(TypeError, f"{what}: sink_size", "an integer", repr(value))

@@ -31,10 +31,10 @@ def make_directory(path: Any, arg_name: str = "path") -> str:
 
 
 def check_value_type(arg_name: str, arg_value, valid_types, prim_name: str | None = None):
-    """The value, if it is of one of some types; True and False are no integers.
+    """The value, if it is of one of some types; True and False are not integers.
 
     Raises:
-        TypeError: it is not.
+        TypeError: the value is of another type.
 
     Source: MindSpore's `mindspore.train._utils.check_value_type`.
 

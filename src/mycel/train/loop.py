@@ -18,7 +18,7 @@ class Loop:
         callbacks: run around the steps and epochs.
         move: moves a progress bar by one step.
         check: called with each batch before anything else.
-        behind: called with the outputs behind the callbacks of a step.
+        behind: called with the outputs after the callbacks of a step.
 
     Example:
         >>> from mycel.train.callbacks.base import CallbackManager, InternalCallbackParam

@@ -63,7 +63,7 @@ class Model:
             are accepted.
 
     Raises:
-        TypeError, ValueError: an argument is wrong, or something is missing; says what.
+        TypeError, ValueError: an argument is wrong or missing; the text says which.
 
     Source: MindSpore's `mindspore.train.Model`.
 
@@ -181,7 +181,7 @@ class Model:
                 of the network.
             callbacks: a Callback or a list of them.
             dataset_sink_mode: accepted; the loop is the same, as XLA computes while Python
-                fetches the next batch. Callbacks run behind each step.
+                fetches the next batch. Callbacks run after each step.
             sink_size: in sink mode, how many batches an epoch has; -1 means all.
             initial_epoch: how many epochs are done already.
 
@@ -213,17 +213,18 @@ class Model:
         sink_size: int = -1,
         initial_epoch: int = 0,
     ) -> None:
-        """Train the network, and evaluate it behind epochs.
+        """Train the network, and evaluate it after epochs.
 
         Args:
             valid_dataset: what it is evaluated on; None evaluates nothing.
-            valid_frequency: behind every so many epochs, or a list of epochs.
+            valid_frequency: after every so many epochs, or a list of epochs.
 
         The other arguments are those of `train`. The callbacks of this module but TimeMonitor
         run in training only; those of one's own in both.
 
         Raises:
-            TypeError, ValueError: as in `train`; also a valid_dataset without metrics.
+            TypeError, ValueError: as in `train`, or `valid_dataset` is given and the Model has no
+                metrics.
 
         Source: MindSpore's `Model.fit`. `eval_loss`, which callbacks can follow, is the mean over
         the batches here; there it is that of the last batch.
@@ -380,7 +381,7 @@ class Model:
         return found
 
     def _evaluate_between(self, dataset, loop: Loop) -> None:
-        """Evaluate behind an epoch of training."""
+        """Evaluate after an epoch of training."""
         told = loop.told
         kept = {name: told[name] for name in ("mode", "cur_step_num", "batch_num", "net_outputs")}
         shared = [c for c in loop.callbacks._callbacks if isinstance(c, TimeMonitor) or _is_own(c)]
@@ -418,7 +419,7 @@ class Model:
         Raises:
             TypeError: an input is not a Tensor, number, string, None, or tuple, list or dictionary
                 of them.
-            ValueError: a Tensor without elements.
+            ValueError: a Tensor has no elements.
 
         Source: MindSpore's `Model.predict`.
 

@@ -30,7 +30,7 @@ class Dataset(Operations):
         cache: accepted; see DatasetCache.
 
     Raises:
-        TypeError, ValueError: arguments of the wrong kind, here and in all methods.
+        TypeError, ValueError: an argument is of the wrong kind, here and in all methods.
         RuntimeError: while rows are made: an operation raised, or columns do not fit.
 
     Example:
@@ -93,7 +93,7 @@ class Dataset(Operations):
         """These names as a list, if the dataset has all of them.
 
         Raises:
-            RuntimeError: it has not.
+            RuntimeError: a column is missing.
         """
         columns = self._columns()
         for name in names:

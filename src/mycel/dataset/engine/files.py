@@ -37,8 +37,8 @@ def files_of(dataset_files, what: str) -> list[str]:
     """Paths from one or several, with `*` in them.
 
     Raises:
-        TypeError: something else.
-        ValueError: a file that does not exist.
+        TypeError: the argument is neither a path nor a list of paths.
+        ValueError: a file does not exist.
     """
     given = [dataset_files] if isinstance(dataset_files, (str, pathlib.Path)) else dataset_files
     if not isinstance(given, (list, tuple)) or not given:

@@ -27,8 +27,8 @@ def folder_of(dataset_dir, what: str) -> pathlib.Path:
     """A folder that exists.
 
     Raises:
-        TypeError: not a path.
-        ValueError: no such folder.
+        TypeError: the argument is not a path.
+        ValueError: the folder does not exist.
     """
     if not isinstance(dataset_dir, (str, pathlib.Path)):
         raise wrong(TypeError, f"{what}: dataset_dir", "a path", repr(dataset_dir))
@@ -50,7 +50,7 @@ def decoded(content: bytes, path) -> np.ndarray:
 
     Raises:
         ImportError: Pillow is missing.
-        RuntimeError: it is no image.
+        RuntimeError: it is not an image.
     """
     try:
         from PIL import Image
@@ -123,8 +123,8 @@ class MnistDataset(_ImageSource):
         others: as in GeneratorDataset.
 
     Raises:
-        ValueError: no such folder.
-        RuntimeError: files that are missing or no MNIST files.
+        ValueError: the folder does not exist.
+        RuntimeError: a file is missing or is not an MNIST file.
 
     Example:
         >>> import struct
@@ -175,7 +175,7 @@ class MnistDataset(_ImageSource):
         head = np.frombuffer(content, ">i4", 1 + dimensions)
         shape = head[1:].tolist()
         if head[0] != magic or len(content) != 4 * len(head) + np.prod(shape):
-            raise RuntimeError(f"{path} is no MNIST file of {dimensions} dimension(s).")
+            raise RuntimeError(f"{path} is not an MNIST file of {dimensions} dimension(s).")
         return np.frombuffer(content, np.uint8, offset=4 * len(head)).reshape(shape)
 
 
@@ -465,7 +465,7 @@ class FakeImageDataset(MappableDataset, VisionBaseDataset):
         others: as in GeneratorDataset.
 
     Raises:
-        TypeError, ValueError: bad arguments.
+        TypeError, ValueError: an argument is wrong.
 
     Example:
         >>> data = ds.FakeImageDataset(num_images=2, image_size=(4, 4, 3), num_classes=3)

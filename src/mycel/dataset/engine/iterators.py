@@ -67,7 +67,7 @@ class Iterator:
         do_copy: accepted; rows are always the caller's own.
 
     Raises:
-        RuntimeError: asked for more epochs.
+        RuntimeError: more epochs are asked for.
     """
 
     def __init__(self, dataset, num_epochs=-1, output_numpy=False, do_copy=False):
@@ -182,7 +182,7 @@ class Iterator:
         The pipeline must be the one that the state was saved of, in this program or another.
 
         Raises:
-            ValueError: its columns are others.
+            ValueError: the state has other columns.
 
         Example:
             >>> iterator = ds.NumpySlicesDataset([1, 2]).create_dict_iterator()

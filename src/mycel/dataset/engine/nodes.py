@@ -36,7 +36,7 @@ def name_list(value, what: str) -> list[str]:
 
     Raises:
         TypeError: something else.
-        ValueError: none, or one twice.
+        ValueError: there are no names, or one is there twice.
     """
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):

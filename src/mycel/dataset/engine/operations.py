@@ -62,7 +62,7 @@ class Operations:
             column_order, pad_info: older; a `project` behind it, and `padded_batch` instead of it.
 
         Raises:
-            ValueError: `pad_info` together with `per_batch_map`.
+            ValueError: `pad_info` and `per_batch_map` are both given.
 
         Example:
             >>> data = ds.NumpySlicesDataset([1, 2, 3], shuffle=False).batch(2)
@@ -331,8 +331,8 @@ def zip(datasets: Any) -> Any:
         datasets: a tuple of datasets whose columns have different names.
 
     Raises:
-        TypeError: no tuple of datasets.
-        ValueError: an empty one.
+        TypeError: the argument is not a tuple of datasets.
+        ValueError: the tuple is empty.
 
     Example:
         >>> first = ds.NumpySlicesDataset({"x": [1, 2]}, shuffle=False)

@@ -45,8 +45,8 @@ class MindDataset(MappableDataset, UnionBaseDataset):
         others: as in GeneratorDataset.
 
     Raises:
-        ValueError: no such file.
-        RuntimeError: no MindRecord, or a field that is not in it.
+        ValueError: the file does not exist.
+        RuntimeError: the file is not a MindRecord, or does not have a field.
 
     Example:
         >>> path = str(getfixture("tmp_path") / "a.mindrecord")

@@ -43,7 +43,7 @@ def check_shards(num_shards, shard_id, what: str) -> None:
     """Both or none, and a shard that exists.
 
     Raises:
-        ValueError: otherwise.
+        ValueError: they are not.
     """
     if num_shards is None and shard_id is None:
         return
@@ -224,7 +224,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         collate_fn: makes a batch of a list of rows, for batch_sampler.
 
     Raises:
-        TypeError, ValueError: wrong arguments.
+        TypeError, ValueError: an argument is wrong.
 
     Example:
         >>> class Squares:
@@ -468,7 +468,7 @@ class NumpySlicesDataset(GeneratorDataset):
         others: as in GeneratorDataset.
 
     Raises:
-        ValueError: arrays of different length.
+        ValueError: the lengths of the arrays differ.
 
     Example:
         >>> data = ds.NumpySlicesDataset(([1, 2], [0.5, 1.5]), ["x", "y"], shuffle=False)

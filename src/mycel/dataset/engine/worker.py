@@ -27,7 +27,7 @@ RANDOMNESS = "mycel.dataset.transforms.randomness"
 
 
 def apply(operations, arguments: tuple, note=None, several=(tuple,)) -> tuple:
-    """Operations one after the other; a result that is no tuple is one column.
+    """Operations one after the other; a result that is not a tuple is one column.
 
     Args:
         note: called with the number of each operation before it begins.
@@ -45,7 +45,7 @@ def as_column(value):
     """What Python code gave as a column: an array, or a dictionary of arrays and other objects.
 
     Raises:
-        TypeError: it is nothing that an array can hold.
+        TypeError: it cannot be held in an array.
     """
     if isinstance(value, np.ndarray):
         array = value
@@ -60,11 +60,12 @@ def as_column(value):
             array = np.asarray(value)
         except ValueError:
             raise TypeError(
-                f"a {type(value).__name__} whose elements differ in length is no array; "
+                f"a {type(value).__name__} whose elements differ in length is not an array; "
                 "pad them, or give each one a column"
             ) from None
     if array.dtype.kind == "O":
-        raise TypeError(f"a value of type {type(value).__name__} is no array of numbers or texts")
+        kind = type(value).__name__
+        raise TypeError(f"a value of type {kind} is not an array of numbers or texts")
     return array
 
 

@@ -85,7 +85,7 @@ class JiebaTokenizer(TextTensorOperation):
     """Chinese words by the dictionaries of Jieba, which cannot run here.
 
     Raises:
-        NotImplementedError: always; says what to write instead.
+        NotImplementedError: always; the text says what to write instead.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -127,7 +127,8 @@ class SentencePieceTokenizer(TextTensorOperation):
         out_type: whether pieces or their numbers come out.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no single text.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the input is not a single text.
         ImportError: sentencepiece is not installed.
 
     Example:

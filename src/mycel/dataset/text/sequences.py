@@ -29,7 +29,8 @@ class Ngram(TextTensorOperation):
         separator: what stands between tokens that are joined.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no texts, or not one dimension.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the input does not consist of texts, or does not have one dimension.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -71,7 +72,8 @@ class SlidingWindow(TensorOperation):
         axis: along which dimension; only 0, or -1 for one dimension.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: more dimensions.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the input has more dimensions.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -101,7 +103,8 @@ class Truncate(TextTensorOperation):
     Input: tokens (L,), or (N, L).
 
     Raises:
-        TypeError, ValueError: no such number. RuntimeError: more dimensions.
+        TypeError, ValueError: the number is wrong.
+        RuntimeError: the input has more dimensions.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -123,7 +126,8 @@ class TruncateSequencePair(TextTensorOperation):
         max_length: how many.
 
     Raises:
-        TypeError, ValueError: no such number. RuntimeError: not two columns of one dimension.
+        TypeError, ValueError: the number is wrong.
+        RuntimeError: there are not two columns of one dimension.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -156,7 +160,8 @@ class AddToken(TextTensorOperation):
     Input: tokens (L,), or (N, L).
 
     Raises:
-        TypeError: bad arguments. RuntimeError: no texts, or more dimensions.
+        TypeError: an argument is wrong.
+        RuntimeError: the input does not consist of texts, or has more dimensions.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -198,8 +203,8 @@ class Vectors:
             max_vectors: how many lines are read; None reads all.
 
         Raises:
-            TypeError, ValueError: bad arguments.
-            RuntimeError: no such file, or no vectors of one length in it.
+            TypeError, ValueError: an argument is wrong.
+            RuntimeError: the file does not exist, or does not hold vectors of one length.
 
         Example:
             >>> import mycel.dataset.text as text, os
@@ -308,7 +313,8 @@ class ToVectors(TextTensorOperation):
         lower_case_backup: whether a word that is not there is looked up in small letters.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no texts.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the input does not consist of texts.
 
     Example:
         >>> import mycel.dataset.text as text

@@ -20,7 +20,7 @@ def texts(array: np.ndarray) -> np.ndarray:
     """The array with str for elements; bytes are decoded as UTF-8.
 
     Raises:
-        RuntimeError: numbers.
+        RuntimeError: the array holds numbers.
     """
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf8")
@@ -57,7 +57,7 @@ def to_bytes(array: np.ndarray, encoding: str = "utf8") -> np.ndarray:
     """An array of bytes from one of str.
 
     Raises:
-        ValueError: no array.
+        ValueError: the input is not an array.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -71,7 +71,7 @@ def to_str(array: np.ndarray, encoding: str = "utf8") -> np.ndarray:
     """An array of str from one of bytes; one of str stays.
 
     Raises:
-        TypeError: no array.
+        TypeError: the input is not an array.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -114,7 +114,7 @@ class CaseFold(TextTensorOperation):
     """Small letters, in every script; for comparing texts.
 
     Raises:
-        RuntimeError: no texts.
+        RuntimeError: the input does not consist of texts.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -134,7 +134,8 @@ class NormalizeUTF8(TextTensorOperation):
         normalize_form: which one, a `NormalizeForm`.
 
     Raises:
-        TypeError: none. RuntimeError: no texts.
+        TypeError: `normalize_form` is not a `NormalizeForm`.
+        RuntimeError: the input does not consist of texts.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -154,7 +155,8 @@ def pattern_of(pattern: str, name: str) -> re.Pattern:
     """A regular expression.
 
     Raises:
-        TypeError: no str. RuntimeError: one that cannot be read.
+        TypeError: the argument is not a str.
+        RuntimeError: the regular expression is not valid.
     """
     try:
         return re.compile(checks.text(pattern, name))
@@ -172,7 +174,9 @@ class RegexReplace(TextTensorOperation):
         replace_all: whether all matches are replaced, or the first.
 
     Raises:
-        TypeError: bad arguments. RuntimeError: no regular expression; no texts.
+        TypeError: an argument is wrong.
+        RuntimeError: the pattern is not a regular expression, or the input does not consist of
+            texts.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -200,7 +204,7 @@ class FilterWikipediaXML(TextTensorOperation):
     Tags with all that stands between them, redirections and entities are left out.
 
     Raises:
-        RuntimeError: no texts.
+        RuntimeError: the input does not consist of texts.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -223,7 +227,8 @@ class ToNumber(TextTensorOperation):
         data_type: the type of the numbers.
 
     Raises:
-        TypeError: no element type. RuntimeError: a text that is no number of this type.
+        TypeError: the type is not an element type.
+        RuntimeError: the text is not a number of this type.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -258,7 +263,8 @@ class PythonTokenizer:
         tokenizer: a function of one str that returns a list of str.
 
     Raises:
-        TypeError: nothing that can be called; no array. RuntimeError: the function fails.
+        TypeError: the function cannot be called, or the input is not an array.
+        RuntimeError: the function fails.
 
     Example:
         >>> import mycel.dataset.text as text

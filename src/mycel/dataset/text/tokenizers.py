@@ -60,7 +60,8 @@ class UnicodeCharTokenizer(_Tokenizer):
         with_offsets: whether the places where tokens begin and end come with them.
 
     Raises:
-        TypeError: not a bool. RuntimeError: no single text.
+        TypeError: an argument is not a bool.
+        RuntimeError: the input is not a single text.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -82,7 +83,8 @@ class WhitespaceTokenizer(UnicodeCharTokenizer):
         with_offsets: whether the places where tokens begin and end come with them.
 
     Raises:
-        TypeError: not a bool. RuntimeError: no single text.
+        TypeError: an argument is not a bool.
+        RuntimeError: the input is not a single text.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -105,7 +107,8 @@ class UnicodeScriptTokenizer(_Tokenizer):
     The script is taken from the names of characters in Unicode.
 
     Raises:
-        TypeError: not a bool. RuntimeError: no single text.
+        TypeError: an argument is not a bool.
+        RuntimeError: the input is not a single text.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -143,7 +146,8 @@ class RegexTokenizer(_Tokenizer):
         with_offsets: whether the places where tokens begin and end come with them.
 
     Raises:
-        TypeError: bad arguments. RuntimeError: no regular expression; no single text.
+        TypeError: an argument is wrong.
+        RuntimeError: a pattern is not a regular expression, or the input is not a single text.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -191,7 +195,8 @@ class BasicTokenizer(_Tokenizer):
         with_offsets: whether the places where tokens begin and end come with them.
 
     Raises:
-        TypeError: bad arguments. RuntimeError: no single text.
+        TypeError: an argument is wrong.
+        RuntimeError: the input is not a single text.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -254,7 +259,8 @@ class WordpieceTokenizer(TextTensorOperation):
     Input: words, of at most one dimension.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: more dimensions.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the input has more dimensions.
 
     Example:
         >>> import mycel.dataset.text as text
@@ -329,7 +335,8 @@ class BertTokenizer(BasicTokenizer):
         with_offsets: whether the places where pieces begin and end come with them.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no single text.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the input is not a single text.
 
     Example:
         >>> import mycel.dataset.text as text

@@ -46,7 +46,8 @@ class Vocab:
             special_first: whether those come first.
 
         Raises:
-            TypeError: no lists of str. ValueError: a word that is there twice.
+            TypeError: the arguments are not lists of str.
+            ValueError: a word is there twice.
 
         Example:
             >>> import mycel.dataset.text as text
@@ -69,7 +70,8 @@ class Vocab:
         """Words and numbers as a dict has them.
 
         Raises:
-            TypeError: no dict of str to int. ValueError: a negative number.
+            TypeError: the argument is not a dict of str to int.
+            ValueError: a number is negative.
 
         Example:
             >>> import mycel.dataset.text as text
@@ -101,8 +103,8 @@ class Vocab:
             special_first: whether those come first.
 
         Raises:
-            TypeError, ValueError: bad arguments, a word that is there twice.
-            RuntimeError: no such file.
+            TypeError, ValueError: an argument is wrong, or a word is there twice.
+            RuntimeError: the file does not exist.
 
         Example:
             >>> import mycel.dataset.text as text, os
@@ -142,7 +144,8 @@ class Vocab:
             special_first: whether those come first.
 
         Raises:
-            TypeError, ValueError: bad arguments; a column that is not there or no text.
+            TypeError, ValueError: an argument is wrong, or a column is missing or does not hold
+                texts.
 
         Example:
             >>> import mycel.dataset.text as text
@@ -209,7 +212,8 @@ class Vocab:
             ids: an int, a list of them, or an array.
 
         Raises:
-            TypeError: something else. ValueError: a negative number.
+            TypeError: something else.
+            ValueError: a negative number.
 
         Example:
             >>> import mycel.dataset.text as text
@@ -268,8 +272,8 @@ class Lookup(TextTensorOperation):
         data_type: the type of the numbers.
 
     Raises:
-        TypeError, ValueError: bad arguments; an unknown token that is not in the vocabulary.
-        RuntimeError: a word that is not there.
+        TypeError, ValueError: an argument is wrong, or the unknown token is not in the vocabulary.
+        RuntimeError: a word is not in the vocabulary.
 
     Example:
         >>> import mycel.dataset.text as text

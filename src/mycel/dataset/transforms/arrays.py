@@ -25,7 +25,7 @@ class TypeCast(TensorOperation):
     Numbers lose their fraction; what does not fit into an integer wraps around.
 
     Raises:
-        TypeError: no element type.
+        TypeError: the type is not an element type.
 
     Example:
         >>> import mycel.dataset.transforms as transforms
@@ -53,8 +53,8 @@ class OneHot(TensorOperation):
     Input: integers, in any shape; dimensions of length 1 are dropped.
 
     Raises:
-        TypeError, ValueError: bad arguments.
-        RuntimeError: a label that is not an integer, or not below `num_classes`.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: a label is not an integer, or not below `num_classes`.
 
     Example:
         >>> import mycel.dataset.transforms as transforms
@@ -88,8 +88,8 @@ class Fill(TensorOperation):
         fill_value: a number, bool, str or bytes.
 
     Raises:
-        TypeError: a value of another type.
-        RuntimeError: a text for numbers, or a number for texts.
+        TypeError: the value is of another type.
+        RuntimeError: a text is given for numbers, or a number for texts.
 
     Example:
         >>> import mycel.dataset.transforms as transforms
@@ -125,8 +125,9 @@ class Concatenate(TensorOperation):
         prepend, append: arrays that come before and behind the input; None adds nothing.
 
     Raises:
-        TypeError: no array. ValueError: another axis, or more dimensions.
-        RuntimeError: arrays of different types.
+        TypeError: the input is not an array.
+        ValueError: the axis is neither 0 nor -1, or an array has more than one dimension.
+        RuntimeError: the types of the arrays differ.
 
     Example:
         >>> import mycel.dataset.transforms as transforms
@@ -183,8 +184,8 @@ class Mask(TensorOperation):
         dtype: the type of the result; True becomes 1.
 
     Raises:
-        TypeError: arguments of other types.
-        RuntimeError: a text compared with numbers, or a number with texts.
+        TypeError: an argument is of another type.
+        RuntimeError: a text is compared with numbers, or a number with texts.
 
     Example:
         >>> import mycel.dataset.transforms as transforms
@@ -211,8 +212,9 @@ class PadEnd(TensorOperation):
         pad_value: what to pad with; None means 0 or the empty text.
 
     Raises:
-        TypeError, ValueError: bad arguments.
-        RuntimeError: another number of dimensions; a text for numbers or a number for texts.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the number of dimensions differs, or a text is given for numbers or a number
+            for texts.
 
     Example:
         >>> import mycel.dataset.transforms as transforms
@@ -252,8 +254,8 @@ class Slice(TensorOperation):
         slices: per dimension an int, a list of ints, a slice, or None, `...` or True for all of it.
 
     Raises:
-        TypeError: an argument of another type.
-        RuntimeError: more slices than dimensions, or an index outside.
+        TypeError: an argument is of another type.
+        RuntimeError: there are more slices than dimensions, or an index is out of range.
 
     Example:
         >>> import mycel.dataset.transforms as transforms

@@ -43,8 +43,8 @@ class Compose(CompoundOperation):
     tuple when you call it yourself, as in MindSpore, and otherwise the single result.
 
     Raises:
-        TypeError: not a list, or an element that cannot be called.
-        ValueError: an empty list, or a class where an operation is expected.
+        TypeError: the argument is not a list, or an element cannot be called.
+        ValueError: the list is empty, or has a class where an operation is expected.
 
     Example:
         >>> import mycel.dataset.transforms as transforms
@@ -94,7 +94,8 @@ class RandomApply(CompoundOperation):
         prob: how probable it is that they are applied.
 
     Raises:
-        TypeError, ValueError: bad operations; a probability that is none.
+        TypeError, ValueError: an operation is wrong, or the probability is not a number from 0 to
+            1.
 
     Example:
         >>> import mycel.dataset.transforms as transforms
@@ -122,7 +123,7 @@ class RandomChoice(CompoundOperation):
         transforms: operations and functions, all equally probable.
 
     Raises:
-        TypeError, ValueError: bad operations.
+        TypeError, ValueError: an operation is wrong.
 
     Example:
         >>> import mycel.dataset.transforms as transforms
@@ -145,7 +146,7 @@ class RandomOrder(CompoundOperation):
         transforms: operations and functions.
 
     Raises:
-        TypeError, ValueError: bad operations.
+        TypeError, ValueError: an operation is wrong.
 
     Example:
         >>> import mycel.dataset.transforms as transforms

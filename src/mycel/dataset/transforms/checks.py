@@ -91,7 +91,7 @@ def enumeration(value, kind: type, name: str):
     """`value`, a member of an enumeration.
 
     Raises:
-        TypeError: it is none; a plain int or str is none either.
+        TypeError: it is not a member, as a plain int or str is not.
     """
     return instance(value, kind, name, f"a member of {kind.__name__}")
 
@@ -109,8 +109,8 @@ def operations(value, name: str = "transforms") -> list:
     """`value`, a list of operations that is not empty.
 
     Raises:
-        TypeError: not a list, or an element that cannot be called.
-        ValueError: an empty list, or an element that is a class rather than an operation.
+        TypeError: the argument is not a list, or an element cannot be called.
+        ValueError: the list is empty, or has a class where an operation is expected.
     """
     instance(value, list, name, "a list of operations")
     if not value:

@@ -51,8 +51,8 @@ class TensorOperation:
         """The operation itself: data operations run on the CPU.
 
         Raises:
-            ValueError: no device target of MindSpore.
-            RuntimeError: "Ascend", which is not here.
+            ValueError: the word is not a device target of MindSpore.
+            RuntimeError: the target is "Ascend", which is not available.
         """
         if checks.text(device_target, "device_target") not in ("CPU", "Ascend"):
             raise wrong(ValueError, "device_target", "'CPU'", repr(device_target))

@@ -50,7 +50,8 @@ class AdjustBrightness(_Adjust):
         brightness_factor: 0 makes the image black, 1 leaves it.
 
     Raises:
-        TypeError, ValueError: no such factor. RuntimeError: an array that is no image.
+        TypeError, ValueError: the factor is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -73,7 +74,8 @@ class AdjustContrast(_Adjust):
         contrast_factor: 0 makes the image grey, 1 leaves it.
 
     Raises:
-        TypeError, ValueError: no such factor. RuntimeError: an array that is no (H, W, 3).
+        TypeError, ValueError: the factor is wrong.
+        RuntimeError: the array is not (H, W, 3).
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -95,7 +97,8 @@ class AdjustSaturation(_Adjust):
         saturation_factor: 0 leaves grey, 1 leaves the image.
 
     Raises:
-        TypeError, ValueError: no such factor. RuntimeError: an array that is no (H, W, 3).
+        TypeError, ValueError: the factor is wrong.
+        RuntimeError: the array is not (H, W, 3).
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -117,7 +120,8 @@ class AdjustHue(_Adjust):
         hue_factor: from -0.5 to 0.5.
 
     Raises:
-        TypeError, ValueError: no such factor. RuntimeError: an array that is no (H, W, 3).
+        TypeError, ValueError: the factor is wrong.
+        RuntimeError: the array is not (H, W, 3).
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -141,7 +145,8 @@ class AdjustSharpness(_Adjust):
         sharpness_factor: 0 smooths the image, 1 leaves it.
 
     Raises:
-        TypeError, ValueError: no such factor. RuntimeError: an array that is no image.
+        TypeError, ValueError: the factor is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -168,7 +173,7 @@ class AdjustGamma(ImageTensorOperation):
     Input: an array (..., C) of bytes, or of floats from 0 to 1, or a PIL image.
 
     Raises:
-        TypeError, ValueError: bad arguments.
+        TypeError, ValueError: an argument is wrong.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -197,7 +202,7 @@ def check_cutoff(cutoff, ignore) -> tuple[float, list[int]]:
     """The arguments of `AutoContrast`.
 
     Raises:
-        TypeError, ValueError: they are bad.
+        TypeError, ValueError: the cutoff is wrong.
     """
     checks.number(cutoff, "cutoff", 0, 50)
     if cutoff == 50:
@@ -216,7 +221,8 @@ class AutoContrast(ImageTensorOperation):
         ignore: a value that does not count, or several.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image of bytes.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image of bytes.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -240,7 +246,7 @@ class Equalize(ImageTensorOperation):
     """Each channel changed so that all its values are about equally frequent.
 
     Raises:
-        TypeError, RuntimeError: no image of bytes.
+        TypeError, RuntimeError: the array is not an image of bytes.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -260,7 +266,7 @@ class Invert(ImageTensorOperation):
     """The negative of a colour image.
 
     Raises:
-        TypeError, RuntimeError: no (H, W, 3).
+        TypeError, RuntimeError: the array is not (H, W, 3).
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -283,7 +289,8 @@ class Posterize(ImageTensorOperation):
         bits: how many bits of each value are kept, from 0 to 8.
 
     Raises:
-        TypeError, ValueError: no such number. RuntimeError: no image of bytes.
+        TypeError, ValueError: the number is wrong.
+        RuntimeError: the array is not an image of bytes.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -305,7 +312,8 @@ class Solarize(ImageTensorOperation):
         threshold: the limits (min, max), or one number: all values from it on.
 
     Raises:
-        TypeError, ValueError: no such limits. RuntimeError: no image of bytes.
+        TypeError, ValueError: the limits are wrong.
+        RuntimeError: the array is not an image of bytes.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -329,7 +337,8 @@ class GaussianBlur(ImageTensorOperation):
         sigma: standard deviations, or one for both; None or 0 follows from the window.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision

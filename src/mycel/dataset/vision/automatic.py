@@ -22,7 +22,7 @@ class RandomSelectSubpolicy(ImageTensorOperation):
         policy: lists of pairs (operation, probability).
 
     Raises:
-        TypeError, ValueError: another structure; an empty list.
+        TypeError, ValueError: the policy has another structure, or is empty.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -68,7 +68,7 @@ class UniformAugment(CompoundOperation):
         num_ops: how many are chosen.
 
     Raises:
-        TypeError, ValueError: bad arguments.
+        TypeError, ValueError: an argument is wrong.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -184,7 +184,8 @@ class AutoAugment(_Automatic):
         fill_value: the colour of what lies outside, one number or three.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no (H, W, 3) of bytes.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not (H, W, 3) of bytes.
 
     Source: Cubuk et al., AutoAugment: Learning Augmentation Policies from Data, 2019.
 
@@ -224,7 +225,8 @@ class RandAugment(_Automatic):
         fill_value: the colour of what lies outside, one number or three.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no (H, W, 3) of bytes.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not (H, W, 3) of bytes.
 
     Source: Cubuk et al., RandAugment: Practical automated data augmentation, 2020.
 
@@ -264,7 +266,8 @@ class TrivialAugmentWide(_Automatic):
         fill_value: the colour of what lies outside, one number or three.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no (H, W, 3) of bytes.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not (H, W, 3) of bytes.
 
     Source: Mueller and Hutter, TrivialAugment: Tuning-free Yet State-of-the-Art Data Augmentation,
     2021.

@@ -57,7 +57,8 @@ class RandomHorizontalFlipWithBBox(TensorOperation):
         prob: how probable that is.
 
     Raises:
-        TypeError, ValueError: no probability. RuntimeError: no image, or boxes outside of it.
+        TypeError, ValueError: the probability is not a number from 0 to 1.
+        RuntimeError: the array is not an image, or a box lies outside of it.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -89,7 +90,8 @@ class RandomVerticalFlipWithBBox(RandomHorizontalFlipWithBBox):
         prob: how probable that is.
 
     Raises:
-        TypeError, ValueError: no probability. RuntimeError: no image, or boxes outside of it.
+        TypeError, ValueError: the probability is not a number from 0 to 1.
+        RuntimeError: the array is not an image, or a box lies outside of it.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -109,7 +111,8 @@ class ResizeWithBBox(TensorOperation):
         interpolation: how values between pixels are found, an `Inter`.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no image, or boxes outside of it.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image, or a box lies outside of it.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -135,7 +138,8 @@ class RandomResizeWithBBox(TensorOperation):
         size: (height, width), or an int for the shorter side; then the proportions stay.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no image, or boxes outside of it.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image, or a box lies outside of it.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -171,8 +175,8 @@ class RandomCropWithBBox(RandomCrop):
         padding_mode: what stands there, a `Border`.
 
     Raises:
-        TypeError, ValueError: bad arguments.
-        RuntimeError: no image, or a smaller one, or boxes outside of it.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image or is smaller, or a box lies outside of it.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -202,7 +206,8 @@ class RandomResizedCropWithBBox(RandomResizedCrop):
         max_attempts: how often one is drawn that does not fit, before the middle is taken.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no image, or boxes outside of it.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image, or a box lies outside of it.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -230,7 +235,8 @@ class BoundingBoxAugment(TensorOperation):
         ratio: the part of the boxes that are chosen.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: no image, or boxes outside of it.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image, or a box lies outside of it.
 
     Example:
         >>> import mycel.dataset.vision as vision

@@ -23,7 +23,8 @@ class Decode(codecs.Decode):
         rgb: only True.
 
     Raises:
-        TypeError: not a bool. ValueError: False, which MindSpore never had.
+        TypeError: an argument is not a bool.
+        ValueError: the argument is False, which MindSpore never supported.
 
     Example:
         >>> import mycel.dataset.vision as vision

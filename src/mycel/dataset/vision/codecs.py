@@ -92,7 +92,8 @@ class RandomCropDecodeResize(RandomResizedCrop):
         max_attempts: how often a rectangle is drawn that does not fit, before the middle is taken.
 
     Raises:
-        TypeError, ValueError: bad arguments; no bytes. RuntimeError: bytes of no image.
+        TypeError, ValueError: an argument is wrong, or the input is not bytes.
+        RuntimeError: the bytes are not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -129,7 +130,8 @@ def read_file(filename: str) -> np.ndarray:
     """The bytes of a file.
 
     Raises:
-        TypeError: no str. RuntimeError: there is no such file.
+        TypeError: the argument is not a str.
+        RuntimeError: there is no such file.
 
     Example:
         >>> import mycel.dataset.vision as vision, os
@@ -149,7 +151,8 @@ def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> 
         mode: as it is stored (transparency is left out), in grey, or in red, green and blue.
 
     Raises:
-        TypeError: bad arguments. RuntimeError: there is no such file, or it is no image.
+        TypeError: an argument is wrong.
+        RuntimeError: there is no such file, or it is not an image.
         ImportError: Pillow is not installed.
 
     Example:
@@ -178,7 +181,8 @@ def write_file(filename: str, data) -> None:
         data: an array or a Tensor of uint8, of one dimension.
 
     Raises:
-        TypeError: bad arguments. RuntimeError: other data, or the file cannot be written.
+        TypeError: an argument is wrong.
+        RuntimeError: the data is of another type, or the file cannot be written.
 
     Example:
         >>> import mycel.dataset.vision as vision, os
@@ -229,7 +233,8 @@ def encode_jpeg(image, quality: int = 75) -> np.ndarray:
         quality: from 1 to 100.
 
     Raises:
-        TypeError: bad arguments. RuntimeError: another image or quality.
+        TypeError: an argument is wrong.
+        RuntimeError: the image or the quality is wrong.
         ImportError: Pillow is not installed.
 
     Example:
@@ -248,7 +253,8 @@ def encode_png(image, compression_level: int = 6) -> np.ndarray:
         compression_level: from 0, fast, to 9, small.
 
     Raises:
-        TypeError: bad arguments. RuntimeError: another image or level.
+        TypeError: an argument is wrong.
+        RuntimeError: the image or the level is wrong.
         ImportError: Pillow is not installed.
 
     Example:
@@ -269,7 +275,8 @@ def write_jpeg(filename: str, image, quality: int = 75) -> None:
         quality: from 1 to 100.
 
     Raises:
-        TypeError: bad arguments. RuntimeError: another image or quality, or a bad path.
+        TypeError: an argument is wrong.
+        RuntimeError: the image, the quality or the path is wrong.
 
     Example:
         >>> import mycel.dataset.vision as vision, os
@@ -289,7 +296,8 @@ def write_png(filename: str, image, compression_level: int = 6) -> None:
         compression_level: from 0, fast, to 9, small.
 
     Raises:
-        TypeError: bad arguments. RuntimeError: another image or level, or a bad path.
+        TypeError: an argument is wrong.
+        RuntimeError: the image, the level or the path is wrong.
 
     Example:
         >>> import mycel.dataset.vision as vision, os
@@ -304,7 +312,8 @@ def get_image_size(image) -> list[int]:
     """Height and width of an array (H, W, ...) or of a PIL image.
 
     Raises:
-        TypeError: neither. RuntimeError: an array of one dimension.
+        TypeError: the input is neither an array nor a PIL image.
+        RuntimeError: the array has one dimension.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -319,7 +328,8 @@ def get_image_num_channels(image) -> int:
     """How many channels an array (H, W) or (H, W, C) or a PIL image has.
 
     Raises:
-        TypeError: neither. RuntimeError: an array of one dimension.
+        TypeError: the input is neither an array nor a PIL image.
+        RuntimeError: the array has one dimension.
 
     Example:
         >>> import mycel.dataset.vision as vision

@@ -24,7 +24,8 @@ def parse_padding(padding, name: str = "padding") -> tuple[int, int, int, int]:
     """Left, top, right and bottom of an int, of (left and right, top and bottom), or of all four.
 
     Raises:
-        TypeError: no ints. ValueError: another length, or a negative one.
+        TypeError: the numbers are not ints.
+        ValueError: the number of values is wrong, or one is negative.
     """
     if not isinstance(padding, (list, tuple)):
         return (checks.integer(padding, name, 0),) * 4
@@ -39,7 +40,8 @@ def check_fill(value, name: str = "fill_value") -> tuple:
     """A fill value per channel, of an int or of a tuple of three.
 
     Raises:
-        TypeError: neither. ValueError: not from 0 to 255.
+        TypeError: the value is neither an int nor a tuple of three.
+        ValueError: a value is not from 0 to 255.
     """
     if not isinstance(value, tuple):
         return (checks.integer(value, name, 0, 255),) * 3
@@ -92,7 +94,8 @@ class Crop(ImageTensorOperation):
         size: (height, width), or an int for a square.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: it does not lie within the image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: it does not lie within the image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -122,7 +125,8 @@ class CenterCrop(ImageTensorOperation):
         size: (height, width), or an int for a square.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -166,7 +170,8 @@ class Pad(ImageTensorOperation):
         padding_mode: what stands there, a `Border`.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -199,7 +204,8 @@ class PadToSize(ImageTensorOperation):
         padding_mode: what stands there, a `Border`.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: the image does not fit.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the image does not fit.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -244,8 +250,8 @@ class RandomCrop(ImageTensorOperation):
         padding_mode: what stands there, a `Border`.
 
     Raises:
-        TypeError, ValueError: bad arguments; a PIL image that is too small.
-        RuntimeError: an array that is too small.
+        TypeError, ValueError: an argument is wrong, or the PIL image is too small.
+        RuntimeError: the array is too small.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -305,7 +311,8 @@ class FiveCrop(PillowOperation):
         size: (height, width) of each, or an int for squares.
 
     Raises:
-        TypeError: bad arguments; no PIL image. ValueError: the image is smaller.
+        TypeError: an argument is wrong, or the input is not a PIL image.
+        ValueError: the image is smaller.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -336,7 +343,8 @@ class TenCrop(FiveCrop):
         use_vertical_flip: whether it is flipped upside down rather than left to right.
 
     Raises:
-        TypeError: bad arguments; no PIL image. ValueError: the image is smaller.
+        TypeError: an argument is wrong, or the input is not a PIL image.
+        ValueError: the image is smaller.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -366,7 +374,8 @@ class SlicePatches(ImageTensorOperation):
     Output: a tuple of arrays, or the single one.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: more patches than pixels.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: there are more patches than pixels.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -442,6 +451,6 @@ def check_interpolation(interpolation: Inter, name: str = "interpolation") -> In
     """An interpolation.
 
     Raises:
-        TypeError: no `Inter`.
+        TypeError: the value is not an `Inter`.
     """
     return checks.enumeration(interpolation, Inter, name)

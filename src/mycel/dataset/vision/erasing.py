@@ -23,8 +23,8 @@ class CutOut(ImageTensorOperation):
         is_hwc: whether channels are the last dimension; else they are the first.
 
     Raises:
-        TypeError, ValueError: bad arguments.
-        RuntimeError: an array that is no image, or smaller than a square.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image, or smaller than a square.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -66,8 +66,8 @@ class Erase(ImageTensorOperation):
         inplace: whether the array itself is changed.
 
     Raises:
-        TypeError, ValueError: bad arguments.
-        RuntimeError: an array that is no (H, W, C), or smaller than the rectangle.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not (H, W, C), or smaller than the rectangle.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -110,7 +110,7 @@ class RandomErasing(ImageTensorOperation, PyTensorOperation):
         max_attempts: how often a rectangle is drawn that does not fit, before nothing is done.
 
     Raises:
-        TypeError, ValueError: bad arguments; no array (C, H, W).
+        TypeError, ValueError: an argument is wrong, or the input is not an array (C, H, W).
 
     Example:
         >>> import mycel.dataset.vision as vision

@@ -26,7 +26,7 @@ class HorizontalFlip(ImageTensorOperation):
     """The image with left and right exchanged.
 
     Raises:
-        TypeError, RuntimeError: no image.
+        TypeError, RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -45,7 +45,7 @@ class VerticalFlip(ImageTensorOperation):
     """The image upside down.
 
     Raises:
-        TypeError, RuntimeError: no image.
+        TypeError, RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -67,7 +67,8 @@ class RandomHorizontalFlip(HorizontalFlip):
         prob: how probable that is.
 
     Raises:
-        TypeError, ValueError: no probability. RuntimeError: an array that is no image.
+        TypeError, ValueError: the probability is not a number from 0 to 1.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -95,7 +96,8 @@ class RandomVerticalFlip(VerticalFlip):
         prob: how probable that is.
 
     Raises:
-        TypeError, ValueError: no probability. RuntimeError: an array that is no image.
+        TypeError, ValueError: the probability is not a number from 0 to 1.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -156,7 +158,8 @@ class Rotate(ImageTensorOperation):
         fill_value: the colour of what lies outside, one number or three.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -192,7 +195,8 @@ class RandomRotation(ImageTensorOperation):
         fill_value: the colour of what lies outside, one number or three.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -229,7 +233,8 @@ def check_degrees(degrees) -> tuple[float, float]:
     """Limits of an angle, of one number or a pair.
 
     Raises:
-        TypeError, ValueError: neither; a negative number; not in order.
+        TypeError, ValueError: the value is neither a number nor a pair, a number is negative, or
+            the pair is not in order.
     """
     if isinstance(degrees, (list, tuple)):
         return checks.ordered(degrees, "degrees")
@@ -263,7 +268,8 @@ class Affine(ImageTensorOperation):
         fill_value: the colour of what lies outside, one number or three.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -325,7 +331,8 @@ class RandomAffine(ImageTensorOperation):
         fill_value: the colour of what lies outside, one number or three.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -434,7 +441,8 @@ class Perspective(ImageTensorOperation):
         interpolation: how values between pixels are found, an `Inter`.
 
     Raises:
-        TypeError: bad arguments. RuntimeError: an array that is no image.
+        TypeError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -466,7 +474,7 @@ class RandomPerspective(PillowOperation):
         interpolation: how values between pixels are found, an `Inter`.
 
     Raises:
-        TypeError, ValueError: bad arguments; no PIL image.
+        TypeError, ValueError: an argument is wrong, or the input is not a PIL image.
 
     Example:
         >>> import mycel.dataset.vision as vision

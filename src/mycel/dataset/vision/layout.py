@@ -22,7 +22,7 @@ class HWC2CHW(ImageTensorOperation):
     """From (H, W, C) to (C, H, W); (H, W) stays.
 
     Raises:
-        TypeError, RuntimeError: no image.
+        TypeError, RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -42,7 +42,8 @@ class ToTensor(ImageTensorOperation):
         output_type: the element type of the result, MindSpore's or NumPy's.
 
     Raises:
-        TypeError: no element type; no image. RuntimeError: an array that is no image.
+        TypeError: the type is not an element type, or the input not an image.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -63,8 +64,9 @@ class ToPIL(ImageTensorOperation):
     """From an array to a PIL image.
 
     Raises:
-        TypeError: neither; an element type that a PIL image does not have.
-        ValueError: an array that is no image.
+        TypeError: the input is neither an array nor a PIL image, or PIL images do not have its
+            element type.
+        ValueError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -130,7 +132,7 @@ class Rescale(ImageTensorOperation):
         shift: what is added.
 
     Raises:
-        TypeError, ValueError: bad arguments.
+        TypeError, ValueError: an argument is wrong.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -150,8 +152,8 @@ def check_statistics(mean, std, most=255) -> None:
     """Raise unless these are the mean and the standard deviation of channels.
 
     Raises:
-        TypeError: not lists or tuples of numbers.
-        ValueError: different lengths, or not from 0 to `most`.
+        TypeError: the values are not lists or tuples of numbers.
+        ValueError: the lengths differ, or a number is not from 0 to `most`.
     """
     if len(checks.sequence(mean, "mean")) != len(checks.sequence(std, "std")):
         expected = f"as long as mean, {len(mean)}"
@@ -170,8 +172,8 @@ class Normalize(ImageTensorOperation):
         is_hwc: whether channels are the last dimension; else they come before height and width.
 
     Raises:
-        TypeError, ValueError: bad arguments.
-        RuntimeError: another number of channels, or an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the number of channels differs, or the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -207,7 +209,8 @@ class NormalizePad(Normalize):
         is_hwc: whether channels are the last dimension; else they are the first.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: another number of channels.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the number of channels differs.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -236,7 +239,8 @@ class LinearTransformation(ImageTensorOperation, PyTensorOperation):
         mean_vector: (D,).
 
     Raises:
-        TypeError: no arrays. ValueError: shapes that do not fit.
+        TypeError: an argument is not an array.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -291,7 +295,7 @@ class RgbToHsv(_Colours):
         is_hwc: whether channels are the last dimension; else they come before height and width.
 
     Raises:
-        TypeError: a bad argument; an array that is no such image.
+        TypeError: an argument is wrong, or the array is not such an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -309,7 +313,7 @@ class HsvToRgb(_Colours):
         is_hwc: whether channels are the last dimension; else they come before height and width.
 
     Raises:
-        TypeError: a bad argument; an array that is no such image.
+        TypeError: an argument is wrong, or the array is not such an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -348,7 +352,8 @@ class ConvertColor(ImageTensorOperation):
     Output: (H, W, C); grey is (H, W).
 
     Raises:
-        TypeError: no mode. RuntimeError: another number of channels.
+        TypeError: the value is not a `ConvertMode`.
+        RuntimeError: the number of channels differs.
 
     Example:
         >>> import mycel.dataset.vision as vision

@@ -41,7 +41,8 @@ class MixUpBatch(TensorOperation):
     them. Output: the same; labels are Float32.
 
     Raises:
-        TypeError, ValueError: no such number. RuntimeError: other input.
+        TypeError, ValueError: the number is wrong.
+        RuntimeError: the input has another form.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -78,7 +79,8 @@ class CutMixBatch(TensorOperation):
     them. Output: the same; labels are Float32, mixed as the areas are.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: other input.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the input has another form.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -139,7 +141,8 @@ class MixUp(PyTensorOperation):
         is_single: whether images of the same batch are mixed, rather than those of the one before.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: a batch of another size.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the batch has another size.
 
     Example:
         >>> import mycel.dataset.vision as vision

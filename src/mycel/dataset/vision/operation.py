@@ -78,7 +78,7 @@ def check_image(array: np.ndarray, name: str, *ranks: int) -> np.ndarray:
     """The array, if it has the dimensions of an image: (H, W) or (H, W, C).
 
     Raises:
-        RuntimeError: it has others.
+        RuntimeError: the array has another number of dimensions.
     """
     ranks = ranks or (2, 3)
     if array.ndim not in ranks:

@@ -24,7 +24,7 @@ def pillow(name: str, what: str):
     """A module of Pillow, for what is to be done with it.
 
     Raises:
-        ImportError: Pillow is not installed; says how to install it.
+        ImportError: Pillow is not installed; the text says how to install it.
     """
     try:
         return _module(name)
@@ -54,7 +54,7 @@ def resampling(interpolation: Inter, what: str):
     """Pillow's number for an interpolation.
 
     Raises:
-        TypeError: one that Pillow does not have.
+        TypeError: Pillow does not have this interpolation.
     """
     names = {Inter.NEAREST: "NEAREST", Inter.ANTIALIAS: "LANCZOS"}
     names |= {Inter.BILINEAR: "BILINEAR", Inter.BICUBIC: "BICUBIC"}

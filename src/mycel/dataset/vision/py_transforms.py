@@ -23,7 +23,7 @@ class Decode(codecs.Decode):
     """`Decode` of the older module: always to a PIL image in red, green and blue.
 
     Raises:
-        TypeError, ValueError: bytes of no image.
+        TypeError, ValueError: the bytes are not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -44,7 +44,7 @@ class Normalize(layout.Normalize):
         mean, std: one number per channel, or one for all of them, from 0 to 1.
 
     Raises:
-        TypeError, ValueError: bad arguments; another number of channels; no array of three
+        TypeError, ValueError: an argument is wrong; another number of channels; no array of three
             dimensions. NotImplementedError: an array of integers.
 
     Example:
@@ -86,7 +86,7 @@ class NormalizePad(Normalize):
         dtype: "float32" or "float16", the type of the result.
 
     Raises:
-        TypeError, ValueError: bad arguments; another number of channels; no array of three
+        TypeError, ValueError: an argument is wrong; another number of channels; no array of three
             dimensions. NotImplementedError: an array of integers.
 
     Example:
@@ -115,7 +115,8 @@ class CutOut(erasing.CutOut):
         num_patches: how many there are.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image, or smaller.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image, or smaller.
 
     Example:
         >>> from mycel.dataset.vision import py_transforms

@@ -46,7 +46,7 @@ def hwc_to_chw(img: np.ndarray) -> np.ndarray:
     """From (H, W, C) to (C, H, W); (H, W) stays.
 
     Raises:
-        TypeError: no array.
+        TypeError: the input is not an array.
 
     Example:
         >>> from mycel.dataset.vision.py_transforms_util import hwc_to_chw
@@ -60,7 +60,7 @@ def to_tensor(img, output_type=np.float32) -> np.ndarray:
     """From a PIL image or (H, W, C) of 0 to 255 to (C, H, W) of 0 to 1.
 
     Raises:
-        TypeError: neither.
+        TypeError: the input is neither an array nor a PIL image.
 
     Example:
         >>> from mycel.dataset.vision.py_transforms_util import to_tensor
@@ -91,7 +91,7 @@ def adjust_brightness(img, brightness_factor: float):
     """A PIL image, brighter by a factor.
 
     Raises:
-        TypeError: no PIL image.
+        TypeError: the input is not a PIL image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -106,7 +106,7 @@ def adjust_contrast(img, contrast_factor: float):
     """A PIL image with more contrast by a factor.
 
     Raises:
-        TypeError: no PIL image.
+        TypeError: the input is not a PIL image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -121,7 +121,7 @@ def adjust_saturation(img, saturation_factor: float):
     """A PIL image with stronger colours by a factor.
 
     Raises:
-        TypeError: no PIL image.
+        TypeError: the input is not a PIL image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -137,7 +137,8 @@ def adjust_hue(img, hue_factor: float):
     """A PIL image with its hues turned by a part of the circle, from -0.5 to 0.5.
 
     Raises:
-        TypeError: no PIL image. ValueError: another part.
+        TypeError: the input is not a PIL image.
+        ValueError: the number is not from -0.5 to 0.5.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -161,7 +162,7 @@ def rotate(img, angle, resample, expand, center, fill_value):
         fill_value: the colour of what lies outside, one number or one per channel.
 
     Raises:
-        TypeError: no PIL image.
+        TypeError: the input is not a PIL image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -187,7 +188,8 @@ def random_crop(img, size, padding, pad_if_needed, fill_value, padding_mode):
         padding_mode: what stands there, a `Border` or its text.
 
     Raises:
-        TypeError: no PIL image. ValueError: an image that is too small.
+        TypeError: the input is not a PIL image.
+        ValueError: the image is too small.
 
     Example:
         >>> import mycel.dataset.vision as vision

@@ -53,7 +53,8 @@ class RandomColorAdjust(ImageTensorOperation):
         hue: limits of the part of the circle, from -0.5 to 0.5, or a number `a` for (-a, a).
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no (H, W, 3).
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not (H, W, 3).
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -117,7 +118,8 @@ class RandomColor(_Degrees):
         degrees: limits of the factor; 0 leaves grey, 1 leaves the image.
 
     Raises:
-        TypeError, ValueError: no such limits. RuntimeError: an array that is no (H, W, 3).
+        TypeError, ValueError: the limits are wrong.
+        RuntimeError: the array is not (H, W, 3).
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -138,7 +140,8 @@ class RandomSharpness(_Degrees):
         degrees: limits of the factor; 0 smooths the image, 1 leaves it.
 
     Raises:
-        TypeError, ValueError: no such limits. RuntimeError: an array that is no image.
+        TypeError, ValueError: the limits are wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -158,7 +161,8 @@ class RandomAdjustSharpness(ImageTensorOperation):
         prob: how probable that is.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -189,7 +193,8 @@ class RandomAutoContrast(AutoContrast):
         prob: how probable that is.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image of bytes.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image of bytes.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -215,7 +220,8 @@ class RandomEqualize(Equalize):
         prob: how probable that is.
 
     Raises:
-        TypeError, ValueError: no probability. RuntimeError: no image of bytes.
+        TypeError, ValueError: the probability is not a number from 0 to 1.
+        RuntimeError: the array is not an image of bytes.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -240,7 +246,8 @@ class RandomInvert(Invert):
         prob: how probable that is.
 
     Raises:
-        TypeError, ValueError: no probability. RuntimeError: no (H, W, 3).
+        TypeError, ValueError: the probability is not a number from 0 to 1.
+        RuntimeError: the array is not (H, W, 3).
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -265,7 +272,8 @@ class RandomPosterize(ImageTensorOperation):
         bits: limits of the number of bits kept, from 1 to 8, or the number itself.
 
     Raises:
-        TypeError, ValueError: no such limits. RuntimeError: no image of bytes.
+        TypeError, ValueError: the limits are wrong.
+        RuntimeError: the array is not an image of bytes.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -295,7 +303,8 @@ class RandomSolarize(ImageTensorOperation):
         threshold: between which two numbers both limits are drawn.
 
     Raises:
-        TypeError, ValueError: no such numbers. RuntimeError: no image of bytes.
+        TypeError, ValueError: a number is wrong.
+        RuntimeError: the array is not an image of bytes.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -325,7 +334,8 @@ class RandomLighting(ImageTensorOperation):
         alpha: the standard deviation of the shift.
 
     Raises:
-        TypeError, ValueError: no such number. RuntimeError: an array that is no (H, W, 3).
+        TypeError, ValueError: the number is wrong.
+        RuntimeError: the array is not (H, W, 3).
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -363,7 +373,7 @@ class Grayscale(PillowOperation):
         num_output_channels: 1, or 3 that are equal.
 
     Raises:
-        TypeError, ValueError: another number; no PIL image.
+        TypeError, ValueError: the number is neither 1 nor 3, or the input is not a PIL image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -389,7 +399,7 @@ class RandomGrayscale(PillowOperation):
         prob: how probable that is.
 
     Raises:
-        TypeError, ValueError: no probability; no PIL image.
+        TypeError, ValueError: the probability is not a number from 0 to 1; no PIL image.
 
     Example:
         >>> import mycel.dataset.vision as vision

@@ -19,7 +19,7 @@ def resized(image, size: tuple[int, int], interpolation: Inter, what: str):
     """The image in another height and width; an array for an array, a PIL image for a PIL image.
 
     Raises:
-        TypeError: an interpolation that this kind of image does not have.
+        TypeError: this kind of image does not have the interpolation.
     """
     if is_pil(image):
         return image.resize(size[::-1], resampling(interpolation, what))
@@ -45,8 +45,9 @@ class Resize(ImageTensorOperation):
             before they are made smaller, PIL images are.
 
     Raises:
-        TypeError, ValueError: bad arguments; an interpolation that this kind of image lacks.
-        RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong, or this kind of image does not have the
+            interpolation.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -81,7 +82,8 @@ class ResizedCrop(ImageTensorOperation):
         interpolation: how values between pixels are found, an `Inter`.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: it does not lie within the image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: it does not lie within the image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -117,7 +119,8 @@ class RandomResizedCrop(ImageTensorOperation):
         max_attempts: how often one is drawn that does not fit, before the middle is taken.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision
@@ -159,7 +162,8 @@ class RandomResize(ImageTensorOperation):
         size: (height, width), or an int for the shorter side; then the proportions stay.
 
     Raises:
-        TypeError, ValueError: bad arguments. RuntimeError: an array that is no image.
+        TypeError, ValueError: an argument is wrong.
+        RuntimeError: the array is not an image.
 
     Example:
         >>> import mycel.dataset.vision as vision

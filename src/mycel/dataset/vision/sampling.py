@@ -27,7 +27,7 @@ def resize(array: np.ndarray, size: tuple[int, int], interpolation: Inter) -> np
     """An array (H, W) or (H, W, C) with another height and width.
 
     Raises:
-        TypeError: an interpolation for PIL images only.
+        TypeError: the interpolation is for PIL images only.
     """
     if interpolation is Inter.ANTIALIAS:
         expected = "NEAREST, LINEAR, CUBIC, AREA or PILCUBIC for an array"

@@ -19,7 +19,7 @@ def colour_image(array: np.ndarray, name: str) -> np.ndarray:
     """The array, if it is an image with three channels.
 
     Raises:
-        RuntimeError: it is none.
+        RuntimeError: it is not an image of three channels.
     """
     if array.ndim != 3 or array.shape[2] != 3:
         expected = "of shape (H, W, 3)"
@@ -31,7 +31,7 @@ def bytes_image(array: np.ndarray, name: str) -> np.ndarray:
     """The array, if it is an image of type uint8.
 
     Raises:
-        RuntimeError: it is none.
+        RuntimeError: it is not an image of type uint8.
     """
     check_image(array, name)
     if array.dtype != np.uint8:

@@ -25,8 +25,8 @@ class Dropout(Cell):
         dtype: accepted for older programs.
 
     Raises:
-        TypeError: not a number.
-        ValueError: out of range.
+        TypeError: an argument is not a number.
+        ValueError: a number is out of range.
 
     Source: MindSpore's `mindspore.nn.Dropout`.
 
@@ -69,7 +69,7 @@ class Dropout2d(Cell):
         p: the share, from 0 to 1.
 
     Raises:
-        ValueError: out of range.
+        ValueError: a number is out of range.
 
     Source: MindSpore's `mindspore.nn.Dropout2d`.
 
@@ -105,8 +105,8 @@ class Embedding(Cell):
         padding_idx: the number of a row that starts as zeros.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: a size that is not positive, or a padding_idx out of range.
+        TypeError: an argument is of another type.
+        ValueError: a size is not positive, or `padding_idx` is out of range.
 
     Source: MindSpore's `mindspore.nn.Embedding`.
 
@@ -195,8 +195,8 @@ class Pad(Cell):
         mode: 'CONSTANT' (zeros), 'REFLECT' (mirrored without the edge) or 'SYMMETRIC' (with it).
 
     Raises:
-        TypeError: `paddings` is no tuple of pairs.
-        ValueError: an unknown mode, or more than four dimensions.
+        TypeError: `paddings` is not a tuple of pairs.
+        ValueError: the mode is unknown, or there are more than four dimensions.
 
     Source: MindSpore's `mindspore.nn.Pad`.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How alike pictures are, their slopes, and their middle."""
+"""Similarity of images, their gradients, and crops of their centre."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def _positive(value, what: str):
     return number(value, what, "above 0", lambda n: n > 0)
 
 
-def _real_pictures(owner: Cell, first, second):
+def _real_images(owner: Cell, first, second):
     """Two Tensors (N, C, H, W) of one shape.
 
     Raises:
-        TypeError: other element types.
-        ValueError: other shapes.
+        TypeError: the element types are not real, or differ.
+        ValueError: the shapes are not (N, C, H, W), or differ.
     """
     name = type(owner).__name__
     if first.dtype is not second.dtype:
@@ -51,7 +51,7 @@ def _window_layer(size, sigma) -> Conv2d:
 
 
 def _alike(layer, first, second, settings):
-    """For each picture and channel: the whole measure, and that of contrast and structure.
+    """For each image and channel: the whole measure, and that of contrast and structure.
 
     Moments are those of every window.
     """
@@ -84,7 +84,7 @@ class _Similarity(Cell):
         self.k2 = _positive(k2, f"{name}.k2")
 
     def _checked(self, first, second, halvings=0):
-        _real_pictures(self, first, second)
+        _real_images(self, first, second)
         least = self.filter_size * 2**halvings
         if min(first.shape[2:]) < least:
             name = f"The images of {type(self).__name__}"
@@ -95,7 +95,7 @@ class _Similarity(Cell):
 
 
 class SSIM(_Similarity):
-    """The structural similarity of pictures (N, C, H, W), from windows of both: (N,).
+    """The structural similarity of images (N, C, H, W), from windows of both: (N,).
 
     Args:
         max_val: the span of the values: 1.0 or 255.
@@ -103,7 +103,7 @@ class SSIM(_Similarity):
         k1, k2: steady what is divided by.
 
     Raises:
-        ValueError: settings out of range, or pictures smaller than a window.
+        ValueError: a setting is out of range, or the images are smaller than a window.
 
     Source: MindSpore's `mindspore.nn.SSIM`.
 
@@ -118,13 +118,13 @@ class SSIM(_Similarity):
         self.conv = _window_layer(filter_size, filter_sigma)
 
     def construct(self, img1, img2) -> Tensor:
-        """1 for equal pictures, less for others."""
+        """1 for equal images, less for others."""
         self._checked(img1, img2)
         return _alike(self.conv, img1, img2, self._settings())[0].mean(-1)
 
 
 class MSSSIM(_Similarity):
-    """The structural similarity of pictures at several sizes, each half the former: (N,).
+    """The structural similarity of images at several sizes, each half the former: (N,).
 
     Args:
         max_val: the span of the values: 1.0 or 255.
@@ -133,7 +133,7 @@ class MSSSIM(_Similarity):
         k1, k2: steady what is divided by.
 
     Raises:
-        ValueError: settings out of range, or pictures whose smallest size has no window.
+        ValueError: a setting is out of range, or the smallest size of the images has no window.
 
     Source: MindSpore's `mindspore.nn.MSSSIM`.
 
@@ -161,7 +161,7 @@ class MSSSIM(_Similarity):
         self.multi_convs_list = CellList(windows)
 
     def construct(self, img1, img2) -> Tensor:
-        """1 for equal pictures, less for others."""
+        """1 for equal images, less for others."""
         self._checked(img1, img2, len(self.power_factors) - 1)
         made = 1
         last = len(self.power_factors) - 1
@@ -177,13 +177,13 @@ class MSSSIM(_Similarity):
 
 
 class PSNR(Cell):
-    """The ratio of the greatest signal to the noise between pictures, in decibels: (N,).
+    """The ratio of the greatest signal to the noise between images, in decibels: (N,).
 
     Args:
         max_val: the span of the values: 1.0 or 255.
 
     Raises:
-        ValueError: max_val is not positive, or pictures of other shapes.
+        ValueError: max_val is not positive, or the shapes of the images do not fit.
 
     Source: MindSpore's `mindspore.nn.PSNR`.
 
@@ -199,17 +199,17 @@ class PSNR(Cell):
 
     def construct(self, img1, img2) -> Tensor:
         """10 · log10(max_val² / the mean of the squared differences)."""
-        _real_pictures(self, img1, img2)
+        _real_images(self, img1, img2)
         away = img1 - img2
         error = (away * away).mean((1, 2, 3))
         return ops.log(self.max_val**2 / error) * (10 / math.log(10))
 
 
 class ImageGradients(Cell):
-    """The differences of neighbours in pictures (N, C, H, W): along the height, along the width.
+    """The differences of neighbours in images (N, C, H, W): along the height, along the width.
 
     Raises:
-        ValueError: another number of dimensions.
+        ValueError: the number of dimensions differs.
 
     Source: MindSpore's `mindspore.nn.ImageGradients`.
 
@@ -230,14 +230,14 @@ class ImageGradients(Cell):
 
 
 class CentralCrop(Cell):
-    """The middle of pictures (C, H, W) or (N, C, H, W).
+    """The middle of images (C, H, W) or (N, C, H, W).
 
     Args:
         central_fraction: how much of height and width stays, above 0 and up to 1, a float.
 
     Raises:
-        TypeError: not a float.
-        ValueError: out of range, or another number of dimensions.
+        TypeError: an argument is not a float.
+        ValueError: the fraction is out of range, or the number of dimensions differs.
 
     Source: MindSpore's `mindspore.nn.CentralCrop`.
 

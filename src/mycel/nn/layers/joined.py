@@ -24,7 +24,7 @@ def _activation(given, alpha, what: str):
 
     Raises:
         KeyError: an unknown name.
-        TypeError: another type.
+        TypeError: the argument is of another type.
     """
     if given == "leakyrelu":
         return LeakyReLU(alpha=alpha)
@@ -47,7 +47,7 @@ class Conv2dBnAct(Cell):
         after_fake: accepted for programs that quantise.
 
     Raises:
-        TypeError: an argument of another type.
+        TypeError: an argument is of another type.
 
     Source: MindSpore's `mindspore.nn.Conv2dBnAct`.
 
@@ -117,7 +117,7 @@ class DenseBnAct(Cell):
         after_fake: accepted for programs that quantise.
 
     Raises:
-        TypeError: an argument of another type.
+        TypeError: an argument is of another type.
 
     Source: MindSpore's `mindspore.nn.DenseBnAct`.
 
@@ -226,7 +226,7 @@ class TimeDistributed(Cell):
 
     Raises:
         TypeError: an axis is not an integer, or the layer cannot be called.
-        ValueError: fewer than three dimensions, or one axis twice.
+        ValueError: there are fewer than three dimensions, or one axis is given twice.
 
     Source: MindSpore's `mindspore.nn.TimeDistributed`.
 

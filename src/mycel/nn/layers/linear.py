@@ -187,7 +187,7 @@ class Flatten(Cell):
     """The dimensions from `start_dim` to `end_dim` as one: (N, C, H, W) to (N, C·H·W).
 
     Raises:
-        ValueError: a dimension that the input does not have, when called.
+        ValueError: the input does not have the dimension, when called.
 
     Source: MindSpore's `mindspore.nn.Flatten`.
 

@@ -33,8 +33,8 @@ class EmbeddingLookup(Cell):
         vocab_cache_size: accepted; of older MindSpore, for a table on a server.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: a size that is not positive, or another target.
+        TypeError: an argument is of another type.
+        ValueError: a size is not positive, or the target is unknown.
 
     Source: MindSpore's `mindspore.nn.EmbeddingLookup`.
 
@@ -95,8 +95,8 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         others: of `EmbeddingLookup`; feature_num_list is accepted.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: a size that is not positive, or another operator.
+        TypeError: an argument is of another type.
+        ValueError: a size is not positive, or the operator is unknown.
 
     Source: MindSpore's `mindspore.nn.MultiFieldEmbeddingLookup`.
 

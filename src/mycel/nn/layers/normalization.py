@@ -133,8 +133,9 @@ class BatchNorm1d(_BatchNorm):
         dtype: the element type of the Parameters.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: a size that is not positive, momentum out of range, or another input shape.
+        TypeError: an argument is of another type.
+        ValueError: a size is not positive, momentum is out of range, or the input has another
+            shape.
 
     Source: MindSpore's `mindspore.nn.BatchNorm1d`.
 
@@ -260,7 +261,7 @@ class GroupNorm(Cell):
         dtype: the element type of the Parameters.
 
     Raises:
-        TypeError: an argument of another type.
+        TypeError: an argument is of another type.
         ValueError: `num_groups` does not divide `num_channels`.
 
     Source: MindSpore's `mindspore.nn.GroupNorm`.
@@ -386,8 +387,8 @@ class InstanceNorm1d(_InstanceNorm):
         dtype: the element type of the Parameters.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: a number out of range, or another input shape.
+        TypeError: an argument is of another type.
+        ValueError: a number is out of range, or the input has another shape.
 
     Source: MindSpore's `mindspore.nn.InstanceNorm1d`, which has no CPU kernel; Ulyanov et al.,
     "Instance Normalization: The Missing Ingredient for Fast Stylization", 2016.

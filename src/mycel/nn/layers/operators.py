@@ -238,8 +238,8 @@ class L1Regularizer(Cell):
         scale: the factor, above 0.
 
     Raises:
-        TypeError: not a number.
-        ValueError: not above 0, or infinite.
+        TypeError: an argument is not a number.
+        ValueError: the number is not positive, or is infinite.
 
     Source: MindSpore's `mindspore.nn.L1Regularizer`.
 
@@ -290,8 +290,8 @@ class Roll(Cell):
         shift: by how many places; axis: along which dimension; one of each, or several.
 
     Raises:
-        TypeError: not integers.
-        ValueError: other numbers of shifts and dimensions.
+        TypeError: an argument does not consist of integers.
+        ValueError: the numbers of shifts and of dimensions differ.
 
     Source: MindSpore's `mindspore.nn.Roll`.
 
@@ -321,8 +321,8 @@ class ChannelShuffle(Cell):
         groups: into how many the channels are divided.
 
     Raises:
-        TypeError: not an integer.
-        ValueError: not positive.
+        TypeError: the argument is not an integer.
+        ValueError: the number is not positive.
 
     Example:
         >>> print(nn.ChannelShuffle(2)(ops.arange(4).reshape(1, 4, 1, 1)).reshape(-1))
@@ -355,7 +355,7 @@ class Dropout1d(_DropoutOfChannels):
         p: the share, from 0 to 1.
 
     Raises:
-        ValueError: out of range.
+        ValueError: a number is out of range.
 
     Source: MindSpore's `mindspore.nn.Dropout1d`.
 
@@ -376,7 +376,7 @@ class Dropout3d(_DropoutOfChannels):
         p: the share, from 0 to 1.
 
     Raises:
-        ValueError: out of range.
+        ValueError: a number is out of range.
 
     Source: MindSpore's `mindspore.nn.Dropout3d`.
 

@@ -74,8 +74,8 @@ class ConstantPad1d(_Constant):
         value: the number.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: another count of numbers.
+        TypeError: an argument is of another type.
+        ValueError: the number of paddings does not fit.
 
     Source: MindSpore's `mindspore.nn.ConstantPad1d`.
 
@@ -93,8 +93,8 @@ class ConstantPad2d(_Constant):
         value: the number.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: another count of numbers.
+        TypeError: an argument is of another type.
+        ValueError: the number of paddings does not fit.
 
     Source: MindSpore's `mindspore.nn.ConstantPad2d`.
 
@@ -115,8 +115,8 @@ class ConstantPad3d(_Constant):
         value: the number.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: another count of numbers.
+        TypeError: an argument is of another type.
+        ValueError: the number of paddings does not fit.
 
     Source: MindSpore's `mindspore.nn.ConstantPad3d`.
 
@@ -135,8 +135,8 @@ class ZeroPad2d(_Constant):
         padding: an integer, or four: left, right, top, bottom; negative ones cut off.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: another count of numbers.
+        TypeError: an argument is of another type.
+        ValueError: the number of paddings does not fit.
 
     Source: MindSpore's `mindspore.nn.ZeroPad2d`.
 
@@ -159,8 +159,8 @@ class ReflectionPad1d(_FromInside):
         padding: an integer, or two: left, right; shorter than L.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: negative or too wide padding, or another count of numbers.
+        TypeError: an argument is of another type.
+        ValueError: a padding is negative or too wide, or the number of paddings does not fit.
 
     Source: MindSpore's `mindspore.nn.ReflectionPad1d`.
 
@@ -177,8 +177,8 @@ class ReflectionPad2d(_FromInside):
         padding: an integer, or four: left, right, top, bottom; shorter than the lengths.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: negative or too wide padding, or another count of numbers.
+        TypeError: an argument is of another type.
+        ValueError: a padding is negative or too wide, or the number of paddings does not fit.
 
     Source: MindSpore's `mindspore.nn.ReflectionPad2d`.
 
@@ -199,8 +199,8 @@ class ReflectionPad3d(_FromInside):
         padding: an integer, or six: left, right, top, bottom, front, back.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: negative or too wide padding, or another count of numbers.
+        TypeError: an argument is of another type.
+        ValueError: a padding is negative or too wide, or the number of paddings does not fit.
 
     Source: MindSpore's `mindspore.nn.ReflectionPad3d`.
 
@@ -219,8 +219,8 @@ class ReplicationPad1d(_FromInside):
         padding: an integer, or two: left, right.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: negative padding, or another count of numbers.
+        TypeError: an argument is of another type.
+        ValueError: a padding is negative, or the number of paddings does not fit.
 
     Source: MindSpore's `mindspore.nn.ReplicationPad1d`.
 
@@ -239,8 +239,8 @@ class ReplicationPad2d(_FromInside):
         padding: an integer, or four: left, right, top, bottom.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: negative padding, or another count of numbers.
+        TypeError: an argument is of another type.
+        ValueError: a padding is negative, or the number of paddings does not fit.
 
     Source: MindSpore's `mindspore.nn.ReplicationPad2d`.
 
@@ -261,8 +261,8 @@ class ReplicationPad3d(_FromInside):
         padding: an integer, or six: left, right, top, bottom, front, back.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: negative padding, or another count of numbers.
+        TypeError: an argument is of another type.
+        ValueError: a padding is negative, or the number of paddings does not fit.
 
     Source: MindSpore's `mindspore.nn.ReplicationPad3d`.
 

@@ -223,8 +223,8 @@ class RNN(_Recurrent):
     of steps behind are 0, and the last state is that of the last step that counts.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: out of range, or shapes that do not go together.
+        TypeError: an argument is of another type.
+        ValueError: a number is out of range, or the shapes do not fit together.
 
     Source: MindSpore's `mindspore.nn.RNN`.
 
@@ -271,8 +271,8 @@ class LSTM(_Recurrent):
     hidden state and cell, and so are the last states.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: out of range, or shapes that do not go together.
+        TypeError: an argument is of another type.
+        ValueError: a number is out of range, or the shapes do not fit together.
 
     Source: MindSpore's `mindspore.nn.LSTM`.
 
@@ -295,8 +295,8 @@ class GRU(_Recurrent):
     Arguments and inputs are those of `RNN` without nonlinearity.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: out of range, or shapes that do not go together.
+        TypeError: an argument is of another type.
+        ValueError: a number is out of range, or the shapes do not fit together.
 
     Source: MindSpore's `mindspore.nn.GRU`.
 
@@ -375,8 +375,8 @@ class RNNCell(_Step):
         dtype: the element type of the Parameters, x and hx.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: out of range, or shapes that do not go together.
+        TypeError: an argument is of another type.
+        ValueError: a number is out of range, or the shapes do not fit together.
 
     Source: MindSpore's `mindspore.nn.RNNCell`.
 
@@ -409,8 +409,8 @@ class LSTMCell(_Step):
     also the output.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: out of range, or shapes that do not go together.
+        TypeError: an argument is of another type.
+        ValueError: a number is out of range, or the shapes do not fit together.
 
     Source: MindSpore's `mindspore.nn.LSTMCell`.
 
@@ -443,8 +443,8 @@ class GRUCell(_Step):
         dtype: the element type of the Parameters, x and hx.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: out of range, or shapes that do not go together.
+        TypeError: an argument is of another type.
+        ValueError: a number is out of range, or the shapes do not fit together.
 
     Source: MindSpore's `mindspore.nn.GRUCell`.
 

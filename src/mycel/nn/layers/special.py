@@ -114,7 +114,7 @@ class MatrixSetDiag(Cell):
     """Matrices (…, n, m) with other diagonals.
 
     Raises:
-        ValueError: diagonals of another shape.
+        ValueError: the diagonals have another shape.
 
     Source: MindSpore's `mindspore.nn.MatrixSetDiag`.
 

@@ -38,8 +38,8 @@ class MultiheadAttention(Cell):
         dtype: the element type of the Parameters.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: a size that is not positive, or that the heads do not divide.
+        TypeError: an argument is of another type.
+        ValueError: a size is not positive, or the heads do not divide it.
 
     Source: MindSpore's `mindspore.nn.MultiheadAttention`; Vaswani et al., "Attention Is All You
     Need", 2017.
@@ -231,8 +231,8 @@ class TransformerEncoderLayer(_Layer):
         dtype: the element type of the Parameters.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: an unknown activation, or sizes that do not go together.
+        TypeError: an argument is of another type.
+        ValueError: the activation is unknown, or the sizes do not fit together.
 
     Source: MindSpore's `mindspore.nn.TransformerEncoderLayer`.
 
@@ -406,7 +406,7 @@ class Transformer(Cell):
         custom_encoder, custom_decoder: Cells in their place.
 
     Raises:
-        ValueError: sequences of other features than d_model, or of different batches.
+        ValueError: the sequences do not have d_model features, or their batches differ.
 
     Source: MindSpore's `mindspore.nn.Transformer`; Vaswani et al., "Attention Is All You Need",
     2017.
@@ -491,8 +491,8 @@ class FlashAttention(Cell):
         alibi: whether `alibi_mask` is added to the scores.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: a size that is not positive, or dropout out of range.
+        TypeError: an argument is of another type.
+        ValueError: a size is not positive, or dropout is out of range.
 
     Source: MindSpore's `mindspore.nn.layer.flash_attention.FlashAttention`, of its version 2.2.
 

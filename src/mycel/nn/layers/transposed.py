@@ -94,9 +94,9 @@ class Conv2dTranspose(_ConvTranspose):
         dtype: the element type of the Parameters.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: a size that is not positive, an unknown mode, padding without 'pad', or
-            channels that the groups do not divide.
+        TypeError: an argument is of another type.
+        ValueError: a size that is not positive, an unknown mode, padding without 'pad', or channels
+            that the groups do not divide.
 
     Source: MindSpore's `mindspore.nn.Conv2dTranspose`.
 
@@ -137,8 +137,8 @@ class Conv1dTranspose(_ConvTranspose):
         others: as for Conv2dTranspose.
 
     Raises:
-        TypeError: an argument of another type.
-        ValueError: as for Conv2dTranspose, or an input that has not three dimensions.
+        TypeError: an argument is of another type.
+        ValueError: as for Conv2dTranspose, or the input does not have three dimensions.
 
     Source: MindSpore's `mindspore.nn.Conv1dTranspose`.
 
@@ -179,7 +179,7 @@ class Conv3dTranspose(_ConvTranspose):
         others: as for Conv2dTranspose.
 
     Raises:
-        TypeError: an argument of another type.
+        TypeError: an argument is of another type.
         ValueError: as for Conv2dTranspose.
 
     Source: MindSpore's `mindspore.nn.Conv3dTranspose`.

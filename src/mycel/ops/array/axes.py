@@ -43,7 +43,7 @@ def several(values, count: int, what: str) -> tuple[int, ...]:
     """`count` numbers, from as many or from one that stands for all.
 
     Raises:
-        ValueError: another count.
+        ValueError: the number of values is neither 1 nor `count`.
     """
     given = one_or_more(values)
     if len(given) == 1:

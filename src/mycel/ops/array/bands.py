@@ -36,7 +36,7 @@ def _bounds(k):
 
 def _band(rows, columns, k, align) -> Band:
     if align not in _ALIGNMENTS:
-        raise ValueError(f"align is one of {', '.join(_ALIGNMENTS)}, not {align!r}.")
+        raise ValueError(f"align must be one of {', '.join(_ALIGNMENTS)}, not {align!r}.")
     low, high = _bounds(k)
     if not -rows < low or not high < columns:
         raise ValueError(f"A matrix of {rows} rows and {columns} columns has no diagonal {k}.")

@@ -38,10 +38,10 @@ def _whole(x, wanted):
 def cast(x, dtype):
     """x in another element type; a Tensor that has it already is returned as it is.
 
-    Real numbers lose what lies behind the point on becoming integers; zero is False, all else True.
+    Real numbers are truncated towards zero on becoming integers; zero is False, all else True.
 
     Raises:
-        TypeError: `dtype` names no element type.
+        TypeError: `dtype` is not an element type.
 
     Example:
         >>> ops.cast(Tensor([1.5, -1.5]), mycel.int32)
@@ -68,7 +68,7 @@ def astype(x, dtype, copy=True):
         copy: whether to make a new Tensor even if `x` has this type already.
 
     Raises:
-        TypeError: `dtype` names no element type.
+        TypeError: `dtype` is not an element type.
 
     Example:
         >>> Tensor([1.5, -1.5]).astype("int32")

@@ -20,7 +20,7 @@ from mycel.ops.array.ordering import unique
 
 @op("ops.combinations(input=x, r=count, with_replacement=again)")
 def combinations(x, *, count=2, again=False):
-    """All choices of so many elements of a vector, as rows in order.
+    """All combinations of `count` elements of a vector, as rows in order.
 
     Args:
         x: [N].
@@ -28,7 +28,7 @@ def combinations(x, *, count=2, again=False):
         again: whether an element may be chosen more than once.
 
     Raises:
-        ValueError: x is no vector, or the number is negative.
+        ValueError: x is not a vector, or `count` is negative.
 
     Example:
         >>> print(ops.combinations(Tensor([1, 2, 3])))
@@ -37,7 +37,9 @@ def combinations(x, *, count=2, again=False):
          [2 3]]
     """
     if x.ndim != 1 or count < 0:
-        raise ValueError(f"Choices of {count} elements of a Tensor {x.shape} are not defined.")
+        raise ValueError(
+            f"combinations needs a vector and a count from 0, not {x.shape} and {count}."
+        )
     choose = itertools.combinations_with_replacement if again else itertools.combinations
     chosen = list(choose(range(x.shape[0]), count))
     return x[np.array(chosen, np.int32).reshape(len(chosen), count)]
@@ -149,7 +151,7 @@ def invert_permutation(x) -> Any:
 
 @composite("RaggedRange(Tsplits=dtype)(starts, limits, deltas)")
 def ragged_range(starts, limits, deltas, dtype=int32) -> tuple[Tensor, Tensor]:
-    """Sequences of numbers behind each other, and where each begins; the values are read.
+    """Concatenated sequences of numbers, and where each begins; the values are read.
 
     Args:
         starts: the first number of each sequence, [N] or one for all.

@@ -122,14 +122,14 @@ def rank(x) -> int:
 
 @composite("ops.assign(variable=variable, value=value)", "Assign()(variable=variable, value=value)")
 def assign(variable, value):
-    """Give a Parameter (or a Tensor) another value, converted to its element type.
+    """Assign a value to a Parameter (or a Tensor), converted to its element type.
 
     Returns:
         The new value, a Tensor.
 
     Raises:
-        ValueError: a value of another shape.
-        TypeError: `variable` is neither.
+        ValueError: the value has another shape than the Parameter.
+        TypeError: `variable` is neither a Parameter nor a Tensor.
 
     Example:
         >>> p = Parameter(Tensor([1.0, 2.0]), name="p")

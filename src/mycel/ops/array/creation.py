@@ -386,7 +386,7 @@ def _count(start, end, step) -> int:
     "mint.arange(start=(start, 0), end=end, step=(step, 1), dtype=dtype)",
 )
 def arange(start=0, end=None, step=1, dtype=None):
-    """Numbers from `start` to before `end`; of one number alone, from 0 to before it.
+    """Evenly spaced numbers from `start` up to, not including, `end`.
 
     Args:
         start: the first number; without an `end`, the end of numbers from 0. A Tensor is read.

@@ -173,7 +173,7 @@ def grid(*tensors, indexing):
 
 def _meshgrid(inputs, indexing):
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"indexing is 'xy' or 'ij', not {indexing!r}.")
+        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}.")
     if not inputs:
         raise ValueError("meshgrid needs one vector at least.")
     if any(x.ndim > 1 for x in inputs):
@@ -203,7 +203,7 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> Any:
         indexing: 'xy' puts the second vector first, 'ij' keeps the order.
 
     Raises:
-        ValueError: another indexing, or inputs that are no vectors.
+        ValueError: `indexing` is unknown, or an input is not a vector.
 
     Source: MindSpore's `ops.meshgrid`.
 
@@ -253,7 +253,7 @@ def trace(x):
     """The sum of the diagonal of a matrix.
 
     Raises:
-        ValueError: x is no matrix.
+        ValueError: x is not a matrix.
 
     Example:
         >>> print(ops.trace(Tensor([[1, 2], [3, 4]])))

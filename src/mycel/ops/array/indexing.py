@@ -190,8 +190,8 @@ def _plain(item):
     """An entry as None, Ellipsis, a bool, an int, a slice, an array or a Tensor.
 
     Raises:
-        IndexError: the entry is nothing that can point to elements.
-        TypeError: it is a list of such.
+        IndexError: the entry is not an index.
+        TypeError: the entry is a list whose members are not indices.
     """
     if item.__class__ in _BASIC:
         return item

@@ -32,7 +32,7 @@ def _alike(tensors, what: str):
     "mint.cat(tensors, dim=(axis, 0))",
 )
 def concat(*tensors, axis=0):
-    """The Tensors one behind the other along `axis`.
+    """The Tensors joined along one dimension.
 
     Args:
         tensors: a tuple or list of Tensors whose shapes agree except along `axis`; they meet in one
@@ -40,7 +40,7 @@ def concat(*tensors, axis=0):
         axis: the dimension along which they are joined.
 
     Raises:
-        ValueError: not a Tensor, or shapes that differ elsewhere.
+        ValueError: there are no Tensors, or their shapes differ in another dimension than `axis`.
 
     Example:
         >>> print(ops.concat((Tensor([1, 2]), Tensor([3]))))
@@ -65,11 +65,11 @@ def concat(*tensors, axis=0):
     "mint.stack(tensors, dim=(axis, 0))",
 )
 def stack(*tensors, axis=0):
-    """Tensors of one shape side by side along a new dimension.
+    """Tensors of equal shape, joined along a new dimension.
 
     Raises:
-        ValueError: not a Tensor, or different shapes.
-        TypeError: different element types.
+        ValueError: there are no Tensors, or their shapes differ.
+        TypeError: the element types differ.
 
     Example:
         >>> ops.stack((Tensor([1, 2]), Tensor([3, 4])), axis=1).shape
@@ -244,7 +244,7 @@ def split(x, sizes, axis=0) -> tuple[Tensor, ...]:
 
 @composite("Split(axis=0, output_num=(count, 1))(input_x=x)")
 def split_evenly(x, axis=0, count=1) -> tuple[Tensor, ...]:
-    """x in so many pieces of one length.
+    """x split into `count` pieces of equal length.
 
     Args:
         x: any shape with at least one dimension.
@@ -252,7 +252,7 @@ def split_evenly(x, axis=0, count=1) -> tuple[Tensor, ...]:
         count: the number of pieces.
 
     Raises:
-        ValueError: the length cannot be divided so.
+        ValueError: `count` does not divide the length of the dimension.
 
     Example:
         >>> [piece.shape for piece in ops.Split(0, 2)(Tensor([1, 2]))]
@@ -271,7 +271,7 @@ def split_evenly(x, axis=0, count=1) -> tuple[Tensor, ...]:
     "mint.chunk(input=x, chunks=chunks, dim=(axis, 0))",
 )
 def chunk(x, chunks, axis=0) -> tuple[Tensor, ...]:
-    """x in at most so many pieces of one length, the last maybe shorter.
+    """x split into at most `chunks` pieces of equal length, of which the last may be shorter.
 
     Args:
         x: any shape with at least one dimension.
@@ -296,7 +296,7 @@ def chunk(x, chunks, axis=0) -> tuple[Tensor, ...]:
     "Tensor.tensor_split(x, indices_or_sections=sections, axis=0)",
 )
 def tensor_split(x, sections, axis=0) -> tuple[Tensor, ...]:
-    """x in so many pieces of nearly one length, or cut at given positions.
+    """x split into pieces of nearly equal length, or cut at given positions.
 
     Args:
         x: any shape with at least one dimension.

@@ -68,7 +68,7 @@ def masked_select(x, mask):
     "mint.nonzero(input=x, as_tuple=False)",
 )
 def nonzero(x, as_tuple=False):
-    """The positions of what is not zero, Int64: a row each, or a vector for each dimension.
+    """The positions of the elements that are not zero, Int64: rows, or a vector for each dimension.
 
     The values are read.
 
@@ -84,7 +84,7 @@ def nonzero(x, as_tuple=False):
 
 @composite("ops.argwhere(input=x)", "Tensor.argwhere(x)")
 def argwhere(x):
-    """The positions of what is not zero, a row each, Int64; the values are read.
+    """The positions of the elements that are not zero, as rows of Int64; the values are read.
 
     Example:
         >>> print(ops.argwhere(Tensor([0, 5])))
@@ -118,7 +118,7 @@ def _alone(number):
     "OneHot(axis=-1)(indices=index, depth=depth, on_value=on, off_value=off)",
 )
 def one_hot(index, depth, on=1, off=0, axis=-1):
-    """`on` at the number of each element along a new dimension, `off` elsewhere.
+    """One-hot vectors: `on` at the position that each element of `index` names, `off` elsewhere.
 
     Args:
         index: integers of any shape.
@@ -129,7 +129,7 @@ def one_hot(index, depth, on=1, off=0, axis=-1):
         axis: where the new dimension stands; -1 for last.
 
     Raises:
-        TypeError: index has no integers.
+        TypeError: the index does not hold integers.
         ValueError: depth is negative.
 
     Example:

@@ -104,7 +104,9 @@ def topk(x, *, k, axis=None, largest=True, sorted=True) -> tuple[Array, Array]:
     shape, axis = x.shape, axis_in(-1 if axis is None else axis, x.ndim)
     x = as_vector(x)
     if not 0 <= k <= x.shape[axis]:
-        raise ValueError(f"k = {k} elements are not there in axis {axis} of a Tensor {x.shape}.")
+        raise ValueError(
+            f"k must be from 0 to {x.shape[axis]}, the length of axis {axis}, not {k}."
+        )
     if largest and axis == x.ndim - 1:
         values, order = lax.top_k(x, k)
         order = order.astype(np.int32)
@@ -225,16 +227,16 @@ def places_in_order(ordered, values, *, side, narrow):
     " right=False, side=None, sorter=None)",
 )
 def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=None):
-    """Where values can be put into ordered rows so that these stay in order.
+    """Where values can be inserted into sorted rows so that these stay sorted.
 
     Args:
         ordered: [..., N], each row in ascending order.
         values: [..., M] with the leading dimensions of `ordered`; any shape, or a number, if that
             has one dimension.
         narrow: whether the result is Int32 instead of Int64.
-        right: whether to insert behind equal elements instead of in front; ignored if `side` is
+        right: whether to insert after equal elements instead of before; ignored if `side` is
             given.
-        side: 'left' (in front of equal elements) or 'right' (behind); None leaves it to `right`.
+        side: 'left' (before equal elements) or 'right' (after); None leaves it to `right`.
         sorter: integers of the shape of `ordered`: positions that bring its rows into order; None
             if they are in order.
 
@@ -243,7 +245,7 @@ def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=N
         [0 1 2]
     """
     if side not in (None, "left", "right"):
-        raise ValueError(f"side is 'left' or 'right', not {side!r}.")
+        raise ValueError(f"side must be 'left' or 'right', not {side!r}.")
     if sorter is not None:
         ordered = ordered.gather_elements(-1, sorter)
     if not isinstance(values, Tensor):
@@ -253,13 +255,13 @@ def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=N
 
 @composite("Tensor.searchsorted(x, v, side='left', sorter=None)")
 def searchsorted_method(x, v, side="left", sorter=None):
-    """Where values can be put into x so that it stays in order, Int64; see `ops.searchsorted`.
+    """Where values can be inserted into x so that it stays sorted, Int64; see `ops.searchsorted`.
 
     Args:
         x: [..., N], each row in ascending order.
         v: [..., M] with the leading dimensions of `x`; any shape, or a number, if `x` has one
             dimension.
-        side: 'left' (in front of equal elements) or 'right' (behind).
+        side: 'left' (before equal elements) or 'right' (after).
         sorter: integers of x's shape: positions that bring its rows into order; None if they are in
             order.
 

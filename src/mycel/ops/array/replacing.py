@@ -230,8 +230,8 @@ def itemset(self, *args):
             counts the elements in C order, a tuple has one for each dimension.
 
     Raises:
-        ValueError: no argument, or more than two.
-        IndexError: a position that is not there, or none for several elements.
+        ValueError: there are no arguments, or more than two.
+        IndexError: the position is out of range, or is missing for a Tensor of several elements.
 
     Source: MindSpore's `Tensor.itemset`; NumPy's changes its array.
 
@@ -279,15 +279,15 @@ def with_length(x, *, length):
 
 @composite("Tensor.resize(x, *new_shape)")
 def resize(x, new_shape):
-    """A new Tensor of another size: the elements of x in C order, and zeros behind them.
+    """A new Tensor of another size: the elements of x in C order, followed by zeros.
 
     Args:
         x: any shape.
         new_shape: loose numbers or one tuple.
 
     Raises:
-        TypeError: lengths that are not integers.
-        ValueError: negative ones.
+        TypeError: a length is not an integer.
+        ValueError: a length is negative.
 
     Source: MindSpore's `Tensor.resize`; NumPy's changes its array.
 

@@ -29,7 +29,7 @@ def scatter_nd(index, updates, *, shape):
         shape: a tuple of numbers.
 
     Raises:
-        ValueError: rows longer than the shape.
+        ValueError: the rows of `index` are longer than the shape.
 
     Example:
         >>> print(ops.scatter_nd(Tensor([[1], [1]]), Tensor([1.0, 2.0]), (3,)))
@@ -229,7 +229,7 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
         reduction: 'none' replaces, 'add' adds, 'mul' multiplies.
 
     Raises:
-        ValueError: shapes that do not go together, or another reduction.
+        ValueError: the shapes do not fit together, or the reduction is unknown.
 
     Example:
         >>> print(ops.tensor_scatter_elements(Tensor([1, 2]), Tensor([1, 7]), Tensor([8, 9])))
@@ -237,7 +237,7 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     """
     axis = axis_in(axis, x.ndim)
     if reduction not in ("none", "add", "mul"):
-        raise ValueError(f"reduction is 'none', 'add' or 'mul', not {reduction!r}.")
+        raise ValueError(f"reduction must be 'none', 'add' or 'mul', not {reduction!r}.")
     updates = jnp.broadcast_to(updates, index.shape) if updates.ndim == 0 else updates
     if index.ndim != x.ndim or index.shape != updates.shape:
         raise ValueError(f"index {index.shape}, updates {updates.shape} do not fit x {x.shape}.")
@@ -268,7 +268,7 @@ def scatter_elements(x, index, updates, *, axis=0, reduction="none"):
         reduction: 'none' replaces, 'add' adds, 'mul' multiplies.
 
     Raises:
-        ValueError: shapes that do not go together, or another reduction.
+        ValueError: the shapes do not fit together, or the reduction is unknown.
 
     Example:
         >>> x = Tensor([[1, 2], [3, 4]])

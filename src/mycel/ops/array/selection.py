@@ -51,7 +51,7 @@ def gather(x, index, *, axis, batch=0):
             negative number counts from the dimensions of `index`.
 
     Raises:
-        ValueError: no such axis, or batch dimensions that differ.
+        ValueError: there is no such axis, or the batch dimensions differ.
 
     Example:
         >>> print(ops.gather(Tensor([5, 6, 7]), Tensor([2, 0]), 0))
@@ -101,7 +101,8 @@ def gather_elements(x, index, *, axis):
         axis: the dimension in which positions are counted.
 
     Raises:
-        ValueError: index has another number of dimensions, or is longer elsewhere than x.
+        ValueError: `index` has another number of dimensions than x, or is longer in another
+            dimension than `axis`.
 
     Example:
         >>> print(ops.gather_elements(Tensor([[1, 2], [3, 4]]), 1, Tensor([[0], [1]])))
@@ -130,7 +131,7 @@ def gather_nd(x, index):
     """The slices of x that the rows of `index` (its last dimension) point to.
 
     Raises:
-        ValueError: rows longer than the dimensions of x.
+        ValueError: the rows of `index` are longer than the shape of x.
 
     Example:
         >>> print(ops.gather_nd(Tensor([[1, 2], [3, 4]]), Tensor([[0, 1], [1, 0]])))
@@ -239,7 +240,7 @@ def narrow(x, axis, start, length):
         length: how many slices.
 
     Raises:
-        ValueError: they reach over the end.
+        ValueError: the slices reach beyond the end.
 
     Example:
         >>> print(ops.narrow(Tensor([5, 6, 7]), 0, 1, 2))
@@ -249,7 +250,9 @@ def narrow(x, axis, start, length):
     start = int(start)
     begin = start + x.shape[axis] if start < 0 else start
     if begin < 0 or length < 0 or begin + length > x.shape[axis]:
-        raise ValueError(f"{length} from {start} on reach out of axis {axis} of {x.shape}.")
+        raise ValueError(
+            f"{length} elements from {start} on reach beyond axis {axis} of {x.shape}."
+        )
     return x[(slice(None),) * axis + (slice(begin, begin + length),)]
 
 
@@ -264,7 +267,7 @@ def slice_(x, begin, size):
         size: the length in each dimension, integers; -1 takes what is left.
 
     Raises:
-        ValueError: the block reaches out of x.
+        ValueError: the block reaches beyond x.
 
     Example:
         >>> print(ops.slice(Tensor([5, 6, 7]), (1,), (2,)))
@@ -274,7 +277,7 @@ def slice_(x, begin, size):
     for start, length, whole in zip(begin, size, x.shape, strict=True):
         end = whole if length == -1 else start + length
         if not 0 <= start <= end <= whole:
-            raise ValueError(f"A block at {begin} of {size} reaches out of a Tensor {x.shape}.")
+            raise ValueError(f"A block of {size} at {begin} reaches beyond a Tensor {x.shape}.")
         ends.append(end)
     return x[tuple(slice(a, b) for a, b in zip(begin, ends, strict=True))]
 
@@ -382,6 +385,6 @@ def choose(x, choices, mode="clip"):
         [1 6]
     """
     if mode not in ("clip", "wrap"):
-        raise ValueError(f"mode is 'clip' or 'wrap', not {mode!r}.")
+        raise ValueError(f"mode must be 'clip' or 'wrap', not {mode!r}.")
     parts = [part if isinstance(part, Tensor) else Tensor(part) for part in choices]
     return element_of_choice(x, tuple(parts), mode)

@@ -19,7 +19,7 @@ def _lengths(shape) -> tuple:
     """A shape as a tuple.
 
     Raises:
-        TypeError: a length that is not an integer.
+        TypeError: a length is not an integer.
     """
     wanted = one_or_more(shape)
     if not all(isinstance(n, int) or export.is_symbolic_dim(n) for n in wanted):
@@ -86,7 +86,7 @@ def transpose(x, *, axes):
             count from the end, and () reverses the order.
 
     Raises:
-        ValueError: `axes` is no permutation of the dimensions.
+        ValueError: `axes` is not a permutation of the dimensions.
 
     Example:
         >>> ops.transpose(Tensor([[1, 2, 3], [4, 5, 6]]), (1, 0)).shape
@@ -95,7 +95,7 @@ def transpose(x, *, axes):
     order = axes if axes != () else tuple(reversed(range(x.ndim)))
     order = tuple(axis_in(axis, x.ndim) for axis in one_or_more(order))
     if sorted(order) != list(range(x.ndim)):
-        raise ValueError(f"{axes} is no order of the {x.ndim} dimensions of a Tensor {x.shape}.")
+        raise ValueError(f"{axes} is not a permutation of the dimensions of a Tensor {x.shape}.")
     return lax.transpose(x, order)
 
 
@@ -242,21 +242,21 @@ def flatten(x, *, order="C", start=1, end=-1):
         end: the last of the dimensions that are joined.
 
     Raises:
-        ValueError: an unknown order, or `start` behind `end`.
+        ValueError: the order is unknown, or `start` lies after `end`.
 
     Example:
         >>> ops.flatten(ops.reshape(Tensor([1, 2, 3, 4]), (2, 1, 2))).shape
         (2, 2)
     """
     if order not in ("C", "F"):
-        raise ValueError(f"The order of flatten is 'C' or 'F', not {order!r}.")
+        raise ValueError(f"The order of flatten must be 'C' or 'F', not {order!r}.")
     if order == "F":
         x = x.T
     if x.ndim < 2:
         return lax.reshape(x, (x.size,))
     first, last = axis_in(start, x.ndim), axis_in(end, x.ndim)
     if first > last:
-        raise ValueError(f"flatten starts at dimension {first}, behind its end {last}.")
+        raise ValueError(f"flatten starts at dimension {first}, after its end {last}.")
     joined = math.prod(x.shape[first : last + 1])
     return lax.reshape(x, (*x.shape[:first], joined, *x.shape[last + 1 :]))
 
@@ -322,10 +322,10 @@ def expand_as(x, other):
     "mint.tile(input=x, dims=repeats)",
 )
 def tile(x, *, repeats):
-    """x laid out `repeats` times along its dimensions.
+    """x repeated along its dimensions.
 
     Raises:
-        ValueError: a negative number.
+        ValueError: a number of repeats is negative.
 
     Example:
         >>> print(ops.tile(Tensor([1, 2]), (2,)))
@@ -391,10 +391,10 @@ def repeat_interleave(x, repeats, axis=None, length=None):
 
 @composite("Tensor.repeat(x, *repeats)")
 def repeat(x, repeats):
-    """x laid out several times along its dimensions; `repeats` has one number for each of them.
+    """x repeated along its dimensions; `repeats` has one number for each of them.
 
     Raises:
-        ValueError: fewer numbers than dimensions.
+        ValueError: there are fewer numbers than dimensions.
 
     Example:
         >>> print(Tensor([1, 2]).repeat(2))
@@ -464,7 +464,7 @@ def roll(x, *, shifts, axes=None):
 
 @op("ops.rot90(input=x, k=turns, dims=axes)", "Tensor.rot90(x, k=turns, dims=axes)")
 def rot90(x, *, turns, axes):
-    """x turned by 90 degrees in the plane of two dimensions.
+    """x rotated by multiples of 90 degrees in the plane of two dimensions.
 
     Args:
         x: two dimensions or more.
@@ -497,7 +497,8 @@ def reverse_sequence(x, lengths, *, axis, batch=0):
 
     Raises:
         TypeError: lengths are not integers.
-        ValueError: one dimension for both, or another number of lengths.
+        ValueError: `axis` and `batch` are one dimension, or the number of lengths is not that of
+            the sequences.
 
     Example:
         >>> print(ops.reverse_sequence(Tensor([[1, 2, 3], [4, 5, 6]]), Tensor([2, 3]), 1))
@@ -523,10 +524,10 @@ def reverse_sequence(x, lengths, *, axis, batch=0):
 
 @op("ops.channel_shuffle(x, groups=groups)", "ChannelShuffle(group=groups)(x)")
 def channel_shuffle(x, *, groups):
-    """Channels, dimension 1, dealt out: first those that begin a group, then the second of each.
+    """Channels in another order: first the first one of each group, then the second of each.
 
     Raises:
-        ValueError: channels that the groups do not divide.
+        ValueError: the number of groups does not divide the channels.
 
     Example:
         >>> print(ops.channel_shuffle(ops.arange(4).reshape(1, 4, 1), 2).reshape(-1))

@@ -27,15 +27,15 @@ def _block_lengths(block, x, wanted=None):
 @op("ops.space_to_batch_nd(input_x=x, block_size=block, paddings=paddings)",
     "SpaceToBatchND(block_shape=block, paddings=paddings)(input_x=x)")  # fmt: skip
 def space_to_batch_nd(x, *, block, paddings):
-    """The elements of blocks as pictures of their own: [N, …, *lengths] to [N · block, …, smaller].
+    """The elements of blocks as images of their own: [N, …, *lengths] to [N · block, …, smaller].
 
     Args:
         x: [N, ..., *lengths].
         block: the lengths of a block in the last dimensions; one number for the last two.
-        paddings: for each of these dimensions, how many zeros stand in front of it and behind it.
+        paddings: for each of these dimensions, how many zeros stand before and after it.
 
     Raises:
-        ValueError: lengths that the block does not divide.
+        ValueError: the block does not divide the lengths.
 
     Example:
         >>> x = ops.arange(4).reshape(1, 1, 2, 2)
@@ -61,15 +61,15 @@ def space_to_batch_nd(x, *, block, paddings):
 @op("ops.batch_to_space_nd(input_x=x, block_shape=block, crops=crops)",
     "BatchToSpaceND(block_shape=block, crops=crops)(input_x=x)")  # fmt: skip
 def batch_to_space_nd(x, *, block, crops):
-    """Pictures as the elements of blocks of larger ones: what `space_to_batch_nd` undoes.
+    """Images as the elements of blocks of larger ones: the inverse of `space_to_batch_nd`.
 
     Args:
         x: [N * block, ..., *lengths].
         block: the lengths of a block in the last dimensions; one number for the last two.
-        crops: for each of these dimensions, how much is cut off in front and behind.
+        crops: for each of these dimensions, how much is cut off at its start and end.
 
     Raises:
-        ValueError: a number of pictures that the block does not divide.
+        ValueError: the block does not divide the number of images.
 
     Example:
         >>> x = ops.arange(4).reshape(4, 1, 1, 1)
@@ -80,7 +80,7 @@ def batch_to_space_nd(x, *, block, crops):
     space, area = len(block), math.prod(block)
     cuts = _pairs(crops, space, "crops")
     if x.shape[0] % area:
-        raise ValueError(f"{x.shape[0]} pictures do not fill blocks of {block}.")
+        raise ValueError(f"{x.shape[0]} images do not fill blocks of {block}.")
     front, lengths = x.shape[1 : x.ndim - space], x.shape[x.ndim - space :]
     parts = x.reshape(*block, x.shape[0] // area, *front, *lengths)
     first = space + 1 + len(front)
@@ -94,7 +94,7 @@ def batch_to_space_nd(x, *, block, crops):
     return made[(..., *kept)]
 
 
-def _block_of_pictures(x, size, name):
+def _block_of_images(x, size, name):
     if isinstance(size, bool) or not isinstance(size, int) or size < 2:
         raise ValueError(f"The block_size of {name} is an integer from 2, not {size!r}.")
     if x.ndim != 4:
@@ -104,33 +104,33 @@ def _block_of_pictures(x, size, name):
 
 @composite("SpaceToBatch(block_size, paddings)(input_x=x)")
 def space_to_batch(x, block_size, paddings):
-    """`space_to_batch_nd` with square blocks of pictures.
+    """`space_to_batch_nd` with square blocks of images.
 
     Args:
         x: [N, C, H, W].
         block_size: the length of a block, from 2.
-        paddings: for H and for W, how many zeros stand in front of it and behind it.
+        paddings: for H and for W, how many zeros stand before and after it.
 
     Example:
         >>> x = ops.arange(4).reshape(1, 1, 2, 2)
         >>> ops.SpaceToBatch(2, [[0, 0], [0, 0]])(x).shape
         (4, 1, 1, 1)
     """
-    return space_to_batch_nd(x, _block_of_pictures(x, block_size, "SpaceToBatch"), paddings)
+    return space_to_batch_nd(x, _block_of_images(x, block_size, "SpaceToBatch"), paddings)
 
 
 @composite("BatchToSpace(block_size, crops)(input_x=x)")
 def batch_to_space(x, block_size, crops):
-    """`batch_to_space_nd` with square blocks of pictures.
+    """`batch_to_space_nd` with square blocks of images.
 
     Args:
         x: [N * block_size**2, C, H, W].
         block_size: the length of a block, from 2.
-        crops: for H and for W, how much is cut off in front and behind.
+        crops: for H and for W, how much is cut off at its start and end.
 
     Example:
         >>> x = ops.arange(4).reshape(4, 1, 1, 1)
         >>> ops.BatchToSpace(2, [[0, 0], [0, 0]])(x).shape
         (1, 1, 2, 2)
     """
-    return batch_to_space_nd(x, _block_of_pictures(x, block_size, "BatchToSpace"), crops)
+    return batch_to_space_nd(x, _block_of_images(x, block_size, "BatchToSpace"), crops)

@@ -145,7 +145,11 @@ def diff(x, n=1, axis=-1, before=None, behind=None):
     """The differences of neighbours along an axis, taken n times.
 
     Args:
-        prepend: what is put before x along the axis, a Tensor; `append`: what behind.
+        x: at least one dimension.
+        n: how many times differences are taken, 1 by default.
+        axis: the dimension along which, the last one by default.
+        before: a Tensor that is joined to the start of `x` first; None, the default, for none.
+        behind: a Tensor that is joined to the end of `x` first; None, the default, for none.
 
     Example:
         >>> print(ops.diff(Tensor([1, 4, 9]), prepend=Tensor([0])))

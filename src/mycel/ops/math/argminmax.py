@@ -45,7 +45,7 @@ def _place(x, argument, axis, keepdims):
     if axis is not None:
         axis = axis_in(axis, x.ndim)
     if not (x.size if axis is None else as_vector(x).shape[axis]):
-        raise ValueError(f"Nothing is largest or smallest in a Tensor {x.shape}, axis {axis}.")
+        raise ValueError(f"There is no maximum or minimum of {x.shape} along axis {axis}.")
     return argument(x, axis=axis if x.ndim else None, keepdims=keepdims)
 
 
@@ -81,6 +81,9 @@ def max_with_indices(
     """The largest elements along `axis` and their indices; of all elements, with index 0, if None.
 
     Args:
+        x: any shape.
+        axis: a dimension; None, the default, for all elements.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
         initial: what every result is compared with as well; needed with `where`.
         where: a Bool Tensor; elements where it is False count as `initial`.
 
@@ -222,6 +225,9 @@ def min_with_indices(
     """The smallest elements along `axis` and their indices; of all elements, with index 0, if None.
 
     Args:
+        x: any shape.
+        axis: a dimension; None, the default, for all elements.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
         initial: what every result is compared with as well; needed with `where`.
         where: a Bool Tensor; elements where it is False count as `initial`.
 
@@ -531,7 +537,7 @@ def median(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
     if not x.ndim:
         return x, jnp.zeros((), np.int64)
     if not x.shape[axis]:
-        raise ValueError(f"There is no middle element along axis {axis} of a Tensor {x.shape}.")
+        raise ValueError(f"There is no median of {x.shape} along axis {axis}.")
     order = jnp.argsort(x, axis)
     middle = (x.shape[axis] - 1) // 2
     index = lax.slice_in_dim(order, middle, middle + 1, axis=axis).astype(np.int64)

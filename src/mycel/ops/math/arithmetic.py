@@ -131,7 +131,7 @@ def floor_divide(x, y):
 
 @op("RealDiv()(x, y)")
 def real_div(x, y):
-    """x / y; between integers without what lies behind the point.
+    """x / y; quotients of integers are truncated towards zero.
 
     Example:
         >>> print(ops.RealDiv()(Tensor([7, -7]), Tensor([2, 2])))
@@ -160,7 +160,7 @@ def divide(x, y, rounding_mode=None):
             round.
 
     Raises:
-        ValueError: another `rounding_mode`.
+        ValueError: `rounding_mode` is unknown.
 
     Example:
         >>> print(ops.div(Tensor([7, -7]), 2, rounding_mode="trunc"))
@@ -327,7 +327,7 @@ def positive(x):
     "mint.abs(input=x)",
 )
 def abs(x):
-    """The distance of x from zero, element by element.
+    """The absolute value, element by element.
 
     Example:
         >>> print(abs(Tensor([1, -2])))

@@ -324,7 +324,7 @@ def _bits(x, y):
     "mint.bitwise_not(input=x)",
 )
 def bitwise_not(x):
-    """All bits of x turned over, element by element.
+    """All bits of x inverted, element by element.
 
     Example:
         >>> print(ops.invert(Tensor([0, 1, -2])))
@@ -360,7 +360,7 @@ def bitwise_left_shift(x, y):
     "Tensor.__rrshift__(y, x)",
 )
 def bitwise_right_shift(x, y):
-    """The bits of x moved down by y places, element by element; the sign stays.
+    """The bits of x shifted right by y places, element by element; the sign stays.
 
     Example:
         >>> print(Tensor([4, 5, -6]) >> 1)
@@ -467,7 +467,7 @@ def is_nonzero(x) -> bool:
     """Whether the only element is not 0, a Python bool; the value is read.
 
     Raises:
-        ValueError: x has not one element.
+        ValueError: x does not have exactly one element.
 
     Example:
         >>> ops.is_nonzero(Tensor([2.0]))
@@ -481,7 +481,7 @@ def compare_and_bitpack(x, bound):
     """Whether elements are above a bound, eight of the last dimension as bits of a UInt8.
 
     Raises:
-        ValueError: the last dimension is no multiple of 8.
+        ValueError: the length of the last dimension is not a multiple of 8.
 
     Example:
         >>> print(ops.CompareAndBitpack()(Tensor([0.0] * 7 + [2.0]), Tensor(1.0)))

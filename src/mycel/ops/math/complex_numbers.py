@@ -115,7 +115,7 @@ def _complex(x, what):
 
 @op("ops.view_as_real(input=x)")
 def view_as_real(x):
-    """The real and the imaginary part of each number, side by side in a new last dimension.
+    """The real and the imaginary part of each number, in a new last dimension.
 
     Raises:
         TypeError: the numbers are not complex.
@@ -134,7 +134,7 @@ def _turned(x):
 
 def _turned_matrix(x):
     if x.ndim != 2:
-        raise ValueError(f"Tensor.H is there for matrices, but the shape is {x.shape}; use mH.")
+        raise ValueError(f"Tensor.H needs a matrix, but the shape is {x.shape}; use mH.")
     return _turned(x)
 
 

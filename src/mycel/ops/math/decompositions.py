@@ -20,7 +20,7 @@ def inexact(x, what):
     """x itself.
 
     Raises:
-        TypeError: x has integers, or numbers of 16 bits.
+        TypeError: x holds integers, or real numbers of 16 bits.
     """
     if x.dtype.kind not in "fc" or x.dtype.itemsize < 4:
         raise TypeError(
@@ -33,8 +33,8 @@ def square_matrices(x, what):
     """x itself, of real or complex numbers.
 
     Raises:
-        TypeError: x has integers, or numbers of 16 bits.
-        ValueError: x is no (batch of) square matrices.
+        TypeError: x holds integers, or real numbers of 16 bits.
+        ValueError: x is not a square matrix or a batch of them.
     """
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"{what} needs square matrices, but the shape is {x.shape}.")
@@ -55,6 +55,7 @@ def svd(x, *, whole=False, vectors=True):
     """The singular values s of matrices, and u and v with x = u · diag(s) · vᵀ.
 
     Args:
+        x: [..., M, N].
         whole: u and v are square, instead of having a column for each value.
         vectors: False gives the values alone.
 
@@ -94,14 +95,14 @@ def qr(x, mode="reduced") -> tuple[Tensor, Tensor]:
         mode: 'complete' gives a square q, 'reduced' one as wide as r is high.
 
     Raises:
-        TypeError: another mode.
+        TypeError: the mode is unknown.
 
     Example:
         >>> [part.shape for part in ops.qr(ops.ones((3, 2)), mode="complete")]
         [(3, 3), (3, 2)]
     """
     if mode not in ("reduced", "complete"):
-        raise TypeError(f"mode is 'reduced' or 'complete', not {mode!r}.")
+        raise TypeError(f"mode must be 'reduced' or 'complete', not {mode!r}.")
     return qr_primitive(x, mode == "complete")
 
 
@@ -203,7 +204,7 @@ def det(x):
     """The determinant of square matrices, (..., n, n) to (...).
 
     Raises:
-        TypeError: x has integers, or numbers of 16 bits.
+        TypeError: x holds integers, or real numbers of 16 bits.
         ValueError: x is not square.
 
     Example:
@@ -219,7 +220,7 @@ def inverse(x):
     """The inverse of square matrices, (..., n, n).
 
     Raises:
-        TypeError: x has integers, or numbers of 16 bits.
+        TypeError: x holds integers, or real numbers of 16 bits.
         ValueError: x is not square.
 
     Example:
@@ -261,6 +262,7 @@ def pinv(x, *, atol=None, rtol=None, hermitian=False):
     """The inverse of matrices where they have one, and the nearest thing to it elsewhere.
 
     Args:
+        x: [..., M, N].
         atol, rtol: singular values up to the larger of `atol` and `rtol` times the largest one
             count as 0; without either `rtol` is the longer side times the machine's precision.
         hermitian: only the lower triangle is read.
@@ -291,9 +293,13 @@ def matrix_norm(x, *, order="fro", axis=(-2, -1), keepdims=False, dtype=None):
     """The size of matrices that lie in the two axes `axis`.
 
     Args:
-        order: "fro" for the root of the sum of squares, "nuc" for the sum of the singular values,
-            2 and -2 for the largest and smallest of these, 1 and -1 for sums of columns, the
+        x: two dimensions or more; integers are taken as Float32.
+        order: "fro" for the root of the sum of squares, "nuc" for the sum of the singular values, 2
+            and -2 for the largest and smallest of these, 1 and -1 for sums of columns, the
             infinities for sums of rows.
+        axis: the two dimensions of the matrices, the last two by default.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(ops.matrix_norm(Tensor([[3.0, 0.0], [0.0, 4.0]])))
@@ -315,8 +321,8 @@ def condition_number(x, *, order=None):
         One number for each matrix; infinite where there is no inverse.
 
     Raises:
-        TypeError: integers.
-        ValueError: matrices that are not square, with another order; an unknown order.
+        TypeError: the matrices hold integers.
+        ValueError: the order is unknown, or it is neither 2 nor -2 and the matrices are not square.
 
     Source: MindSpore's `ops.cond`.
     """
@@ -401,7 +407,7 @@ def _reflected(packed, scales, other, turn):
 @op("ops.orgqr(input=x, input2=scales)", "Orgqr()(x, tau=scales)",
     "Tensor.orgqr(x, input2=scales)")  # fmt: skip
 def orgqr(x, scales):
-    """The first columns of the product of reflections that `ops.geqrf` gives, as many as x has.
+    """The first columns of the product of the reflections that `ops.geqrf` gives, as many as x has.
 
     Example:
         >>> print(ops.orgqr(*ops.geqrf(Tensor([[2.0, 1.0], [0.0, 3.0]]))))
@@ -421,6 +427,9 @@ def ormqr(x, scales, other, *, left=True, transpose=False):
     """The product of q, the reflections that `ops.geqrf` gives, and another matrix.
 
     Args:
+        x: [..., M, K]: reflections, as `ops.geqrf` gives them.
+        scales: [..., K]: their factors, as `ops.geqrf` gives them.
+        other: [..., M, N], or [..., N, M] if q is the right factor.
         left: whether q is the left factor.
         transpose: take qᵀ, conjugated, instead of q.
 
@@ -461,6 +470,8 @@ def lu_unpack(x, pivots, data=True, order=True) -> tuple[Tensor, Tensor, Tensor]
     """P, L and U, whose product is the decomposed matrix, from what an LU decomposition gives.
 
     Args:
+        x: [..., M, N]: L below the diagonal and U on and above it, as an LU decomposition gives
+            them.
         pivots: for each row the number of the row, from 1 on, that it was exchanged with.
         data, order: False leaves out L and U, or P; None stands in their places.
 

@@ -27,10 +27,11 @@ def cosine_similarity(x, y, *, dim=1, epsilon=1e-8):
 
     Args:
         x, y: of shapes that broadcast.
+        dim: the dimension of the vectors, 1 by default.
         epsilon: the least that the product of both lengths counts as.
 
     Raises:
-        ValueError: shapes that do not broadcast, or no such dimension.
+        ValueError: the shapes do not broadcast, or there is no such dimension.
 
     Example:
         >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[3.0, 4.0]])))
@@ -54,7 +55,7 @@ def pdist(x, *, p=2.0):
         [..., N · (N - 1) / 2].
 
     Raises:
-        ValueError: no rows, or a negative p.
+        ValueError: x does not consist of rows, or p is negative.
 
     Example:
         >>> print(ops.pdist(Tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]])))
@@ -62,7 +63,7 @@ def pdist(x, *, p=2.0):
     """
     p = _order(p, "pdist")
     if x.ndim < 2:
-        raise ValueError(f"There are no distances between the rows of {x.shape}.")
+        raise ValueError(f"pdist needs rows, [N, M] or [..., N, M], not {x.shape}.")
     first, second = np.triu_indices(x.shape[-2], 1)
     return distance(x[..., first, :] - x[..., second, :], p)
 
@@ -135,7 +136,7 @@ def bidense(x, y, weight, bias=None):
         bias: [O]; None, the default, for none.
 
     Raises:
-        ValueError: lengths that do not fit.
+        ValueError: the lengths do not fit together.
 
     Example:
         >>> x, y = Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])

@@ -41,7 +41,7 @@ def ceil(x):
 
 @op("ops.trunc(input=x)", "Trunc()(input=x)", "Tensor.trunc(x)", "mint.trunc(input=x)")
 def trunc(x):
-    """x without what lies behind the point, element by element; the type stays.
+    """x truncated towards zero, element by element; the type stays.
 
     Example:
         >>> print(ops.trunc(Tensor([-1.5, 0.5, 1.5])))
@@ -60,7 +60,7 @@ def trunc(x):
     "mint.special.round(input=x, decimals=decimals)",
 )
 def round(x, *, decimals=0):
-    """The nearest whole number, or number of so many decimals; halves go to the even neighbour.
+    """x rounded to integers or to some decimals; halves go to the even neighbour.
 
     Example:
         >>> print(ops.round(Tensor([0.5, 1.5, 2.4])))
@@ -71,7 +71,7 @@ def round(x, *, decimals=0):
 
 @op("ops.frac(x)", "Tensor.frac(x)", "mint.frac(input=x)")
 def frac(x):
-    """What lies behind the point, with the sign of x, element by element.
+    """The fractional part, with the sign of x, element by element.
 
     Example:
         >>> print(ops.frac(Tensor([-1.5, 0.5, 1.5])))
@@ -358,7 +358,7 @@ def addn(*tensors):
     """The sum of Tensors of one shape, element by element.
 
     Raises:
-        ValueError: not a Tensor, or different shapes.
+        ValueError: there are no Tensors, or their shapes differ.
 
     Example:
         >>> print(ops.addn((Tensor([1, 2]), Tensor([3, 4]), Tensor([5, 6]))))
@@ -490,7 +490,7 @@ def clamp(x, low=None, high=None):
         high: the maximum, a number or a Tensor; None, the default, for no maximum.
 
     Raises:
-        ValueError: both are left out.
+        ValueError: neither bound is given.
 
     Example:
         >>> print(ops.clamp(Tensor([-2.0, 0.5, 3.0]), -1, 1))
@@ -517,7 +517,7 @@ def clip_by_value(x, low=None, high=None):
         high: the maximum, a number or a Tensor; None, the default, for no maximum.
 
     Raises:
-        ValueError: both bounds are left out.
+        ValueError: neither bound is given.
 
     Example:
         >>> print(ops.clip_by_value(Tensor([-2.0, 0.5, 3.0]), -1, 1))

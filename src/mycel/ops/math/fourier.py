@@ -25,7 +25,7 @@ def transformable(x):
 
 def _other(norm):
     if norm not in _INVERSE:
-        raise ValueError(f"norm is 'backward', 'ortho' or 'forward', not {norm!r}.")
+        raise ValueError(f"norm must be 'backward', 'ortho' or 'forward', not {norm!r}.")
     return _INVERSE[norm]
 
 
@@ -44,7 +44,7 @@ def _plan(x, sizes, axes, norm):
         raise ValueError(f"{len(sizes)} lengths do not fit {len(axes)} dimensions.")
     sizes = [x.shape[axis] if n == -1 else n for n, axis in zip(sizes, axes, strict=True)]
     if any(n < 1 for n in sizes):
-        raise ValueError(f"There is no transform of {sizes} elements.")
+        raise ValueError(f"A transform needs at least one element along each axis, not {sizes}.")
     return sizes, axes
 
 
@@ -68,7 +68,7 @@ def _forward_real(x, sizes, axes, norm):
     sizes, axes = _plan(x, sizes, axes, norm)
     x = transformable(x)
     if x.dtype.kind == "c":
-        raise TypeError(f"This transform is one of real numbers, but the type is {x.dtype}.")
+        raise TypeError(f"This transform needs real numbers, but the type is {x.dtype}.")
     x = jnp.fft.rfft(x, sizes[-1], axes[-1], norm)
     return _many(jnp.fft.fftn, x, sizes[:-1], axes[:-1], norm)
 
@@ -94,7 +94,7 @@ def fft(x, *, n=None, axis=-1, norm=None):
             'forward' the transform, 'ortho' both by its root.
 
     Raises:
-        ValueError: another norm.
+        ValueError: `norm` is unknown.
 
     Example:
         >>> print(ops.fft(Tensor([1.0, 0.0])))
@@ -505,8 +505,12 @@ def fft_with_size(x, *, count, inverse, of_real, norm="backward", half=True, siz
     """The Fourier transform over the last dimensions, or its inverse.
 
     Args:
+        x: the signal, or for the inverse its transform.
         count: over how many dimensions, 1 to 3.
+        inverse: whether it is the inverse.
         of_real: the signal is real.
+        norm: 'backward' divides the inverse by the number of elements, 'forward' the transform,
+            'ortho' both by its root.
         half: of the transform of a real signal only half of the last dimension is there.
         sizes: the lengths of the real signal that the inverse gives; an even last one if empty.
 

@@ -86,7 +86,7 @@ def _first_extreme(size, largest, axis, keepdims):
     rows = jnp.moveaxis(size, axes, tuple(range(-len(axes), 0))).reshape(*kept, _count(size, axes))
     if rows.shape[-1] == 0:
         if not largest:
-            raise ValueError("The smallest element of nothing has no size.")
+            raise ValueError("A norm of order -inf needs at least one element.")
         made = jnp.zeros(kept, size.dtype)
     else:
         place = (jnp.argmax if largest else jnp.argmin)(rows, -1, keepdims=True)

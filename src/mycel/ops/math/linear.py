@@ -74,7 +74,7 @@ def mat_mul(x, y, *, transpose_a=False, transpose_b=False):
 
     Raises:
         TypeError: the element types differ.
-        ValueError: an operand has not two dimensions, or the inner lengths differ.
+        ValueError: an operand does not have two dimensions, or the inner lengths differ.
 
     Example:
         >>> print(ops.MatMul(transpose_b=True)(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
@@ -206,7 +206,7 @@ def outer(x, y):
     """All products of an element of x and an element of y: (n) and (m) give (n, m).
 
     Raises:
-        ValueError: an operand has not one dimension.
+        ValueError: an operand does not have one dimension.
 
     Example:
         >>> print(ops.outer(Tensor([1, 2]), Tensor([3, 4])))
@@ -226,6 +226,8 @@ def tensor_dot(x, y, *, axes):
     """The sum of products over pairs of axes.
 
     Args:
+        x: a Tensor.
+        y: a Tensor of the same element type.
         axes: how many last axes of x meet as many first ones of y; or two sequences of axes.
 
     Raises:
@@ -255,7 +257,7 @@ def einsum(equation, operands):
     """Sums of products written with one letter per axis: "ij,jk->ik" is the product of matrices.
 
     Raises:
-        ValueError: the letters do not fit the shapes.
+        ValueError: the subscripts do not fit the shapes.
 
     Example:
         >>> print(ops.einsum("ij,jk->ik", Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
@@ -388,7 +390,7 @@ def addr(x, a, b, beta=1, alpha=1):
 
 @op("ops.kron(input=x, other=y)")
 def kron(x, y):
-    """Each element of x times the whole of y, laid out as one matrix.
+    """The Kronecker product: each element of x times the whole of y.
 
     Example:
         >>> print(ops.kron(Tensor([[1, 2]]), Tensor([[1, 10]])))

@@ -16,8 +16,10 @@ def batch_dot(x, y, *, axes=None):
     """For each element of the first dimension, the sum of products over an axis of x and one of y.
 
     Args:
-        axes: these axes, or one for both; without them the last of x and the last but one of y,
-            or the last of y if that has two.
+        x: [N, ...].
+        y: [N, ...].
+        axes: these axes, or one for both; without them the last of x and the last but one of y, or
+            the last of y if that has two.
 
     Raises:
         ValueError: the batches or the lengths summed over differ, or an axis is the batch.
@@ -58,10 +60,10 @@ def vecdot(x, y, *, axis=-1):
 
 @op("ops.vander(x, N=count)")
 def vander(x, *, count=None):
-    """Powers of a vector as columns, the highest first; as many as it is long, or `count`.
+    """The Vandermonde matrix: powers of a vector as columns, the highest first.
 
     Raises:
-        ValueError: x is no vector.
+        ValueError: x is not a vector.
 
     Example:
         >>> print(ops.vander(Tensor([1, 2, 3])))
@@ -85,6 +87,7 @@ def cov(x, counts=None, weights=None, *, correction=1):
     """How the rows of x vary together: rows are variables, columns observations.
 
     Args:
+        x: [variables, observations], or one variable as a vector.
         counts: how often each observation was made.
         weights: how much each of them matters.
         correction: what is taken from the number of observations that is divided by.

@@ -139,8 +139,11 @@ def median_primitive(
     """The middle element along an axis, the lower of two, and its Int64 index.
 
     Args:
-        whole: of all elements.
-        missing: of the elements that are numbers.
+        x: any shape.
+        whole: `global_median`: whether the median is that of all elements; False by default.
+        axis: the dimension along which, 0 by default.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
+        missing: `ignore_nan`: whether NaN is left out; False by default.
 
     Example:
         >>> print(*ops.Median()(Tensor([3.0, 1.0, 2.0])))
@@ -169,14 +172,14 @@ def histc(x, *, bins=100, low=0.0, high=0.0):
         high: the upper bound, 0 by default; an element equal to it counts in the last interval.
 
     Raises:
-        ValueError: no parts, or bounds in the wrong order.
+        ValueError: `bins` is not positive, or the bounds are in the wrong order.
 
     Example:
         >>> print(ops.histc(Tensor([1.0, 2.0, 1.0]), bins=4, min=0.0, max=3.0))
         [0. 2. 1. 0.]
     """
     if bins < 1 or low > high:
-        raise ValueError(f"{bins} parts from {low} to {high} are none.")
+        raise ValueError(f"histc needs bins and ascending bounds, not {bins} from {low} to {high}.")
     wide = x.reshape(-1).astype(np.float64)
     if low == high:
         low, high = (wide.min(), wide.max()) if low == 0 and x.size else (low, high)
@@ -235,11 +238,13 @@ def bincount_primitive(x, weights, *, size):
     "Bucketize(boundaries=bounds, right=(right, True))(input=x)",
 )
 def bucketize(x, *, bounds, right=False):
-    """Between which of some bounds, in order, each element lies, Int32.
+    """The index of the bucket between sorted bounds in which each element lies, Int32.
 
     Args:
-        bounds: numbers.
-        right: an element that equals a bound lies behind it.
+        x: any shape.
+        bounds: numbers in ascending order.
+        right: whether an element that equals a bound belongs to the bucket after it; False by
+            default.
 
     Example:
         >>> print(ops.bucketize(Tensor([0.5, 1.0, 2.5]), [1.0, 2.0]))
@@ -261,7 +266,7 @@ def search_sorted(ordered, values, sorter=None, dtype=int64, right=False):
         sorter: integers of the shape of `ordered`: positions that bring its rows into order; None,
             the default, if they are in order.
         dtype: Int64, the default, or Int32: the type of the result.
-        right: whether to insert behind equal elements instead of in front; False by default.
+        right: whether to insert after equal elements instead of before; False by default.
 
     Example:
         >>> print(ops.SearchSorted()(Tensor([1, 3]), Tensor([2])))
@@ -272,7 +277,7 @@ def search_sorted(ordered, values, sorter=None, dtype=int64, right=False):
 
 @composite("LowerBound(out_type=dtype)(sorted_x=ordered, values=values)")
 def lower_bound(ordered, values, dtype=int32):
-    """Where values can be inserted into sorted rows, in front of equal elements.
+    """Where values can be inserted into sorted rows, before equal elements.
 
     Args:
         ordered: [..., N], each row in ascending order.
@@ -289,7 +294,7 @@ def lower_bound(ordered, values, dtype=int32):
 
 @composite("UpperBound(out_type=dtype)(sorted_x=ordered, values=values)")
 def upper_bound(ordered, values, dtype=int32):
-    """Where values can be inserted into sorted rows, behind equal elements.
+    """Where values can be inserted into sorted rows, after equal elements.
 
     Args:
         ordered: [..., N], each row in ascending order.
@@ -314,7 +319,7 @@ def nth_element(x, *, n, reverse=False):
         reverse: whether the n-th largest is meant; False by default.
 
     Raises:
-        ValueError: there are not as many.
+        ValueError: n is not below the length of the last dimension.
 
     Example:
         >>> print(ops.NthElement()(Tensor([3.0, 1.0, 2.0]), 1))

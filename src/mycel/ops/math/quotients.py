@@ -30,7 +30,7 @@ def inv(x):
 
 @op("ops.truncate_div(x, y)", "TruncateDiv()(x, y)")
 def truncate_div(x, y):
-    """x / y without what lies behind the point, element by element; what is left is `ops.fmod`.
+    """x / y truncated towards zero, element by element; `ops.fmod` gives the remainder.
 
     Example:
         >>> print(ops.truncate_div(Tensor([-7, 7]), Tensor([2, 2])))
@@ -102,7 +102,11 @@ def trapz(y, x=None, dx=1.0, *, axis=-1):
     """The area below the line through the points y along an axis.
 
     Args:
-        x: where the points are: a vector, or of the shape of y; `dx` apart without it.
+        y: at least one dimension.
+        x: where the points are: a vector, or of the shape of `y`; None, the default, for points
+            `dx` apart.
+        dx: the distance of the points, 1 by default.
+        axis: the dimension along which, the last one by default.
 
     Example:
         >>> print(ops.trapz(Tensor([1.0, 2.0, 3.0])))
@@ -123,8 +127,11 @@ def cumulative_logsumexp(x, *, axis, exclusive=False, reverse=False):
     """The logarithms of the sums of exponentials up to each element, without overflow.
 
     Args:
-        exclusive: without the element itself; the first one is the smallest number there is.
-        reverse: from the other end.
+        x: any shape, real.
+        axis: the dimension along which.
+        exclusive: whether each sum leaves out the element at its own position; the first one is
+            then the smallest number of the type. False by default.
+        reverse: whether the sums start at the end of the dimension; False by default.
 
     Example:
         >>> print(ops.CumulativeLogsumexp()(Tensor([0.0, 0.0]), 0))

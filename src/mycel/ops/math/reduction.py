@@ -299,7 +299,7 @@ def _axes_of_some(axis, x):
     """The axes of a largest or smallest element: there must be one."""
     axes = axes_in(axis, x.ndim)
     if not math.prod(x.shape[i] for i in axes) and x.shape != ():
-        raise ValueError(f"Nothing is largest or smallest in a Tensor {x.shape}, axis {axis}.")
+        raise ValueError(f"There is no maximum or minimum of {x.shape} along axis {axis}.")
     return axes
 
 

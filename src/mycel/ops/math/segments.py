@@ -29,10 +29,13 @@ def unsorted_segment_prod(x, index, *, count):
     """The product of the slices of x that have the same number; 1 for none.
 
     Args:
-        index: a number for each of x's leading elements; negative ones are left out.
+        x: any shape.
+        index: the number of the segment of each slice, integers of the shape of x's leading
+            dimensions; a negative one belongs to none.
+        count: the number of segments.
 
     Raises:
-        ValueError: the numbers do not fit x.
+        ValueError: the shape of `index` does not fit that of x.
 
     Example:
         >>> print(ops.unsorted_segment_prod(Tensor([2, 3, 4]), Tensor([0, 0, 1]), 2))

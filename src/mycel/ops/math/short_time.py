@@ -79,16 +79,23 @@ def stft(
     """Fourier transforms of stretches of a signal (length) or of several (batch, length).
 
     Args:
-        size: the length of a stretch; `hop` (a quarter of it) leads to the next one.
-        window: what a stretch is multiplied with, of `length` (`size`) numbers; ones if None.
-        center: the signal is first continued by half a stretch at both ends, as `mode` says.
-        normalized: divide by the root of `size`.
-        half: leave out the mirrored half; the default for real signals.
-        as_complex: complex results; otherwise, as for real signals by default, the real and the
-            imaginary part in a new last dimension.
+        x: [L] or [N, L].
+        size: the number of samples of a frame.
+        hop: the number of samples from frame to frame; None, the default, for a quarter of `size`.
+        length: the length of the window; None, the default, for `size`.
+        window: [length]: the factors of the samples of a frame; None, the default, for ones.
+        center: whether the signal is first continued by half a frame at both ends, as `mode` says,
+            so that frames are centred; True by default.
+        mode: 'REFLECT' (the default) or 'SYMMETRIC' for a mirror image without and with the sample
+            at the end, or 'CONSTANT' for zeros.
+        normalized: whether to divide by the root of `size`; False by default.
+        half: whether only the first half of the frequencies is kept; None, the default, for real
+            signals.
+        as_complex: whether the result is complex; otherwise, as for real signals by default, the
+            real and the imaginary part stand in a new last dimension.
 
     Raises:
-        ValueError: lengths that do not fit, or another mode.
+        ValueError: the lengths do not fit the signal, or the mode is unknown.
 
     Example:
         >>> ops.stft(ops.ones(8), 4).shape

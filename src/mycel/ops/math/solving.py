@@ -66,7 +66,7 @@ def cholesky_solve(right, x, *, upper=False):
         upper: whether the factors are upper triangles; False, the default, for lower ones.
 
     Raises:
-        ValueError: shapes do not fit.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> print(ops.cholesky_solve(Tensor([[8.0], [1.0]]), Tensor([[2.0, 0.0], [0.0, 1.0]])))
@@ -87,10 +87,12 @@ def lu_solve(right, x, pivots):
     """The solutions of equations with matrices given by their LU decomposition.
 
     Args:
+        right: [..., N, M]: the right sides of the equations, as columns.
+        x: [..., N, N]: L below the diagonal and U on and above it.
         pivots: for each row the number of the row, from 1 on, that it was exchanged with.
 
     Raises:
-        ValueError: shapes do not fit.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> x = Tensor([[2.0, 0.0], [0.0, 4.0]])
@@ -110,10 +112,12 @@ def matrix_solve(x, right, *, adjoint=False):
     """What square matrices must be multiplied with to give `right`.
 
     Args:
-        adjoint: the matrices are flipped about their diagonal, and conjugated, first.
+        x: [..., N, N].
+        right: [..., N, M]: the right sides of the equations, as columns.
+        adjoint: whether the matrices are transposed and conjugated first; False by default.
 
     Raises:
-        ValueError: shapes do not fit.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> print(ops.matrix_solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([[2.0], [4.0]])))
@@ -153,7 +157,11 @@ def triangular_solve(right, x, *, upper=True, transpose=False, unit=False) -> tu
     """What a triangular matrix must be multiplied with to give this Tensor, and that matrix.
 
     Args:
-        unit: ones stand for the diagonal.
+        right: [..., N, M]: the right sides of the equations, as columns.
+        x: [..., N, N]; only one triangle is read.
+        upper: whether that is the upper one, the default, or the lower one.
+        transpose: whether the matrices are transposed first; False by default.
+        unit: whether the diagonal is taken to consist of ones; False by default.
 
     Example:
         >>> print(Tensor([[2.0], [4.0]]).triangular_solve(Tensor([[2.0, 0.0], [9.0, 4.0]]))[0])
@@ -170,7 +178,7 @@ def matrix_inverse(x, *, adjoint=False):
     """The inverse of square matrices, flipped about their diagonal and conjugated if `adjoint`.
 
     Raises:
-        TypeError: x has integers.
+        TypeError: x holds integers.
         ValueError: x is not square.
 
     Example:
@@ -187,7 +195,7 @@ def lstsq(x, right):
     """What a matrix must be multiplied with to come nearest to `right`, in the least squares.
 
     Raises:
-        ValueError: shapes do not fit.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> print(ops.round(ops.lstsq(Tensor([[1.0], [1.0]]), Tensor([[1.0], [3.0]]))))

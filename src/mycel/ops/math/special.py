@@ -178,7 +178,7 @@ def _real(function, x):
     """The function of real numbers; half precision is computed in Float32.
 
     Raises:
-        TypeError: x has other numbers.
+        TypeError: x does not hold real numbers.
     """
     if x.dtype.kind not in "fV":
         raise TypeError(f"A Bessel function needs real numbers, but the type is {x.dtype}.")
@@ -331,7 +331,7 @@ def _floats(x, y, what):
 
 @op("ops.igamma(input=a, other=x)", "Igamma()(a, x)", "Tensor.igamma(a, other=x)")
 def igamma(a, x):
-    """The share of the gamma function of `a` that comes from below x, element by element.
+    """The regularized lower incomplete gamma function of `a` and x, element by element.
 
     Example:
         >>> print(ops.igamma(Tensor([1.0]), Tensor([0.0])))
@@ -370,7 +370,7 @@ _share_above.defjvps(
 
 @op("ops.igammac(input=a, other=x)", "Igammac()(a, x)", "Tensor.igammac(a, other=x)")
 def igammac(a, x):
-    """The share of the gamma function of `a` that comes from above x, element by element.
+    """The regularized upper incomplete gamma function of `a` and x, element by element.
 
     Example:
         >>> print(ops.igammac(Tensor([1.0]), Tensor([0.0])))

@@ -170,10 +170,14 @@ def norm(x, *, order=None, axis=None, keepdims=False, dtype=None):
     """The size of vectors (one axis) or matrices (two axes); of all elements if neither is given.
 
     Args:
+        x: any shape; integers are taken as Float32.
         order: None for the root of the sum of squares, a number, "fro" or "nuc".
+        axis: a dimension, for vectors, or two, for matrices; None, the default, for all elements.
+        keepdims: whether reduced dimensions stay, with length 1; False by default.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Raises:
-        ValueError: an order that vectors or matrices do not have.
+        ValueError: the order is not that of a norm of vectors or matrices.
 
     Example:
         >>> print(ops.norm(Tensor([3.0, 4.0])))

@@ -16,9 +16,9 @@ def _window(shape, length, periodic, dtype):
     if isinstance(length, Tensor):
         length = int(length)
     if isinstance(length, bool) or not isinstance(length, (int, np.integer)):
-        raise errors.wrong(TypeError, "window_length", "a whole number", repr(length))
+        raise errors.wrong(TypeError, "window_length", "an integer", repr(length))
     if length < 0:
-        raise errors.wrong(ValueError, "window_length", "0 or more", str(length))
+        raise errors.wrong(ValueError, "window_length", "at least 0", str(length))
     kind = numpy_dtype(dtype)
     if kind.kind not in "fV":
         raise errors.wrong(TypeError, "The dtype of a window", "a real one", str(dtype))
@@ -42,7 +42,7 @@ def bartlett_window(length, periodic=True, dtype=None):
         dtype: a real element type; None, the default, for Float32.
 
     Raises:
-        TypeError: the length is no whole number, or the type not a real one.
+        TypeError: the length is not an integer, or the type is not a real one.
         ValueError: the length is negative.
 
     Example:
@@ -121,7 +121,11 @@ def kaiser_window(length, periodic=True, beta=12.0, dtype=None):
     """A window made with the Bessel function i0, Float64; see `ops.bartlett_window`.
 
     Args:
-        beta: how narrow it is.
+        length: how many weights; a number or a Tensor of one.
+        periodic: whether the window is one period of a periodic one, the default; False makes it
+            symmetric.
+        beta: how narrow the window is, 12 by default.
+        dtype: a real element type; None, the default, for Float64.
 
     Example:
         >>> print(ops.kaiser_window(2, beta=0.0))

@@ -44,7 +44,7 @@ def _real(x, what):
     """x itself.
 
     Raises:
-        TypeError: it has no real numbers.
+        TypeError: x does not hold real numbers.
     """
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         raise TypeError(f"{what} needs real numbers, but its input is {x.dtype}; cast it first.")
@@ -130,7 +130,7 @@ def gelu(x, *, approximate="none"):
     """x · P(X ≤ x) for a normal X: exactly ('none'), or with 'tanh' in place of the error function.
 
     Raises:
-        ValueError: another `approximate`.
+        ValueError: `approximate` is unknown.
 
     Example:
         >>> print(ops.gelu(Tensor([0.0, 10.0])))
@@ -294,7 +294,7 @@ _soft_sign.defjvps(lambda t, y, x: t / jnp.square(1 + jnp.abs(x)))
     "ops.soft_shrink(input=x, lambd=bound)", "Tensor.soft_shrink(x, lambd=bound)",
     "mint.nn.functional.softshrink(input=x, lambd=bound)")  # fmt: skip
 def softshrink(x, *, bound=0.5):
-    """x moved towards 0 by `bound`, and 0 for what is nearer.
+    """x moved towards 0 by `bound`, and 0 where its absolute value is less.
 
     Raises:
         ValueError: the bound is negative.
@@ -315,7 +315,7 @@ def softshrink(x, *, bound=0.5):
     "Tensor.hardshrink(x, lambd=bound)",
     "mint.nn.functional.hardshrink(input=x, lambd=bound)")  # fmt: skip
 def hardshrink(x, *, bound=0.5):
-    """x, and 0 for what lies within -bound … bound.
+    """x where its absolute value exceeds the bound, 0 elsewhere.
 
     Example:
         >>> print(ops.hardshrink(Tensor([-1.0, 0.2])))
@@ -364,10 +364,12 @@ def threshold(x, bound, value):
     "Tensor.softmax(x, axis, dtype=dtype)",
 )
 def softmax(x, *, axis=-1, dtype=None):
-    """exp(x), divided by its sum along `axis`.
+    """The softmax along a dimension: exp(x) over its sum.
 
     Args:
-        dtype: the element type to convert to before.
+        x: any shape, real.
+        axis: the dimension along which the results add up to 1, the last one by default.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(ops.softmax(Tensor([1.0, 1.0])))
@@ -459,7 +461,7 @@ def prelu(x, weight):
         weight: [1] or [C].
 
     Raises:
-        ValueError: another number of weights.
+        ValueError: there are neither one weight nor one for each channel.
 
     Example:
         >>> print(ops.prelu(Tensor([[-1.0, 2.0]]), Tensor([0.5])))

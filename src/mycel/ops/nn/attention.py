@@ -26,8 +26,9 @@ def attention_weights(query, key, shift=None, mask=None, *, scale):
     A query that may look at no key has only zeros.
 
     Args:
-        query: [N, heads, time, length]; key: [N, key heads, key time, length], where as many
-            heads after each other share one of the keys as it takes.
+        query: [N, heads, time, length].
+        key: [N, key heads, key time, length], where as many heads after each other share one of the
+            keys as it takes.
         shift, mask: broadcast to [N, heads, time, key time].
 
     Returns:
@@ -151,9 +152,9 @@ def joined_masks(mask=None, padding=None, *, heads, more):
     """What no query may look at, and what is added to the scores, from two masks of either kind.
 
     Args:
-        mask: [time, key time] or [N · heads, time, key time]; padding: [N, key time]. Bools are
-            true where nothing is looked at; numbers are added.
-        more: how many keys come behind those of the masks, open to all.
+        mask: [time, key time] or [N · heads, time, key time].
+        padding: [N, key time]. Bools are true where nothing is looked at; numbers are added.
+        more: how many keys come after those of the masks, open to all.
 
     Returns:
         Two arrays that broadcast to [N, heads, time, key time]: Bool and Float32.
@@ -262,15 +263,23 @@ def multi_head_attention_forward(
     A query that may look at no key gets the output bias alone.
 
     Args:
-        query: [time, N, E] or [time, E]; key, value: [key time, N, …] or [key time, …].
+        query: [time, N, E] or [time, E].
+        key, value: [key time, N, features] or [key time, features].
         embed_dim_to_check, num_heads: E, which the heads share.
         in_proj_weight, in_proj_bias: [3 · E, E] and [3 · E], for query, key and value; with
             `use_separate_proj_weight` the weights are q_proj_weight, k_proj_weight, v_proj_weight.
-        bias_k, bias_v: [1, 1, E], one more key and value; `add_zero_attn` puts zeros behind.
+        bias_k, bias_v: [1, 1, E], one more key and value; None for none.
+        add_zero_attn: whether a key and a value of zeros are appended.
         dropout_p: the share of the weights that is put to 0 while `training`.
         out_proj_weight, out_proj_bias: [E, E] and [E].
-        key_padding_mask: [N, key time]; attn_mask: [time, key time] or [N · heads, time, key
-            time]: true where nothing is looked at, or numbers to add.
+        training: whether weights are dropped; True by default.
+        key_padding_mask: [N, key time].
+        attn_mask: [time, key time] or [N · heads, time, key time]: true where nothing is looked at,
+            or numbers to add.
+        use_separate_proj_weight: whether `q_proj_weight`, `k_proj_weight` and `v_proj_weight` take
+            the place of `in_proj_weight`; False by default.
+        q_proj_weight, k_proj_weight, v_proj_weight: [E, features of the query, key or value]; read
+            with `use_separate_proj_weight`.
         static_k, static_v: [N · heads, key time, E / heads], instead of projected ones.
         average_attn_weights: the weights as the mean over the heads.
         is_causal: without an attn_mask, no query looks at a later key.
@@ -280,7 +289,7 @@ def multi_head_attention_forward(
         The output, like query, and the weights, [N, time, key time] or [N, heads, time, key time].
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Source: MindSpore's `ops.function.nn_func.multi_head_attention_forward`.
 

@@ -38,7 +38,7 @@ def convolution(
         space: how many dimensions of space there must be; None takes any.
 
     Raises:
-        ValueError: shapes, channels or attributes that do not go together.
+        ValueError: shapes, channels or attributes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 3, 3), mycel.float32), ops.ones((1, 1, 3, 3), mycel.float32)
@@ -54,7 +54,7 @@ def convolution(
     dilation = several(dilation, space, "The dilation")
     _check(x, weight, stride, groups, out_channel, kernel_size)
     if mode != 1 or data_format not in ("NCHW", "NCDHW"):
-        raise ValueError(f"Only mode 1 and NCHW are there, not {mode} and {data_format!r}.")
+        raise ValueError(f"Only mode 1 and NCHW are supported, not {mode} and {data_format!r}.")
     pads = same_or_given(pad_mode, padding, x.shape[2:], weight.shape[2:], stride, dilation)
     lengths = zip(x.shape[2:], pads, weight.shape[2:], dilation, strict=True)
     if any(n + sum(pad) < (k - 1) * d + 1 for n, pad, k, d in lengths):
@@ -85,14 +85,14 @@ def _check(x, weight, stride, groups, out_channel, kernel_size):
 
 
 def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
-    """Pairs of padding, in front and behind, for each dimension of space.
+    """Pairs of padding, before and after, for each dimension of space.
 
     Raises:
-        ValueError: an unknown pad_mode, or padding given with a mode that takes none.
+        ValueError: `pad_mode` is unknown, or padding is given for a mode that takes none.
     """
     mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
     if mode not in ("valid", "same", "pad"):
-        raise ValueError(f"pad_mode is 'valid', 'same' or 'pad', not {pad_mode!r}.")
+        raise ValueError(f"pad_mode must be 'valid', 'same' or 'pad', not {pad_mode!r}.")
     if mode != "pad":
         if any(one_or_more(padding)):
             raise ValueError(f"padding {padding} needs pad_mode='pad', not {pad_mode!r}.")
@@ -124,7 +124,7 @@ def conv(
         pad_mode: 'valid', 'same' or 'pad'; only 'pad' uses `padding`.
 
     Raises:
-        ValueError: shapes, channels or attributes that do not go together.
+        ValueError: shapes, channels or attributes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 4, 4), mycel.float32), ops.ones((2, 1, 3, 3), mycel.float32)
@@ -232,7 +232,7 @@ def bias_add(x, bias, *, data_format="NCHW"):
         data_format: where the channels stand: 'NCHW' (the default) or 'NHWC'.
 
     Raises:
-        ValueError: another number of channels, or an x of one dimension.
+        ValueError: the bias does not fit the channels, or x has one dimension.
 
     Example:
         >>> print(ops.bias_add(Tensor([[1.0, 2.0]]), Tensor([1.0, 1.0])))

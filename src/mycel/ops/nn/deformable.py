@@ -13,7 +13,7 @@ from mycel.ops.nn.convolution import bias_add, convolution
 
 def _window(kernel, strides, pads, dilations, data_format):
     if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     if [len(n) for n in (kernel, strides, pads, dilations)] != [2, 4, 4, 4]:
         raise ValueError(
             f"ksize has 2 numbers, strides, pads and dilations have 4, not {kernel}, {strides}, "
@@ -40,17 +40,21 @@ def deformable_offsets(
 
     Args:
         x: [N, C, H, W].
-        offsets: [N, 3 · groups · kernel area, rows, columns]: shifts along the width, shifts
-            along the height, and factors; without `modulated` no factors.
-        strides, dilations: (1, 1, height, width); pads: top, bottom, left, right.
+        offsets: [N, 3 · groups · kernel area, rows, columns]: shifts along the width, shifts along
+            the height, and factors; without `modulated` no factors.
+        strides, dilations: (1, 1, height, width).
+        pads: top, bottom, left, right.
+        kernel: the height and width of the kernel.
+        data_format: 'NCHW', the only one.
         groups: parts of the channels that have shifts of their own.
+        modulated: whether the offsets hold factors too; True by default.
 
     Returns:
         [N, C, rows · kernel height, columns · kernel width]: a convolution with strides as long
         as its kernel follows.
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> x, offsets = ops.ones((1, 1, 3, 3)), ops.ones((1, 12, 2, 2)) * 0.5
@@ -74,9 +78,9 @@ def deformable_offsets(
     parts = offsets.reshape(count, kinds, groups, *kernel, *sizes)
     rows = _start(0, sizes, kernel, stride, pad, dilation) + parts[:, 1]
     columns = _start(1, sizes, kernel, stride, pad, dilation) + parts[:, 0]
-    pictures = x.reshape(count, groups, channels // groups, -1)
+    images = x.reshape(count, groups, channels // groups, -1)
     # [N, groups, kernel height, kernel width, rows, columns] with the channels in front.
-    found = _between(pictures, lengths, rows[:, :, None], columns[:, :, None])
+    found = _between(images, lengths, rows[:, :, None], columns[:, :, None])
     if modulated:
         found = found * parts[:, 2][:, :, None]
     found = found.transpose(0, 1, 2, 5, 3, 6, 4)
@@ -93,7 +97,7 @@ def _start(axis, sizes, kernel, stride, pad, dilation):
     return inner.reshape(steps) + first.reshape(places)
 
 
-def _between(pictures, lengths, rows, columns):
+def _between(images, lengths, rows, columns):
     """[N, G, C, H · W] read between pixels; a pixel outside is 0."""
     height, width = lengths
     low_row, low_column = (lax.stop_gradient(jnp.floor(p)) for p in (rows, columns))
@@ -104,9 +108,9 @@ def _between(pictures, lengths, rows, columns):
         weight = (1 - abs(rows - row)) * (1 - abs(columns - column))
         at = jnp.clip(row, 0, height - 1) * width + jnp.clip(column, 0, width - 1)
         at = at.astype(np.int32).reshape(*at.shape[:3], -1)
-        read = jnp.take_along_axis(pictures, at, 3)
+        read = jnp.take_along_axis(images, at, 3)
         read = read.reshape(*read.shape[:3], *rows.shape[3:])
-        found = found + read * jnp.where(there, weight, 0).astype(pictures.dtype)
+        found = found + read * jnp.where(there, weight, 0).astype(images.dtype)
     return found
 
 
@@ -130,13 +134,21 @@ def deformable_conv2d(
     """A convolution whose kernel reads at shifted positions, between pixels.
 
     Args:
-        x: [N, C, H, W]; weight: [O, C / groups, *kernel_size]; bias: [O] or None.
+        x: [N, C, H, W].
+        weight: [O, C / groups, *kernel_size].
         offsets: shifts along the width, shifts along the height, and factors; see
             `DeformableOffsets`.
-        strides, dilations: (1, 1, height, width); padding: top, bottom, left, right.
+        kernel_size: the height and width of the kernel.
+        strides, dilations: (1, 1, height, width).
+        padding: top, bottom, left, right.
+        bias: [O] or None.
+        groups: the number of groups of channels that are convolved separately, 1 by default.
+        deformable_groups: the number of groups of channels that have shifts of their own, 1 by
+            default.
+        modulated: whether the offsets hold factors too; True by default.
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 3, 3)), ops.ones((1, 1, 2, 2))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes in pictures, as corners x1, y1, x2, y2: overlaps, codes, selection.
+"""Boxes in images, as corners x1, y1, x2, y2: overlaps, codes, selection.
 
 Corners name pixels, both of which belong to the box: a box from 2 to 5 is 4 wide.
 """
@@ -49,22 +49,23 @@ def iou(anchors, truths, *, mode="iou"):
     """How much boxes overlap: the shared area over that of both together, or of the truth.
 
     Args:
-        anchors: corners, [N, 4]; truths: corners, [M, 4].
+        anchors: corners, [N, 4].
+        truths: corners, [M, 4].
         mode: 'iou' divides by the area of the union, 'iof' by that of the truth.
 
     Returns:
         [M, N]; its derivative is zero.
 
     Raises:
-        KeyError: another mode.
-        ValueError: other shapes.
+        KeyError: the mode is unknown.
+        ValueError: the shapes do not fit.
 
     Example:
         >>> print(ops.iou(Tensor([[0.0, 0.0, 1.0, 1.0]]), Tensor([[1.0, 0.0, 2.0, 1.0]])))
         [[0.33333334]]
     """
     if mode not in ("iou", "iof"):
-        raise KeyError(f"The mode of iou is 'iou' or 'iof', not {mode!r}.")
+        raise KeyError(f"The mode of iou must be 'iou' or 'iof', not {mode!r}.")
     _boxes(anchors, "anchor_boxes")
     _boxes(truths, "gt_boxes")
     anchors, truths = map(lax.stop_gradient, promoted(anchors, truths))
@@ -106,7 +107,7 @@ def bounding_box_encode(anchors, truths, *, means=NO_SHIFT, stds=NO_SCALE):
         sides: dx, dy, dw, dh in [N, 4].
 
     Raises:
-        ValueError: other shapes.
+        ValueError: the shapes do not fit.
 
     Example:
         >>> anchor, truth = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[2.0, 0.0, 5.0, 3.0]])
@@ -133,12 +134,16 @@ def bounding_box_decode(anchors, codes, *, shape, means=NO_SHIFT, stds=NO_SCALE,
     """Anchors moved and stretched by codes of `bounding_box_encode`.
 
     Args:
-        anchors: corners, [N, 4]; codes: dx, dy, dw, dh, [N, 4].
-        shape: height and width of the picture; corners are kept inside.
+        anchors: corners, [N, 4].
+        codes: dx, dy, dw, dh, [N, 4].
+        shape: height and width of the image; corners are kept inside.
+        means: what is added to the codes after they are multiplied by `stds`, four numbers; 0 by
+            default.
+        stds: the factors of the codes, four numbers; 1 by default.
         ratio: sides change by this factor or its inverse at most.
 
     Raises:
-        ValueError: other shapes.
+        ValueError: the shapes do not fit.
 
     Example:
         >>> anchor, code = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.5, 0.0, 0.0, 0.0]])
@@ -168,13 +173,14 @@ def bounding_box_decode(anchors, codes, *, shape, means=NO_SHIFT, stds=NO_SCALE,
 
 @op("ops.check_valid(bboxes=boxes, img_metas=size)", "CheckValid()(bboxes=boxes, img_metas=size)")
 def check_valid(boxes, size):
-    """Whether both corners of each box lie in the picture.
+    """Whether both corners of each box lie in the image.
 
     Args:
-        boxes: corners, [N, 4]; size: height, width and the ratio both are multiplied by, [3].
+        boxes: corners, [N, 4].
+        size: height, width and the ratio both are multiplied by, [3].
 
     Raises:
-        ValueError: other shapes.
+        ValueError: the shapes do not fit.
 
     Example:
         >>> boxes = Tensor([[0.0, 0.0, 7.0, 3.0], [0.0, 0.0, 8.0, 3.0]])
@@ -207,7 +213,7 @@ def nms_with_mask(x, *, threshold=0.5) -> tuple[Array, Array, Array]:
         The sorted boxes, their numbers 0 … N - 1 in Int32, and a mask, Bool: True stays.
 
     Raises:
-        ValueError: another shape.
+        ValueError: the shape is not [N, 5].
 
     Example:
         >>> boxes = [[0, 0, 9, 9, 0.5], [0, 1, 9, 9, 0.75], [20, 0, 29, 9, 0.25]]
@@ -272,7 +278,10 @@ def choice_with_mask(x, count=256, seed=None, seed2=0) -> tuple[Tensor, Tensor]:
     """`count` places of x that are True, drawn without repetition.
 
     Args:
-        x: Bool; seed: makes the draw repeat from run to run.
+        x: Bool.
+        count: how many places are drawn, 256 by default.
+        seed, seed2: an integer that makes the draw repeat from run to run; the second counts if the
+            first is None or 0.
 
     Returns:
         Their indices, Int32 [count, dimensions of x], and a mask, Bool [count]: where it is False

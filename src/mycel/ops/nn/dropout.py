@@ -79,7 +79,7 @@ def dropout(x, p=0.5, training=True, seed=None):
 
     Raises:
         ValueError: p lies outside [0, 1).
-        TypeError: x has no real numbers.
+        TypeError: x does not hold real numbers.
 
     Example:
         >>> print(ops.dropout(Tensor([1.0, 2.0]), training=False))
@@ -238,7 +238,7 @@ def dropout_do_mask(x, mask, keep):
         keep: the probability with which elements were kept, a number.
 
     Raises:
-        ValueError: a mask of another size.
+        ValueError: the mask has another size.
 
     Example:
         >>> mask = ops.DropoutGenMask()((2,), 1.0)

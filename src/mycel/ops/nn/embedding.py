@@ -29,7 +29,7 @@ def rows_looked_up(index, table, *, empty, by_count):
     """
     if table.ndim != 2 or index.dtype.kind not in "iu":
         raise TypeError(
-            f"Integers look up rows of [N, M], not {index.dtype} those of {table.shape}."
+            f"embedding needs integers and a table [N, M], not {index.dtype} and {table.shape}."
         )
     return table.at[index.astype(np.int64)].get(mode="clip")
 
@@ -74,14 +74,18 @@ def embedding(
     """A row of a table for each number: (…) to (…, M).
 
     Args:
-        table: [N, M]; padding_idx: a row that gets no gradient.
-        max_norm: rows that are looked up and longer than this, in the norm `norm_type`, are
-            shortened in the table itself.
-        scale_grad_by_freq: divide the gradient of a row by how often it is looked up.
+        index: integers of any shape.
+        table: [N, M].
+        padding_idx: the number of a row that gets no gradient; None, the default, for none.
+        max_norm: rows that are looked up and longer than this are scaled down to it in the table
+            itself; None, the default, for none.
+        norm_type: the p of the p-norm that `max_norm` limits, 2 by default.
+        scale_grad_by_freq: whether the gradient of a row is divided by how often it is looked up;
+            False by default.
 
     Raises:
-        TypeError: numbers that are not integers.
-        ValueError: a padding_idx outside of the table.
+        TypeError: the numbers are not integers.
+        ValueError: `padding_idx` lies outside of the table.
 
     Example:
         >>> print(ops.embedding(Tensor([2, 0]), Tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])))
@@ -91,7 +95,7 @@ def embedding(
     rows = table.shape[0]
     if padding_idx is not None:
         if not -rows <= padding_idx < rows:
-            raise ValueError(f"padding_idx is from {-rows} to {rows - 1}, not {padding_idx}.")
+            raise ValueError(f"padding_idx must be from {-rows} to {rows - 1}, not {padding_idx}.")
         padding_idx %= rows
     if max_norm is not None:
         rebind(table, resolve(rows_shortened(table, index, float(norm_type), float(max_norm))))
@@ -110,7 +114,7 @@ def embedding_lookup(x, index, *, offset):
 
     Raises:
         TypeError: the numbers are not integers.
-        ValueError: a table of more than two dimensions.
+        ValueError: the table has more than two dimensions.
 
     Example:
         >>> print(ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 9]), 3))

@@ -77,8 +77,9 @@ def sparse_mask(mask=None, prefix=None, query_ends=None, key_ends=None, *, shape
     Args:
         mask: broadcasts to [N, heads, time, key time]; not read where `mode` says it all.
         prefix: [N], how many keys all queries look at, for mode 5.
-        query_ends, key_ends: where sequences end that lie behind each other.
-        shape: (time, key time); band: (pre_tokens, next_tokens).
+        query_ends, key_ends: where concatenated sequences end.
+        shape: (time, key time).
+        band: (pre_tokens, next_tokens).
 
     Example:
         >>> from mycel.ops.nn.fused_attention import sparse_mask
@@ -111,9 +112,9 @@ def _ends(lengths):
 
 def _check_layout(query, key, value, layout, heads, mode):
     if layout not in LAYOUTS:
-        raise ValueError(f"input_layout is one of {', '.join(LAYOUTS)}, not {layout!r}.")
+        raise ValueError(f"input_layout must be one of {', '.join(LAYOUTS)}, not {layout!r}.")
     if not 0 <= mode <= PREFIX:
-        raise ValueError(f"sparse_mode is from 0 to {PREFIX}, not {mode}.")
+        raise ValueError(f"sparse_mode must be from 0 to {PREFIX}, not {mode}.")
     rank = 4 if layout in ("BNSD", "BSND") else 3
     if not query.ndim == key.ndim == value.ndim == rank:
         raise ValueError(
@@ -267,26 +268,27 @@ def flash_attention_score(
 
     Args:
         query: [N, S, heads · D] for 'BSH', [N, heads, S, D] for 'BNSD', [S, N, heads · D] for
-            'SBH', [N, S, heads, D] for 'BSND', or sequences behind each other, [T, heads, D], for
-            'TND'; key and value alike, also with fewer heads that several queries share.
-        heads: `head_num`, that of the query.
+            'SBH', [N, S, heads, D] for 'BSND', or concatenated sequences, [T, heads, D], for 'TND'.
+        key, value: as the query, also with fewer heads that several queries share.
+        heads: `head_num`, the number of heads of the query.
         shift: `real_shift`, added to the products before they are scaled: [N or 1, heads, S, S2].
         bits: `drop_mask`, UInt8 with a bit for each weight that is kept; without it and with a
             `keep_prob` below 1 they are drawn.
+        padding_mask, inner_precise: accepted; MindSpore does not use them either.
         mask: `attn_mask`, true where nothing is looked at; broadcast to [N, heads, S, S2].
         prefix: how many keys all queries of an entry of the batch look at, for sparse_mode 5.
         query_ends, key_ends: `actual_seq_qlen`, `actual_seq_kvlen`: where sequences end, for 'TND'.
-        scale: `scalar_value`.
+        keep_prob: the probability that a weight is kept; 1, the default, keeps all.
+        scale: `scalar_value`, the factor of the products; 1 by default.
         pre_tokens, next_tokens: how far before and after itself a query looks, where there is a
             mask and sparse_mode is 0, or where that is 4.
-        layout: `input_layout`.
+        layout: `input_layout`: 'BSH' (the default), 'BNSD', 'SBH', 'BSND' or 'TND'.
         mode: `sparse_mode`: 0 and 1 the mask, 2 no later keys, 3 the same counted from the last
-            ones, 4 a band counted from the last ones, 5 as 3 beside the prefix. With 2, 3 and 4
-            the mask itself is not read.
-        padding_mask, inner_precise: accepted; MindSpore does not use them either.
+            ones, 4 a band counted from the last ones, 5 as 3 beside the prefix. With 2, 3 and 4 the
+            mask itself is not read.
 
     Raises:
-        ValueError: another layout or mode, or shapes that do not go together.
+        ValueError: the layout or the mode is unknown, or the shapes do not fit together.
 
     Example:
         >>> x = Tensor([[[0.0], [2.0]]])
@@ -333,16 +335,31 @@ def speed_fusion_attention(
     """`ops.flash_attention_score` with more results and other names for its arguments.
 
     Args:
+        query, key, value: as for `ops.flash_attention_score`.
+        heads: `head_num`, the number of heads of the query.
+        layout: `input_layout`: 'BSH', 'BNSD', 'SBH', 'BSND' or 'TND'.
         shift: `pse`, added to the products before they are scaled, or after for pse_type 0.
-        gen_mask_parallel, sync, q_start_idx, kv_start_idx: accepted; they are about the hardware
-            of MindSpore and about shifts that it makes itself.
+        padding_mask: no effect.
+        mask: `atten_mask`, true where a query must not look; None, the default, for none.
+        scale: the factor of the products, 1 by default.
+        keep_prob: the probability that a weight is kept; 1, the default, keeps all.
+        pre_tokens, next_tokens: how many positions before and after its own a query looks, for
+            sparse_mode 4, and for 0 with a mask; without limit by default.
+        inner_precise: no effect.
+        prefix: [N], for sparse_mode 5: the number of keys at which all queries look.
+        query_ends, key_ends: `actual_seq_qlen` and `actual_seq_kvlen`, for 'TND': where each
+            sequence ends.
+        mode: `sparse_mode`, 0 (the default) to 5; see `ops.flash_attention_score`.
+        gen_mask_parallel, sync, q_start_idx, kv_start_idx: accepted; they are about the hardware of
+            MindSpore and about shifts that it makes itself.
+        pse_type: 1, the default, adds `pse` before the products are scaled, 0 after.
 
     Returns:
         The output, the maximum and the sum of each softmax, an empty result, and three integers
         that only MindSpore's own generator has a use for.
 
     Raises:
-        ValueError: another pse_type than 0 and 1.
+        ValueError: `pse_type` is neither 0 nor 1.
 
     Example:
         >>> x = ops.ones((1, 2, 4), mycel.float32)
@@ -351,7 +368,7 @@ def speed_fusion_attention(
     """
     del gen_mask_parallel, sync, q_start_idx, kv_start_idx
     if pse_type not in (0, 1):
-        raise ValueError(f"pse_type is 0 or 1; shifts of kind {pse_type} are not made here.")
+        raise ValueError(f"pse_type must be 0 or 1, not {pse_type}.")
     if shift is not None and pse_type == 0:
         shift = shift * (1 / scale)
     *statistics, empty, out = flash_attention(
@@ -363,7 +380,7 @@ def speed_fusion_attention(
 
 @op()
 def beyond(mask=None, lengths=None, *, count):
-    """A mask that is also true for keys behind the length of their entry of the batch.
+    """A mask that is also true for keys beyond the length of their entry of the batch.
 
     Example:
         >>> from mycel.ops.nn.fused_attention import beyond
@@ -409,14 +426,25 @@ def prompt_flash_attention(
     """`ops.flash_attention_score` for inference: keys may end early in each entry of the batch.
 
     Args:
+        query, key, value: as for `ops.flash_attention_score`, in one of the layouts 'BSH', 'BSND',
+            'BNSD' and 'SBH'.
         mask: `attn_mask`, true where nothing is looked at.
-        actual_seq_lengths: accepted; what lies behind is computed, and means nothing.
+        actual_seq_lengths: accepted; what lies beyond is computed, and means nothing.
         lengths: `actual_seq_lengths_kv`, how many keys each entry has.
         shift: `pse_shift`, added to the scaled products.
+        deq_scale1, quant_scale1, deq_scale2, quant_scale2, quant_offset2: None; quantised numbers
+            are not supported.
+        heads: `num_heads`, the number of heads of the query; 1 by default.
+        scale: the factor of the products, 1 by default.
+        pre_tokens, next_tokens: how many positions before and after its own a query looks, for
+            sparse_mode 4, and for 0 with a mask; by default without limit before, and 0 after.
+        layout: `input_layout`, 'BSH' by default.
         num_key_value_heads: accepted; the shapes say it.
+        mode: `sparse_mode`, 0 (the default) to 5; see `ops.flash_attention_score`.
+        inner_precise: no effect.
 
     Raises:
-        ValueError: scales of quantised numbers, which are not there.
+        ValueError: scales of quantised numbers are given, which are not supported.
 
     Source: MindSpore's `ops.auto_generate.PromptFlashAttention`.
 
@@ -431,7 +459,7 @@ def prompt_flash_attention(
         raise ValueError("PromptFlashAttention takes real numbers only: leave out quant and deq.")
     places = {"BSH": 1, "BSND": 1, "BNSD": 2, "SBH": 0}
     if layout not in places:
-        raise ValueError(f"input_layout is one of {', '.join(places)}, not {layout!r}.")
+        raise ValueError(f"input_layout must be one of {', '.join(places)}, not {layout!r}.")
     shape = query.shape[places[layout]], key.shape[places[layout]]
     if mask is not None or mode >= CAUSAL_FROM_TOP:
         band = pre_tokens, next_tokens

@@ -28,7 +28,7 @@ def check_reduction(reduction: str, *more: str):
     """Refuse a word that is neither 'mean', 'sum' nor 'none', nor one of some more.
 
     Raises:
-        ValueError: another word.
+        ValueError: the word is unknown.
     """
     words = ("mean", "sum", "none", *more)
     if reduction not in words:
@@ -172,9 +172,12 @@ def nll_loss(x, target, weight=None, *, ignore_index=-100, reduction="mean", smo
         target: class numbers, [N], [N, …] or a number.
         weight: [C], one for each class.
         ignore_index: a class number that does not count.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
+        smoothing: `label_smoothing`, the share of a target that is spread over all classes; 0 by
+            default.
 
     Raises:
-        ValueError: shapes that do not go together, or an unknown reduction.
+        ValueError: the shapes do not fit together, or the reduction is unknown.
 
     Example:
         >>> print(ops.nll_loss(Tensor([[-1.0, -2.0]]), Tensor([1])))
@@ -235,17 +238,18 @@ def cross_entropy(x, target, weight=None, *, ignore_index=-100, reduction="mean"
         target: integer class numbers, [N], [N, …] or a number; or probabilities of x's shape.
         weight: [C], one for each class.
         ignore_index: a class number that does not count.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
         smoothing: the share of a target that is spread over all classes.
 
     Raises:
-        ValueError: shapes that do not go together, or an unknown reduction.
+        ValueError: the shapes do not fit together, or the reduction is unknown.
 
     Example:
         >>> print(ops.cross_entropy(Tensor([[0.0, 0.0]]), Tensor([1])))
         0.6931472
     """
     if not 0 <= smoothing <= 1:
-        raise ValueError(f"label_smoothing lies between 0 and 1, not at {smoothing}.")
+        raise ValueError(f"label_smoothing must be between 0 and 1, not {smoothing}.")
     logs = _log_softmax(x)
     if target.shape != x.shape or target.dtype.kind in "iu":
         return _negative_log(logs, target, weight, ignore_index, reduction, smoothing)
@@ -333,13 +337,14 @@ def softmax_cross_entropy_with_logits(x, labels) -> tuple[Array, Array]:
     """The cross entropy of each row with a row of probabilities, and its gradient.
 
     Args:
-        x: predictions before softmax, [N, C]; labels: probabilities, [N, C].
+        x: predictions before softmax, [N, C].
+        labels: probabilities, [N, C].
 
     Returns:
         Losses [N] and gradients [N, C].
 
     Raises:
-        ValueError: different shapes.
+        ValueError: the shapes differ.
 
     Example:
         >>> loss, slope = ops.SoftmaxCrossEntropyWithLogits()(
@@ -363,10 +368,12 @@ def sparse_softmax_cross_entropy_with_logits(x, labels, *, is_grad=False):
     """The mean cross entropy of rows and class numbers; or, if `is_grad`, its gradient.
 
     Args:
-        x: predictions before softmax, [N, C]; labels: class numbers, [N].
+        x: predictions before softmax, [N, C].
+        labels: class numbers, [N].
+        is_grad: whether the result is the gradient of the loss by `x`; False by default.
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> loss = ops.SparseSoftmaxCrossEntropyWithLogits()
@@ -420,7 +427,7 @@ def binary_cross_entropy(x, target, weight=None, *, reduction="mean"):
         reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: different shapes, or an unknown reduction.
+        ValueError: the shapes differ, or the reduction is unknown.
 
     Example:
         >>> print(ops.binary_cross_entropy(Tensor([0.5]), Tensor([1.0])))
@@ -465,10 +472,16 @@ def binary_cross_entropy_with_logits(x, target, weight=None, positive=None, *, r
     """The cross entropy of sigmoid(x) and probabilities, without losing small values.
 
     Args:
-        weight: a factor for each loss; positive: one for what is expected to be 1.
+        x: any shape; integers are taken as Float32.
+        target: numbers from 0 to 1, in the shape of `x`.
+        weight: factors of the losses, which broadcast to the shape of `x`; None, the default, for
+            1.
+        positive: factors of the losses of what is expected to be 1, which broadcast to the shape of
+            `x`; None, the default, for 1.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: different shapes, or an unknown reduction.
+        ValueError: the shapes differ, or the reduction is unknown.
 
     Example:
         >>> print(ops.binary_cross_entropy_with_logits(Tensor([0.0]), Tensor([1.0])))
@@ -503,10 +516,14 @@ def kl_div(x, target, *, reduction="mean", log_target=False):
     """The Kullback-Leibler divergence of target probabilities from log-probabilities x.
 
     Args:
-        reduction: also 'batchmean': the sum divided by the first length.
+        x: logarithms of probabilities.
+        target: probabilities, or their logarithms with `log_target`; the shapes are broadcast.
+        reduction: 'mean' (the default), 'sum', 'none', or 'batchmean': the sum divided by the
+            length of the first dimension.
+        log_target: whether the target holds logarithms; False by default.
 
     Raises:
-        ValueError: shapes that do not fit, or an unknown reduction.
+        ValueError: the shapes do not fit together, or the reduction is unknown.
 
     Example:
         >>> print(ops.kl_div(Tensor([0.0]), Tensor([1.0])))

@@ -63,7 +63,7 @@ def soft_margin_loss(x, target, *, reduction="mean"):
         reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: different shapes, or an unknown reduction.
+        ValueError: the shapes differ, or the reduction is unknown.
 
     Example:
         >>> print(ops.soft_margin_loss(Tensor([0.0]), Tensor([1.0])))
@@ -84,18 +84,22 @@ def multi_margin_loss(x, target, weight=None, *, power=1, margin=1.0, reduction=
     """How far each class comes within a margin of the right one: max(0, margin - x[t] + x[i])^p.
 
     Args:
-        x: [N, C]; target: class numbers, [N]; weight: a factor for each right class, [C].
+        x: [N, C].
+        target: class numbers, [N].
+        weight: a factor for each right class, [C].
         power: 1 or 2. The sum over the other classes is divided by C.
+        margin: by how much the right class should exceed the others, 1 by default.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: another power, or shapes that do not go together.
+        ValueError: p is neither 1 nor 2, or the shapes do not fit together.
 
     Example:
         >>> print(ops.multi_margin_loss(Tensor([[1.0, 0.5]]), Tensor([0])))
         0.25
     """
     if power not in (1, 2):
-        raise ValueError(f"The p of multi_margin_loss is 1 or 2, not {power!r}.")
+        raise ValueError(f"The p of multi_margin_loss must be 1 or 2, not {power!r}.")
     if x.ndim != 2 or target.shape != x.shape[:1]:
         raise ValueError(
             f"There is one class number for each row of {x.shape}: not {target.shape}."
@@ -152,10 +156,12 @@ def multilabel_margin_loss(x, target, *, reduction="mean"):
     """How far other classes come within 1 of the labelled ones, over the number of classes.
 
     Args:
-        x: [N, C] or [C]; target: class numbers, of x's shape; from the first -1 on none counts.
+        x: [N, C] or [C].
+        target: class numbers, of x's shape; from the first -1 on none counts.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: different shapes, or an unknown reduction.
+        ValueError: the shapes differ, or the reduction is unknown.
 
     Example:
         >>> print(ops.multilabel_margin_loss(Tensor([[1.0, 0.5]]), Tensor([[0, -1]])))
@@ -186,7 +192,10 @@ def multilabel_soft_margin_loss(x, target, weight=None, *, reduction="mean"):
     """The cross entropy of sigmoid(x) for each class, and its mean over the classes.
 
     Args:
-        x: [N, C]; target: 1 for a labelled class, else 0; weight: a factor for each class.
+        x: [N, C].
+        target: 1 for a labelled class, else 0.
+        weight: a factor for each class.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Example:
         >>> print(ops.multilabel_soft_margin_loss(Tensor([[0.0]]), Tensor([[1.0]])))
@@ -211,11 +220,14 @@ def triplet_margin_loss(
 
     Args:
         x, positive, negative: [N, D].
+        margin: by how much the distance to the negative should exceed the other one, a number.
         power: of the norm of a difference, to each element of which epsilon is added.
+        epsilon: what is added to each element of a difference, 1e-6 by default.
         swap: take the distance from positive to negative if that is the smaller one.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: shapes that do not broadcast, or an unknown reduction.
+        ValueError: the shapes do not broadcast, or the reduction is unknown.
 
     Example:
         >>> x, near, far = Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]]), Tensor([[0.0, 2.0]])
@@ -239,11 +251,15 @@ def gaussian_nll_loss(x, target, variance, *, full=False, epsilon=1e-6, reductio
     """The negative log-likelihood of targets under normal distributions.
 
     Args:
-        x: the means; variance: of x's shape, or with one number for each row.
-        full: count the constant ½ log 2π too; epsilon: the least that a variance counts as.
+        x: the means.
+        target: a Tensor whose shape goes together with that of `x` by broadcasting.
+        variance: of x's shape, or with one number for each row.
+        full: count the constant ½ log 2π too.
+        epsilon: the least that a variance counts as.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: epsilon is not positive, or an unknown reduction.
+        ValueError: epsilon is not positive, or the reduction is unknown.
 
     Example:
         >>> print(ops.gaussian_nll_loss(Tensor([1.0]), Tensor([3.0]), Tensor([1.0])))
@@ -272,7 +288,7 @@ def hinge_embedding_loss(x, target, *, margin=1.0, reduction="mean"):
         reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: an unknown reduction.
+        ValueError: the reduction is unknown.
 
     Example:
         >>> print(ops.hinge_embedding_loss(Tensor([0.5, 0.25]), Tensor([1, -1]), reduction="sum"))
@@ -293,10 +309,14 @@ def cosine_embedding_loss(x, y, target, *, margin=0.0, reduction="mean"):
     """1 - the cosine of the angle where target is 1, max(0, cosine - margin) where it is -1.
 
     Args:
-        x, y: [N, D] or [D]; target: [N] or a number.
+        x, y: [N, D] or [D].
+        target: [N] or a number.
+        margin: the cosine up to which nothing is lost where the target is -1, from -1 to 1; 0 by
+            default.
+        reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: a margin outside of -1 … 1, or an unknown reduction.
+        ValueError: the margin lies outside of [-1, 1], or the reduction is unknown.
 
     Example:
         >>> x, y = Tensor([[1.0, 0.0]]), Tensor([[0.0, 4.0]])
@@ -304,7 +324,7 @@ def cosine_embedding_loss(x, y, target, *, margin=0.0, reduction="mean"):
         1.0
     """
     if not -1 <= margin <= 1:
-        raise ValueError(f"The margin of cosine_embedding_loss is from -1 to 1, not {margin}.")
+        raise ValueError(f"The margin of cosine_embedding_loss must be from -1 to 1, not {margin}.")
     x, y = map(as_float, promoted(x, y))
     least = _number(1e-12, x)
     squares = [jnp.sum(a * a, -1, dtype=x.dtype) + least for a in (x, y)]

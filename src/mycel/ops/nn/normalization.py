@@ -33,7 +33,8 @@ def batch_norm_training(x, weight, bias, *, epsilon=1e-5):
     """x normalised over all dimensions but the channels (1), scaled and shifted.
 
     Args:
-        x: [N, C, …]; weight, bias: [C].
+        x: [N, C, …].
+        weight, bias: [C].
 
     Returns:
         The output like x, and mean and (biased) variance of the batch, [C].
@@ -155,7 +156,17 @@ def batch_norm(
     `(1 - momentum) · moving + momentum · batch`.
 
     Args:
-        x: [N, C, …]; the others [C]. In mint any of these may be None.
+        x: [N, C, ...].
+        running_mean: [C], the moving mean, which is updated in training; in `mint` None for the
+            statistics of the batch.
+        running_var: [C], the moving variance, which is updated in training; in `mint` None for the
+            statistics of the batch.
+        weight: [C], the factors of the normalised channels; None for 1.
+        bias: [C], what is added to them; None for 0.
+        training: whether the statistics of the batch are used and the moving ones are updated;
+            False by default.
+        momentum: the share of the batch in the new moving statistics, 0.1 by default.
+        epsilon: what is added to the variance, 1e-5 by default.
 
     Raises:
         ValueError: a vector does not fit the channels.
@@ -203,7 +214,7 @@ def batch_norm_with_statistics(
         5
     """
     if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     if training:
         made, mean, variance = _train(x, mean, variance, weight, bias, momentum, epsilon)
     else:
@@ -275,10 +286,14 @@ def layer_norm(x, shape, weight=None, bias=None, epsilon=1e-5):
     """x normalised over its last dimensions, scaled and shifted.
 
     Args:
-        shape: the lengths of these dimensions; weight and bias have it too.
+        x: at least as many dimensions as `shape`.
+        shape: the lengths of the last dimensions, over which `x` is normalised.
+        weight: the factors of the normalised elements, of this shape; None, the default, for 1.
+        bias: what is added to them, of this shape; None, the default, for 0.
+        epsilon: what is added to the variance, 1e-5 by default.
 
     Raises:
-        ValueError: x does not end in `shape`, or weight or bias has another.
+        ValueError: the last dimensions of x are not `shape`, or weight or bias has another shape.
 
     Example:
         >>> print(ops.layer_norm(Tensor([[1.0, 3.0]]), (2,)).round(3))
@@ -337,7 +352,10 @@ def group_norm(x, groups, weight=None, bias=None, epsilon=1e-5):
     """x normalised within groups of channels, scaled and shifted for each channel.
 
     Args:
-        x: [N, C, …]; weight, bias: [C].
+        x: [N, C, …].
+        groups: the number of groups, which divides the channels.
+        weight, bias: [C]; None, the default, for 1 and 0.
+        epsilon: what is added to the variance, 1e-5 by default.
 
     Raises:
         ValueError: the channels do not divide into the groups.
@@ -396,7 +414,7 @@ def lrn(x, *, radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="ACROSS_CHANN
         norm_region: 'ACROSS_CHANNELS', the only one.
 
     Raises:
-        ValueError: another number of dimensions, or another region.
+        ValueError: x does not have four dimensions, or the region is unknown.
 
     Example:
         >>> print(ops.lrn(ops.ones((1, 2, 1, 1)), 1, 2.0).reshape(-1))

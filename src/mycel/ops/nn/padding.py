@@ -17,7 +17,7 @@ def pad_constant(x, value, *, widths):
     """x with `value` around it; a negative width cuts off.
 
     Args:
-        widths: (in front, behind) for each dimension.
+        widths: (before, after) for each dimension.
 
     Example:
         >>> from mycel.ops.nn.padding import pad_constant
@@ -76,18 +76,20 @@ def _from_last(x, padding):
     "(x=x, paddings=padding, constant_value=(value, None))",
 )
 def pad(x, padding, mode="constant", value=None, contiguous=True):
-    """x with something around it.
+    """x, padded at the ends of its dimensions.
 
     Args:
-        padding: two numbers (in front, behind) for the last dimension, two for the one before, …;
-            or, as in older MindSpore, a pair for each dimension from the first on.
-        mode: 'constant' (`value`, or 0), 'reflect' (the edge once), 'replicate' (the edge again
-            and again) or 'circular' (from the other end).
+        x: any shape.
+        padding: two numbers (before, after) for the last dimension, two for the one before, …; or,
+            as in older MindSpore, a pair for each dimension from the first on.
+        mode: 'constant' (`value`, or 0), 'reflect' (the edge once), 'replicate' (the edge again and
+            again) or 'circular' (from the other end).
+        value: the number that is added with 'constant'; None, the default, for 0.
         contiguous: of `ops.PadV3`, as `paddings_contiguous`: False if all the numbers for in front
-            come before all those for behind.
+            come before all those for after.
 
     Raises:
-        ValueError: an unknown mode, or padding that does not fit x.
+        ValueError: the mode is unknown, or the padding does not fit x.
 
     Example:
         >>> print(ops.pad(Tensor([1, 2]), (1, 0)))
@@ -102,7 +104,7 @@ def pad(x, padding, mode="constant", value=None, contiguous=True):
         return pad_constant(x, 0 if value is None else value, widths)
     if mode not in ("reflect", "replicate", "circular"):
         raise ValueError(
-            f"mode is one of 'constant', 'reflect', 'replicate', 'circular', not {mode!r}."
+            f"mode must be one of 'constant', 'reflect', 'replicate', 'circular', not {mode!r}."
         )
     if value is not None:
         raise ValueError(f"A value is only used by mode 'constant', not by {mode!r}.")
@@ -111,7 +113,7 @@ def pad(x, padding, mode="constant", value=None, contiguous=True):
 
 @composite("Pad(paddings)(input_x=x)")
 def pad_pairs(x, paddings):
-    """x with zeros around it; `paddings` has (in front, behind) for each dimension.
+    """x with zeros around it; `paddings` has (before, after) for each dimension.
 
     Example:
         >>> print(ops.Pad(((1, 0),))(Tensor([1, 2])))
@@ -126,26 +128,26 @@ def mirror_pad(x, paddings, mode="REFLECT"):
 
     Args:
         x: any shape.
-        paddings: for each dimension a pair of how many elements are added in front and behind, as
+        paddings: for each dimension a pair of how many elements are added before and after, as
             tuples or as a Tensor, which is read.
         mode: 'REFLECT', the default, does not repeat the element at the edge; 'SYMMETRIC' does.
 
     Raises:
-        ValueError: an unknown mode, or padding that does not fit x.
+        ValueError: the mode is unknown, or the padding does not fit x.
 
     Example:
         >>> print(ops.MirrorPad("SYMMETRIC")(Tensor([1, 2]), ((1, 1),)))
         [1 1 2 2]
     """
     if mode not in ("REFLECT", "SYMMETRIC"):
-        raise ValueError(f"mode is 'REFLECT' or 'SYMMETRIC', not {mode!r}.")
+        raise ValueError(f"mode must be 'REFLECT' or 'SYMMETRIC', not {mode!r}.")
     pairs = paddings.asnumpy().tolist() if hasattr(paddings, "asnumpy") else paddings
     return pad_from_inside(x, tuple(tuple(pair) for pair in pairs), mode.lower())
 
 
 @composite("ops.padding(x, pad_dim_size=8)", "Padding(pad_dim_size=8)(x)")
 def padded_tail(x, pad_dim_size=8):
-    """x with zeros behind its last dimension, which has one element, up to `pad_dim_size`.
+    """x with zeros after the one element of its last dimension, up to `pad_dim_size`.
 
     Raises:
         ValueError: the last dimension has another length than 1, or `pad_dim_size` is below 1.

@@ -23,7 +23,7 @@ def pixel_shuffle(x, *, factor):
     """[…, C · factor², H, W] as […, C, H · factor, W · factor]: channels become pixels.
 
     Raises:
-        ValueError: too few dimensions, or channels that factor² does not divide.
+        ValueError: x has too few dimensions, or factor² does not divide the channels.
 
     Example:
         >>> print(ops.pixel_shuffle(ops.arange(4).reshape(1, 4, 1, 1), 2))
@@ -43,7 +43,7 @@ def pixel_unshuffle(x, *, factor):
     """[…, C, H · factor, W · factor] as […, C · factor², H, W]: pixels become channels.
 
     Raises:
-        ValueError: too few dimensions, or lengths that the factor does not divide.
+        ValueError: x has too few dimensions, or the factor does not divide the lengths.
 
     Example:
         >>> print(ops.pixel_unshuffle(ops.arange(4).reshape(1, 1, 2, 2), 2).reshape(-1))
@@ -62,7 +62,7 @@ def depth_to_space(x, *, block_size):
     """[N, C · block², H, W] as [N, C, H · block, W · block]; the block is the outer part of depth.
 
     Raises:
-        ValueError: not four dimensions, or channels that block² does not divide.
+        ValueError: x does not have four dimensions, or block² does not divide the channels.
 
     Example:
         >>> print(ops.DepthToSpace(2)(ops.arange(4).reshape(1, 4, 1, 1)))
@@ -82,7 +82,7 @@ def space_to_depth(x, *, block_size):
     """[N, C, H · block, W · block] as [N, C · block², H, W]; the block is the outer part of depth.
 
     Raises:
-        ValueError: not four dimensions, or lengths that the block does not divide.
+        ValueError: x does not have four dimensions, or the block does not divide the lengths.
 
     Example:
         >>> print(ops.SpaceToDepth(2)(ops.arange(4).reshape(1, 1, 2, 2)).reshape(-1))
@@ -138,10 +138,17 @@ def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """Columns [N, C · kernel, windows], as `unfold` gives them, summed back into [N, C, H, W].
 
     Args:
-        output_size: (H, W), numbers or a Tensor.
+        x: [N, C · kernel, windows].
+        output_size: (H, W), numbers or a Tensor, which is read.
+        kernel_size: the size of a window, one number or two for (H, W).
+        dilation: the distance between neighbouring elements of a window, one number or two; 1 by
+            default.
+        padding: the number of zeros on both sides, one number or two for (H, W), or four for (top,
+            bottom, left, right); 0 by default.
+        stride: the steps from window to window, one number or two for (H, W); 1 by default.
 
     Raises:
-        ValueError: columns that do not fit.
+        ValueError: the columns do not fit the image.
 
     Example:
         >>> print(ops.fold(ops.ones((1, 4, 2)), (2, 3), 2)[0, 0])
@@ -181,7 +188,8 @@ def extract_image_patches(x, ksizes, strides, rates, padding="valid"):
         padding: 'valid' (none) or 'same' (as many windows as pixels / `strides`).
 
     Raises:
-        ValueError: numbers of another form, or another padding.
+        ValueError: the numbers do not have the form (1, 1, rows, columns), or the padding is
+            unknown.
 
     Example:
         >>> ones = (1, 1, 1, 1)
@@ -196,7 +204,10 @@ def extract_image_patches(x, ksizes, strides, rates, padding="valid"):
         window.append(tuple(numbers[2:]))
     mode = padding.lower() if isinstance(padding, str) else padding
     if mode not in ("valid", "same") or x.ndim != 4:
-        raise ValueError(f"No patches of {x.shape} with the padding {padding!r}.")
+        raise ValueError(
+            f"Patches need [N, C, H, W] and the padding 'valid' or 'same', not {x.shape} and "
+            f"{padding!r}."
+        )
     pads = same_or_given(mode, 0, x.shape[2:], *window)
     return patches(x, window[0], window[1], pads, window[2])
 
@@ -241,7 +252,7 @@ def col2im(x, size, kernel_size, dilation=1, padding=0, stride=1):
         stride: the steps from window to window, one number or two for (H, W).
 
     Raises:
-        ValueError: columns that do not fit.
+        ValueError: the columns do not fit the image.
 
     Example:
         >>> print(ops.Col2Im(2)(ops.ones((1, 1, 4, 2)), (2, 3))[0, 0])
@@ -249,6 +260,6 @@ def col2im(x, size, kernel_size, dilation=1, padding=0, stride=1):
          [1. 2. 1.]]
     """
     if x.ndim != 4:
-        raise ValueError(f"Columns of pictures are [N, C, kernel, windows], not {x.shape}.")
+        raise ValueError(f"Columns of images must be [N, C, kernel, windows], not {x.shape}.")
     flat = x.reshape(x.shape[0], -1, x.shape[3])
     return fold(flat, size, kernel_size, dilation, padding, stride)

@@ -18,7 +18,7 @@ from mycel.ops.array.axes import one_or_more, several
 from mycel.ops.nn.convolution import same_or_given
 from mycel.tuning import lowering
 
-# Windows lie over the last len(kernel) dimensions; pads are pairs (in front, behind).
+# Windows lie over the last len(kernel) dimensions; pads are pairs (before, after).
 
 
 @op(windows=True)
@@ -141,7 +141,7 @@ def max_pool2d(
         ceil_mode: a last window may reach over the edge.
 
     Raises:
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> print(ops.max_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
@@ -163,10 +163,10 @@ def named_window(x, kernel_size, strides, pad_mode, data_format):
 
 def _named_window(shape, kernel_size, strides, pad_mode, data_format):
     if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
     if mode not in ("valid", "same"):
-        raise ValueError(f"pad_mode is 'valid' or 'same', not {pad_mode!r}.")
+        raise ValueError(f"pad_mode must be 'valid' or 'same', not {pad_mode!r}.")
     space = len(shape) - 2
     if space < 1:
         raise ValueError(f"Pooling needs [N, C, …], not {shape}.")
@@ -205,7 +205,7 @@ def max_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
         data_format: 'NCHW', the only one.
 
     Raises:
-        ValueError: an unknown mode or layout, or a window that does not fit.
+        ValueError: the mode or the layout is unknown, or a window does not fit into x.
 
     Example:
         >>> ops.MaxPool(2, 2)(ops.ones((1, 1, 4, 4), mycel.float32)).shape
@@ -259,7 +259,7 @@ def mean_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
         data_format: 'NCHW', the only one.
 
     Raises:
-        ValueError: an unknown mode or layout, or a window that does not fit.
+        ValueError: the mode or the layout is unknown, or a window does not fit into x.
 
     Example:
         >>> ops.AvgPool(2, 2)(ops.ones((1, 1, 4, 4), mycel.float32)).shape
@@ -298,7 +298,7 @@ def avg_pool2d(
         divisor_override: a number to divide by instead of the count.
 
     Raises:
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> print(ops.avg_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
@@ -467,7 +467,7 @@ def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
         stride: the steps from window to window, one number or two for (H, W); 1 by default.
 
     Raises:
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> ops.unfold(ops.ones((1, 1, 3, 3), mycel.float32), 2).shape

@@ -21,11 +21,12 @@ def rotary_position_embedding(x, cos, sin, *, mode=0):
     """Pairs of elements of the last dimension, turned by an angle: x · cos + turned(x) · sin.
 
     Args:
+        x: any shape with an even last length.
         cos, sin: broadcast to x.
         mode: 0 pairs element i of the first half with that of the second, 1 neighbours.
 
     Raises:
-        ValueError: another mode, or an odd length.
+        ValueError: the mode is unknown, or the length is odd.
 
     Source: MindSpore's `ops.rotary_position_embedding`; Su et al., "RoFormer: Enhanced
     Transformer with Rotary Position Embedding", 2021.
@@ -36,9 +37,9 @@ def rotary_position_embedding(x, cos, sin, *, mode=0):
         [-2.  1.]
     """
     if mode not in (0, 1):
-        raise ValueError(f"mode is 0 (halves) or 1 (neighbours), not {mode!r}.")
+        raise ValueError(f"mode must be 0 (halves) or 1 (neighbours), not {mode!r}.")
     if x.shape[-1] % 2:
-        raise ValueError(f"Pairs need an even last length, not {x.shape}.")
+        raise ValueError(f"The last length must be even, but the shape is {x.shape}.")
     if mode == 0:
         first, second = jnp.split(x, 2, -1)
         turned = jnp.concatenate([-second, first], -1)
@@ -83,12 +84,16 @@ def apply_rotary_pos_emb(query, key, cos, sin, place, cos_format=0) -> tuple[Ten
     """Every head of query and key [N, S, heads · D], its halves turned by the angles of its token.
 
     Args:
+        query, key: [N, S, heads · D].
         cos, sin: for cos_format 0 tables [positions, D], of which `position_ids` names the rows,
             one for each entry of the batch or for each of its tokens; for cos_format 2 the rows
             themselves, [N · S, D] or [S, D].
+        place: `position_ids`, integers: the rows of the tables, [N] or [N, S]; not read for
+            cos_format 2.
+        cos_format: 0, the default, for tables, or 2 for rows.
 
     Raises:
-        ValueError: another cos_format, whose meaning MindSpore does not document.
+        ValueError: `cos_format` has another value, whose meaning MindSpore does not document.
 
     Example:
         >>> x, one = Tensor([[[1.0, 2.0]]]), Tensor([[1.0, 1.0]])
@@ -97,7 +102,7 @@ def apply_rotary_pos_emb(query, key, cos, sin, place, cos_format=0) -> tuple[Ten
         [[[-2.  1.]]]
     """
     if cos_format not in (0, 2):
-        raise ValueError(f"cos_format is 0 (a table) or 2 (rows), not {cos_format!r}.")
+        raise ValueError(f"cos_format must be 0 (a table) or 2 (rows), not {cos_format!r}.")
     return tuple(turned_heads(x, cos, sin, place, cos_format == 0) for x in (query, key))
 
 
@@ -106,7 +111,7 @@ def swiglu(x, *, axis=-1):
     """silu of the first half of x along `dim`, times the second half.
 
     Raises:
-        ValueError: an odd length.
+        ValueError: the length is odd.
 
     Source: MindSpore's `ops.swiglu`, `ops.auto_generate.Swiglu`.
 

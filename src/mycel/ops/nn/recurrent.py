@@ -261,7 +261,7 @@ def recurrent_step(x, w_ih, w_hh, hidden, cell=None, b_ih=None, b_hh=None, *, ki
 
     Raises:
         TypeError: the element types differ.
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> from mycel.ops.nn.recurrent import recurrent_step
@@ -369,15 +369,26 @@ def dynamic_rnn(
         x: [time, batch, features].
         w: [features + hidden, 4 · hidden], gates in the order input, new, forget, output.
         b: [4 · hidden].
+        seq_length: None, the only value.
         init_h, init_c: [1, batch, hidden]; None for zeros.
+        cell_type: 'LSTM', the only value.
+        direction: 'UNIDIRECTIONAL', the only value.
+        cell_depth: 1, the only value.
+        use_peephole: False, the only value.
+        keep_prob: 1, the only value.
+        cell_clip: -1, the only value.
+        num_proj: 0, the only value.
+        time_major: True, the only value.
+        activation: 'tanh', the only value.
         forget_bias: a number added to the bias of the forget gate.
+        is_training: no effect.
 
     Returns:
         At all times: the output, hidden state (the same), cell, gates input, new, forget, output,
         and tanh of the cell; [time, batch, hidden] each.
 
     Raises:
-        ValueError: shapes that do not go together, or an attribute other than its default, where
+        ValueError: the shapes do not fit together, or an attribute is not its default, where
             MindSpore computes nothing else either.
 
     Source: MindSpore's `ops.DynamicRNN`, which runs on Ascend only.
@@ -451,15 +462,25 @@ def dynamic_gru(
         x: [time, batch, features].
         weight_input, weight_hidden: [features, 3 · hidden] and [hidden, 3 · hidden].
         bias_input, bias_hidden: [3 · hidden], or None.
+        seq_length: None, the only value.
         init_h: [batch, hidden]; None for zeros.
+        direction: 'UNIDIRECTIONAL', the only value.
+        cell_depth: 1, the only value.
+        keep_prob: 1, the only value.
+        cell_clip: -1, the only value.
+        num_proj: 0, the only value.
+        time_major: True, the only value.
+        activation: 'tanh', the only value.
         gate_order: 'rzh' (reset, update, new) or 'zrh'.
+        reset_after: True, the only value.
+        is_training: no effect.
 
     Returns:
         At all times: the output, hidden state (the same), gates update, reset and new, and what
         the reset gate is multiplied by; [time, batch, hidden] each.
 
     Raises:
-        ValueError: shapes that do not go together, or an attribute other than its default.
+        ValueError: the shapes do not fit together, or an attribute is not its default.
 
     Source: MindSpore's `ops.DynamicGRUV2`, which runs on Ascend only.
 

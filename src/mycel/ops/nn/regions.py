@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of pictures, brought to one size: regions of interest and crops."""
+"""Parts of images, brought to one size: regions of interest and crops."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ def _taps(place, length):
     return ((low, 1 - away), (high, away))
 
 
-def _between(pictures, numbers, rows, columns):
-    """Pictures [B, H, W, C] read between their pixels.
+def _between(images, numbers, rows, columns):
+    """Images [B, H, W, C] read between their pixels.
 
     Args:
-        numbers: [N], which picture; rows: [N, h]; columns: [N, w].
+        numbers: [N], which image.
+        rows: [N, h].
+        columns: [N, w].
     """
-    _, height, width, _ = pictures.shape
+    _, height, width, _ = images.shape
     found = 0
     parts = itertools.product(_taps(rows, height), _taps(columns, width))
     for (row, row_weight), (column, column_weight) in parts:
@@ -39,7 +41,7 @@ def _between(pictures, numbers, rows, columns):
             column.astype(np.int32)[:, None, :],
         )
         weight = row_weight[:, :, None] * column_weight[:, None, :]
-        found = found + pictures[at] * weight[..., None].astype(pictures.dtype)
+        found = found + images[at] * weight[..., None].astype(images.dtype)
     return found
 
 
@@ -84,10 +86,10 @@ def regions_aligned(x, regions, *, bins, scale, sample_num, most, end):
     sides = (corners[:, 2:] + np.float32(end)) * np.float32(scale) - starts
     if not end:
         sides = jnp.maximum(sides, np.float32(1))
-    # Columns are first in a box, rows in a picture.
+    # Columns are first in a box, rows in a image.
     starts, sides = starts[:, ::-1].T, sides[:, ::-1].T
     counts = [_counts(side, n, sample_num) for side, n in zip(sides, bins, strict=True)]
-    pictures = x.transpose(0, 2, 3, 1)
+    images = x.transpose(0, 2, 3, 1)
 
     def add(total, sample):
         places, there = [], np.float32(1)
@@ -100,7 +102,7 @@ def regions_aligned(x, regions, *, bins, scale, sample_num, most, end):
             inside &= (sample[axis] < counts[axis])[:, None]
             there = there * jnp.expand_dims(inside, 2 - axis).astype(np.float32)
             places.append(place)
-        return total + _between(pictures, numbers, *places) * there[..., None].astype(x.dtype), None
+        return total + _between(images, numbers, *places) * there[..., None].astype(x.dtype), None
 
     samples = np.array(list(np.ndindex(*most)), np.int32).reshape(-1, 2)
     total = jnp.zeros((regions.shape[0], *bins, x.shape[1]), x.dtype)
@@ -112,20 +114,22 @@ def regions_aligned(x, regions, *, bins, scale, sample_num, most, end):
 @composite("ROIAlign(pooled_height=height, pooled_width=width, spatial_scale=scale, sample_num=2,"
            " roi_end_mode=1)(features=x, rois=regions)")  # fmt: skip
 def roi_align(x, regions, height, width, scale, sample_num=2, roi_end_mode=1):
-    """Regions of pictures as bins of one number each: means of samples between pixels.
+    """Regions of images as bins of one number each: means of samples between pixels.
 
     Args:
-        x: [N, C, H, W]; regions: the number of the picture and the corners x1, y1, x2, y2, [R, 5].
-        height, width: how many bins a region has; scale: from corners to elements of x.
-        sample_num: samples along each side of a bin; 0 takes one for each whole element of x in
-            it, by the sizes of the regions, which are read.
+        x: [N, C, H, W].
+        regions: the number of the image and the corners x1, y1, x2, y2, [R, 5].
+        height, width: how many bins a region has.
+        scale: from corners to elements of x.
+        sample_num: samples along each side of a bin; 0 takes one for each whole element of x in it,
+            by the sizes of the regions, which are read.
         roi_end_mode: 1 counts the last pixel of a region as part of it, 0 does not.
 
     Returns:
         [R, C, height, width]; samples more than a pixel outside count as zeros.
 
     Raises:
-        ValueError: other shapes, or another roi_end_mode.
+        ValueError: the shapes do not fit, or `roi_end_mode` is unknown.
 
     Example:
         >>> x = ops.arange(16.0).reshape(1, 1, 4, 4)
@@ -156,14 +160,19 @@ def psroi_pooling(x, regions, *, scale, group, channels, height=None, width=None
     """Means over the bins of regions, each bin of channels of its own.
 
     Args:
-        x: [N, channels · group², H, W]; regions: picture and corners, [R, 5], or [N, 5, R].
-        group: bins along each side; channels: of the result.
+        x: [N, channels · group², H, W].
+        regions: the number of the image and the corners x1, y1, x2, y2, [R, 5], or [N, 5, R].
+        scale: the factor that turns corners into positions in `x`.
+        group: bins along each side.
+        channels: of the result.
+        height, width: None, the default, or the number `group`.
+        count: None, the default, or the number of regions R.
 
     Returns:
         [R, channels, group, group]; a bin without elements gives 0.
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Source: MindSpore's `ops.operations.nn_ops.PSROIPooling`; the paper of R-FCN.
 
@@ -232,24 +241,26 @@ def _by_edges(low, high, length, size):
     " method='bilinear', extrapolation_value=outside)",
     "CropAndResize(method='bilinear', extrapolation_value=outside)"
     "(x=x, boxes=boxes, box_indices=numbers, crop_size=size)",
-    indices=lambda x, boxes, numbers, **_: [Bounds(2, 0, x.shape[0], what="picture number")],
+    indices=lambda x, boxes, numbers, **_: [Bounds(2, 0, x.shape[0], what="image number")],
 )  # fmt: skip
 def crop_and_resize(x, boxes, numbers, *, size, method="bilinear", outside=0.0):
-    """Boxes cut out of pictures and brought to one size.
+    """Boxes cut out of images and resized to one size.
 
     Args:
-        x: [B, H, W, C]; boxes: y1, x1, y2, x2, from 0 to 1 in the picture, [N, 4]; a box may be
-            upside down, or reach outside.
-        numbers: the picture of each box, [N]; size: height and width of the result.
+        x: [B, H, W, C].
+        boxes: y1, x1, y2, x2, from 0 to 1 in the image, [N, 4]; a box may be upside down, or
+            reach outside.
+        numbers: the image of each box, [N].
+        size: height and width of the result.
         method: 'bilinear' and 'nearest' lay the corners of a box on the middles of pixels,
             'bilinear_v2' takes whole pixels and lays the corners on their edges.
-        outside: what a position outside of the picture gives.
+        outside: what a position outside of the image gives.
 
     Returns:
         Float32, [N, *size, C].
 
     Raises:
-        ValueError: an unknown method, or shapes that do not go together.
+        ValueError: the method is unknown, or the shapes do not fit together.
 
     Example:
         >>> x, box = ops.arange(4.0).reshape(1, 2, 2, 1), Tensor([[0.0, 0.0, 1.0, 1.0]])
@@ -257,21 +268,21 @@ def crop_and_resize(x, boxes, numbers, *, size, method="bilinear", outside=0.0):
         [1.  1.5 2. ]
     """
     if method not in ("bilinear", "nearest", "bilinear_v2"):
-        raise ValueError(f"method is 'bilinear', 'nearest' or 'bilinear_v2', not {method!r}.")
+        raise ValueError(f"method must be 'bilinear', 'nearest' or 'bilinear_v2', not {method!r}.")
     if x.ndim != 4 or boxes.ndim != 2 or boxes.shape[1] != 4 or numbers.shape != boxes.shape[:1]:
         raise ValueError(
-            f"Boxes {boxes.shape} of pictures {numbers.shape} cannot be cut out of {x.shape}."
+            f"Boxes {boxes.shape} of images {numbers.shape} cannot be cut out of {x.shape}."
         )
     if len(size) != 2 or min(size) < 1:
         raise ValueError(f"crop_size is a height and a width, not {size}.")
     positions = _by_edges if method == "bilinear_v2" else _lined_up
-    boxes, pictures, numbers = boxes.astype(np.float32), x.astype(np.float32), numbers.astype(int)
+    boxes, images, numbers = boxes.astype(np.float32), x.astype(np.float32), numbers.astype(int)
     rows = positions(boxes[:, 0], boxes[:, 2], x.shape[1], size[0])
     columns = positions(boxes[:, 1], boxes[:, 3], x.shape[2], size[1])
     there = [(p >= 0) & (p <= n - 1) for p, n in ((rows, x.shape[1]), (columns, x.shape[2]))]
     if method == "nearest":
         rows, columns = (lax.stop_gradient(_rounded(places)) for places in (rows, columns))
-    made = _between(pictures, numbers, rows, columns)
+    made = _between(images, numbers, rows, columns)
     inside = (there[0][:, :, None] & there[1][:, None, :])[..., None]
     return jnp.where(inside, made, np.float32(outside))
 

@@ -23,7 +23,7 @@ def mse_loss(x, target, *, reduction="mean"):
         reduction: 'mean' (the default), 'sum' or 'none', which keeps the losses of the elements.
 
     Raises:
-        ValueError: shapes that do not fit, or an unknown reduction.
+        ValueError: the shapes do not fit together, or the reduction is unknown.
 
     Example:
         >>> print(ops.mse_loss(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))

@@ -52,7 +52,7 @@ def resized(x, *, sizes, method, centers, steps):
         steps: how far to go for one new element; None is the ratio of the lengths.
 
     Raises:
-        TypeError: integers, except to the nearest.
+        TypeError: x holds integers, and the method is not the nearest element.
 
     Example:
         >>> from mycel.ops.nn.resizing import resized
@@ -229,7 +229,7 @@ def interpolate(
     sizes=None,
     coordinate_transformation_mode=None,
 ):
-    """x [N, C, *space] with other lengths of space.
+    """x [N, C, *space], resized along its dimensions of space.
 
     Args:
         size: the new lengths, one number or one for each dimension.
@@ -243,8 +243,8 @@ def interpolate(
             mode of coordinates is 'align_corners' (its default), 'half_pixel' or 'asymmetric'.
 
     Raises:
-        ValueError: an unknown mode, one that does not fit x, or sizes that are not there, given
-            twice, of another count or not positive.
+        ValueError: the mode is unknown or does not fit x, or the sizes are missing, given twice,
+            too few, too many or not positive.
 
     Example:
         >>> x = Tensor([[[1.0, 3.0]]])
@@ -304,7 +304,7 @@ def mint_interpolate(
 
 def _interpolate(x, size, scale_factor, mode, align_corners, recompute, methods):
     if mode not in METHODS:
-        raise ValueError(f"mode is one of {', '.join(map(repr, METHODS))}, not {mode!r}.")
+        raise ValueError(f"mode must be one of {', '.join(map(repr, METHODS))}, not {mode!r}.")
     if align_corners is not None and mode not in WITH_CORNERS:
         raise ValueError(f"align_corners is not for mode {mode!r}.")
     lengths, steps = _lengths(x, mode, size, scale_factor, recompute)
@@ -337,11 +337,11 @@ def _interpolate_as_before(x, mode, scales, sizes, coordinates):
     coordinates = coordinates or "align_corners"
     if coordinates not in known:
         expected = ", ".join(map(repr, known))
-        raise ValueError(f"coordinate_transformation_mode is one of {expected}.")
+        raise ValueError(f"coordinate_transformation_mode must be one of {expected}.")
     mode = "linear" if mode == "nearest" and x.ndim == 3 else mode
     if mode not in ("linear", "bilinear"):
         raise ValueError(
-            f"With `sizes` or `scales` the mode is 'linear' or 'bilinear', not {mode!r}."
+            f"With `sizes` or `scales` the mode must be 'linear' or 'bilinear', not {mode!r}."
         )
     if scales is not None and len(one_or_more(scales)) == x.ndim:
         scales = scales[2:]
@@ -372,7 +372,8 @@ def resize_nearest(x, size, align_corners=False, half_pixel_centers=False):
         half_pixel_centers: the middles of pixels count, not their upper left corners.
 
     Raises:
-        ValueError: no images, a size that is not positive, or both kinds of positions.
+        ValueError: x is not [N, C, H, W], the size is not positive, or both kinds of positions are
+            asked for.
 
     Example:
         >>> print(ops.ResizeNearestNeighbor((1, 4))(Tensor([[[[1.0, 2.0]]]])))
@@ -394,7 +395,8 @@ def resize_bilinear(x, size, align_corners=False, half_pixel_centers=False):
         half_pixel_centers: the middles of pixels count, not their upper left corners.
 
     Raises:
-        ValueError: no images, a size that is not positive, or both kinds of positions.
+        ValueError: x is not [N, C, H, W], the size is not positive, or both kinds of positions are
+            asked for.
 
     Example:
         >>> print(ops.ResizeBilinear((1, 3), align_corners=True)(Tensor([[[[1.0, 2.0]]]])))
@@ -415,7 +417,8 @@ def resize_bicubic(x, size, align_corners=False, half_pixel_centers=False):
             their corners; False by default.
 
     Raises:
-        ValueError: no images, a size that is not positive, or both kinds of positions.
+        ValueError: x is not [N, C, H, W], the size is not positive, or both kinds of positions are
+            asked for.
 
     Example:
         >>> print(ops.ResizeBicubic(align_corners=True)(Tensor([[[[1.0, 2.0]]]]), (1, 3)))
@@ -438,7 +441,7 @@ def resize_linear1d(x, size, coordinate_transformation_mode="align_corners"):
             'half_pixel' (the middles of elements) or 'asymmetric' (first elements).
 
     Raises:
-        ValueError: an unknown mode, or not three dimensions.
+        ValueError: the mode is unknown, or x does not have three dimensions.
 
     Example:
         >>> print(ops.ResizeLinear1D()(Tensor([[[1.0, 3.0]]]), (3,)))

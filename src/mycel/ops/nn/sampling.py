@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading pictures and volumes at positions that are computed."""
+"""Reading images and volumes at positions that are computed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def sampled(x, grid, *, mode, padding_mode, align_corners):
 def _check(x, grid, mode, padding_mode):
     if mode not in METHODS or padding_mode not in OUTSIDE:
         raise ValueError(
-            f"mode is one of {METHODS} and padding_mode one of {OUTSIDE}, not {mode!r} and "
+            f"mode must be one of {METHODS} and padding_mode one of {OUTSIDE}, not {mode!r} and "
             f"{padding_mode!r}."
         )
     if x.ndim not in (4, 5) or (mode == "bicubic" and x.ndim == 5):
@@ -134,13 +134,15 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=No
     """x [N, C, H, W] or [N, C, D, H, W] read at the positions of `grid` [N, *places, 2 or 3].
 
     Args:
-        grid: positions (x, y) or (x, y, z) from -1 to 1: left to right, top to bottom, ….
+        x: [N, C, H, W] or [N, C, D, H, W].
+        grid: [N, *places, 2 or 3]: positions (x, y) or (x, y, z) from -1 to 1, from left to right,
+            top to bottom and front to back.
         mode: 'bilinear', 'nearest' or 'bicubic' (only for four dimensions).
         padding_mode: what lies outside: 'zeros', the 'border', or the mirror ('reflection').
         align_corners: -1 and 1 are the middles of the outermost elements, not their edges.
 
     Raises:
-        ValueError: an unknown mode, or shapes that do not go together.
+        ValueError: the mode is unknown, or the shapes do not fit together.
 
     Example:
         >>> x, middle = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), Tensor([[[[0.0, 0.0]]]])
@@ -189,7 +191,7 @@ def affine_grid(theta, size, align_corners=False):
         align_corners: as for `grid_sample`.
 
     Raises:
-        ValueError: a size that does not fit theta.
+        ValueError: the size does not fit theta.
 
     Example:
         >>> print(ops.affine_grid(Tensor([[[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2), True))

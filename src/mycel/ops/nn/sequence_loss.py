@@ -32,7 +32,8 @@ def forward_table(logs, labels, lengths, steps, blank, repeats_merge=True):
     """The logarithms of the likelihoods of all beginnings.
 
     Args:
-        logs: logarithms of probabilities, [T, B, C]; labels: [B, L], as many as `lengths` count.
+        logs: logarithms of probabilities, [T, B, C].
+        labels: [B, L], as many as `lengths` count.
         steps: how many of T count for each sequence.
         repeats_merge: a label may last for several steps, and needs a blank before it repeats.
 
@@ -89,7 +90,7 @@ def _check(logs, labels, steps, lengths, blank):
             f"{lengths}, {labels}."
         )
     if not 0 <= blank < logs[2]:
-        raise ValueError(f"The blank is one of {logs[2]} classes, not {blank}.")
+        raise ValueError(f"The blank must be one of {logs[2]} classes, not {blank}.")
 
 
 def _check_kind(logs, operator):
@@ -111,7 +112,8 @@ def ctc_counted(labels, steps, lengths, *, logs, blank):
     """The labels in rows, with 0 for those that do not count, and what is wrong with the lengths.
 
     Args:
-        labels: as `ctc_loss` takes them; logs: the shape of the logarithms.
+        labels: as `ctc_loss` takes them.
+        logs: the shape of the logarithms.
 
     Returns:
         Labels [N, S]; by how many the steps are more than the labels, [N]; and the sum of the
@@ -176,7 +178,8 @@ def ctc_loss(
     Args:
         logs: logarithms of probabilities (of `log_softmax`), [T, N, C].
         labels: class numbers, [N, S]; or a vector of all that count, one after another.
-        steps: how many of T count for each sequence, [N]; lengths: how many of S do.
+        steps: how many of T count for each sequence, [N].
+        lengths: how many of S do.
         blank: the class that stands for no label.
         reduction: 'mean' divides each loss by its number of labels first.
         zero_infinity: labels that cannot stand in so few steps count 0 instead of infinity.
@@ -186,10 +189,10 @@ def ctc_loss(
         derivative is the one in front of `log_softmax`, as if it were part of the loss.
 
     Raises:
-        ValueError: shapes that do not go together, or a blank that is not a class.
+        ValueError: the shapes do not fit together, or the blank is not a class.
         OutOfRangeError: a label that counts is not a class; a length is more than there is, or
             there are more labels than steps.
-        TypeError: labels or lengths that are not integers, or logarithms that are.
+        TypeError: labels or lengths are not integers, or the logarithms are.
 
     Example:
         >>> logs = ops.log_softmax(ops.zeros((1, 1, 2), mycel.float32))
@@ -222,7 +225,7 @@ def _reduced(losses, lengths, reduction):
     if reduction == "sum":
         return losses.sum()
     if reduction != "mean":
-        raise ValueError(f"reduction is 'mean', 'sum' or 'none', not {reduction!r}.")
+        raise ValueError(f"reduction must be 'mean', 'sum' or 'none', not {reduction!r}.")
     return (losses / jnp.maximum(lengths, 1).astype(losses.dtype)).mean()
 
 
@@ -235,7 +238,7 @@ def _gathered(places, values, count, blank):
     mine = rows[:, None] == np.arange(count)
     columns = jnp.sum(jnp.where(mine, jnp.cumsum(mine, 0) - 1, 0), 1)
     labels = jnp.full((count, values.shape[0]), blank, np.int64)
-    # What is no label ends the labels, as the blank does.
+    # What is not a label ends the labels, as the blank does.
     values = jnp.where((values >= 0) & (values < blank), values, blank)
     return labels.at[rows, columns].set(values, mode="drop")
 
@@ -263,8 +266,8 @@ def ctc_gathered(places, values, steps, *, logits, collapse):
     """The labels in rows, and what is wrong with them.
 
     Args:
-        places, values, steps, collapse: as `ctc_loss_of_logits` takes them; logits: the shape of
-            those.
+        places, values, steps, collapse: as `ctc_loss_of_logits` takes them.
+        logits: the shape of those.
 
     Returns:
         Labels [N, all], and how many stand before a blank, [N]; the label of least number behind a
@@ -336,8 +339,8 @@ def ctc_loss_of_logits(
 
     Args:
         logits: predictions before softmax, [T, N, C].
-        places: sequence and position of each label, [labels, 2], those of a sequence in order;
-            values: their class numbers. The blank, or what is no class, ends the labels of a
+        places: sequence and position of each label, [labels, 2], those of a sequence in order.
+        values: their class numbers. The blank, or what is not a class, ends the labels of a
             sequence.
         steps: how many of T count for each sequence, [N].
         collapse: leave out labels that follow an equal one.
@@ -348,10 +351,10 @@ def ctc_loss_of_logits(
         Losses [N], and their gradients by the logits, [T, N, C].
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
         OutOfRangeError: a place is in no sequence, a label stands behind a blank, a length is 0 or
             more than there is, or there are more labels than steps.
-        TypeError: places, labels or lengths that are not integers, or logits that are.
+        TypeError: places, labels or lengths are not integers, or the logits are.
 
     Example:
         >>> logits, labels = ops.zeros((1, 1, 2), mycel.float32), (Tensor([[0, 0]]), Tensor([0]))
@@ -388,7 +391,8 @@ def ctc_greedy_decoder(x, steps, merge_repeated=True) -> tuple[Tensor, Tensor, T
     The values are read.
 
     Args:
-        x: [T, N, C]; steps: how many of T count for each sequence, [N].
+        x: [T, N, C].
+        steps: how many of T count for each sequence, [N].
         merge_repeated: equal classes in a row count once.
 
     Returns:
@@ -396,7 +400,7 @@ def ctc_greedy_decoder(x, steps, merge_repeated=True) -> tuple[Tensor, Tensor, T
         labels), all Int64, and for each sequence the sum of -x of what was chosen, [N, 1].
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
         OutOfRangeError: a length is more than there is.
 
     Example:

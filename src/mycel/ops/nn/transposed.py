@@ -19,12 +19,13 @@ def spread_convolution(x, weight, *, stride, cuts, dilation, groups):
     """Every element of x lays a multiple of the kernel, `stride` apart, and all are summed.
 
     Args:
-        x: [N, I, *space]; weight: [I, O / groups, *kernel].
-        cuts: what is taken off the result in front and behind, for each dimension of space; a
-            negative number adds zeros.
+        x: [N, I, *space].
+        weight: [I, O / groups, *kernel].
+        cuts: what is taken off the result at both ends, for each dimension of space; a negative
+            number adds zeros.
 
     Raises:
-        ValueError: shapes or attributes that do not go together.
+        ValueError: shapes or attributes do not fit together.
 
     Example:
         >>> from mycel.ops.nn.transposed import spread_convolution
@@ -170,12 +171,21 @@ def conv_transpose(
     """A transposed convolution: every element of x lays a multiple of the kernel.
 
     Args:
-        x: [N, I, *space]; weight: [I, O / groups, *kernel]; bias: [O] or None.
+        x: [N, I, *space].
+        weight: [I, O / groups, *kernel].
+        bias: [O] or None.
+        stride: the steps between the kernels in the result, one number or one for each dimension; 1
+            by default.
         padding: what is cut off at the edges, one number or one for each dimension.
-        output_padding: how much longer the result is behind.
+        output_padding: how much longer the result is at the end.
+        groups: the number of groups of channels that are convolved separately, 1 by default.
+        dilation: the distance between neighbouring elements of a kernel, one number or one for each
+            dimension; 1 by default.
+        pad_mode: 'pad', the default (`padding` is cut off), 'valid' (nothing is) or 'same' (as many
+            outputs as inputs · stride).
 
     Raises:
-        ValueError: shapes, channels or attributes that do not go together.
+        ValueError: shapes, channels or attributes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 2, 2), mycel.float32), ops.ones((1, 1, 2, 2), mycel.float32)
@@ -224,9 +234,22 @@ def conv2d_backprop_input(
     """The derivative of `Conv2D` by its input, given that by its output.
 
     Args:
-        x: [N, O, H', W']; weight: [O, C / groups, *kernel].
+        x: [N, O, H', W'].
+        weight: [O, C / groups, *kernel].
         input_size: the shape (N, C, H, W) of the result.
-        others: as for `Conv2D`.
+        out_channel: the number of output channels, which the weight must have; None, the default,
+            for no check.
+        kernel_size: the size of the kernel, which the weight must have; None, the default, for no
+            check.
+        pad_mode: that of the convolution: 'valid' (the default), 'same' or 'pad'.
+        padding: that of the convolution, for 'pad'; 0 by default.
+        pad_list: another name for `padding`; None, the default, leaves it to that.
+        mode: 1, the only one.
+        stride: the steps from window to window, one number or two for (H, W); 1 by default.
+        dilation: the distance between neighbouring elements of a window, one number or two; 1 by
+            default.
+        groups: the number of groups of channels that are convolved separately, 1 by default.
+        data_format: 'NCHW', the only one.
 
     Raises:
         ValueError: a convolution of an `input_size` does not give the shape of x.
@@ -268,7 +291,7 @@ def _without_batch(numbers):
 
 def _check_names(weight, kernel_size, mode, data_format):
     if mode != 1 or data_format not in PLAIN:
-        raise ValueError(f"Only mode 1 and NCHW are there, not {mode} and {data_format!r}.")
+        raise ValueError(f"Only mode 1 and NCHW are supported, not {mode} and {data_format!r}.")
     if kernel_size is not None:
         wanted = several(kernel_size, weight.ndim - 2, "kernel_size")
         if tuple(wanted) != weight.shape[2:]:
@@ -298,12 +321,27 @@ def conv3d_transpose(
     """A transposed convolution in three dimensions.
 
     Args:
-        x: [N, I, D, H, W]; weight: [I, O / groups, *kernel].
+        x: [N, I, D, H, W].
+        weight: [I, O / groups, *kernel].
+        in_channel: the number of input channels, which the weight must have; None, the default, for
+            no check.
+        out_channel: the number of output channels, which the weight must have; None, the default,
+            for no check.
+        kernel_size: the size of the kernel, which the weight must have; None, the default, for no
+            check.
+        mode: 1, the only one.
+        pad_mode: 'valid' (nothing is cut off, the default), 'same' (as many outputs as inputs ·
+            stride) or 'pad' (`padding` is cut off).
         padding: with pad_mode 'pad' what is cut off: one number, three, or six.
-        output_padding: how much longer the result is behind, with 'pad'.
+        stride: the steps between the kernels in the result, one number or three; 1 by default.
+        dilation: the distance between neighbouring elements of a kernel, one number or three; 1 by
+            default.
+        groups: the number of groups of channels that are convolved separately, 1 by default.
+        output_padding: how much longer the result is at the end, with 'pad'.
+        data_format: 'NCDHW', the only one.
 
     Raises:
-        ValueError: shapes, channels or attributes that do not go together.
+        ValueError: shapes, channels or attributes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 1, 1, 2)), ops.ones((1, 1, 1, 1, 2))
@@ -339,11 +377,24 @@ def depthwise_conv2d(
     """Each channel of x is convolved by itself, with `channel_multiplier` kernels.
 
     Args:
-        x: [N, C, H, W]; weight: [channel_multiplier, C, *kernel].
-        others: as for `Conv2D`; `group` changes nothing.
+        x: [N, C, H, W].
+        weight: [channel_multiplier, C, *kernel].
+        channel_multiplier: the number of kernels for each channel, 1 by default.
+        kernel_size: the size of the kernel, which the weight must have; None, the default, for no
+            check.
+        mode: no effect.
+        pad_mode: 'valid' (no padding, the default), 'same' (as many outputs as inputs / stride,
+            rounded up) or 'pad' (`padding` zeros).
+        padding: for 'pad', the number of zeros: one for all sides, two for (H, W), or four for
+            (top, bottom, left, right); 0 by default.
+        stride: the steps from window to window, one number, two for (H, W), or (1, 1, H, W); 1 by
+            default.
+        dilation: the distance between neighbouring elements of a window, in the same forms; 1 by
+            default.
+        group: no effect.
 
     Raises:
-        ValueError: shapes or attributes that do not go together.
+        ValueError: shapes or attributes do not fit together.
 
     Example:
         >>> x, weight = ops.ones((1, 2, 3, 3)), ops.ones((1, 2, 3, 3))

@@ -78,7 +78,7 @@ def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, output_size=No
         output_size: the length, or the whole shape, where several pool to the same.
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> print(ops.max_unpool1d(Tensor([[5.0, 6.0]]), Tensor([[1, 2]]), 2))
@@ -102,7 +102,7 @@ def max_unpool2d(
         output_size: height and width, or the whole shape, where several pool to the same.
 
     Raises:
-        ValueError: shapes that do not go together, or another layout.
+        ValueError: the shapes do not fit together, or the layout is unknown.
 
     Example:
         >>> print(ops.max_unpool2d(Tensor([[[5.0]]]), Tensor([[[2]]]), 2))
@@ -110,7 +110,7 @@ def max_unpool2d(
           [5. 0.]]]
     """
     if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     return _unpooled(x, indices, 2, kernel_size, stride, padding, output_size)
 
 
@@ -129,14 +129,14 @@ def max_unpool3d(
         output_size: the three lengths, or the whole shape, where several pool to the same.
 
     Raises:
-        ValueError: shapes that do not go together, or another layout.
+        ValueError: the shapes do not fit together, or the layout is unknown.
 
     Example:
         >>> ops.max_unpool3d(ops.ones((1, 1, 1, 1)), ops.zeros((1, 1, 1, 1), mycel.int64), 2).shape
         (1, 2, 2, 2)
     """
     if data_format != "NCDHW":
-        raise ValueError(f"Only the layout NCDHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCDHW is supported, not {data_format!r}.")
     return _unpooled(x, indices, 3, kernel_size, stride, padding, output_size)
 
 
@@ -177,7 +177,7 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
 
     Raises:
         TypeError: norm_type is not a number.
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> print(ops.lp_pool1d(Tensor([[3.0, 4.0]]), 2, 2))
@@ -197,7 +197,7 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
 
     Raises:
         TypeError: norm_type is not a number.
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> print(ops.lp_pool2d(Tensor([[[3.0, 4.0]]]), 2, (1, 2)))
@@ -280,7 +280,7 @@ def _fractional(x, space, kernel_size, output_size, output_ratio, samples):
         ratios = one_or_more(output_ratio)
         ratios = ratios * space if len(ratios) == 1 else ratios
         if any(not 0 < ratio < 1 for ratio in ratios):
-            raise ValueError(f"output_ratio lies between 0 and 1, not at {output_ratio}.")
+            raise ValueError(f"output_ratio must be between 0 and 1, not {output_ratio}.")
         sizes = tuple(int(n * ratio) for n, ratio in zip(lengths, ratios, strict=True))
     else:
         sizes = several(output_size, space, "The output_size")
@@ -306,7 +306,8 @@ def fractional_max_pool2d(
         samples: numbers from 0 and below 1 in place of chance, [N, C, 2].
 
     Raises:
-        ValueError: both or neither of the sizes, or windows that do not fit.
+        ValueError: both or neither of `output_size` and `output_ratio` are given, or the windows do
+            not fit into x.
 
     Example:
         >>> ops.fractional_max_pool2d(ops.ones((1, 1, 5, 6)), 2, (3, 4)).shape
@@ -331,7 +332,8 @@ def fractional_max_pool3d(
         samples: numbers from 0 and below 1 in place of chance, [N, C, 3].
 
     Raises:
-        ValueError: both or neither of the sizes, or windows that do not fit.
+        ValueError: both or neither of `output_size` and `output_ratio` are given, or the windows do
+            not fit into x.
 
     Example:
         >>> ops.fractional_max_pool3d(ops.ones((1, 1, 4, 5, 6)), 2, (2, 3, 4)).shape
@@ -364,7 +366,7 @@ def fractional_max_pool_of_samples(
         [[[[3]]]]
     """
     if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     return _fractional(x, 2, ksize, output_shape, None, samples)
 
 
@@ -391,7 +393,7 @@ def fractional_max_pool3d_of_samples(
         (1, 1, 1, 1, 1)
     """
     if data_format != "NCDHW":
-        raise ValueError(f"Only the layout NCDHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCDHW is supported, not {data_format!r}.")
     return _fractional(x, 3, ksize, output_shape, None, samples)
 
 
@@ -416,7 +418,7 @@ def max_pool_with_positions(
         kind: the type of the positions; None is Int64.
 
     Raises:
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> pooled, places = ops.MaxPoolWithArgmaxV2(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))
@@ -447,7 +449,7 @@ def max_pool3d_with_positions(
         kind: the type of the positions; None is Int64.
 
     Raises:
-        ValueError: a window that does not fit, or another layout.
+        ValueError: a window does not fit into x, or the layout is unknown.
 
     Example:
         >>> pooled, places = ops.MaxPool3DWithArgmax(2, 1, 0)(ops.ones((1, 1, 2, 2, 2)))
@@ -455,5 +457,5 @@ def max_pool3d_with_positions(
         [0]
     """
     if data_format != "NCDHW":
-        raise ValueError(f"Only the layout NCDHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCDHW is supported, not {data_format!r}.")
     return _with_positions(x, 3, ksize, strides, pads, dilation, ceil_mode, kind or int64)

@@ -50,7 +50,7 @@ def conv3d_primitive(
         pad_mode: 'valid', 'same' or 'pad'; `padding` is one number, three, or six.
 
     Raises:
-        ValueError: shapes, channels or attributes that do not go together.
+        ValueError: shapes, channels or attributes do not fit together.
 
     Example:
         >>> x, w = ops.ones((1, 1, 2, 2, 2)), ops.ones((1, 1, 2, 2, 2))
@@ -76,7 +76,7 @@ def max_pool3d(
         return_indices: give the positions of the maxima too, Int64, counted through D, H and W.
 
     Raises:
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> print(ops.max_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (1, 2, 2)))
@@ -89,10 +89,10 @@ def max_pool3d(
 
 def _mode(pad_mode, data_format):
     if data_format != "NCDHW":
-        raise ValueError(f"Only the layout NCDHW is there, not {data_format!r}.")
+        raise ValueError(f"Only the layout NCDHW is supported, not {data_format!r}.")
     mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
     if mode not in ("valid", "same", "pad"):
-        raise ValueError(f"pad_mode is 'valid', 'same' or 'pad', not {pad_mode!r}.")
+        raise ValueError(f"pad_mode must be 'valid', 'same' or 'pad', not {pad_mode!r}.")
     return mode
 
 
@@ -121,7 +121,7 @@ def max_pool_volume(
             `pad_list` and `ceil_mode` count.
 
     Raises:
-        ValueError: an unknown mode or layout, or a window that does not fit.
+        ValueError: the mode or the layout is unknown, or a window does not fit into x.
 
     Example:
         >>> ops.MaxPool3D(2, 2)(ops.ones((1, 1, 4, 4, 4))).shape
@@ -155,7 +155,7 @@ def avg_pool3d(
         divisor_override: a number to divide by instead of the count.
 
     Raises:
-        ValueError: a window that does not fit.
+        ValueError: a window does not fit into x.
 
     Example:
         >>> print(ops.avg_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (1, 2, 2)))
@@ -189,7 +189,7 @@ def mean_pool_volume(
         divisor_override: a number to divide by instead of the count.
 
     Raises:
-        ValueError: an unknown mode or layout, or a window that does not fit.
+        ValueError: the mode or the layout is unknown, or a window does not fit into x.
 
     Example:
         >>> ops.AvgPool3D(2, 2)(ops.ones((1, 1, 4, 4, 4))).shape

@@ -40,13 +40,18 @@ def multinomial(x, count, replacement=True, seed=None, seed2=0, dtype=int32):
     """Indices drawn from each row of x, whose elements are the weights; Int32.
 
     Args:
-        x: (n) or (rows, n).
+        x: [N] or [M, N], numbers from 0.
+        count: how many indices are drawn from each row.
+        replacement: whether an index may be drawn again; True by default.
+        seed, seed2: an integer that makes the numbers repeat from run to run; the second counts if
+            the first is None or 0, and without either the default generator is drawn from.
+        dtype: the integer type of the result, Int32 by default.
 
     Returns:
         (num_samples) or (rows, num_samples).
 
     Raises:
-        ValueError: more are drawn without replacement than there are.
+        ValueError: more indices are drawn without replacement than there are.
 
     Example:
         >>> print(ops.multinomial(Tensor([0.0, 1.0]), 3))
@@ -71,7 +76,7 @@ def mint_multinomial(x, count, replacement=False, generator=None):
         generator: the generator to draw from; None, the default, for the default one.
 
     Raises:
-        ValueError: more are drawn without replacement than there are.
+        ValueError: more indices are drawn without replacement than there are.
 
     Example:
         >>> print(mint.multinomial(Tensor([0.0, 1.0]), 1))
@@ -183,14 +188,16 @@ def softened_choice(x, key, tau, *, hard, axis):
 
 @composite("ops.gumbel_softmax(logits=x, tau=1.0, hard=False, dim=-1)")
 def gumbel_softmax(x, tau=1.0, hard=False, dim=-1):
-    """A category drawn by logits along one dimension, softened so that it has a derivative.
+    """A Gumbel-softmax sample: a category drawn by logits along a dimension, with a derivative.
 
     Args:
+        x: any shape, real.
         tau: the temperature; the smaller, the nearer to one category.
         hard: give ones and zeros, with the derivative of the soft choice.
+        dim: the dimension of the categories, the last one by default.
 
     Raises:
-        TypeError: logits that are not real.
+        TypeError: the logits are not real.
         ValueError: tau is not positive.
 
     Example:

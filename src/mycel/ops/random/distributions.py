@@ -187,11 +187,12 @@ def cauchy(x, median=0.0, sigma=1.0):
     """A new Tensor like x with numbers of a Cauchy distribution; x itself is left alone.
 
     Args:
+        x: a Tensor, whose shape and element type the result has.
         median: half of the numbers lie below it.
         sigma: half of them lie nearer to the median than this.
 
     Raises:
-        TypeError: x has integers.
+        TypeError: x holds integers.
 
     Example:
         >>> Tensor([1.0, 2.0]).cauchy(5.0).shape
@@ -207,10 +208,11 @@ def log_normal(x, mean=1.0, std=2.0):
     """A new Tensor like x with numbers whose logarithms are normal; x itself is left alone.
 
     Args:
+        x: a Tensor, whose shape and element type the result has.
         mean, std: of the logarithms.
 
     Raises:
-        TypeError: x has integers.
+        TypeError: x holds integers.
         ValueError: std is negative.
 
     Example:
@@ -229,10 +231,13 @@ def uniform_like(x, from_=0.0, to=1.0, generator=None):
     """A new Tensor like x with numbers from `from_` to before `to`; x itself is left alone.
 
     Args:
+        x: a Tensor, whose shape and element type the result has.
+        from_: the lower bound, 0 by default.
+        to: the upper bound, which is not reached; 1 by default.
         generator: where the randomness comes from; None is the generator of the thread.
 
     Raises:
-        TypeError: x has integers.
+        TypeError: x holds integers.
         RuntimeError: from_ lies above to.
 
     Example:

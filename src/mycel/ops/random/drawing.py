@@ -321,7 +321,12 @@ def uniform(shape, low, high, seed=None, dtype=float32):
     """Numbers from `minval` to before `maxval`, equally likely; Float32 or Int32.
 
     Args:
-        minval, maxval: numbers, or Tensors that are broadcast against `shape`.
+        shape: the shape of the result, which is broadcast with those of the bounds.
+        low: the lower bound, a number or a Tensor.
+        high: the upper bound, which is not reached, a number or a Tensor.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
+        dtype: Float32, the default, or Int32: the type of the result and of the bounds.
 
     Raises:
         TypeError: a bound is of another element type.
@@ -351,7 +356,11 @@ def normal(shape, mean, deviation, seed=None):
     """Normally distributed numbers; Float32.
 
     Args:
-        mean, stddev: numbers, or Tensors that are broadcast against `shape`.
+        shape: the shape of the result, which is broadcast with those of `mean` and `deviation`.
+        mean: the mean, a number or a Tensor.
+        deviation: the standard deviation, a number or a Tensor.
+        seed: an integer that makes the numbers repeat from run to run; None, the default, or 0
+            draws from the default generator.
 
     Example:
         >>> ops.normal((2, 3), 1.0, 0.1).shape
@@ -493,7 +502,7 @@ def bernoulli(x, p=0.5, seed=None, offset=0):
     "mint.bernoulli(input=x, generator=generator)", "Tensor.bernoulli(x, generator=generator)"
 )
 def mint_bernoulli(x, generator=None):
-    """1 with the probability that stands in x, else 0.
+    """1 with the probability that x holds, else 0.
 
     Example:
         >>> print(mint.bernoulli(Tensor([0.0, 1.0])))

@@ -95,7 +95,7 @@ def coo_add(x, y, thresh) -> COOTensor:
 
 @composite("ops.coo_concat(sp_input=parts, concat_dim=axis)")
 def coo_concat(parts, axis=0) -> COOTensor:
-    """COOTensors behind each other along a dimension, in order; places are read.
+    """COOTensors joined along a dimension, in order; it reads where their values stand.
 
     Example:
         >>> x = Tensor([[0, 5]]).to_coo()
@@ -178,6 +178,8 @@ def csr_mm(x, y, turn_x=False, turn_y=False, adjoint_x=False, adjoint_y=False):
     """The product of a CSRTensor and a matrix of either kind.
 
     Args:
+        x: a CSRTensor, [M, K].
+        y: a Tensor or a CSRTensor, [K, N].
         turn_x, turn_y, adjoint_x, adjoint_y: exchange the dimensions of a factor first.
 
     Example:
@@ -245,10 +247,14 @@ def sparse_tensor_dense_matmul(places, values, dense, *, shape, turn=False, turn
     """The product of a sparse matrix and a matrix.
 
     Args:
+        places: [K, 2], the position of each value.
+        values: [K].
+        dense: a matrix of the same element type.
+        shape: the two lengths of the sparse matrix, a tuple.
         turn, turn_dense: exchange the dimensions of a factor first, and conjugate it.
 
     Raises:
-        ValueError: shapes that do not fit.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> multiply = ops.SparseTensorDenseMatmul()

@@ -89,7 +89,7 @@ def sizes_of(shape) -> tuple[int, ...]:
     """A shape as Python numbers; that of a Tensor is read.
 
     Raises:
-        TypeError: it is no sequence of numbers.
+        TypeError: it is not a sequence of numbers.
     """
     if isinstance(shape, Tensor):
         shape = shape.asnumpy().tolist()
@@ -185,8 +185,8 @@ class COOTensor(Sparse):
         coo_tensor: another one, instead of all of these.
 
     Raises:
-        TypeError: an argument of another kind.
-        ValueError: shapes that do not fit.
+        TypeError: an argument has another type.
+        ValueError: the shapes do not fit together.
 
     Source: MindSpore's `mindspore.COOTensor`.
 
@@ -291,8 +291,8 @@ class CSRTensor(Sparse):
         csr_tensor: another one, instead of all of these.
 
     Raises:
-        TypeError: an argument of another kind.
-        ValueError: shapes that do not fit.
+        TypeError: an argument has another type.
+        ValueError: the shapes do not fit together.
 
     Source: MindSpore's `mindspore.CSRTensor`.
 
@@ -408,8 +408,8 @@ class RowTensor(Sparse):
         row_tensor: another one, instead of all of these.
 
     Raises:
-        TypeError: an argument of another kind.
-        ValueError: shapes that do not fit.
+        TypeError: an argument has another type.
+        ValueError: the shapes do not fit together.
 
     Source: MindSpore's `mindspore.RowTensor`.
 

@@ -82,7 +82,8 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
         dynamic_len: whether the length may change; only for tuples and lists.
 
     Raises:
-        TypeError: other data, or `dynamic_len` without a tuple or list.
+        TypeError: the data is of another type, or `dynamic_len` is given for something that is not
+            a tuple or list.
 
     Source: MindSpore's `mindspore.mutable`.
 
@@ -124,7 +125,7 @@ def tuple_to_array(input_x: Any) -> Tensor:
     """A tuple or range of numbers as a Tensor: Int32 for integers, Float32 if one of them is real.
 
     Raises:
-        TypeError: neither a tuple nor a range, or not of numbers.
+        TypeError: the input is not a tuple or range of numbers.
 
     Source: MindSpore's `mindspore.ops.tuple_to_array`.
 
@@ -143,7 +144,7 @@ def tuple_to_array(input_x: Any) -> Tensor:
 
 
 class Depend(Primitive):
-    """Give `value` behind `expr`; here everything happens in the order it is written.
+    """`value`, computed after `expr`: operators run in the order in which they are written anyway.
 
     Source: MindSpore's `mindspore.ops.Depend`, `mindspore.ops.depend`.
 

@@ -21,6 +21,9 @@ def mint_dropout(x, p=0.5, training=True, inplace=False):
     """Zeros with the probability p, and the rest divided by 1 - p; x itself out of training.
 
     Args:
+        x: any shape, real.
+        p: the probability that an element is dropped, from 0 to 1; 0.5 by default.
+        training: whether anything is dropped; False gives `x` itself. True by default.
         inplace: assign the result to x as well.
 
     Raises:

@@ -33,8 +33,13 @@ from mycel.ops.random.drawing import (
 def clamp_(x, min=None, max=None):
     """x within two bounds, assigned to x.
 
+    Args:
+        x: any shape.
+        min: the minimum, a number or a Tensor; None, the default, for no minimum.
+        max: the maximum, a number or a Tensor; None, the default, for no maximum.
+
     Raises:
-        ValueError: neither bound was given.
+        ValueError: neither bound is given.
 
     Example:
         >>> print(Tensor([-1.0, 5.0]).clamp_(0, 2))
@@ -58,7 +63,7 @@ def fill_(x, value):
     """One number everywhere: a Python number, or a Tensor with one element.
 
     Raises:
-        ValueError: a Tensor of several elements.
+        ValueError: the Tensor has several elements.
 
     Example:
         >>> print(Tensor([1.0, 2.0]).fill_(7))
@@ -85,11 +90,13 @@ def copy_(x, src, non_blocking=False):
     """The values of another Tensor, stretched to the shape and converted to the type of x.
 
     Args:
-        non_blocking: accepted; nothing waits for a copy here.
+        x: any shape.
+        src: a Tensor that broadcasts to the shape of `x`.
+        non_blocking: no effect.
 
     Raises:
-        TypeError: not a Tensor.
-        ValueError: a shape that cannot be stretched.
+        TypeError: the argument is not a Tensor.
+        ValueError: the shape does not broadcast to that of x.
 
     Example:
         >>> print(Tensor([[1.0, 2.0]]).copy_(Tensor([3, 4])))
@@ -137,8 +144,9 @@ def uniform_(x, from_=0, to=1, generator=None):
     """Numbers from `from_` to before `to`, equally likely.
 
     Args:
+        x: any shape, real.
         from_, to: numbers, or Tensors with one element.
-        generator: where the randomness comes from; None is the generator of the thread.
+        generator: the generator to draw from; None, the default, for the default one.
 
     Raises:
         TypeError: x has integers.
@@ -161,7 +169,10 @@ def normal_(x, mean=0, std=1, generator=None):
     """Normally distributed numbers.
 
     Args:
-        generator: where the randomness comes from; None is the generator of the thread.
+        x: any shape, real.
+        mean: the mean, a number or a Tensor of one; 0 by default.
+        std: the standard deviation, a number or a Tensor of one; 1 by default.
+        generator: the generator to draw from; None, the default, for the default one.
 
     Raises:
         TypeError: x has integers.
@@ -184,7 +195,9 @@ def exponential_(x, lambd=1, generator=None):
     """Numbers of the density lambd · exp(-lambd · number).
 
     Args:
-        generator: where the randomness comes from; None is the generator of the thread.
+        x: any shape, real.
+        lambd: the rate, a positive number; 1 by default.
+        generator: the generator to draw from; None, the default, for the default one.
 
     Raises:
         TypeError: x has integers.
@@ -206,8 +219,10 @@ def bernoulli_(x, p=0.5, generator=None):
     """1 with the probability p, else 0.
 
     Args:
-        p: a number, or a Tensor that can be stretched to x.
-        generator: where the randomness comes from; None is the generator of the thread.
+        x: any shape.
+        p: the probability of 1, a number or a Tensor that broadcasts to the shape of `x`; 0.5 by
+            default.
+        generator: the generator to draw from; None, the default, for the default one.
 
     Raises:
         ValueError: p lies outside [0, 1].
@@ -234,9 +249,10 @@ def random_(x, from_=0, to=None, generator=None):
     """Integers from `from_` to before `to`, equally likely.
 
     Args:
+        x: any shape.
         from_, to: integers, or Tensors with one element; without `to`, up to the largest of the
             element type, or up to where real numbers stop being exact.
-        generator: where the randomness comes from; None is the generator of the thread.
+        generator: the generator to draw from; None, the default, for the default one.
 
     Raises:
         TypeError: a bound is not an integer.

@@ -32,7 +32,8 @@ def masked_scatter(x, mask, source):
     """x with the elements of `source`, one after the other, where the mask is set.
 
     Args:
-        mask: Bool, of a shape that can be stretched to that of x.
+        x: any shape.
+        mask: Bool, of a shape that broadcasts to that of `x`.
         source: at least as many elements as the mask has places; the last one is repeated if not.
 
     Raises:
@@ -64,8 +65,14 @@ def masked_scatter(x, mask, source):
 def index_copy(x, index, source, *, axis):
     """x with its slices along `dim` at the positions of a vector replaced.
 
+    Args:
+        x: any shape.
+        index: [M], integers: the positions.
+        source: x's shape with length M along `axis`.
+        axis: the dimension in which positions are counted.
+
     Raises:
-        ValueError: a source of another shape than the slices.
+        ValueError: the source has another shape than the slices.
 
     Example:
         >>> from mycel.ops.spelled.in_place_places import index_copy
@@ -119,12 +126,14 @@ def index_put(x, indices, values, accumulate=False):
     """x with `values` where positions meet, as `x[indices] = values` writes them.
 
     Args:
+        x: any shape.
         indices: a tuple or list of Tensors: integers, or masks, which are read.
-        values: a Tensor that can be stretched to the places.
-        accumulate: add to what is there.
+        values: a Tensor that broadcasts to the shape of the chosen elements.
+        accumulate: whether the values are added to what is there instead of replacing it; False by
+            default.
 
     Raises:
-        TypeError: indices of another kind.
+        TypeError: an index is neither integers nor a mask.
 
     Example:
         >>> print(Tensor([1, 2]).index_put([Tensor([0, 0])], Tensor([4, 5]), accumulate=True))
@@ -140,12 +149,15 @@ def put_(x, index, source, accumulate=False):
     """The elements of `source` at positions that count the elements of x in C order.
 
     Args:
+        x: any shape.
+        index: integers of any shape; negative ones count from the end.
         source: as many elements as `index` has, in any shape.
-        accumulate: add to what is there.
+        accumulate: whether the elements are added to what is there instead of replacing it; False
+            by default.
 
     Raises:
-        ValueError: another number of elements.
-        TypeError: the index has no integers.
+        ValueError: the number of elements is not that of `index`.
+        TypeError: the index does not hold integers.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).put_(Tensor([3]), Tensor([9])))
@@ -176,12 +188,15 @@ def scatter_(x, dim, index, src=None, value=None, reduce=None):
     """The elements of `src` at the places of `index`, each with its position along `dim` replaced.
 
     Args:
+        x: any shape.
+        dim: the dimension in which positions are counted.
+        index: integers, as many dimensions as `x` and none longer except `dim`.
         src, value: a Tensor at least as large as `index`, or a number.
         reduce: None replaces, 'add' adds, 'multiply' multiplies.
 
     Raises:
-        ValueError: another `reduce`, or shapes that do not go together.
-        TypeError: neither `src` nor `value`.
+        ValueError: `reduce` is unknown, or the shapes do not fit together.
+        TypeError: neither `src` nor `value` is given.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).scatter_(1, Tensor([[1], [0]]), Tensor([[8], [9]])))
@@ -201,11 +216,16 @@ def scatter_add_of(x, dim=None, index=None, src=None, indices=None, updates=None
     """x with the elements of `src` added at the places of `index`; see `scatter_`.
 
     Args:
-        indices, updates: in place of the three, or given by position: rows of positions, and what
-            is added to the slices they point to, as in `ops.tensor_scatter_add`.
+        x: any shape.
+        dim: the dimension in which positions are counted.
+        index: integers, as many dimensions as `x` and none longer except `dim`.
+        src: what is added, a Tensor of at least the shape of `index`.
+        indices: in place of these three, rows of positions; also as the first argument.
+        updates: what is added to the slices to which `indices` points, as in
+            `ops.tensor_scatter_add`; also as the second argument.
 
     Raises:
-        ValueError: shapes that do not go together.
+        ValueError: the shapes do not fit together.
 
     Example:
         >>> print(Tensor([1, 2]).scatter_add(0, Tensor([0]), Tensor([9])))
@@ -221,6 +241,12 @@ def scatter_add_of(x, dim=None, index=None, src=None, indices=None, updates=None
 @composite("Tensor.scatter_add_")
 def scatter_add_(x, dim, index, src):
     """The elements of `src` added at the places of `index`, assigned to x; see `scatter_`.
+
+    Args:
+        x: any shape.
+        dim: the dimension in which positions are counted.
+        index: integers, as many dimensions as `x` and none longer except `dim`.
+        src: what is added, a Tensor of at least the shape of `index`.
 
     Example:
         >>> print(Tensor([1, 2]).scatter_add_(0, Tensor([0]), Tensor([9])))

@@ -26,7 +26,7 @@ def stride(x, dim=None) -> Any:
     What was transposed is laid out anew here, so that it has the steps of its own shape.
 
     Raises:
-        IndexError: no such dimension.
+        IndexError: there is no such dimension.
 
     Example:
         >>> x = Tensor([[1, 2, 3], [4, 5, 6]])
@@ -107,7 +107,7 @@ def convert_bytes_to_tensor(bytes_data, shape, dtype):
         shape, dtype: of the Tensor.
 
     Raises:
-        ValueError: another number of bytes than the shape needs.
+        ValueError: the number of bytes is not that of the shape.
 
     Source: MindSpore's `Tensor.convert_bytes_to_tensor`.
 
@@ -190,6 +190,7 @@ def to_tensor(x, slice_index=None, shape=None, opt_shard_group=None):
     """The Tensor itself; an older name of `init_data`.
 
     Args:
+        x: a Parameter or a Tensor.
         slice_index, shape, opt_shard_group: without effect.
 
     Example:
@@ -253,7 +254,7 @@ def set_const_arg(x, const_arg=True):
     """Keep a hint for `const_arg`, which changes nothing; returns the Tensor.
 
     Raises:
-        TypeError: not a bool.
+        TypeError: the argument is not a bool.
 
     Example:
         >>> Tensor([1]).set_const_arg().const_arg

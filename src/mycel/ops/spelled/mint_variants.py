@@ -147,7 +147,10 @@ def mint_softmax(x, dim=None, dtype=None):
     else the second.
 
     Args:
-        dtype: the element type to convert to before.
+        x: any shape, real.
+        dim: the dimension along which the results add up to 1; None, the default, for 0 if `x` has
+            0, 1 or 3 dimensions, and for 1 otherwise.
+        dtype: the element type to which `x` is cast first; None, the default, for its own.
 
     Example:
         >>> print(mint.softmax(Tensor([1.0, 1.0]), -1))
@@ -204,12 +207,13 @@ def mint_max_unpool2d(x, index, kernel_size, stride=None, padding=0, output_size
     """Maxima (…, H', W') back at their positions in (…, H, W), zeros elsewhere.
 
     Args:
+        x: [..., H', W'].
         index: the positions, counted through H and W, as `max_pool2d` gives them.
         kernel_size, stride, padding: those of the pooling.
         output_size: (H, W), or a shape that ends so; None is the least that was pooled.
 
     Raises:
-        ValueError: shapes that differ, or an output_size further than a stride from the usual one.
+        ValueError: the shapes differ, or `output_size` is further than a stride from the usual one.
 
     Example:
         >>> found = mint.nn.functional.max_unpool2d(Tensor([[[4.0]]]), Tensor([[[3]]]), 2)
@@ -266,7 +270,7 @@ def select_slice(x, *, axis, index):
         index: the position; a negative one counts from the end.
 
     Raises:
-        ValueError: a position that is not there.
+        ValueError: the position is out of range.
 
     Example:
         >>> print(mint.select(Tensor([[1, 2], [3, 4]]), 1, -1))
@@ -275,7 +279,9 @@ def select_slice(x, *, axis, index):
     axis = axis_in(axis, x.ndim)
     length = x.shape[axis]
     if not -length <= index < length:
-        raise ValueError(f"{index} is no position among {length} of dimension {axis}.")
+        raise ValueError(
+            f"The index {index} is out of range for dimension {axis} of length {length}."
+        )
     return lax.index_in_dim(x, index % length, axis, keepdims=False)
 
 
@@ -284,11 +290,13 @@ def mint_cdist(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
     """The distances of all rows of x and y: (…, n, k) and (…, m, k) give (…, n, m).
 
     Args:
+        x: [..., N, K].
+        y: [..., M, K]; the result is [..., N, M].
         order: p, the order of the lengths.
         how: `compute_mode`, accepted: lengths are never found by products here.
 
     Raises:
-        ValueError: an unknown compute_mode, or rows of different lengths.
+        ValueError: `compute_mode` is unknown, or the lengths of the rows differ.
 
     Example:
         >>> print(mint.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]])))
@@ -296,7 +304,7 @@ def mint_cdist(x, y, order=2.0, how="use_mm_for_euclid_dist_if_necessary"):
     """
     known = "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist"
     if how not in (*known, "donot_use_mm_for_euclid_dist"):
-        raise ValueError(f"compute_mode is one of {known} and their opposite, not {how!r}.")
+        raise ValueError(f"compute_mode must be one of {known} and their opposite, not {how!r}.")
     return cdist(x, y, float(order))
 
 
@@ -305,6 +313,9 @@ def sort_int64(x, axis=-1, descending=False, stable=False) -> tuple[Tensor, Tens
     """x in order along `dim`, and where each element was, Int64.
 
     Args:
+        x: any shape.
+        axis: the dimension in which elements are ordered, the last one by default.
+        descending: whether the largest come first; False by default.
         stable: accepted; equal elements always keep their order here.
 
     Example:
@@ -321,6 +332,9 @@ def argsort_int64(x, axis=-1, descending=False, stable=False):
     """Where the elements of x in order are, along `dim`, Int64.
 
     Args:
+        x: any shape.
+        axis: the dimension in which elements are ordered, the last one by default.
+        descending: whether the largest come first; False by default.
         stable: accepted; equal elements always keep their order here.
 
     Example:
@@ -355,7 +369,7 @@ def vdot(x, y):
     """The sum of products of two vectors, of which the first is conjugated.
 
     Raises:
-        ValueError: no vectors, or of different lengths.
+        ValueError: an input is not a vector, or their lengths differ.
 
     Example:
         >>> print(mint.vdot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
@@ -399,7 +413,9 @@ def conv_tbc(x, weight, bias, padding=0):
     """Slide kernels along time: (time, batch, channels) to (time', batch, out channels).
 
     Args:
-        weight: (kernel, channels, out channels); bias: (out channels).
+        x: [time, batch, channels].
+        weight: (kernel, channels, out channels).
+        bias: [out channels].
         padding: zeros at both ends.
 
     Example:
@@ -438,6 +454,9 @@ def batch_norm_elemt(x, weight=None, bias=None, mean=None, inverse=None, *, epsi
     """(x - mean) · invstd · weight + bias, with a number of each for each channel of [N, C, …].
 
     Args:
+        x: [N, C, ...].
+        weight, bias: [C]; None, the default, for 1 and 0.
+        mean, inverse: [C], as `mint.batch_norm_stats` gives them.
         epsilon: accepted; it is part of invstd already.
 
     Example:
@@ -490,8 +509,14 @@ def batch_norm_gather_stats_with_counts(
     """Mean and invstd of all parts of a batch, and the moving statistics moved towards them.
 
     Args:
+        x: [N, C, ...], the part of the batch that is here.
         means, inverses: (parts, C), as `mint.batch_norm_stats` gives them for each part.
-        counts: how many elements of each channel each part has.
+        running_mean, running_var: [C], the moving statistics, which are updated; None, the default,
+            for none.
+        momentum: the share of the batch in the new moving statistics, 0.1 by default.
+        epsilon: what is added to the variance, 1e-5 by default.
+        counts: [parts]: how many elements of each channel each part has; None, the default, for as
+            many as `x`.
 
     Example:
         >>> x, means, inverses = ops.ones((2, 1)), Tensor([[1.0], [3.0]]), Tensor([[1.0], [1.0]])

@@ -39,6 +39,7 @@ def gather_method(x, dim=None, index=None, batch_dims=0, input_indices=None, axi
     """`x.gather(indices, axis)` as `ops.gather`, `x.gather(dim, index)` as `ops.gather_elements`.
 
     Args:
+        x: any shape.
         dim: the indices, as first argument of `x.gather(indices, axis)`; or a dimension.
         index: the axis of those indices; or, behind a dimension, integers with as many dimensions
             as `x`.
@@ -78,7 +79,15 @@ def index_add_method(
     """x with slices added along a dimension: `(dim, index, source)`, or `(indices, y, axis)`.
 
     Args:
-        use_lock, check_index_bound: accepted; nothing else writes meanwhile.
+        x: any shape.
+        dim: the dimension in which positions are counted.
+        index: [M], integers from 0: the positions.
+        source: x's shape with length M along the dimension.
+        alpha: the factor of `source`, a number; 1 by default.
+        indices: the positions, by keyword.
+        y: another name for `source`.
+        axis: another name for `dim`.
+        use_lock, check_index_bound: no effect.
 
     Example:
         >>> print(Tensor([1, 2]).index_add(0, Tensor([0]), Tensor([9])))
@@ -96,11 +105,15 @@ def scatter_method(x, axis, index, src, reduce="none"):
     """x with `src` at the places of `index`, each with its position along `axis` replaced.
 
     Args:
+        x: any shape.
+        axis: the dimension in which positions are counted.
+        index: integers, as many dimensions as `x` and none longer except `axis`; negative ones
+            count from the end.
         src: a Tensor of the shape of index, or a number.
         reduce: "none" replaces what stands there, "add" adds to it, "multiply" multiplies it.
 
     Raises:
-        ValueError: another word for `reduce`, or shapes that do not go together.
+        ValueError: `reduce` is unknown, or the shapes do not fit together.
 
     Example:
         >>> print(Tensor([1, 2]).scatter(0, Tensor([1]), Tensor([7]), reduce="add"))
@@ -116,11 +129,15 @@ def take_method(x, indices, axis=None, mode="clip"):
     """The elements of x, counted through all dimensions, or its slices along `axis`.
 
     Args:
-        mode: "clip" takes the nearest one for a position that is not there, "wrap" counts on
-            from the other end.
+        x: any shape.
+        indices: integers of any shape.
+        axis: the dimension in which positions are counted; None, the default, counts through all
+            elements in C order.
+        mode: "clip" takes the nearest one for a position that is not there, "wrap" counts on from
+            the other end.
 
     Raises:
-        ValueError: another mode; "raise" is refused, as positions are not read.
+        ValueError: the mode is unknown; "raise" is not supported, as positions are not read.
 
     Example:
         >>> print(Tensor([5, 6, 7]).take(Tensor([4]), mode="wrap"))
@@ -138,6 +155,7 @@ def select_method(x, dim=None, index=None, condition=None, y=None):
     """`x.select(dim, index)` as `mint.select`, `x.select(condition, y)` as `ops.where`.
 
     Args:
+        x: any shape.
         dim: a dimension; or the condition.
         index: the position along it, an integer; or `y`, behind a condition.
         condition: a Bool Tensor.
@@ -145,8 +163,8 @@ def select_method(x, dim=None, index=None, condition=None, y=None):
             True.
 
     Raises:
-        ValueError: a position that is not there.
-        TypeError: neither two numbers nor a Bool Tensor and what stands where it is False.
+        ValueError: the position is out of range.
+        TypeError: the arguments are neither two integers nor a Bool Tensor and a value.
 
     Example:
         >>> print(Tensor([[1, 2], [3, 4]]).select(1, 0))
@@ -170,7 +188,7 @@ def diag_method(x, diagonal=0):
     """As `ops.diag`.
 
     Raises:
-        ValueError: another diagonal than the main one; `mint.diag` has them.
+        ValueError: the diagonal is not the main one; `mint.diag` gives the others.
 
     Example:
         >>> print(Tensor([1, 2]).diag())
@@ -188,8 +206,12 @@ def trace_method(x, *, offset=0, first=0, second=1, dtype=None):
     """The sums of diagonals; of integers Int64, unless another `dtype` is given.
 
     Args:
-        offset: how far above the main one the diagonal lies.
-        axis1, axis2: the dimensions of the matrices.
+        x: two dimensions or more.
+        offset: how far above the main diagonal the chosen one lies; below for a negative number. 0
+            by default.
+        first: the dimension of the rows, 0 by default.
+        second: the dimension of the columns, 1 by default.
+        dtype: the element type of the result; None, the default, for Int64 of integers.
 
     Raises:
         ValueError: fewer than two dimensions.
@@ -212,6 +234,7 @@ def flip_method(x, axes, dims=None):
     """x with the order of its elements reversed along some dimensions.
 
     Args:
+        x: any shape.
         axes: the dimensions, as loose integers or one tuple.
         dims: the dimensions, by keyword.
 
@@ -227,6 +250,7 @@ def tile_method(x, repeats, dims=None, reps=None):
     """x repeated along its dimensions.
 
     Args:
+        x: any shape.
         repeats: how often along each dimension, as loose integers or one tuple; dimensions that are
             not named, the first ones, are not repeated.
         dims: the repeats, by keyword.
@@ -244,6 +268,7 @@ def permute_method(x, axes, dims=None, axis=None):
     """x with its dimensions in another order.
 
     Args:
+        x: any shape.
         axes: the dimensions of `x` in the order wanted, as loose integers or one tuple.
         dims: the order, by keyword.
         axis: the order, by keyword.
@@ -302,6 +327,7 @@ def view(x, given, shape=None, dtype=None):
     """The elements of x in another shape, or its bytes read as another element type.
 
     Args:
+        x: any shape.
         given: the shape, as loose integers or one tuple; one length may be -1 and is worked out. Or
             an element type.
         shape: the shape, by keyword.
@@ -309,7 +335,8 @@ def view(x, given, shape=None, dtype=None):
             that type.
 
     Raises:
-        ValueError: the shape holds another number of elements; the bytes do not go into a row.
+        ValueError: the shape holds another number of elements, or the bytes of a row do not fill
+            whole elements.
 
     Example:
         >>> Tensor([[1, 2], [3, 4]]).view(4).shape
@@ -339,8 +366,8 @@ def to(self, *given, device=None, dtype=None, other=None, non_blocking=False, co
         copy: also an equal type gives a new Tensor.
 
     Raises:
-        TypeError: `dtype` names no element type.
-        ValueError: another device.
+        TypeError: `dtype` is not an element type.
+        ValueError: the device is not the one in use.
 
     Source: MindSpore's `Tensor.to`.
 
@@ -378,11 +405,12 @@ def to_(x, device=None, non_blocking=False):
     """The Tensor itself: it lies on the device of the context.
 
     Args:
+        x: any shape.
         device: "CPU", "GPU", "TPU" or "Ascend".
         non_blocking: accepted; every operator is.
 
     Raises:
-        ValueError: another device, or none.
+        ValueError: the device is missing, or not that of the context.
 
     Example:
         >>> x = Tensor([1.5])
@@ -399,11 +427,12 @@ def move_to(x, to, blocking=True):
     """The same values in a Tensor of their own, which lies on the device of the context too.
 
     Args:
+        x: any shape.
         to: "CPU", "GPU", "TPU" or "Ascend".
         blocking: accepted; no operator is.
 
     Raises:
-        ValueError: another device.
+        ValueError: the device is not that of the context.
 
     Example:
         >>> print(Tensor([1.5]).move_to("CPU"))

@@ -79,6 +79,21 @@ def apply_sparse_adam(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adam by a gradient that is 0 but for some rows: (var, m, v); all rows move.
 
+    Args:
+        var: a Parameter or Tensor of one or more dimensions; changed in place.
+        m: the mean of the gradients, of the shape of `var`; changed in place.
+        v: the mean of their squares, of the shape of `var`; changed in place.
+        beta1_power: beta1 to the power of the number of the step, from 1.
+        beta2_power: beta2 to the power of the number of the step, from 1.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        beta1: how slowly the mean follows, a number from 0 to 1.
+        beta2: how slowly the mean square follows, a number from 0 to 1.
+        epsilon: a number added to the root.
+        gradient: one row for each index, [N, *var.shape[1:]].
+        indices: [N], integers from 0 to below var.shape[0]; rows of one index are added up.
+        use_locking: no effect.
+        use_nesterov: look one step ahead with the mean; False by default.
+
     Example:
         >>> w, m, v = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wmv")
         >>> settings = 0.5, 0.5, 0.25, 0.5, 0.5, 0.0
@@ -112,6 +127,21 @@ def apply_lazy_adam(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adam for some rows: (var, m, v), whose other rows stay as they are.
 
+    Args:
+        var: a Parameter or Tensor of one or more dimensions; changed in place.
+        m: the mean of the gradients, of the shape of `var`; changed in place.
+        v: the mean of their squares, of the shape of `var`; changed in place.
+        beta1_power: beta1 to the power of the number of the step, from 1.
+        beta2_power: beta2 to the power of the number of the step, from 1.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        beta1: how slowly the mean follows, a number from 0 to 1.
+        beta2: how slowly the mean square follows, a number from 0 to 1.
+        epsilon: a number added to the root.
+        gradient: one row for each index, [N, *var.shape[1:]].
+        indices: [N], integers from 0 to below var.shape[0]; rows of one index are added up.
+        use_locking: no effect.
+        use_nesterov: look one step ahead with the mean; False by default.
+
     Example:
         >>> w, m, v = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wmv")
         >>> settings = 0.5, 0.5, 0.25, 0.5, 0.5, 0.0
@@ -132,6 +162,18 @@ def apply_fused_sparse_ftrl(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One step towards the regularised leader, for some rows: (var, accum, linear).
 
+    Args:
+        var: a Parameter or Tensor of one or more dimensions; changed in place.
+        accum: the sum of squared gradients, of the shape of `var`; changed in place.
+        linear: the linear coefficients, of the shape of `var`; changed in place.
+        grad: one row for each index, [N, *var.shape[1:]].
+        indices: [N], integers from 0 to below var.shape[0]; rows of one index are added up.
+        lr: the learning rate, a number.
+        l1: the weight of the sum of sizes, a number of at least 0.
+        l2: the weight of the sum of squares, a number of at least 0.
+        lr_power: the power of the sums that divides the rate, of at most 0.
+        use_locking: no effect.
+
     Example:
         >>> w, a, b = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wab")
         >>> update = ops.FusedSparseFtrl(1.0, 0.0, 0.0, -0.5)
@@ -151,6 +193,18 @@ def apply_sparse_ftrl(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """FusedSparseFtrl for indices that name each row once: (var, accum, linear).
 
+    Args:
+        var: a Parameter or Tensor of one or more dimensions; changed in place.
+        accum: the sum of squared gradients, of the shape of `var`; changed in place.
+        linear: the linear coefficients, of the shape of `var`; changed in place.
+        grad: one row for each index, [N, *var.shape[1:]].
+        indices: [N], integers from 0 to below var.shape[0], each once.
+        lr: the learning rate, a number.
+        l1: the weight of the sum of sizes, a number of at least 0.
+        l2: the weight of the sum of squares, a number of at least 0.
+        lr_power: the power of the sums that divides the rate, of at most 0.
+        use_locking: no effect.
+
     Example:
         >>> w, a, b = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wab")
         >>> update = ops.SparseApplyFtrl(1.0, 0.0, 0.0, -0.5)
@@ -168,6 +222,16 @@ def apply_fused_sparse_proximal(
 ) -> tuple[Tensor, Tensor]:
     """One step of Adagrad towards 0, for some rows: (var, accum).
 
+    Args:
+        var: a Parameter or Tensor of one or more dimensions; changed in place.
+        accum: the sum of squared gradients, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        l1: the weight of the sum of sizes, a number of at least 0.
+        l2: the weight of the sum of squares, a number of at least 0.
+        grad: one row for each index, [N, *var.shape[1:]].
+        indices: [N], integers from 0 to below var.shape[0]; rows of one index are added up.
+        use_locking: no effect.
+
     Example:
         >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
         >>> update = ops.FusedSparseProximalAdagrad()
@@ -184,6 +248,16 @@ def apply_sparse_proximal(
     var, accum, lr, l1, l2, grad, indices, use_locking=False
 ) -> tuple[Tensor, Tensor]:
     """FusedSparseProximalAdagrad for indices that name each row once: (var, accum).
+
+    Args:
+        var: a Parameter or Tensor of one or more dimensions; changed in place.
+        accum: the sum of squared gradients, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        l1: the weight of the sum of sizes, a number of at least 0.
+        l2: the weight of the sum of squares, a number of at least 0.
+        grad: one row for each index, [N, *var.shape[1:]].
+        indices: [N], integers from 0 to below var.shape[0], each once.
+        use_locking: no effect.
 
     Example:
         >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
@@ -203,6 +277,15 @@ def apply_sparse_adagrad(
     var, accum, grad, indices, lr, update_slots=True, use_locking=False
 ) -> tuple[Tensor, Tensor]:
     """One step of Adagrad for some rows, each named once: (var, accum).
+
+    Args:
+        var: a Parameter or Tensor of one or more dimensions; changed in place.
+        accum: the sum of squared gradients, of the shape of `var`; changed in place.
+        grad: one row for each index, [N, *var.shape[1:]].
+        indices: [N], integers from 0 to below var.shape[0], each once.
+        lr: the learning rate, a number.
+        update_slots: whether squares are added to `accum`; True by default.
+        use_locking: no effect.
 
     Example:
         >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
@@ -224,6 +307,16 @@ def apply_sparse_adagrad_shifted(
 ) -> tuple[Tensor, Tensor]:
     """SparseApplyAdagrad with epsilon beside the root: (var, accum).
 
+    Args:
+        var: a Parameter or Tensor of one or more dimensions; changed in place.
+        accum: the sum of squared gradients, of the shape of `var`; changed in place.
+        grad: one row for each index, [N, *var.shape[1:]].
+        indices: [N], integers from 0 to below var.shape[0], each once.
+        lr: the learning rate, a number.
+        epsilon: a number added to the root.
+        use_locking: no effect.
+        update_slots: whether squares are added to `accum`; True by default.
+
     Example:
         >>> w, a = (Parameter(Tensor([[3.0], [3.0]]), name=name) for name in "wa")
         >>> done = ops.SparseApplyAdagradV2(2.0, 2.0)(w, a, Tensor([[1.0]]), Tensor([1]))
@@ -244,6 +337,17 @@ def apply_sparse_adadelta(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adadelta for some rows, each named once: (var, accum, accum_update).
 
+    Args:
+        var: a Parameter or Tensor of one or more dimensions; changed in place.
+        accum: the mean of squared gradients, of the shape of `var`; changed in place.
+        accum_update: the mean of squared steps, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        rho: how slowly both means follow, a number from 0 to 1.
+        grad: one row for each index, [N, *var.shape[1:]].
+        indices: [N], integers from 0 to below var.shape[0], each once.
+        epsilon: a number added under the roots.
+        use_locking: no effect.
+
     Example:
         >>> w, a, u = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wau")
         >>> update = ops.SparseApplyAdadelta(0.0)
@@ -262,6 +366,18 @@ def apply_sparse_root_mean_square(
     var, ms, mom, lr, grad, indices, rho, momentum, epsilon, use_locking=False
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One step of RMSProp for some rows, each named once: (var, ms, mom).
+
+    Args:
+        var: a Parameter or Tensor of one or more dimensions; changed in place.
+        ms: the mean of squared gradients, of the shape of `var`; changed in place.
+        mom: the last step, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        grad: one row for each index, [N, *var.shape[1:]].
+        indices: [N], integers from 0 to below var.shape[0], each once.
+        rho: how slowly the mean square follows, a number from 0 to 1.
+        momentum: how much of the last step goes on, a number of at least 0.
+        epsilon: a number added under the root.
+        use_locking: no effect.
 
     Example:
         >>> w, s, m = (Parameter(Tensor([[1.0], [1.0]]), name=name) for name in "wsm")

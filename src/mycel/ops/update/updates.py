@@ -108,6 +108,20 @@ def apply_adam(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adam: (var, m, v), changed in place.
 
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        m: the mean of the gradients, of the shape of `var`; changed in place.
+        v: the mean of their squares, of the shape of `var`; changed in place.
+        beta1_power: beta1 to the power of the number of the step, from 1.
+        beta2_power: beta2 to the power of the number of the step, from 1.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        beta1: how slowly the mean follows, a number from 0 to 1.
+        beta2: how slowly the mean square follows, a number from 0 to 1.
+        epsilon: a number added to the root.
+        gradient: the gradient, of the shape of `var`.
+        use_locking: no effect.
+        use_nesterov: look one step ahead with the mean; False by default.
+
     Example:
         >>> w, m, v = (Parameter(Tensor([1.0]), name=name) for name in "wmv")
         >>> done = ops.Adam()(w, m, v, 0.5, 0.5, 0.25, 0.5, 0.5, 0.0, Tensor([1.0]))
@@ -137,6 +151,19 @@ def apply_adam_step(
 ):
     """What a step of Adam adds to a Parameter; m and v change in place.
 
+    Args:
+        m: the mean of the gradients, of any shape; changed in place.
+        v: the mean of their squares, of the shape of `m`; changed in place.
+        beta1_power: beta1 to the power of the number of the step, from 1.
+        beta2_power: beta2 to the power of the number of the step, from 1.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        beta1: how slowly the mean follows, a number from 0 to 1.
+        beta2: how slowly the mean square follows, a number from 0 to 1.
+        epsilon: a number added to the root.
+        gradient: the gradient, of the shape of `m`.
+        use_locking: no effect.
+        use_nesterov: look one step ahead with the mean; False by default.
+
     Example:
         >>> m, v = (Parameter(Tensor([1.0]), name=name) for name in "mv")
         >>> step = ops.AdamNoUpdateParam()(m, v, 0.5, 0.5, 0.25, 0.5, 0.5, 0.0, Tensor([1.0]))
@@ -157,6 +184,18 @@ def apply_adam_weight_decay(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adam without correction of the start, the decay beside it: (var, m, v).
 
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        m: the mean of the gradients, of the shape of `var`; changed in place.
+        v: the mean of their squares, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        beta1: how slowly the mean follows, a number from 0 to 1.
+        beta2: how slowly the mean square follows, a number from 0 to 1.
+        epsilon: a number added to the root.
+        decay: this part of `var` is added to the step.
+        gradient: the gradient, of the shape of `var`.
+        use_locking: no effect.
+
     Example:
         >>> w, m, v = (Parameter(Tensor([1.0]), name=name) for name in "wmv")
         >>> done = ops.AdamWeightDecay()(w, m, v, 0.5, 0.5, 0.5, 0.0, 0.5, Tensor([1.0]))
@@ -175,6 +214,19 @@ def apply_adam_weight_decay_scaled(
     var, m, v, lr, beta1, beta2, epsilon, decay, gradient, global_norm=1.0, use_locking=False
 ) -> tuple[Tensor, Tensor, Tensor]:
     """AdamWeightDecay of the gradient divided by `global_norm`, computed in Float32.
+
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        m: the mean of the gradients, of the shape of `var`; changed in place.
+        v: the mean of their squares, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        beta1: how slowly the mean follows, a number from 0 to 1.
+        beta2: how slowly the mean square follows, a number from 0 to 1.
+        epsilon: a number added to the root.
+        decay: this part of `var` is added to the step.
+        gradient: the gradient, of the shape of `var`.
+        global_norm: a number that the gradient is divided by; 1 by default.
+        use_locking: no effect.
 
     Example:
         >>> w = Parameter(Tensor([1.0], ms.float16), name="w")
@@ -214,6 +266,20 @@ def apply_adam_with_amsgrad(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """One step of Adam by the largest mean square so far: (var, m, v, vhat), changed in place.
 
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        m: the mean of the gradients, of the shape of `var`; changed in place.
+        v: the mean of their squares, of the shape of `var`; changed in place.
+        vhat: the largest mean of squares so far, of the shape of `var`; changed in place.
+        beta1_power: beta1 to the power of the number of the step, from 1.
+        beta2_power: beta2 to the power of the number of the step, from 1.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        grad: the gradient, of the shape of `var`.
+        beta1: how slowly the mean follows; 0.9 by default.
+        beta2: how slowly the mean square follows; 0.999 by default.
+        epsilon: a number added to the root; 1e-8 by default.
+        use_locking: no effect.
+
     Example:
         >>> w, m, v, top = (Parameter(Tensor([1.0]), name=name) for name in "wmvt")
         >>> done = ops.ApplyAdamWithAmsgrad()(w, m, v, top, 0.5, 0.5, 0.25, Tensor([1.0]))
@@ -243,6 +309,20 @@ def apply_adam_with_amsgrad_settings(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """ApplyAdamWithAmsgrad whose betas and epsilon are inputs.
 
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        m: the mean of the gradients, of the shape of `var`; changed in place.
+        v: the mean of their squares, of the shape of `var`; changed in place.
+        vhat: the largest mean of squares so far, of the shape of `var`; changed in place.
+        beta1_power: beta1 to the power of the number of the step, from 1.
+        beta2_power: beta2 to the power of the number of the step, from 1.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        beta1: how slowly the mean follows, a number from 0 to 1.
+        beta2: how slowly the mean square follows, a number from 0 to 1.
+        epsilon: a number added to the root.
+        grad: the gradient, of the shape of `var`.
+        use_locking: no effect.
+
     Example:
         >>> w, m, v, top = (Parameter(Tensor([1.0]), name=name) for name in "wmvt")
         >>> done = ops.ApplyAdamWithAmsgradV2()(
@@ -258,6 +338,17 @@ def apply_ada_max(
     var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One step of AdaMax: (var, m, v), changed in place.
+
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        m: the mean of the gradients, of the shape of `var`; changed in place.
+        v: the largest gradient, which fades, of the shape of `var`; changed in place.
+        beta1_power: beta1 to the power of the number of the step, from 1.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        beta1: how slowly the mean follows, a number from 0 to 1.
+        beta2: how slowly the largest one fades, a number from 0 to 1.
+        epsilon: a number added to the largest one.
+        grad: the gradient, of the shape of `var`.
 
     Example:
         >>> w, m, v = (Parameter(Tensor([1.0]), name=name) for name in "wmv")
@@ -275,6 +366,15 @@ def apply_adadelta(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One step of Adadelta: (var, accum, accum_update), changed in place.
 
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        accum: the mean of squared gradients, of the shape of `var`; changed in place.
+        accum_update: the mean of squared steps, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        rho: how slowly both means follow, a number from 0 to 1.
+        epsilon: a number added under the roots.
+        grad: the gradient, of the shape of `var`.
+
     Example:
         >>> w, a, u = (Parameter(Tensor([1.0]), name=name) for name in "wau")
         >>> done = ops.ApplyAdadelta()(w, a, u, 0.5, 0.5, 0.0, Tensor([1.0]))
@@ -290,6 +390,13 @@ def apply_adadelta(
 def apply_adagrad(var, accum, lr, grad, update_slots=True) -> tuple[Tensor, Tensor]:
     """One step of Adagrad: (var, accum), changed in place.
 
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        accum: the sum of squared gradients, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        grad: the gradient, of the shape of `var`.
+        update_slots: whether squares are added to `accum`; True by default.
+
     Example:
         >>> w, a = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([3.0]), name="a")
         >>> print(*ops.ApplyAdagrad()(w, a, 0.5, Tensor([1.0])))
@@ -304,6 +411,14 @@ def apply_adagrad_shifted(
     var, accum, lr, grad, epsilon, update_slots=True
 ) -> tuple[Tensor, Tensor]:
     """One step of Adagrad with epsilon beside the root: (var, accum), changed in place.
+
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        accum: the sum of squared gradients, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        grad: the gradient, of the shape of `var`.
+        epsilon: a number added to the root.
+        update_slots: whether squares are added to `accum`; True by default.
 
     Example:
         >>> w, a = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([3.0]), name="a")
@@ -332,6 +447,18 @@ def apply_adagrad_dual(
 ) -> tuple[Tensor]:
     """One step of Adagrad by dual averaging: a tuple of var, changed in place with both sums.
 
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        gradient_accumulator: the sum of gradients, of the shape of `var`; changed in place.
+        gradient_squared_accumulator: the sum of their squares, of the shape of `var`; changed
+            in place.
+        grad: the gradient, of the shape of `var`.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        l1: the weight of the sum of sizes, a number of at least 0.
+        l2: the weight of the sum of squares, a number of at least 0.
+        global_step: the number of the step, from 1.
+        use_locking: no effect.
+
     Example:
         >>> w, s, q = (Parameter(Tensor([1.0]), name=name) for name in "wsq")
         >>> print(*ops.ApplyAdagradDA()(w, s, q, Tensor([0.0]), 0.5, 0.0, 0.0, 1))
@@ -346,6 +473,15 @@ def apply_adagrad_dual(
 def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad) -> tuple[Tensor, Tensor]:
     """One step of AddSign: (var, m), changed in place.
 
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        m: the mean of the gradients, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        alpha: what the agreement of signs is added to, a number.
+        sign_decay: what the agreement is multiplied by, a number.
+        beta: how slowly the mean follows, a number from 0 to 1.
+        grad: the gradient, of the shape of `var`.
+
     Example:
         >>> w, m = (Parameter(Tensor([1.0]), name=name) for name in "wm")
         >>> print(*ops.ApplyAddSign()(w, m, 0.25, 1.0, 1.0, 0.5, Tensor([1.0])))
@@ -358,6 +494,15 @@ def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad) -> tuple[Tensor, T
 @composite("ApplyPowerSign()(var, m, lr, logbase, sign_decay, beta, grad)")
 def apply_power_sign(var, m, lr, logbase, sign_decay, beta, grad) -> tuple[Tensor, Tensor]:
     """One step of PowerSign: (var, m), changed in place.
+
+    Args:
+        var: a Parameter or Tensor of any shape; changed in place.
+        m: the mean of the gradients, of the shape of `var`; changed in place.
+        lr: the learning rate, a number or a Tensor without dimensions.
+        logbase: the logarithm of the base of the power, a number.
+        sign_decay: what the agreement of signs is multiplied by, a number.
+        beta: how slowly the mean follows, a number from 0 to 1.
+        grad: the gradient, of the shape of `var`.
 
     Example:
         >>> w, m = (Parameter(Tensor([1.0]), name=name) for name in "wm")

@@ -158,7 +158,7 @@ class Map:
 
     Raises:
         TypeError: what is mapped is not a function, or there is nothing to map it over.
-        ValueError: tuples of different lengths.
+        ValueError: the tuples have different lengths.
 
     Source: MindSpore's `mindspore.ops.Map`.
 
@@ -221,7 +221,7 @@ class HyperMap(Map):
 
     Raises:
         TypeError: what is mapped is not a function, or there is nothing to map it over.
-        ValueError: tuples of different lengths.
+        ValueError: the tuples have different lengths.
 
     Source: MindSpore's `mindspore.ops.HyperMap`.
 

@@ -27,14 +27,15 @@ def cond(A: Any, p: Any = None, *rest: Any) -> Any:
         A: matrices [..., M, M], of any shape [..., M, N] for the norm 2; or a truth value.
         p: the order of the norm, as in `matrix_norm`: 1, -1, 2, -2, inf, -inf, "fro" or "nuc";
             None is 2: the largest over the smallest singular value. Or a function.
-        rest: only behind a function: the other function, and what both take.
+        rest: only after a function: the other function, and what both take.
 
     Returns:
         One number for each matrix, infinite where there is no inverse; or what a branch returns.
 
     Raises:
-        TypeError: integers; a branch that is not a function; more than a matrix and an order.
-        ValueError: matrices that are not square, with another order; an unknown order.
+        TypeError: the matrices hold integers, a branch is not a function, or there are more
+            arguments than a matrix and an order.
+        ValueError: the order is unknown, or it is neither 2 nor -2 and the matrices are not square.
 
     Source: MindSpore's `ops.cond`; for branches, JAX's `lax.cond`.
 
@@ -131,7 +132,7 @@ def scan(
 
     Raises:
         TypeError: `loop_func` is not a function, or there is no `length` without `xs`.
-        ValueError: `length` is another than that of `xs`, or no pair is returned.
+        ValueError: `length` is not that of `xs`, or the function does not return a pair.
 
     Source: MindSpore's `mindspore.ops.Scan`, as a function.
 

@@ -59,7 +59,7 @@ def custom_op(function: Callable[..., Any]) -> Callable[..., Any]:
         function: arrays in, an array or a tuple of arrays out; called only to be traced.
 
     Raises:
-        TypeError: a parameter that is neither an array nor static, such as `**options`.
+        TypeError: a parameter is neither an array nor static, such as `**options`.
 
     Example:
         >>> import jax.numpy as jnp
@@ -106,8 +106,8 @@ class Custom(Primitive):
         reg_info: accepted, and without effect.
 
     Raises:
-        NotImplementedError: a `func_type` of MindSpore's own compilers, such as "aot".
-        ValueError: a result of another shape than `out_shape` says.
+        NotImplementedError: `func_type` names one of MindSpore's own compilers, such as "aot".
+        ValueError: the result has another shape than `out_shape`.
 
     Source: MindSpore's `mindspore.ops.Custom`.
 

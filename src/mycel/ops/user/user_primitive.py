@@ -63,7 +63,7 @@ class PrimitiveWithInfer(Primitive):
     `infer_shape`, `infer_dtype` and `__infer__` are not called: shapes are those of the result.
 
     Raises:
-        NotImplementedError: a call of one without `vm_impl`.
+        NotImplementedError: the Primitive is called and has no `vm_impl`.
 
     Source: MindSpore's `mindspore.ops.PrimitiveWithInfer`.
 
@@ -109,7 +109,7 @@ class PyFunc(Primitive):
         A tuple, one Tensor for each of out_types.
 
     Raises:
-        ValueError: a result of another shape, or another number of them.
+        ValueError: the function returns another number of results, or one of another shape.
 
     Source: MindSpore's `mindspore.ops.PyFunc`.
 

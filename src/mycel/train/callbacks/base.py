@@ -197,13 +197,13 @@ class InternalCallbackParam(dict):
 
 
 class RunContext:
-    """What a callback is called with: what is going on, and a way to stop it.
+    """The argument of a callback: the state of the run, and a way to stop it.
 
     Args:
         original_args: an InternalCallbackParam or another dictionary.
 
     Raises:
-        TypeError: not a dictionary.
+        TypeError: the argument is not a dictionary.
 
     Source: MindSpore's `mindspore.train.RunContext`.
 
@@ -227,7 +227,7 @@ class RunContext:
         return self._original_args
 
     def request_stop(self) -> None:
-        """Stop behind this step, or this epoch."""
+        """Stop after this step, or this epoch."""
         self._stop_requested = True
 
     def get_stop_requested(self) -> bool:

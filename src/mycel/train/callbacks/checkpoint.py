@@ -28,8 +28,8 @@ class CheckpointConfig:
     """When a ModelCheckpoint saves, and how many files it keeps.
 
     Args:
-        save_checkpoint_steps: save behind every so many steps.
-        save_checkpoint_seconds: save behind so many seconds; not if there are steps.
+        save_checkpoint_steps: save after every so many steps.
+        save_checkpoint_seconds: save after so many seconds; not if there are steps.
         keep_checkpoint_max: keep the latest so many files; 0 or None keeps as the next says.
         keep_checkpoint_per_n_minutes: keep one file for so many minutes; not if there is a max.
         integrated_save: accepted; nothing is cut over devices.
@@ -46,7 +46,7 @@ class CheckpointConfig:
         kwargs: accepted; they concern parameter servers and several devices.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.CheckpointConfig`.
 
@@ -205,7 +205,7 @@ class ModelCheckpoint(Callback):
     """Saves the network while it trains, as `<prefix>-<epoch>_<step in epoch>.ckpt`.
 
     If the folder has files of this prefix already, the new ones are called `<prefix>_1-…`, and so
-    on. Behind the last step the network is saved in any case.
+    on. After the last step the network is saved in any case.
 
     Args:
         prefix: how the names of the files begin; or a function of what callbacks are told that
@@ -214,8 +214,8 @@ class ModelCheckpoint(Callback):
         config: a CheckpointConfig.
 
     Raises:
-        ValueError: a prefix with '/'.
-        TypeError: no CheckpointConfig.
+        ValueError: the prefix contains '/'.
+        TypeError: `config` is not a CheckpointConfig.
 
     Source: MindSpore's `mindspore.train.ModelCheckpoint`.
 
@@ -271,7 +271,7 @@ class ModelCheckpoint(Callback):
         self._save(told)
 
     def end(self, run_context):
-        """Save behind the last step, and wait until everything is written."""
+        """Save after the last step, and wait until everything is written."""
         self._save(run_context.original_args(), always=True)
         writer.wait()
 

@@ -25,7 +25,7 @@ def count(value, what: str) -> int:
 
     Raises:
         TypeError: not an integer.
-        ValueError: a negative one.
+        ValueError: the number is negative.
     """
     if not is_integer(value):
         raise wrong(TypeError, what, "an integer of at least 0", repr(value))
@@ -40,7 +40,7 @@ def step_in_epoch(told) -> int:
 
 
 class LossMonitor(Callback):
-    """Prints the loss, and stops a training whose loss is infinite or no number.
+    """Prints the loss, and stops a training whose loss is infinite or not a number.
 
     In `Model.fit` it also prints the metrics of each evaluation.
 
@@ -48,7 +48,7 @@ class LossMonitor(Callback):
         per_print_times: after how many steps a line is printed; 0 prints none.
 
     Raises:
-        TypeError, ValueError: not an integer, or a negative one.
+        TypeError, ValueError: the number is not an integer, or is negative.
 
     Source: MindSpore's `mindspore.train.LossMonitor`.
 
@@ -70,7 +70,7 @@ class LossMonitor(Callback):
         """Print the loss if it is time.
 
         Raises:
-            ValueError: it is infinite or not a number.
+            ValueError: the loss is infinite or not a number.
         """
         told = run_context.original_args()
         epoch, step = told.get("cur_epoch_num", 1), step_in_epoch(told)
@@ -88,7 +88,7 @@ class LossMonitor(Callback):
             print(f"epoch: {epoch} step: {step}, loss is {loss}", flush=True)
 
     def on_train_epoch_end(self, run_context):
-        """Print the metrics of the evaluation behind this epoch, if there was one."""
+        """Print the metrics of the evaluation after this epoch, if there was one."""
         told = run_context.original_args()
         metrics = told.get("metrics")
         if metrics:
@@ -96,7 +96,7 @@ class LossMonitor(Callback):
 
 
 class TimeMonitor(Callback):
-    """Prints how long an epoch took, and a step of it, in milliseconds.
+    """Prints how long an epoch took, and each of its steps on average, in milliseconds.
 
     Args:
         data_size: how many steps an epoch has; only needed where the dataset does not tell.

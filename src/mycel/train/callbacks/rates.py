@@ -27,7 +27,7 @@ def number_of(value, what: str) -> float:
     """The value, if it is a number.
 
     Raises:
-        TypeError: none.
+        TypeError: the value is not a number.
     """
     if not is_number(value):
         raise wrong(TypeError, what, "a number", f"{type(value).__name__} {value!r}")
@@ -43,7 +43,7 @@ def _rate_of(optimizer, name: str) -> Parameter:
 
 
 class LearningRateScheduler(Callback):
-    """Sets the learning rate behind each step.
+    """Sets the learning rate after each step.
 
     Args:
         learning_rate_function: called with the rate and the number of the step, gives the next.
@@ -139,7 +139,7 @@ class EarlyStopping(_Monitoring):
         restore_best_weights: give the network the weights of the best epoch when it stops.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.EarlyStopping`.
 
@@ -222,11 +222,11 @@ class ReduceLROnPlateau(_Monitoring):
         verbose: print each new rate.
         mode: 'min', 'max', or 'auto', which knows the metrics that are better when smaller.
         min_delta: what counts as better.
-        cooldown: how many epochs pass behind a change before it counts again.
+        cooldown: how many epochs pass after a change before it counts again.
         min_lr: the rate never gets smaller than this.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.ReduceLROnPlateau`.
 

@@ -17,15 +17,15 @@ ASKED = "GracefulExit"
 
 
 class BackupAndRestore(Callback):
-    """Saves the network behind epochs, and begins a training with what was saved.
+    """Saves the network after epochs, and begins a training with what was saved.
 
     Args:
         backup_dir: the folder of the file `backup.ckpt`; it is made.
         save_freq: 'epoch', or a number of epochs.
-        delete_checkpoint: remove the file behind a training that was not interrupted.
+        delete_checkpoint: remove the file after a training that was not interrupted.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.BackupAndRestore`.
 
@@ -66,7 +66,7 @@ class BackupAndRestore(Callback):
 
 
 class OnRequestExit(Callback):
-    """Stops behind the present step when a signal arrives, and saves the network.
+    """Stops after the present step when a signal arrives, and saves the network.
 
     A training that finds what was saved goes on from it.
 
@@ -79,7 +79,7 @@ class OnRequestExit(Callback):
         sig: the signal; not SIGKILL, which no program can take.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.OnRequestExit`.
 

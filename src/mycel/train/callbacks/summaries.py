@@ -16,7 +16,7 @@ from mycel.summary import SummaryRecord
 from mycel.train.callbacks.base import Callback
 from mycel.train.folders import make_directory
 
-NO_IMAGE = "The input of the network is no image; SummaryCollector does not write it."
+NO_IMAGE = "The input of the network is not an image; SummaryCollector does not write it."
 NO_LOSS = "What the network returned has no loss in front; SummaryCollector does not write it."
 # How many Parameters have a histogram when nothing says which, and how often tensors are written
 # when nothing says how often.
@@ -38,7 +38,7 @@ class SummaryCollector(Callback):
 
     Args:
         summary_dir: the folder; it is made.
-        collect_freq: write behind every so many steps, and behind the first.
+        collect_freq: write after every so many steps, and after the first.
         num_process: accepted; files are written by the calling thread.
         collect_specified_data: what to write: 'collect_metric' (the loss), 'collect_graph' (the
             Cells), 'collect_input_data' (if it is an image), each True or False, and
@@ -47,12 +47,12 @@ class SummaryCollector(Callback):
             'collect_dataset_graph', 'collect_landscape') is accepted and not written.
         keep_default_action: whether what is not named is written.
         custom_lineage_data: accepted and not written.
-        collect_tensor_freq: write what `ops.TensorSummary` was given behind every so many steps;
+        collect_tensor_freq: write what `ops.TensorSummary` was given after every so many steps;
             None chooses a number so that there are about 20.
         max_file_size, export_options: as for a SummaryRecord.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
         ImportError: tensorboardX is not installed; `pip install 'mycel[summary]'`.
 
     Source: MindSpore's `mindspore.train.SummaryCollector`.
@@ -142,7 +142,7 @@ class SummaryCollector(Callback):
         self._record.flush()
 
     def end(self, run_context):
-        """Nothing of an evaluation is written behind the training."""
+        """Nothing of an evaluation is written after the training."""
         self._record.set_mode("eval")
 
     def _tensors_are_due(self, told) -> bool:

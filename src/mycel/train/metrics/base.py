@@ -101,7 +101,7 @@ class Metric(metaclass=ABCMeta):
         """Choose which inputs `update` takes, in which order.
 
         Raises:
-            ValueError: no list of integers.
+            ValueError: the indexes are not a list of integers.
         """
         if not isinstance(indexes, list) or not all(isinstance(i, int) for i in indexes):
             raise wrong(ValueError, "set_indexes", "given a list of integers", repr(indexes))
@@ -134,7 +134,7 @@ class EvaluationBase(Metric):
             'multilabel' (0 and 1 for each class).
 
     Raises:
-        TypeError: another one.
+        TypeError: `eval_type` is unknown.
 
     Example:
         >>> ms.train.Accuracy("regression")

@@ -24,7 +24,7 @@ class Accuracy(EvaluationBase):
         eval_type: 'classification', or 'multilabel', where all labels of a sample must be right.
 
     Raises:
-        TypeError: another eval_type.
+        TypeError: `eval_type` is unknown.
 
     Source: MindSpore's `mindspore.train.Accuracy`.
 
@@ -49,7 +49,7 @@ class Accuracy(EvaluationBase):
         """Collect scores of shape (N, C, ...), and classes of shape (N, ...) or one-hot.
 
         Raises:
-            ValueError: not two inputs, or shapes that do not fit.
+            ValueError: there are not two inputs, or their shapes do not fit together.
         """
         y_pred, y = self._classes(inputs)
         if self._type == "classification":
@@ -93,7 +93,8 @@ class _PerClass(EvaluationBase):
         """Collect scores of shape (N, C, ...), and classes of shape (N, ...) or one-hot.
 
         Raises:
-            ValueError: not two inputs, shapes that do not fit, or a class that has no score.
+            ValueError: there are not two inputs, their shapes do not fit together, or a class has
+                no score.
         """
         y_pred, y = self._classes(inputs)
         classes = self._class_num
@@ -201,7 +202,8 @@ class Fbeta(Metric):
         """Collect scores of shape (N, C, ...), and classes of shape (N, ...) or one-hot.
 
         Raises:
-            ValueError: not two inputs, another number of classes, or a class without a score.
+            ValueError: there are not two inputs, the number of classes has changed, or a class has
+                no score.
         """
         y_pred, y = self._pair(inputs)
         if y_pred.ndim == y.ndim and is_onehot(y):
@@ -252,7 +254,7 @@ class TopKCategoricalAccuracy(Metric):
         k: a positive integer.
 
     Raises:
-        TypeError, ValueError: not an integer, or below 1.
+        TypeError, ValueError: the number is not an integer, or is below 1.
 
     Source: MindSpore's `mindspore.train.TopKCategoricalAccuracy`.
 
@@ -281,7 +283,7 @@ class TopKCategoricalAccuracy(Metric):
         """Collect scores of shape (N, C), and classes of shape (N,) or one-hot.
 
         Raises:
-            ValueError: not two inputs.
+            ValueError: there are not two inputs.
         """
         y_pred, y = self._pair(inputs)
         if y_pred.ndim == y.ndim and is_onehot(y):

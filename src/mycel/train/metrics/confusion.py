@@ -24,7 +24,7 @@ class ConfusionMatrix(Metric):
         threshold: from where on a score alone means class 1.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.ConfusionMatrix`.
 
@@ -57,7 +57,7 @@ class ConfusionMatrix(Metric):
         """Collect classes, or scores of shape (N, C, ...), or one score each; and the truth.
 
         Raises:
-            ValueError: not two inputs, or shapes that do not fit.
+            ValueError: there are not two inputs, or their shapes do not fit together.
         """
         y_pred, y = self._pair(inputs)
         if y_pred.ndim not in (y.ndim, y.ndim + 1):
@@ -170,8 +170,8 @@ class ConfusionMatrixMetric(Metric):
             'sum_batch', 'mean_channel', 'sum_channel' or 'none'.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
-        NotImplementedError: an unknown figure.
+        TypeError, ValueError: an argument is wrong; the text names it.
+        NotImplementedError: the name of the figure is unknown.
 
     Source: MindSpore's `mindspore.train.ConfusionMatrixMetric`.
 
@@ -213,7 +213,8 @@ class ConfusionMatrixMetric(Metric):
         """Collect prediction and truth of shape (N, C, ...), made of 0 and 1.
 
         Raises:
-            ValueError: not two inputs, other numbers, one dimension, or shapes that differ.
+            ValueError: there are not two inputs, they hold other numbers or have one dimension, or
+                their shapes differ.
         """
         y_pred, y = self._pair(inputs)
         name = type(self).__name__

@@ -51,7 +51,7 @@ class ROC(Metric):
         """Take scores of shape (N,) or (N, C), and classes of shape (N,); what was there goes.
 
         Raises:
-            ValueError: not two inputs, or shapes that do not fit.
+            ValueError: there are not two inputs, or their shapes do not fit together.
         """
         y_pred, y = self._pair(inputs)
         if y_pred.ndim == y.ndim:
@@ -80,7 +80,7 @@ class ROC(Metric):
 
         Raises:
             RuntimeError: nothing was collected.
-            ValueError: there are no positive, or no negative samples.
+            ValueError: there are no positive samples, or no negative ones.
         """
         self._check_begun(self._is_update)
         if self.class_num == 1:
@@ -112,8 +112,8 @@ def auc(x: Any, y: Any, reorder: bool = False) -> float:
         reorder: sort by `x` first.
 
     Raises:
-        TypeError: no NumPy arrays.
-        ValueError: fewer than two points, different lengths, or `x` goes both ways.
+        TypeError: an argument is not a NumPy array.
+        ValueError: there are fewer than two points, the lengths differ, or `x` is not monotonic.
 
     Source: MindSpore's `mindspore.train.auc`.
 

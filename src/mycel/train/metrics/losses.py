@@ -40,7 +40,7 @@ class Loss(Metric):
         """Collect a loss: a Tensor of no or one dimension.
 
         Raises:
-            ValueError: more inputs, or more dimensions.
+            ValueError: there are several inputs, or the loss has more dimensions.
         """
         self._check_count(inputs, 1, "the loss")
         loss = np.atleast_1d(self._convert_data(inputs[0]))
@@ -78,7 +78,7 @@ class _MeanError(Metric):
         """Collect prediction and truth.
 
         Raises:
-            ValueError: not two inputs, or of different sizes.
+            ValueError: there are not two inputs, or their sizes differ.
         """
         y_pred, y = self._pair(inputs)
         self._error_sum += float(self._errors(y.reshape(y_pred.shape) - y_pred).sum())
@@ -155,8 +155,8 @@ class Perplexity(Metric):
         """Collect probabilities of shape (words, vocabulary), and the true words.
 
         Raises:
-            ValueError: not two inputs.
-            RuntimeError: another number of words.
+            ValueError: there are not two inputs.
+            RuntimeError: the number of words differs.
         """
         given, words = self._pair(inputs)
         words = words.reshape(-1)

@@ -88,7 +88,8 @@ def get_metrics(metrics: Any) -> dict[str, Metric] | None:
     """Metrics by name: a set of names becomes a dictionary, a dictionary is checked.
 
     Raises:
-        TypeError: neither, or a dictionary of something else.
+        TypeError: the argument is neither a set nor a dictionary, or a member of the dictionary is
+            not a Metric.
 
     Source: MindSpore's `mindspore.nn.get_metrics`.
 

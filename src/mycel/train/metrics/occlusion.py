@@ -25,7 +25,7 @@ class OcclusionSensitivity(Metric):
             -1 means the border.
 
     Raises:
-        TypeError: an argument is wrong; names it.
+        TypeError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.OcclusionSensitivity`.
 
@@ -62,9 +62,9 @@ class OcclusionSensitivity(Metric):
         """Take a network, an image of shape (1, ...) and the number of a class.
 
         Raises:
-            ValueError: not three inputs, or a box that does not fit.
-            TypeError: not a Cell.
-            RuntimeError: several images or labels.
+            ValueError: there are not three inputs, or the box does not fit.
+            TypeError: the argument is not a Cell.
+            RuntimeError: there are several images or labels.
         """
         self._check_count(inputs, 3, "a network, an image and a label")
         network, image = inputs[0], self._convert_data(inputs[1])

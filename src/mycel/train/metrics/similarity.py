@@ -21,7 +21,7 @@ class CosineSimilarity(Metric):
         zero_diagonal: whether a row's likeness with itself is 0.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.CosineSimilarity`.
 
@@ -103,7 +103,7 @@ class Dice(Metric):
         """Collect prediction and truth of the same shape.
 
         Raises:
-            ValueError: not two inputs, or other shapes.
+            ValueError: there are not two inputs, or their shapes do not fit together.
         """
         y_pred, y = self._pair(inputs)
         if y_pred.shape != y.shape:
@@ -132,7 +132,7 @@ class BleuScore(Metric):
         smooth: whether 1 is added to the counts.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.BleuScore`.
 
@@ -165,7 +165,7 @@ class BleuScore(Metric):
         """Collect translations, and for each a list of references; all are lists of words.
 
         Raises:
-            ValueError: not two inputs, or of different lengths.
+            ValueError: there are not two inputs, or their lengths differ.
         """
         self._check_count(inputs, 2, "translations and references")
         translations, references = inputs

@@ -29,7 +29,8 @@ class _Surface(Metric):
         """Take prediction, truth (of the same shape), and the label of the region.
 
         Raises:
-            ValueError: not three inputs, shapes that differ, or a label that is in none of them.
+            ValueError: there are not three inputs, their shapes differ, or the label is in none of
+                them.
         """
         name = type(self).__name__
         self._check_count(inputs, 3, "prediction, truth and a label")
@@ -109,7 +110,7 @@ class HausdorffDistance(_Surface):
         crop: leave out what is outside both regions; points at their border become edges.
 
     Raises:
-        TypeError, ValueError: an argument is wrong; names it.
+        TypeError, ValueError: an argument is wrong; the text names it.
 
     Source: MindSpore's `mindspore.train.HausdorffDistance`.
 
@@ -142,7 +143,7 @@ class HausdorffDistance(_Surface):
 
         Raises:
             RuntimeError: nothing was collected.
-            ValueError: a percentile out of range.
+            ValueError: the percentile is out of range.
         """
         forth, back = map(self._greatest, self._both_ways())
         return forth if self.directed else max(forth, back)
