@@ -83,7 +83,7 @@ if _typing.TYPE_CHECKING:
 _stream.machine.account = _ledger
 _stream.machine.report = _report
 _stream.machine.run_segment = _fused.run_segment
-_stream.machine.run_for_another = _fused.run_for_another
+_stream.machine.run_by_operator = _fused.run_by_operator
 _stream.machine.run_directly = _direct.run_directly
 _forked.watch_forks()
 _backend.tuning.compiler_options = _options.compiler_options

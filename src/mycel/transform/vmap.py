@@ -97,7 +97,7 @@ class _Mapping:
         aval = rows.aval
         made = Value(None, aval_of(aval.shape[1:], aval.numpy))
         segment = self.inner.segment
-        made.segment, made.slot = segment, segment.count
+        made.source, made.slot = segment, segment.count
         segment.count += 1
         segment.outputs.append(ref(made))
         self.known[id(made)] = (made, rows, True)
@@ -113,7 +113,7 @@ class _Mapping:
         around = outer.capture
         if (
             around is None
-            or value.segment is outer.segment
+            or value.source is outer.segment
             or value.capture is around
             or id(value) in self.known
         ):
@@ -132,7 +132,7 @@ class _Mapping:
             self.assigned.setdefault(id(handle), (handle, handle._value))
 
     def provide(self, value: Value) -> None:
-        if value.segment is not self.inner.segment:
+        if value.source is not self.inner.segment:
             local.stream = self.outer
             try:
                 demand(value)

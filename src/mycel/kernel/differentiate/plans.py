@@ -76,7 +76,7 @@ def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | Non
             return None
     known = segment.external_slots.get
     values = [*leaves, *[value for pair in seeds for value in pair]]
-    slots = [v.slot if v.segment is segment else known(id(v)) for v in values]
+    slots = [v.slot if v.source is segment else known(id(v)) for v in values]
     if None in slots:
         return None
     key = tuple(segment.key)
@@ -96,7 +96,7 @@ def repeat(stream: Stream, begun: Start, seeds) -> list[Value] | None:
     outputs: list = [dead] * plan.outputs
     for slot, reference in zip(avals, references, strict=True):
         outputs[slot - first] = reference
-    made = {seed.slot: seed for _, seed in seeds if seed.segment is segment}
+    made = {seed.slot: seed for _, seed in seeds if seed.source is segment}
     made.update(zip(avals, values, strict=True))
     found = [made[slot] for slot in plan.found]
     if stream.segment is not segment or segment.count != first:
@@ -115,9 +115,9 @@ def keep(stream: Stream, begun: Start, seeds, found: list[Value]) -> None:
     key, places, count = segment.key, segment.places, segment.count
     if stream.segment is not segment or len(segment.externals) != begun.externals:
         return  # it was cut, or met something new
-    known = {seed.slot for _, seed in seeds if seed.segment is segment}
+    known = {seed.slot for _, seed in seeds if seed.source is segment}
     for value in found:
-        if value.segment is not segment or (value.slot < begun.outputs and value.slot not in known):
+        if value.source is not segment or (value.slot < begun.outputs and value.slot not in known):
             return
     first: dict[tuple, int] = {}
     for number in range(begun.nodes):

@@ -225,7 +225,7 @@ class Capture:
 
     def number_of(self, value: Value) -> int:
         """The number of a Value; one from nowhere is a constant."""
-        if value.segment is self.stream.segment:
+        if value.source is self.stream.segment:
             return self._count + value.slot
         if value.capture is not self:
             self.constant(value)

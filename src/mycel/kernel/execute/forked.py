@@ -51,7 +51,7 @@ def _refuse_from_now() -> None:
     _keep_for_ever()
     backend.begin = _refuse
     Executable.__call__ = _refuse  # type: ignore[assignment]
-    machine.run_directly = machine.run_for_another = _refuse
+    machine.run_directly = machine.run_by_operator = _refuse
     machine.run_segment = _refuse_segment
     # What is pending belongs to nobody now; what follows is refused at the user's line.
     stream = local.stream

@@ -267,7 +267,7 @@ class Memory:
         self.avals = [avals[number] for number in self.numbers]
         self.alone = len(live)
         # Values in packs that sites of past calls kept, with an array that tells when they ran.
-        self.kept_by_sites: deque[tuple[Any, list[ref]]] = deque()
+        self.kept_by_sites: deque[tuple[Any, list[tuple[ref, Packed]]]] = deque()
         # What is packed where, and in which pack each of these places is.
         self.packs: list[dict] = []
         self.home_of: dict[int, int] = {}
@@ -450,7 +450,7 @@ class _Results:
                 found = ready(self.results[place], aval)
             else:
                 found = ready(None, aval)
-                found.segment, found.slot = self.homes[self.memory.home_of[place]], place
+                found.source, found.slot = self.homes[self.memory.home_of[place]], place
             found.capture, found.number = self.watch, self.memory.numbers[place]
             self.made[place] = found
         return found
@@ -518,7 +518,7 @@ def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
         if memory.packs:
             kept += [ref(value) for value in made.made[memory.alone :] if value is not None]
             made.made = made.made[: memory.alone]
-            kept = [survivor for survivor in kept if survivor() is not None]
+            kept = _still_packed(kept)
             if kept:
                 memory.kept_by_sites.append((results[memory.alone], kept))
             _separate(memory)
@@ -529,6 +529,16 @@ def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
     return Outcome(True, memory.build_result(made))
 
 
+def _still_packed(survivors: list[ref]) -> list[tuple[ref, Packed]]:
+    """Those Values that are there and wait for a pack, each with it."""
+    found = []
+    for survivor in survivors:
+        value = survivor()
+        if value is not None and value.source is not None:
+            found.append((survivor, value.source))
+    return found
+
+
 def _separate(memory: Memory) -> None:
     """Give packed Values that sites kept arrays of their own, so that nothing else is kept.
 
@@ -536,10 +546,10 @@ def _separate(memory: Memory) -> None:
     """
     waiting = memory.kept_by_sites
     while waiting and (len(waiting) > MOST_WAITING or waiting[0][0].is_ready()):
-        for survivor in waiting.popleft()[1]:
+        for survivor, pack in waiting.popleft()[1]:
             value = survivor()
-            if value is not None and isinstance(value.segment, Packed):
-                value.segment = value.segment.alone(value.slot)
+            if value is not None and value.source is pack:
+                value.source = pack.alone(value)
 
 
 def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None:

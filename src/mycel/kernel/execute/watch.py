@@ -119,7 +119,7 @@ class Watch:
         return not self._differs
 
     def _is(self, value: Value, name) -> bool:
-        if value.capture is None and value.segment is None:
+        if value.capture is None and value.source is None:
             return name.__class__ is Constant and name.holds(demand(value))
         return self.describe(value) == name
 
@@ -167,7 +167,7 @@ class Watch:
     def provide(self, value: Value) -> None:
         """A Value recorded here is looked at: its array is there if the executable gave it."""
         segment = self.stream.segment
-        if value.segment is not segment or self.stream.tape is not self._tape:
+        if value.source is not segment or self.stream.tape is not self._tape:
             return
         if not self._verify(self._tape):
             return
@@ -176,9 +176,9 @@ class Watch:
             return
         known = self._known(number)
         # Still: the handler of a signal may have run it.
-        if known is not None and value.segment is segment:
+        if known is not None and value.source is segment:
             segment.outputs[value.slot] = dead
-            value.array, value.segment = known.array, known.segment
+            value.array, value.source = known.array, known.source
             if known.array is None:
                 value.slot = known.slot
             value.capture, value.number = self, number
@@ -204,8 +204,9 @@ class Watch:
 
     def describe(self, value: Value):
         """What a Value is to the call: a number, or the input it came from."""
-        if value.segment is self.stream.segment:
-            number = self._number_of(value.segment, value.slot)
+        segment = self.stream.segment
+        if value.source is segment:
+            number = self._number_of(segment, value.slot)
             return Constant(demand(value)) if number is None else number
         if value.capture is not self:
             return Constant(demand(value))

@@ -53,12 +53,12 @@ def apply1(op: Op, x):
         signature is None
         or not signature.single
         or (context.direct and capture is None)
-        or (capture is not None and a.segment is not stream.segment and a.capture is not capture)
+        or (capture is not None and a.source is not stream.segment and a.capture is not capture)
     ):
         return wrap(record(op, (to_value(x),)))
     segment = stream.segment
     try:
-        i = a.slot if a.segment is segment else segment.admit(a)
+        i = a.slot if a.source is segment else segment.admit(a)
     except Elsewhere:
         return applyn(op, (x,))
     frame = _getframe(2)  # the caller is a function written by spell
@@ -72,7 +72,7 @@ def apply1(op: Op, x):
     if stream.segment is not segment:
         return applyn(op, (x,))  # the handler of a signal came in between
     # Together, whatever interrupts: nothing is called in between.
-    value.segment = segment
+    value.source = segment
     value.slot = slot = segment.count
     segment.count = slot + 1
     segment.key += (signature.id, i)
@@ -116,8 +116,8 @@ def apply2(op: Op, x, y):
         return wrap(record(op, (a, b)))
     segment = stream.segment
     try:
-        i = a.slot if a.segment is segment else segment.admit(a)
-        j = b.slot if b.segment is segment else segment.admit(b)
+        i = a.slot if a.source is segment else segment.admit(a)
+        j = b.slot if b.source is segment else segment.admit(b)
     except Elsewhere:
         return applyn(op, (x, y))
     frame = _getframe(2)  # the caller is a function written by spell
@@ -131,7 +131,7 @@ def apply2(op: Op, x, y):
     if stream.segment is not segment:
         return applyn(op, (x, y))  # the handler of a signal came in between
     # Together, whatever interrupts: nothing is called in between.
-    value.segment = segment
+    value.source = segment
     value.slot = slot = segment.count
     segment.count = slot + 1
     segment.key += (signature.id, i, j)
@@ -149,7 +149,7 @@ def apply2(op: Op, x, y):
 def _is_new(x, value: Value, stream) -> bool:
     """Whether the call being remembered has yet to meet a handle from outside."""
     return (
-        value.segment is not stream.segment
+        value.source is not stream.segment
         and value.capture is not stream.capture
         and isinstance(x, Tensor)
     )

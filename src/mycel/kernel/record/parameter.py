@@ -12,7 +12,6 @@ from mycel.kernel.base.dtypes import int32
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.marker import COPY
-from mycel.kernel.record.packed import Packed
 from mycel.kernel.record.stream import current_stream, local, record
 from mycel.kernel.record.tensor import Tensor, data_value, give_value, new_tensor, resolve
 from mycel.kernel.record.value import Value
@@ -300,7 +299,7 @@ def own_value(source: Tensor) -> Value:
     the weights of another."""
     value = resolve(source)
     stream = local.stream
-    if value.segment is stream.segment and not isinstance(source, Parameter):
+    if value.source is stream.segment and not isinstance(source, Parameter):
         return value  # a result that was just made
     return _another(value) or _copied(value)
 
@@ -324,9 +323,9 @@ def _another(value: Value) -> Value | None:
         return None
     made = Value(value.array, value.aval)
     if value.array is None:
-        if not isinstance(value.segment, Packed):
+        if value.source is None or not value.source.apart:
             return None
-        made.segment, made.slot = value.segment, value.slot
+        made.source, made.slot = value.source, value.slot
     return made
 
 

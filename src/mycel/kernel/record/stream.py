@@ -14,15 +14,16 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
 from mycel.kernel.base.account import Account, Report
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import context
 from mycel.kernel.base.places import Place, is_theirs, passed, path_of, theirs, user_place
 from mycel.kernel.base.signals import Reported, keep_what_python_drops
 from mycel.kernel.define.bounds import check
-from mycel.kernel.define.op import Op, Signature
+from mycel.kernel.define.op import Op, Signature, signatures
 from mycel.kernel.record.journal import Journal
-from mycel.kernel.record.packed import Packed
 from mycel.kernel.record.value import Observer, Poison, Value
 
 
@@ -37,13 +38,17 @@ dead: Any = _nobody
 MOST_OUTPUTS = 4000
 MOST_BYTES = 4 << 30
 
+LOST = "A value was lost: its segment ran without it."
+
 
 class Elsewhere(Exception):
     """An input is still pending on another thread and must be demanded first."""
 
 
 class Segment:
-    """The part of a stream that has not run."""
+    """The part of a stream that has not run; the source of the Values recorded in it."""
+
+    apart = False
 
     __slots__ = (
         "assigned",
@@ -52,7 +57,7 @@ class Segment:
         "external_count",
         "external_slots",
         "externals",
-        "has_packed",
+        "has_pending",
         "key",
         "met",
         "outputs",
@@ -74,8 +79,8 @@ class Segment:
         # slot, if that is pending here) and how many outputs there were: see execute.checks.
         self.assigned: list[tuple[ref, Value | int, int]] = []
         self.bytes = 0
-        # Whether an external is packed with others: its array is taken when the segment runs.
-        self.has_packed = False
+        # Whether an external is pending: its array is made when the segment runs.
+        self.has_pending = False
         # The Cells called in this segment by id, and None for a derivative (see boundary).
         self.met: set[int | None] = set()
 
@@ -94,9 +99,10 @@ class Segment:
         if slot is None:
             array = value.array
             if array is None:
-                if not isinstance(value.segment, Packed):
+                source = value.source
+                if source is None or not source.apart:
                     raise Elsewhere(value)
-                self.has_packed = True
+                self.has_pending = True
             elif array.__class__ is Poison:
                 raise array.error()
             name, size = id(value), value.aval.nbytes
@@ -106,6 +112,39 @@ class Segment:
             self.external_slots[name] = slot = -self.external_count
             self.externals.append(value)
         return slot
+
+    def produce(self, value: Value) -> None:
+        """Run what was recorded; for another thread, as much of a copy as a Value needs."""
+        stream = self.stream
+        if stream is not local.stream:
+            self._produce_for_another(value)
+        elif stream.segment is self:
+            stream.flush()
+        else:  # its run was broken off, or goes on, and this is the handler of a signal
+            stream.unfinished += 1  # a call that is being remembered lacks it
+            machine.run_segment(self, None)
+            if value.array is None:
+                raise RuntimeError(LOST)
+
+    def _produce_for_another(self, value: Value) -> None:
+        """The record is only ever appended to, and cleared only after every Value has its array: if
+        the copy does not reach the Value, its array is there."""
+        places, externals, key = self.places[:], self.externals[:], self.key[:]
+        end = position = first = 0
+        while position < len(key) and first <= value.slot:
+            signature = signatures[key[position]]
+            first += len(signature.outputs)
+            position += 1 + signature.arity
+            end += 1
+        if first <= value.slot:
+            return
+        arrays = [demand(external) for external in externals]
+        live = (value.slot,)
+        value.array = machine.run_by_operator(key[:position], live, arrays, places[: 3 * end])[0]
+
+    def view(self, value: Value) -> np.ndarray:
+        """A Value as Python sees it."""
+        return np.asarray(demand(value))
 
     def clear(self) -> None:
         """Drop everything: pending Values point here, and buffers must not wait to be collected."""
@@ -125,14 +164,14 @@ class Machine:
     """What runs segments, keeps account of it and speaks to people; the package root wires it in,
     so that arrows point down."""
 
-    __slots__ = ("account", "report", "run_directly", "run_for_another", "run_segment")
+    __slots__ = ("account", "report", "run_by_operator", "run_directly", "run_segment")
 
     account: Account
     report: Report
 
     def __init__(self):
         self.run_segment: Callable[[Segment, Observer | None], None] = _not_wired
-        self.run_for_another: Callable[[Value], None] = _not_wired
+        self.run_by_operator: Callable[..., list] = _not_wired
         self.run_directly: Callable[[Signature, tuple, Place], list] = _not_wired
 
 
@@ -270,27 +309,15 @@ def flush() -> None:
 
 
 def demand(value: Value):
-    """The array of a Value, running its segment if it has to; raises what its operator raised."""
+    """The array of a Value, made by its source if it has to be; raises what its operator raised."""
     array = value.array
     while array is None:
-        segment = value.segment
-        if segment is None:  # it has just run, on another thread
-            array = value.array
-            break
-        stream = segment.stream
-        if stream is local.stream:
-            if stream.segment is segment:
-                stream.flush()
-            else:  # its run was broken off, or goes on, and this is the handler of a signal
-                stream.unfinished += 1  # a call that is being remembered lacks it
-                machine.run_segment(segment, None)
-                if value.array is None:
-                    break
-        else:
-            machine.run_for_another(value)
+        source = value.source
+        if source is not None:
+            source.produce(value)
         array = value.array
-    if array is None:
-        raise RuntimeError("A value was lost: its segment ran without it.")
+        if array is None and source is None:  # else it has just run, on another thread
+            raise RuntimeError(LOST)
     if array.__class__ is Poison:
         raise array.error()
     return array
@@ -337,7 +364,7 @@ def record(
         known = segment.external_slots.get  # no slot of an external is 0
         try:
             slots = [
-                v.slot if v.segment is segment else known(id(v)) or segment.admit(v) for v in inputs
+                v.slot if v.source is segment else known(id(v)) or segment.admit(v) for v in inputs
             ]
         except Elsewhere as elsewhere:
             demand(elsewhere.args[0])
@@ -349,7 +376,7 @@ def record(
             value = _new_value(Value)
             value.array = None
             value.aval = signature.aval
-            value.segment = segment
+            value.source = segment
             value.capture = None
             value.slot = first
             made, outputs = (value,), (ref(value),)
@@ -381,7 +408,7 @@ def waiting(segment: Segment, slots, avals) -> tuple[tuple[Value, ...], list]:
         value = _new_value(Value)
         value.array = None
         value.aval = aval
-        value.segment = segment
+        value.source = segment
         value.capture = None
         value.slot = slot
         made.append(value)
@@ -397,7 +424,7 @@ def _connect(segment: Segment, slots, avals, values) -> None:
         # Together, as above.
         value.array = None
         value.aval = aval
-        value.segment = segment
+        value.source = segment
         value.capture = None
         value.slot = slot
         outputs[slot] = known

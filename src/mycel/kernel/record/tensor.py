@@ -19,7 +19,6 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere, structure
 from mycel.kernel.define.aval import aval_of
 from mycel.kernel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, check_hook
-from mycel.kernel.record.packed import Packed
 from mycel.kernel.record.stream import current_stream, demand, local, machine
 from mycel.kernel.record.value import Observer, Value
 
@@ -500,7 +499,7 @@ def resolve(handle: Tensor) -> Value:
     value = handle._value
     stream = local.stream
     capture = stream.capture
-    if capture is not None and value.segment is not stream.segment and value.capture is not capture:
+    if capture is not None and value.source is not stream.segment and value.capture is not capture:
         value = capture.lift(handle, value)
     return value
 
@@ -508,7 +507,7 @@ def resolve(handle: Tensor) -> Value:
 def made_inside(handle: Tensor, observer: Observer) -> bool:
     """Whether a handle was made in the call that is observed."""
     value = handle._value
-    inside = value.segment is local.stream.segment or value.capture is observer
+    inside = value.source is local.stream.segment or value.capture is observer
     return inside and not observer.is_outside(handle)
 
 
@@ -519,7 +518,7 @@ def rebind(handle: Tensor, value: Value) -> None:
         stream.note_assigned(handle, before)
     segment = stream.segment
     if segment.outputs:
-        had = before.slot if before.segment is segment else before
+        had = before.slot if before.source is segment else before
         segment.assigned.append((ref(handle), had, len(segment.outputs)))
     if stream.replaced is not None:
         stream.replaced.append((handle, before))
@@ -568,10 +567,8 @@ def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
     capture = current_stream().capture
     if value.array is None and capture is not None:
         capture.provide(value)
-    if value.array is None and isinstance(value.segment, Packed):
-        array = value.segment.view(value.slot)
-    else:
-        array = np.asarray(demand(value))
+    source = value.source if value.array is None else None
+    array = np.asarray(demand(value)) if source is None else source.view(value)
     if capture is not None:
         capture.read(handle, value, kind, array, text)
     return array

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from mycel.kernel.base import errors
 from mycel.kernel.base.places import Place
 from mycel.kernel.define.aval import Aval, aval_of
@@ -76,27 +78,44 @@ class Observer(Protocol):
         """Something happened, here or at a place, that a replay could not do."""
 
 
+class Source(Protocol):
+    """What a pending Value waits for: the record it is in, a pack of results, numbers to be drawn.
+
+    Attributes:
+        apart: whether it runs no record, so that operators take its Values while they are pending.
+    """
+
+    apart: bool
+
+    def produce(self, value: Value) -> None:
+        """Give a Value its array."""
+
+    def view(self, value: Value) -> np.ndarray:
+        """A Value as Python sees it, without an array on the device where that can be."""
+        ...
+
+
 class Value:
     """An immutable result of the record (SSA).
 
     Attributes:
         array: the array, a Poison, or None while pending.
         aval: its shape and element type.
-        segment, slot: where it is recorded, while pending.
+        source, slot: what gives it its array, while pending, and which of its results it is.
         capture, number: the remembered call that knows it, and its number there.
     """
 
-    __slots__ = ("__weakref__", "array", "aval", "capture", "number", "segment", "slot")
+    __slots__ = ("__weakref__", "array", "aval", "capture", "number", "slot", "source")
 
     array: Any
     aval: Aval
-    segment: Any
+    source: Source | None
     capture: Observer | None
 
     def __init__(self, array, aval: Aval):
         self.array = array
         self.aval = aval
-        self.segment = None
+        self.source = None
         self.slot = 0
         self.capture = None
         self.number = 0
@@ -115,7 +134,7 @@ def ready(array, aval: Aval) -> Value:
     value = _new_value(Value)
     value.array = array
     value.aval = aval
-    value.segment = None
+    value.source = None
     value.capture = None
     return value
 
