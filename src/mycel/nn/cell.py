@@ -106,11 +106,11 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         fields["requires_grad"] = False
         fields["cell_type"] = None
         structure.changes += 1
-        stream = current_stream()
-        if stream.capture is not None:
-            stream.capture.made_cell(self)
-            if stream.journal is not None:
-                stream.journal.made[id(self)] = self
+        scope = current_stream().scope
+        if scope.capture is not None:
+            scope.capture.made_cell(self)
+            if scope.journal is not None:
+                scope.journal.made[id(self)] = self
         if flags:
             self.add_flags(**flags)
 
@@ -125,25 +125,24 @@ class Cell(Settings, Stateful, Hookable, CellBase):
 
     def __call__(self, *args, **kwargs):  # pyright: ignore[reportRedeclaration]
         stream = local.stream
-        capture, around = stream.capture, stream.called
-        if capture is not None:
-            capture.met(self)
-        elif around is None and stream.depth == 0 and not stream.traced:
-            if context.mode == GRAPH_MODE and stream.tape is None and not stream.plain:
+        scope = stream.scope
+        if scope.capture is not None:
+            scope.capture.met(self)
+        elif stream.called is None and scope.depth == 0 and not scope.traced:
+            if context.mode == GRAPH_MODE and scope.tape is None and not scope.plain:
                 return self._remembered_call()(*args, **kwargs)
             stream.boundary(self)
-        stream.called = (self, around)
+        # As `has_reverse` says, without a call for each Cell.
+        special = self._recomputed or "bprop" in self.__dict__ or hasattr(type(self), "bprop")
         try:
             if self._cell_hooks:
-                return call_with_hooks(self, stream, args, kwargs)
-            if self._computes_in is None and not (self._recomputed or has_reverse(self)):
-                return self.construct(*args, **kwargs)
-            return self._compute_cell(stream, args, kwargs)
+                return stream.call(self, call_with_hooks, (self, stream, args, kwargs), {})
+            if special or self._computes_in is not None:
+                return stream.call(self, self._compute_cell, (stream, args, kwargs), {})
+            return stream.call(self, self.construct, args, kwargs)
         except TypeError as error:
             explain_keyword(error)
             raise
-        finally:
-            stream.called = around
 
     if TYPE_CHECKING:
         # A call takes and returns what `construct` takes and returns.
@@ -161,7 +160,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         """Call `construct` without hooks, on inputs in the element type that was chosen."""
         if self._computes_in is not None and not is_cast:
             return call_in_precision(self, self._compute_cell, stream, args, kwargs, True)
-        if stream.is_taped:
+        if stream.scope.is_taped:
             if has_reverse(self):
                 return call_with_reverse(self, stream, args, kwargs)
             if self._recomputed:
@@ -217,7 +216,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
 
     def _note_change(self, name: str, value) -> None:
         """Note what a site does to an attribute, with the way back."""
-        journal = current_stream().journal
+        journal = current_stream().scope.journal
         if journal is None or id(self) in journal.made:
             return
         fields, kinds = self.__dict__, (self._cells, self._params, self._buffers)
@@ -253,7 +252,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         """Note a change of structure, so that what was remembered of this Cell is looked at."""
         self.__dict__["_cell_version"] += 1
         structure.changes += 1
-        capture = current_stream().capture
+        capture = current_stream().scope.capture
         if capture is not None:
             capture.changed_cell(self, what, remedy)
 

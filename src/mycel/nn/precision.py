@@ -172,7 +172,7 @@ def _keep(entry: _Cast) -> None:
         for outer in around:
             outer.source, outer.outside = kept, value
             outer.inside = value = _as(kept, outer.inside.aval.dtype)
-    journal = local.stream.journal
+    journal = local.stream.scope.journal
     if journal is not None:
         # What a site undoes: the handle never had the cast Value before it.
         journal.assigned[:] = [
@@ -223,8 +223,8 @@ def _same(value: Value, other: Value) -> bool:
 def _check_known(source: Value) -> None:
     """The call being remembered must know where a value comes from, or it cannot be replayed."""
     stream = local.stream
-    capture = stream.capture
-    if capture and source.capture is not capture and source.segment is not stream.segment:
+    capture = stream.scope.capture
+    if capture and source.capture is not capture and source.source is not stream.segment:
         capture.refuse(
             "a Parameter or an argument is cast outside it, and cast otherwise inside",
             "compile the outermost Cell, or give its children one type",

@@ -339,7 +339,7 @@ class Stateful(Members):
             raise errors.wrong(
                 TypeError, "The element type of a Cell", "real or complex", str(dtype)
             )
-        capture = current_stream().capture
+        capture = current_stream().scope.capture
         if capture is not None:
             capture.refuse("the element type of a Cell was changed inside", "do it before the call")
         changed_everywhere()

@@ -68,7 +68,7 @@ def watch_printing(on: bool) -> None:
 def _breakpoint(self, frame=None, *args, **kwargs):
     """Every debugger written in Python stops here: `breakpoint()`, `pdb.set_trace()`, …"""
     frame = frame or sys._getframe(1)
-    capture = local.stream.capture
+    capture = local.stream.scope.capture
     if capture is not None:
         place = Place(frame.f_code, frame.f_lasti)
         capture.refuse(BREAKPOINT, "remove it to have the call compiled", place)
@@ -76,7 +76,7 @@ def _breakpoint(self, frame=None, *args, **kwargs):
 
 
 def _print_site(*args, **kwargs):
-    capture = local.stream.capture
+    capture = local.stream.scope.capture
     if capture is None or capture.formatted is None:
         return _print(*args, **kwargs)
     shown = capture.formatted

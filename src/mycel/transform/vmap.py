@@ -22,6 +22,7 @@ from mycel.kernel.define.aval import aval_of
 from mycel.kernel.define.op import Op
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.marker import Marker, flattened
+from mycel.kernel.record.scope import OUTSIDE, Scope
 from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, demand, local, record
 from mycel.kernel.record.tensor import Tensor, made_inside, new_tensor, point, rebind, resolve
 from mycel.kernel.record.value import Poison, Value
@@ -57,9 +58,10 @@ class _RowStream(Stream):
 
     __slots__ = ("grown",)
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, scope: Scope, outer: Stream):
+        super().__init__(scope)
         self.segment = _RowSegment(self)
+        self.generator, self.called = outer.generator, outer.called
         self.grown = 0
 
     def flush(self) -> None:
@@ -79,13 +81,11 @@ class _Mapping:
         default_generator()
         self.outer = outer
         # Whether a derivative is open around all maps.
-        around = outer.capture
-        self.taped = outer.is_taped or (isinstance(around, _Mapping) and around.taped)
-        self.inner = inner = _RowStream()
-        inner.generator, inner.called = outer.generator, outer.called
-        inner.tape, inner.hooks, inner.complete = [], {}, True
-        inner.depth, inner.floor = 1, int(not self.taped)
-        inner.capture = self
+        around = outer.scope.capture
+        self.taped = outer.scope.is_taped or (isinstance(around, _Mapping) and around.taped)
+        floor = int(not self.taped)
+        scope = Scope(self, tape=[], hooks={}, depth=1, floor=floor, complete=True)
+        self.inner = _RowStream(scope, outer)
         # By id of a Value inside: that Value, the one for all rows, whether it has rows.
         self.known: dict[int, tuple[Value, Value, bool]] = {}
         self.assigned: dict[int, tuple[Tensor, Value]] = {}
@@ -110,7 +110,7 @@ class _Mapping:
         if member is not None:
             return member
         outer = self.outer
-        around = outer.capture
+        around = outer.scope.capture
         if (
             around is None
             or value.source is outer.segment
@@ -140,7 +140,7 @@ class _Mapping:
                 local.stream = self.inner
 
     def read(self, handle, value, kind, array, text) -> None:
-        around = self.outer.capture
+        around = self.outer.scope.capture
         if around is not None and id(value) not in self.known:
             around.read(handle, value, kind, array, text)
 
@@ -151,28 +151,28 @@ class _Mapping:
         return function(*args, **(kwargs or {}))
 
     def met(self, cell) -> None:
-        if self.outer.capture is not None:
-            self.outer.capture.met(cell)
+        if self.outer.scope.capture is not None:
+            self.outer.scope.capture.met(cell)
 
     def made_cell(self, cell) -> None:
-        if self.outer.capture is not None:
-            self.outer.capture.made_cell(cell)
+        if self.outer.scope.capture is not None:
+            self.outer.scope.capture.made_cell(cell)
 
     def changed_cell(self, cell, what: str, remedy: str) -> None:
-        if self.outer.capture is not None:
-            self.outer.capture.changed_cell(cell, what, remedy)
+        if self.outer.scope.capture is not None:
+            self.outer.scope.capture.changed_cell(cell, what, remedy)
 
     def is_outside(self, handle) -> bool:
         return id(handle) in self.assigned or id(handle) in self.members
 
     def hook_owner(self, handle) -> Any:
-        if self.taped and self.inner.depth == 1:
+        if self.taped and self.inner.scope.depth == 1:
             raise NotImplementedError(OWN_REVERSE.format(what="a hook on a Tensor"))
         return handle
 
     def refuse(self, what: str, remedy: str, place=None) -> None:
-        if self.outer.capture is not None:
-            self.outer.capture.refuse(what, remedy, place)
+        if self.outer.scope.capture is not None:
+            self.outer.scope.capture.refuse(what, remedy, place)
 
     # -- running ----------------------------------------------------------------------------
 
@@ -192,7 +192,7 @@ class _Mapping:
             finally:  # again: an exception may have come from outside where it began
                 self._put_back()
             # Stream and segment know each other: what they hold must not wait to be collected.
-            nodes, inner.tape, inner.capture = inner.tape, None, None
+            nodes = inner.exchange(OUTSIDE).tape
             inner.segment.stream = None  # type: ignore[assignment]
         assert nodes is not None
         for node in flattened(nodes):
@@ -234,8 +234,8 @@ class _Mapping:
         if value.capture is self:
             # Data made inside is data made here.
             value.capture = None
-            if self.outer.capture is not None:
-                self.outer.capture.constant(value)
+            if self.outer.scope.capture is not None:
+                self.outer.scope.capture.constant(value)
         return value, False
 
 

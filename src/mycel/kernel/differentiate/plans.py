@@ -54,7 +54,7 @@ class Forward(NamedTuple):
 
 def begin(stream: Stream) -> Forward:
     """Remember where the record stands."""
-    return Forward(stream.segment, stream.segment.nodes)
+    return Forward(stream.segment, len(stream.segment.places) // 3)
 
 
 def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | None:
@@ -62,13 +62,13 @@ def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | Non
 
     It can if the tape is just what the present segment has, and only our own rules take part.
     """
-    segment = stream.segment
-    count = segment.count
+    segment, scope = stream.segment, stream.scope
+    count, recorded = segment.count, len(segment.places) // 3
     if (
-        stream.hooks
-        or stream.journal is not None
+        scope.hooks
+        or scope.journal is not None
         or segment is not forward.segment
-        or segment.nodes - forward.nodes != len(nodes)
+        or recorded - forward.nodes != len(nodes)
     ):
         return None
     for node in nodes:
@@ -81,7 +81,7 @@ def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | Non
         return None
     key = tuple(segment.key)
     name = (key, forward.nodes, len(leaves), tuple(slots))
-    begun = Start(name, segment, len(key), segment.nodes, count, len(segment.externals))
+    begun = Start(name, segment, len(key), recorded, count, len(segment.externals))
     # What the handler of a signal ran or recorded meanwhile makes it another record.
     return begun if stream.segment is segment and segment.count == count else None
 

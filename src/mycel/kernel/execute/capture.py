@@ -177,48 +177,49 @@ class Capture:
         """Run Python that runs at every call, and note what it emits."""
         if self.in_site:
             return call_labelled(function, args, kwargs or {}, label)
+        # Left as it is by an exception that the function catches: see record.stream.
+        return self.stream.attempt(self._site, function, args, kwargs or {}, label)
+
+    def _site(self, function: Callable, args: tuple, kwargs: dict, label):
         if self.python is not None:
             self.python.before_site(self.site_changes)
         index = len(self.sites)
-        given: Any = (args, kwargs or {})
+        given: Any = (args, kwargs)
         template = self.template(given)
         bindings = self.bindings()
         if index < len(self.again) and self.check is not None:
             self.check(self, index, function, template, bindings)
         start = self._site_start = self._next_number()
-        stream, journal = self.stream, Journal()
-        tape, floor, complete = stream.tape, stream.floor, stream.complete
-        # Left as it is by an exception that the function catches: see record.stream.
-        stream.unfinished += 1
-        try:
-            self.in_site = True
-            stream.tape, stream.journal, stream.complete = [], journal, True
-            if tape is None:
-                stream.floor = stream.depth
+        scope, journal, nodes = self.stream.scope, Journal(), []
+        floor = scope.depth if scope.tape is None else scope.floor
+        inner = scope.but(tape=nodes, journal=journal, complete=True, floor=floor)
+
+        def run():
             if index < len(self.again):
                 result = self.again[index].emit_again(*given)
             else:
-                result = call_labelled(function, given[0], given[1], label)
-            nodes, written = stream.tape, stream.journal
-            emitted = emission(self, given, nodes, written, result)
+                result = call_labelled(function, args, kwargs, label)
+            return result, emission(self, given, nodes, journal, result)
+
+        try:
+            self.in_site = True
+            result, emitted = self.stream.within(inner, run)
         finally:
             self.in_site = False
-            stream.tape, stream.journal, stream.complete = tape, None, complete
-            stream.floor = floor
-        if tape is not None:
-            tape.extend(nodes)
-        for change in written.changes:
+        if scope.tape is not None:
+            scope.tape.extend(nodes)
+        for change in journal.changes:
             if change.what[0] == "attribute":
                 self.site_changes.add((id(change.what[1].__dict__), change.what[2]))
         self._site_spans.append(range(start, self._next_number()))
         for leaf in _tensors(result):
             self._site_results.add(self.number_of(resolve(leaf)))
-        depths = (int(stream.depth > 0), int(stream.depth > 0 and tape is None))
-        where = (label, stream.reversing, depths, start, emitted.is_quiet())
+        depths = (int(scope.depth > 0), int(scope.depth > 0 and scope.tape is None))
+        reversing = scope.reversing and scope.reversing.at
+        where = (label, reversing, depths, start, emitted.is_quiet())
         self.sites.append(Site(function, template, bindings, emitted, *where))
         if self.python is not None:
             self.python.behind_site(self.site_changes)
-        stream.unfinished -= 1
         return result
 
     # -- numbers --------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def every_call(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def called(*args, **kwargs):
-        capture = local.stream.capture
+        capture = local.stream.scope.capture
         if capture is None:
             return function(*args, **kwargs)
         return capture.site(function, args, kwargs)

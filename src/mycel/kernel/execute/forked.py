@@ -56,7 +56,7 @@ def _refuse_from_now() -> None:
     # What is pending belongs to nobody now; what follows is refused at the user's line.
     stream = local.stream
     stream.segment.stream = Stream()
-    stream.segment = _Refusing(stream)
+    stream.go_on_with(_Refusing(stream))
 
 
 def _keep_for_ever() -> None:
@@ -73,7 +73,7 @@ def _refuse(*_):
 
 
 def _refuse_segment(segment, _=None):
-    segment.stream.segment = segment  # whoever asks again is told again
+    segment.stream.go_on_with(segment)  # whoever asks again is told again
     _refuse()
 
 

@@ -27,6 +27,7 @@ from mycel.kernel.execute.templates import Kept, bound_to, builder, leaves, of_i
 from mycel.kernel.execute.watch import Done, Watch
 from mycel.kernel.record.packed import Packed
 from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.scope import Scope
 from mycel.kernel.record.stream import Stream, demand, machine
 from mycel.kernel.record.tensor import Tensor, new_tensor, point
 from mycel.kernel.record.value import Value, ready, value_of
@@ -522,7 +523,8 @@ def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
             if kept:
                 memory.kept_by_sites.append((results[memory.alone], kept))
             _separate(memory)
-    made.bind(memory.other_bindings, before)
+    if memory.other_bindings:
+        made.bind(memory.other_bindings, before)
     memory.commit(results)
     if memory.sites:
         memory.cases[0].settle()
@@ -556,14 +558,9 @@ def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None
     """Run all sites; how the replay ended, if one of them did something new."""
     again: list[Done] = []
     kept_alive = memory.cases[0].kept_alive()
-    try:
-        stream.capture, stream.complete = watch, True
-        # The loop is a function of its own: from Python 3.12 on an exception from outside that
-        # comes at the end of a loop would go past this `finally`.
-        site = _first_that_differs(stream, memory, made, watch, before, again, arguments)
-    finally:
-        stream.capture = stream.tape = stream.journal = stream.hooks = None
-        stream.complete, stream.depth, stream.floor = False, 0, 0
+    scope = Scope(watch, complete=True, traced=stream.scope.traced)
+    parts = (memory, made, watch, before, again, arguments)
+    site = stream.within(scope, _first_that_differs, *parts)
     if site is None:
         return None
     for handle, value in before.values():
@@ -580,7 +577,7 @@ def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None
     return Outcome(False, again=again, missed=missed)
 
 
-def _first_that_differs(stream, memory, made, watch, before, again, arguments):
+def _first_that_differs(memory, made, watch, before, again, arguments):
     """Run sites until one does something new, which is returned; None if none does."""
     case, site = memory.cases[0], None
     left = case.left
@@ -590,8 +587,6 @@ def _first_that_differs(stream, memory, made, watch, before, again, arguments):
         site = following
         if bindings:
             made.bind(bindings, before)
-        stream.depth, stream.floor = site.depths
-        stream.hooks = {} if stream.depth else None
         args, kwargs = build(made)
         done, agrees = watch.run(site, args, kwargs)
         again.append(done)
@@ -599,8 +594,9 @@ def _first_that_differs(stream, memory, made, watch, before, again, arguments):
             for handle, value in done.before():
                 before.setdefault(id(handle), (handle, value))
         # What the body read may be another now: then it may go another way after this site.
-        if not agrees or not case.behind_sites[index].hold() or first_change(arguments):
+        unchanged = not arguments or first_change(arguments) is None
+        if not (agrees and unchanged and case.behind_sites[index].hold()):
             return site
     ended = len(memory.prepared_sites)
-    found = all(watch.found(one) for one in left if one.after == ended)
+    found = not left or all(watch.found(one) for one in left if one.after == ended)
     return None if found and case.is_current() else site

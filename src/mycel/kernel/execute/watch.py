@@ -17,9 +17,10 @@ from mycel.kernel.base.trees import tree_leaves, tree_map
 from mycel.kernel.execute.effects import Site, emission, shown
 from mycel.kernel.execute.notes import Constant, Held, Slot, same
 from mycel.kernel.execute.sources import Left, Source, put_back, same_plain
-from mycel.kernel.record.hooks import call_labelled, tell_where
+from mycel.kernel.record.hooks import call_labelled, tell_hook, tell_where
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.marker import Inside, Marker, record_again
+from mycel.kernel.record.scope import Scope
 from mycel.kernel.record.stream import Segment, Stream, dead, demand
 from mycel.kernel.record.tensor import Tensor, made_inside, rebind, resolve
 from mycel.kernel.record.value import Value
@@ -73,25 +74,22 @@ class Watch:
         # Without a call in between: what the handler of a signal records is before it or in it.
         segment = stream.segment
         self._spans += [(segment, segment.count, site.start - segment.count)]
-        stream.tape, stream.journal = tape, journal = self._tape, self._journal
+        (depth, floor), tape, journal = site.depths, self._tape, self._journal
+        scope = Scope(self, tape, {} if depth else None, depth, floor, True, journal)
         try:
-            result = call_labelled(site.function, args, kwargs, site.label)
+            result = stream.within(scope, site.function, *args, **kwargs)
         except Exception as error:
+            tell_hook(error, site.label)
             if site.reversing is not None:
                 tell_where(error, *site.reversing)
             raise
+        met, self.met_here = self.met_here, []
         if result is None and not tape and not journal:
-            return Done(self, self._met(), args, kwargs, (), _NOTHING, (), None), site.quiet
+            return Done(self, met, args, kwargs, (), _NOTHING, (), None), site.quiet
         self._used = True
         assigned = list({id(h): (h, h._value) for h, _ in journal.assigned}.values())
-        done = Done(self, self._met(), args, kwargs, tape, journal, assigned, result)
+        done = Done(self, met, args, kwargs, tape, journal, assigned, result)
         return done, self._agrees(site, done)
-
-    def _met(self) -> Sequence[tuple[Value, Tensor]]:
-        if not self.met_here:
-            return ()
-        met, self.met_here = self.met_here, []
-        return met
 
     def _agrees(self, site: Site, done: Done) -> bool:
         expected, result = site.emitted, done.result
@@ -167,7 +165,7 @@ class Watch:
     def provide(self, value: Value) -> None:
         """A Value recorded here is looked at: its array is there if the executable gave it."""
         segment = self.stream.segment
-        if value.source is not segment or self.stream.tape is not self._tape:
+        if value.source is not segment or self.stream.scope.tape is not self._tape:
             return
         if not self._verify(self._tape):
             return
@@ -302,7 +300,7 @@ class Done(NamedTuple):
         and the Values it made are recorded again as themselves.
         """
         watch, now = self.watch, self.watch.now
-        capture = watch.stream.capture
+        capture = watch.stream.scope.capture
         assert capture is not None
         old = [leaf for leaf in tree_leaves((self.args, self.kwargs)) if isinstance(leaf, Tensor)]
         new = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]

@@ -48,7 +48,8 @@ def apply1(op: Op, x):
     except AttributeError:
         return wrap(record(op, (to_value(x),)))
     signature = op.one.get(a.aval)
-    capture = stream.capture
+    scope = stream.scope
+    capture = scope.capture
     if (
         signature is None
         or not signature.single
@@ -80,8 +81,8 @@ def apply1(op: Op, x):
     segment.outputs.append(known)
     if slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
         stream.flush()
-    if stream.tape is not None:
-        stream.tape.append((op, (a,), (value,), place))
+    if scope.tape is not None:
+        scope.tape.append((op, (a,), (value,), place))
     handle = _new_handle(Tensor)
     handle._value = value
     return handle
@@ -90,7 +91,8 @@ def apply1(op: Op, x):
 def apply2(op: Op, x, y):
     """Record a two-input operator and return the handle(s) of its output."""
     stream = local.stream
-    capture = stream.capture
+    scope = stream.scope
+    capture = scope.capture
     if context.direct and capture is None:
         return applyn(op, (x, y))
     kind = y.__class__
@@ -139,8 +141,8 @@ def apply2(op: Op, x, y):
     segment.outputs.append(known)
     if slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
         stream.flush()
-    if stream.tape is not None:
-        stream.tape.append((op, (a, b), (value,), place))
+    if scope.tape is not None:
+        scope.tape.append((op, (a, b), (value,), place))
     handle = _new_handle(Tensor)
     handle._value = value
     return handle
@@ -150,7 +152,7 @@ def _is_new(x, value: Value, stream) -> bool:
     """Whether the call being remembered has yet to meet a handle from outside."""
     return (
         value.source is not stream.segment
-        and value.capture is not stream.capture
+        and value.capture is not stream.scope.capture
         and isinstance(x, Tensor)
     )
 
@@ -176,7 +178,7 @@ def to_value(x) -> Value:
 
 def to_values(inputs) -> tuple[Value, ...]:
     """The Values of operands; Python numbers take their type from the first Tensor."""
-    if local.stream.capture is None:
+    if local.stream.scope.capture is None:
         try:
             return tuple([x._value for x in inputs])
         except AttributeError:  # a number or an array is among them

@@ -182,13 +182,13 @@ def default_generator() -> Generator:
     """The generator of the calling thread."""
     stream = current_stream()
     if stream.generator is None:
-        # Lifted when a remembered call meets it, like any handle from outside.
-        capture, stream.capture = stream.capture, None
-        try:
-            stream.generator = Generator(_seed.number)
-        finally:
-            stream.capture = capture
+        stream.generator = stream.unobserved(Generator, _seed.number)
     return stream.generator
+
+
+def draw_from(generator) -> None:
+    """Let random operators of the calling thread draw from this."""
+    current_stream().generator = generator
 
 
 def manual_seed(seed: int) -> Generator:

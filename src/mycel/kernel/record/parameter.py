@@ -63,7 +63,7 @@ class Parameter(Tensor):
                 ValueError, "The name of a Parameter", expected="a string", actual=repr(name)
             )
         _check_flag(name, requires_grad)
-        capture = current_stream().capture
+        capture = current_stream().scope.capture
         if capture is not None:
             capture.refuse("a Parameter was created inside", "create it before the call")
         # A bare integer is an Int32 here, though a Tensor of it is an Int64: as in MindSpore.
@@ -97,7 +97,7 @@ class Parameter(Tensor):
         if value is not self._requires_grad:
             self._requires_grad = value
             changed_everywhere()
-            capture = current_stream().capture
+            capture = current_stream().scope.capture
             if capture is not None:
                 capture.refuse("requires_grad was set inside", "set it before the call")
 
@@ -301,25 +301,24 @@ def own_value(source: Tensor) -> Value:
     stream = local.stream
     if value.source is stream.segment and not isinstance(source, Parameter):
         return value  # a result that was just made
-    return _another(value) or _copied(value)
+    return _of_its_own(value)
 
 
 def _apart(source: Tensor) -> Value:
     """The Value for a Parameter that is made of a Tensor: no gradient goes back to that."""
     stream = local.stream
-    tape, stream.tape = stream.tape, None
-    try:
-        value = resolve(source)
-        return _another(value) or _copied(value)
-    finally:
-        stream.tape = tape
+    return stream.within(stream.scope.but(tape=None), _of_its_own, resolve(source))
+
+
+def _of_its_own(value: Value) -> Value:
+    return _another(value) or _copied(value)
 
 
 def _another(value: Value) -> Value | None:
     """Another Value of the same array, also of one that is still to be drawn or cut out, where
     nothing is being noted."""
-    stream = local.stream
-    if stream.capture is not None or stream.tape is not None:
+    scope = local.stream.scope
+    if scope.capture is not None or scope.tape is not None:
         return None
     made = Value(value.array, value.aval)
     if value.array is None:
@@ -338,7 +337,7 @@ def _copied(value: Value) -> Value:
 def _join(parameter: Parameter) -> None:
     """Count a Parameter that was made among those there are."""
     _alive[id(parameter)] = parameter
-    replaced = local.stream.replaced
+    replaced = local.stream.scope.replaced
     if replaced is not None:
         replaced.append((parameter, parameter._value))  # keeps it until it is asked for
 

@@ -23,7 +23,7 @@ from mycel.kernel.base.places import Place, is_theirs, passed, path_of, theirs, 
 from mycel.kernel.base.signals import Reported, keep_what_python_drops
 from mycel.kernel.define.bounds import check
 from mycel.kernel.define.op import Op, Signature, signatures
-from mycel.kernel.record.journal import Journal
+from mycel.kernel.record.scope import OUTSIDE, Scope
 from mycel.kernel.record.value import Observer, Poison, Value
 
 
@@ -192,69 +192,71 @@ class Stream:
     stays as it is, and runs when one of its Values is demanded.
 
     Attributes:
-        tape: nodes `(op, inputs, outputs, place)` while a derivative is being taken, else None.
-        depth: how many derivatives are open; `floor`: how many of them have no tape any more where
-            a site runs, which has one of its own.
-        capture: the call being remembered, or None.
+        segment: what was recorded and has not run.
+        scope: what holds for whatever is recorded now; exchanged by `within`.
         called: the Cell being called and those around it, as links `(cell, the link around it)`.
-        journal: what a site changes of the program's state while it runs; else None.
-        complete: whether the tape must suffice to record everything again (see record.marker).
-        reversing: name and place of the operator whose reverse calls Python, or None.
-        hooks: reverse hooks by id of the Value, while a derivative is open.
-        traced: whether JAX traces what is recorded here: operators are then parts of its program.
-        plain: whether Graph mode remembers nothing here: what would be is in vain for now.
-        replaced: handles that were assigned to, with the Values they had before, while a derivative
-            asks for the Parameters that are used; else None.
+        generator: what random operators draw from, once something asked for it.
         unfinished: how many runs of segments, and sites, were broken off by an exception, go on, or
             were run once more for a Value.
     """
 
-    __slots__ = (
-        "called",
-        "capture",
-        "complete",
-        "depth",
-        "floor",
-        "generator",
-        "hooks",
-        "journal",
-        "plain",
-        "replaced",
-        "reversing",
-        "segment",
-        "tape",
-        "traced",
-        "unfinished",
-    )
+    __slots__ = ("called", "generator", "scope", "segment", "unfinished")
 
-    def __init__(self):
+    def __init__(self, scope: Scope = OUTSIDE):
         self.segment = Segment(self)
-        self.tape: list | None = None
-        self.depth = 0
-        self.floor = 0
-        self.capture: Observer | None = None
+        self.scope = scope
         self.called: tuple | None = None
-        self.journal: Journal | None = None
-        self.complete = False
-        self.reversing: tuple | None = None
-        self.hooks: dict | None = None
         self.generator: Any = None
-        self.traced = False
-        self.plain = False
-        self.replaced: list[tuple] | None = None
         self.unfinished = 0
 
-    @property
-    def is_taped(self) -> bool:
-        """Whether what is recorded now will be differentiated."""
-        return self.tape is not None and self.depth > self.floor
+    def within(self, scope: Scope, function: Callable, *args, **kwargs):
+        """Call a function in another scope.
+
+        Not a block for `with`: an exception from outside could arrive where its end begins.
+        """
+        before = self.scope
+        try:
+            self.scope = scope
+            return function(*args, **kwargs)
+        finally:
+            self.scope = before
+
+    def unobserved(self, function: Callable, *args, **kwargs):
+        """Call a function that makes what a call being remembered then meets from outside."""
+        return self.within(self.scope.but(capture=None), function, *args, **kwargs)
+
+    def exchange(self, scope: Scope) -> Scope:
+        """Let another scope hold from here on; what held is returned, and must be put back."""
+        before, self.scope = self.scope, scope
+        return before
+
+    def call(self, cell: CellBase, function: Callable, args: tuple, kwargs: dict):
+        """Call a function as the call of a Cell."""
+        around = self.called
+        try:
+            self.called = (cell, around)
+            return function(*args, **kwargs)
+        finally:
+            self.called = around
+
+    def attempt(self, function: Callable, *args):
+        """Call a function; if an exception breaks it off, that stays counted as unfinished."""
+        self.unfinished += 1
+        result = function(*args)
+        self.unfinished -= 1
+        return result
+
+    def go_on_with(self, segment: Segment) -> None:
+        """Record into another segment from here on."""
+        self.segment = segment
 
     def note_assigned(self, handle, before: Value) -> None:
         """A handle is about to be given another Value, in the place of the one that it has."""
-        if self.capture is not None:
-            self.capture.write(handle)
-        if self.journal is not None:
-            self.journal.assigned.append((handle, before))
+        scope = self.scope
+        if scope.capture is not None:
+            scope.capture.write(handle)
+        if scope.journal is not None:
+            scope.journal.assigned.append((handle, before))
 
     def flush(self) -> None:
         """Run what was recorded."""
@@ -262,7 +264,7 @@ class Stream:
         if segment.outputs:
             self.unfinished += 1
             self.segment = Segment(self)
-            machine.run_segment(segment, self.capture)
+            machine.run_segment(segment, self.scope.capture)
             self.unfinished -= 1
 
     def boundary(self, cell: CellBase | None = None) -> None:
@@ -272,7 +274,7 @@ class Stream:
         was called before in this segment, or if a derivative was recorded and the Cell does not
         continue the step (as an optimiser does).
         """
-        if self.capture is not None or self.depth:
+        if self.scope.capture is not None or self.scope.depth:
             return
         if sys.unraisablehook.__class__ is not Reported:  # test runners set one of their own
             keep_what_python_drops()
@@ -355,9 +357,10 @@ def record(
     if place is None:
         place = find_place(2)
     stream = local.stream
-    if signature.bounds and not stream.traced:
+    scope = stream.scope
+    if signature.bounds and not scope.traced:
         check(op.name, signature.bounds, [value.array for value in inputs], place)
-    if context.direct and stream.capture is None:
+    if context.direct and scope.capture is None:
         made = _run_directly(signature, inputs, place)
     else:
         segment = stream.segment
@@ -393,8 +396,8 @@ def record(
             _connect(segment, range(first, after), signature.outputs, into)
         if segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
             stream.flush()
-    if stream.tape is not None:
-        stream.tape.append((op, inputs, made, place))
+    if scope.tape is not None:
+        scope.tape.append((op, inputs, made, place))
     return made[0] if signature.single else made
 
 

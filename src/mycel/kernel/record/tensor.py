@@ -171,7 +171,7 @@ class Tensor(TensorMethods):
 
     def _handed_out(self):
         """The array, for a library that shares its memory."""
-        if local.stream.capture is not None:
+        if local.stream.scope.capture is not None:
             look(self, "array")  # a call being remembered notes that Python saw it
         return demand(resolve(self))
 
@@ -321,10 +321,10 @@ class Tensor(TensorMethods):
             12.0
         """
         check_hook(hook)
-        open_hooks = local.stream.hooks
+        open_hooks = local.stream.scope.hooks
         if open_hooks is not None and type(self) is Tensor:
             return HookHandle(hooks_of_value(resolve(self)), hook)
-        capture = local.stream.capture
+        capture = local.stream.scope.capture
         owner = self if capture is None else capture.hook_owner(self)
         if getattr(owner, "_hooks", None) is None:
             found, name = ref(owner), getattr(owner, "name", None)
@@ -407,7 +407,7 @@ def data_value(data, wanted: DType | None) -> Value:
     """The Value of data made in Python: a copy, so that later changes of an array do not reach."""
     array = to_array(data, wanted)
     value = Value(array, aval_of(array.shape, array.dtype))
-    capture = local.stream.capture
+    capture = local.stream.scope.capture
     if capture is not None:
         capture.constant(value)
     return value
@@ -498,7 +498,7 @@ def resolve(handle: Tensor) -> Value:
     """The Value of a handle, noted by the call being remembered if it comes from outside."""
     value = handle._value
     stream = local.stream
-    capture = stream.capture
+    capture = stream.scope.capture
     if capture is not None and value.source is not stream.segment and value.capture is not capture:
         value = capture.lift(handle, value)
     return value
@@ -514,14 +514,15 @@ def made_inside(handle: Tensor, observer: Observer) -> bool:
 def rebind(handle: Tensor, value: Value) -> None:
     """Point a handle at another Value: every in-place change goes through here."""
     stream, before = local.stream, handle._value
-    if stream.capture is not None or stream.journal is not None:
+    scope = stream.scope
+    if scope.capture is not None or scope.journal is not None:
         stream.note_assigned(handle, before)
     segment = stream.segment
     if segment.outputs:
         had = before.slot if before.source is segment else before
         segment.assigned.append((ref(handle), had, len(segment.outputs)))
-    if stream.replaced is not None:
-        stream.replaced.append((handle, before))
+    if scope.replaced is not None:
+        scope.replaced.append((handle, before))
     if before.aval is not value.aval:
         structure.changes += 1
     handle._value = value
@@ -542,7 +543,7 @@ def give_value(handle: Tensor, value: Value) -> None:
 
 def hooks_of_value(value: Value) -> Hooks:
     """The hooks on a result within the derivative that is open."""
-    open_hooks = local.stream.hooks
+    open_hooks = local.stream.scope.hooks
     assert open_hooks is not None
     known = open_hooks.get(id(value))
     if known is None:
@@ -552,7 +553,7 @@ def hooks_of_value(value: Value) -> Hooks:
 
 def _hooks_changed(owner: Callable, what: str) -> None:
     """A hook was registered on a Tensor or removed from it."""
-    capture, handle = local.stream.capture, owner()
+    capture, handle = local.stream.scope.capture, owner()
     if capture is not None and handle is not None:
         if made_inside(handle, capture):
             return  # it ends with the call
@@ -564,7 +565,7 @@ def _hooks_changed(owner: Callable, what: str) -> None:
 def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
     """The one place where Python sees values; `kind` says how much of them it saw."""
     value = resolve(handle)
-    capture = current_stream().capture
+    capture = current_stream().scope.capture
     if value.array is None and capture is not None:
         capture.provide(value)
     source = value.source if value.array is None else None

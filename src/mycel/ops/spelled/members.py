@@ -152,7 +152,7 @@ def assign_value(x, value):
 
 
 def _wait(x) -> None:
-    if local.stream.capture is None:
+    if local.stream.scope.capture is None:
         demand(resolve(x)).block_until_ready()
 
 
@@ -168,7 +168,7 @@ def data_sync(x, wait=True) -> None:
     """
     if wait:
         _wait(x)
-    elif local.stream.capture is None:
+    elif local.stream.scope.capture is None:
         demand(resolve(x))
 
 
@@ -276,5 +276,5 @@ def hooks(x) -> list[Any]:
         [<built-in function print>]
     """
     found = list((getattr(x, "_hooks", None) or {}).values())
-    known = (local.stream.hooks or {}).get(id(resolve(x)))
+    known = (local.stream.scope.hooks or {}).get(id(resolve(x)))
     return found + list(known[1].values() if known else ())

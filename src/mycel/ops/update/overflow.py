@@ -52,6 +52,10 @@ def with_first(status, first):
     return status.at[0].set(first.astype(status.dtype))
 
 
+def _new_note() -> Parameter:
+    return Parameter(Tensor(0.0), name="overflow", requires_grad=False)
+
+
 class _Watch(threading.local):
     """What each thread has seen since it cleared the status."""
 
@@ -61,12 +65,7 @@ class _Watch(threading.local):
     def clear(self) -> None:
         if self.note is None:
             # Met from outside by a call that is being remembered.
-            stream = current_stream()
-            capture, stream.capture = stream.capture, None
-            try:
-                self.note = Parameter(Tensor(0.0), name="overflow", requires_grad=False)
-            finally:
-                stream.capture = capture
+            self.note = current_stream().unobserved(_new_note)
         rebind(self.note, resolve(Tensor(0.0)))
         given["gradients"] = _look
 
