@@ -17,8 +17,9 @@ from mycel.kernel.base.structure import structure
 from mycel.kernel.differentiate.api import DERIVATIVES
 from mycel.kernel.record.journal import Change
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
-from mycel.kernel.record.stream import current_stream, local
+from mycel.kernel.record.stream import current_stream, local, note_changed, note_made
 from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.record.value import CALLED
 from mycel.nn.cell_hooks import Hookable, call_with_hooks
 from mycel.nn.custom_reverse import call_with_reverse, has_reverse
 from mycel.nn.members import Named, named_members, never_called
@@ -105,12 +106,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         fields["training"] = False
         fields["requires_grad"] = False
         fields["cell_type"] = None
-        structure.changes += 1
-        scope = current_stream().scope
-        if scope.capture is not None:
-            scope.capture.made_cell(self)
-            if scope.journal is not None:
-                scope.journal.made[id(self)] = self
+        note_made(self)
         if flags:
             self.add_flags(**flags)
 
@@ -127,7 +123,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         stream = local.stream
         scope = stream.scope
         if scope.capture is not None:
-            scope.capture.met(self)
+            scope.capture.event(CALLED, self)
         elif stream.called is None and scope.depth == 0 and not scope.traced:
             if context.mode == GRAPH_MODE and scope.tape is None and not scope.plain:
                 return self._remembered_call()(*args, **kwargs)
@@ -250,11 +246,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         self, what: str, remedy: str = "set it before the call, or return it"
     ) -> None:
         """Note a change of structure, so that what was remembered of this Cell is looked at."""
-        self.__dict__["_cell_version"] += 1
-        structure.changes += 1
-        capture = current_stream().scope.capture
-        if capture is not None:
-            capture.changed_cell(self, what, remedy)
+        note_changed(self, what, remedy)
 
     def _form(self, left_out=()) -> tuple:
         """What decides how this Cell is called, besides what watched code reads of it: the fields

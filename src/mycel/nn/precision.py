@@ -19,7 +19,7 @@ from mycel.kernel.base.dtypes import DType, bfloat16, float16, float32
 from mycel.kernel.base.structure import structure
 from mycel.kernel.base.trees import tree_exchange, tree_leaves
 from mycel.kernel.define.op import Op
-from mycel.kernel.record.stream import local, record
+from mycel.kernel.record.stream import local, record, refuse
 from mycel.kernel.record.tensor import Tensor, new_tensor, rebind, resolve
 from mycel.kernel.record.value import Value
 from mycel.nn.members import Members, cells_and_names, is_called
@@ -225,7 +225,7 @@ def _check_known(source: Value) -> None:
     stream = local.stream
     capture = stream.scope.capture
     if capture and source.capture is not capture and source.source is not stream.segment:
-        capture.refuse(
+        refuse(
             "a Parameter or an argument is cast outside it, and cast otherwise inside",
             "compile the outermost Cell, or give its children one type",
         )

@@ -13,10 +13,9 @@ from mycel.kernel.base import backend, errors
 from mycel.kernel.base.context import get_context
 from mycel.kernel.base.dtypes import DType, as_dtype
 from mycel.kernel.base.places import user_place
-from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.hooks import HookHandle, Hooks, check_hook
 from mycel.kernel.record.parameter import own_value
-from mycel.kernel.record.stream import current_stream
+from mycel.kernel.record.stream import note_changed
 from mycel.kernel.record.tensor import Tensor, rebind
 from mycel.nn.members import Members
 
@@ -339,10 +338,7 @@ class Stateful(Members):
             raise errors.wrong(
                 TypeError, "The element type of a Cell", "real or complex", str(dtype)
             )
-        capture = current_stream().scope.capture
-        if capture is not None:
-            capture.refuse("the element type of a Cell was changed inside", "do it before the call")
-        changed_everywhere()
+        note_changed(None, "the element type of a Cell was changed inside", "do it before the call")
         return self._apply(lambda member: member.astype(dtype) if _is_inexact(member) else member)
 
     def to_empty(self, *, device: str | None = None, recurse: bool = True):

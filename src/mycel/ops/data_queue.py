@@ -20,7 +20,7 @@ from mycel.kernel.base.dtypes import as_dtype
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.define.aval import Aval, aval_of
-from mycel.kernel.record.stream import Stream, demand, local
+from mycel.kernel.record.stream import Stream, demand, local, refuse
 from mycel.kernel.record.tensor import Tensor, new_tensor, to_array
 from mycel.kernel.record.value import Value, value_of
 from mycel.kernel.spell.primitive import Primitive
@@ -69,9 +69,7 @@ def feed_queue(shared_name: str, rows: Iterable[Any] | None) -> None:
     if rows is not None and not hasattr(rows, "__iter__") and not hasattr(rows, "__getitem__"):
         actual = f"{type(rows).__name__} {rows!r:.60}"
         raise errors.wrong(TypeError, "The rows of a data queue", "an iterable or None", actual)
-    capture = local.stream.scope.capture
-    if capture is not None:
-        capture.refuse(f"the data queue {shared_name!r} was fed inside", "feed it before the call")
+    refuse(f"the data queue {shared_name!r} was fed inside", "feed it before the call")
     queues.setdefault(shared_name, Queue(shared_name)).feed(rows)
 
 

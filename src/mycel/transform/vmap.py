@@ -14,6 +14,7 @@ from typing import Any
 from weakref import ref
 
 import jax.numpy as jnp
+import numpy as np
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.places import user_place
@@ -23,9 +24,9 @@ from mycel.kernel.define.op import Op
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.marker import Marker, flattened
 from mycel.kernel.record.scope import OUTSIDE, Scope
-from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, demand, local, record
-from mycel.kernel.record.tensor import Tensor, made_inside, new_tensor, point, rebind, resolve
-from mycel.kernel.record.value import Poison, Value
+from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, demand, local, record, seen
+from mycel.kernel.record.tensor import Tensor, made_within, new_tensor, point, rebind, resolve
+from mycel.kernel.record.value import CHANGED, HOOKS, Poison, Value
 from mycel.transform.recompute import Recomputed
 
 NO_VALUE = (
@@ -128,21 +129,24 @@ class _Mapping:
         value.capture = self
 
     def write(self, handle) -> None:
-        if not made_inside(handle, self):
+        if not self._made_inside(handle):
             self.assigned.setdefault(id(handle), (handle, handle._value))
 
-    def provide(self, value: Value) -> None:
+    def _made_inside(self, handle) -> bool:
+        outside = id(handle) in self.assigned or id(handle) in self.members
+        return made_within(handle, self) and not outside
+
+    def read(self, handle, value: Value, kind: str, text) -> np.ndarray:
         if value.source is not self.inner.segment:
             local.stream = self.outer
             try:
                 demand(value)
             finally:
                 local.stream = self.inner
-
-    def read(self, handle, value, kind, array, text) -> None:
         around = self.outer.scope.capture
-        if around is not None and id(value) not in self.known:
-            around.read(handle, value, kind, array, text)
+        if around is None or id(value) in self.known:
+            return seen(value)
+        return around.read(handle, value, kind, text)
 
     def close(self, segment, held) -> None:
         raise AssertionError("what is recorded of a row never runs")
@@ -150,29 +154,13 @@ class _Mapping:
     def site(self, function: Callable, args: tuple, kwargs: dict | None = None, label=None) -> Any:
         return function(*args, **(kwargs or {}))
 
-    def met(self, cell) -> None:
-        if self.outer.scope.capture is not None:
-            self.outer.scope.capture.met(cell)
-
-    def made_cell(self, cell) -> None:
-        if self.outer.scope.capture is not None:
-            self.outer.scope.capture.made_cell(cell)
-
-    def changed_cell(self, cell, what: str, remedy: str) -> None:
-        if self.outer.scope.capture is not None:
-            self.outer.scope.capture.changed_cell(cell, what, remedy)
-
-    def is_outside(self, handle) -> bool:
-        return id(handle) in self.assigned or id(handle) in self.members
-
-    def hook_owner(self, handle) -> Any:
-        if self.taped and self.inner.scope.depth == 1:
+    def event(self, kind: str, subject: Any = None, what="", remedy="", place=None) -> bool:
+        if kind is HOOKS and self.taped and self.inner.scope.depth == 1:
             raise NotImplementedError(OWN_REVERSE.format(what="a hook on a Tensor"))
-        return handle
-
-    def refuse(self, what: str, remedy: str, place=None) -> None:
-        if self.outer.scope.capture is not None:
-            self.outer.scope.capture.refuse(what, remedy, place)
+        if kind is CHANGED and isinstance(subject, Tensor) and self._made_inside(subject):
+            return True
+        around = self.outer.scope.capture
+        return around is not None and around.event(kind, subject, what, remedy, place)
 
     # -- running ----------------------------------------------------------------------------
 

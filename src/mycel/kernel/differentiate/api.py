@@ -20,7 +20,7 @@ from mycel.kernel.record.marker import COPY
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import Stream, local, machine, record
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
-from mycel.kernel.record.value import Value
+from mycel.kernel.record.value import HOOKS, Value
 
 # Given by the package root: "remember" makes a function that is remembered in Graph mode; by
 # ops.overflow while it watches: "gradients" is told of those of each derivative.
@@ -204,7 +204,7 @@ def leaf_of(stream, leaves, argument):
 
 def take_hooks(stream, handle, value) -> None:
     if stream.scope.capture is not None:
-        handle = stream.scope.capture.hook_owner(handle)
+        stream.scope.capture.event(HOOKS, handle)
     hooks = getattr(handle, "_hooks", None)
     if hooks:
         stream.scope.hooks[id(value)] = (value, hooks)

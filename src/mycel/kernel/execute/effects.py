@@ -76,8 +76,7 @@ def emission(capture, given, nodes, journal: Journal, result) -> Emission:
     if journal.assigned:
         places = {id(leaf): ("given", i) for i, leaf in enumerate(tree_leaves(given))}
         for handle in {id(handle): handle for handle, _ in journal.assigned}.values():
-            outside = capture.is_outside(handle)
-            target = capture.target(handle) if outside else places.get(id(handle))
+            target = capture.outside.get(id(handle)) or places.get(id(handle))
             if target is not None:
                 assigned.append((target, name(resolve(handle))))
     changes = [shown(capture, change.what) for change in journal.changes]

@@ -25,7 +25,7 @@ from mycel.kernel.execute.sources import contents_of, first_change
 from mycel.kernel.execute.store import Store
 from mycel.kernel.execute.templates import Kept, bound_to, builder, leaves, of_inputs
 from mycel.kernel.execute.watch import Done, Watch
-from mycel.kernel.record.packed import Packed
+from mycel.kernel.record.packed import Packed, still_packed
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.scope import Scope
 from mycel.kernel.record.stream import Stream, demand, machine
@@ -519,7 +519,7 @@ def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
         if memory.packs:
             kept += [ref(value) for value in made.made[memory.alone :] if value is not None]
             made.made = made.made[: memory.alone]
-            kept = _still_packed(kept)
+            kept = still_packed(kept)
             if kept:
                 memory.kept_by_sites.append((results[memory.alone], kept))
             _separate(memory)
@@ -529,16 +529,6 @@ def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
     if memory.sites:
         memory.cases[0].settle()
     return Outcome(True, memory.build_result(made))
-
-
-def _still_packed(survivors: list[ref]) -> list[tuple[ref, Packed]]:
-    """Those Values that are there and wait for a pack, each with it."""
-    found = []
-    for survivor in survivors:
-        value = survivor()
-        if value is not None and value.source is not None:
-            found.append((survivor, value.source))
-    return found
 
 
 def _separate(memory: Memory) -> None:

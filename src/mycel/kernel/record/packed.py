@@ -7,6 +7,8 @@ and a Value of it is pending here: Python sees a view; an array is made when an 
 
 from __future__ import annotations
 
+from weakref import ref
+
 import jax
 import numpy as np
 
@@ -58,3 +60,13 @@ class Packed(OnHost):
         """A result apart from the others, for a Value that lives on."""
         copy = self.view(value).copy()
         return Packed(copy.ravel(), {value.slot: (0, copy.size, copy.shape)})
+
+
+def still_packed(survivors: list[ref]) -> list[tuple[ref, Packed]]:
+    """Those Values, known by weak references, that are there and wait for a pack, each with it."""
+    found = []
+    for survivor in survivors:
+        value = survivor()
+        if value is not None and value.source is not None:
+            found.append((survivor, value.source))
+    return found

@@ -12,7 +12,7 @@ from mycel.kernel.base.dtypes import int32
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.marker import COPY
-from mycel.kernel.record.stream import current_stream, local, record
+from mycel.kernel.record.stream import local, note_changed, record, refuse
 from mycel.kernel.record.tensor import Tensor, data_value, give_value, new_tensor, resolve
 from mycel.kernel.record.value import Value
 
@@ -63,9 +63,7 @@ class Parameter(Tensor):
                 ValueError, "The name of a Parameter", expected="a string", actual=repr(name)
             )
         _check_flag(name, requires_grad)
-        capture = current_stream().scope.capture
-        if capture is not None:
-            capture.refuse("a Parameter was created inside", "create it before the call")
+        refuse("a Parameter was created inside", "create it before the call")
         # A bare integer is an Int32 here, though a Tensor of it is an Int64: as in MindSpore.
         number = isinstance(default_input, int) and not isinstance(default_input, bool)
         self._hooks = self._store = None
@@ -96,10 +94,7 @@ class Parameter(Tensor):
         _check_flag(self.name, value)
         if value is not self._requires_grad:
             self._requires_grad = value
-            changed_everywhere()
-            capture = current_stream().scope.capture
-            if capture is not None:
-                capture.refuse("requires_grad was set inside", "set it before the call")
+            note_changed(None, "requires_grad was set inside", "set it before the call")
 
     @property
     def is_unnamed(self) -> bool:

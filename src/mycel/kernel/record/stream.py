@@ -21,10 +21,11 @@ from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import context
 from mycel.kernel.base.places import Place, is_theirs, passed, path_of, theirs, user_place
 from mycel.kernel.base.signals import Reported, keep_what_python_drops
+from mycel.kernel.base.structure import changed_everywhere, structure
 from mycel.kernel.define.bounds import check
 from mycel.kernel.define.op import Op, Signature, signatures
 from mycel.kernel.record.scope import OUTSIDE, Scope
-from mycel.kernel.record.value import Observer, Poison, Value
+from mycel.kernel.record.value import CHANGED, MADE, Observer, Poison, Value
 
 
 def _nobody() -> None:
@@ -323,6 +324,49 @@ def demand(value: Value):
     if array.__class__ is Poison:
         raise array.error()
     return array
+
+
+def seen(value: Value) -> np.ndarray:
+    """A Value as Python sees it."""
+    source = value.source if value.array is None else None
+    return np.asarray(demand(value)) if source is None else source.view(value)
+
+
+def note_changed(subject: Any, what: str, remedy: str) -> None:
+    """Something changed that programs are made of, so that what is remembered is looked at: a Cell,
+    the hooks of a Tensor, or, where it is None, what concerns all that is remembered.
+
+    Args:
+        what: what happened, should it be inside a call that is being remembered.
+        remedy: what to write instead.
+    """
+    if subject is None:
+        changed_everywhere()
+    elif isinstance(subject, CellBase):
+        subject.__dict__["_cell_version"] += 1
+        structure.changes += 1
+    capture = local.stream.scope.capture
+    ends = capture is not None and capture.event(CHANGED, subject, what, remedy)
+    if not ends and subject is not None and not isinstance(subject, CellBase):
+        structure.changes += 1
+        structure.tensor_hooks += 1
+
+
+def refuse(what: str, remedy: str, place: Place | None = None) -> None:
+    """Something happens, here or at a place, that the replay of a call could not do."""
+    capture = local.stream.scope.capture
+    if capture is not None:
+        capture.event(CHANGED, None, what, remedy, place)
+
+
+def note_made(cell: CellBase) -> None:
+    """A Cell is made; setting it up changes nothing that was there."""
+    structure.changes += 1
+    scope = local.stream.scope
+    if scope.capture is not None:
+        scope.capture.event(MADE, cell)
+        if scope.journal is not None:
+            scope.journal.made[id(cell)] = cell
 
 
 def find_place(depth: int) -> tuple:

@@ -19,8 +19,8 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere, structure
 from mycel.kernel.define.aval import aval_of
 from mycel.kernel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, check_hook
-from mycel.kernel.record.stream import current_stream, demand, local, machine
-from mycel.kernel.record.value import Observer, Value
+from mycel.kernel.record.stream import demand, local, machine, note_changed, seen
+from mycel.kernel.record.value import HOOKS, Observer, Value
 
 if TYPE_CHECKING:
     # Methods that are written when they are first asked for.
@@ -325,12 +325,13 @@ class Tensor(TensorMethods):
         if open_hooks is not None and type(self) is Tensor:
             return HookHandle(hooks_of_value(resolve(self)), hook)
         capture = local.stream.scope.capture
-        owner = self if capture is None else capture.hook_owner(self)
-        if getattr(owner, "_hooks", None) is None:
-            found, name = ref(owner), getattr(owner, "name", None)
+        if capture is not None:
+            capture.event(HOOKS, self)
+        if getattr(self, "_hooks", None) is None:
+            found, name = ref(self), getattr(self, "name", None)
             kind = "hook on a Tensor" if name is None else f"hook on the Parameter {name!r}"
-            owner._hooks = Hooks(kind, found, partial(_hooks_changed, found))
-        return HookHandle(owner._hooks, hook)
+            self._hooks = Hooks(kind, found, partial(_hooks_changed, found))
+        return HookHandle(self._hooks, hook)
 
     # -- copying ------------------------------------------------------------------------
 
@@ -504,11 +505,10 @@ def resolve(handle: Tensor) -> Value:
     return value
 
 
-def made_inside(handle: Tensor, observer: Observer) -> bool:
-    """Whether a handle was made in the call that is observed."""
+def made_within(handle: Tensor, observer: Observer) -> bool:
+    """Whether the Value of a handle was made in the call that is observed."""
     value = handle._value
-    inside = value.source is local.stream.segment or value.capture is observer
-    return inside and not observer.is_outside(handle)
+    return value.source is local.stream.segment or value.capture is observer
 
 
 def rebind(handle: Tensor, value: Value) -> None:
@@ -553,23 +553,13 @@ def hooks_of_value(value: Value) -> Hooks:
 
 def _hooks_changed(owner: Callable, what: str) -> None:
     """A hook was registered on a Tensor or removed from it."""
-    capture, handle = local.stream.scope.capture, owner()
-    if capture is not None and handle is not None:
-        if made_inside(handle, capture):
-            return  # it ends with the call
-        capture.refuse(what, REGISTER_ONCE)
-    structure.changes += 1
-    structure.tensor_hooks += 1
+    handle = owner()
+    if handle is not None:
+        note_changed(handle, what, REGISTER_ONCE)
 
 
 def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
     """The one place where Python sees values; `kind` says how much of them it saw."""
     value = resolve(handle)
-    capture = current_stream().scope.capture
-    if value.array is None and capture is not None:
-        capture.provide(value)
-    source = value.source if value.array is None else None
-    array = np.asarray(demand(value)) if source is None else source.view(value)
-    if capture is not None:
-        capture.read(handle, value, kind, array, text)
-    return array
+    capture = local.stream.scope.capture
+    return seen(value) if capture is None else capture.read(handle, value, kind, text)

@@ -24,6 +24,11 @@ class Shown(NamedTuple):
     place: Place
 
 
+# The kinds of events that an observer is told of: a Cell is called, and made; the hooks of a Tensor
+# are asked for; a Cell, the hooks of a Tensor or anything else changed that programs are made of.
+CALLED, MADE, HOOKS, CHANGED = "called", "made", "hooks", "changed"
+
+
 class Observer(Protocol):
     """What watches the record while a call is remembered, or while a site runs on a replay.
 
@@ -44,11 +49,9 @@ class Observer(Protocol):
     def write(self, handle) -> None:
         """A handle is about to be given another Value."""
 
-    def read(self, handle, value: Value, kind: str, array, text) -> None:
-        """Python saw a value, or as much of it as `kind` says."""
-
-    def provide(self, value: Value) -> None:
-        """Python is about to see a pending Value; its array may be known."""
+    def read(self, handle, value: Value, kind: str, text) -> np.ndarray:
+        """A value as Python sees it, or as much of it as `kind` says."""
+        ...
 
     def close(self, segment, held) -> None:
         """A segment is about to run; these of its Values are still held."""
@@ -58,24 +61,17 @@ class Observer(Protocol):
     ) -> Any:
         """Call Python that runs at every call; `label` says what it is, for messages."""
 
-    def met(self, cell) -> None:
-        """A Cell is called."""
-
-    def made_cell(self, cell) -> None:
-        """A Cell is made inside."""
-
-    def changed_cell(self, cell, what: str, remedy: str) -> None:
-        """A Cell is changed."""
-
-    def is_outside(self, handle) -> bool:
-        """Whether a handle lives longer than the call."""
+    def event(
+        self,
+        kind: str,
+        subject: Any = None,
+        what: str = "",
+        remedy: str = "",
+        place: Place | None = None,
+    ) -> bool:
+        """Something happens, here or at a place, to a Cell, to a Tensor, or, without a subject, to
+        what a replay could not do; whether it is a Tensor's that ends with the call."""
         ...
-
-    def hook_owner(self, handle) -> Any:
-        """The Tensor that has the hooks of a handle, which are about to be looked at or changed."""
-
-    def refuse(self, what: str, remedy: str, place: Place | None = None) -> None:
-        """Something happened, here or at a place, that a replay could not do."""
 
 
 class Source(Protocol):
