@@ -111,7 +111,7 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
         # Operators with seeds of their own then draw from the generator as well, and keep none.
         restore_seed(seed or 0)
         for path, array in params.items():
-            members[path]._value = value_of(jnp.asarray(array))
+            point(members[path], value_of(jnp.asarray(array)))
         made = tree_map(_to_tensor, inputs)
         result = tree_map(_to_array, function(*made))
         changed = _assigned(journal, members)
@@ -152,7 +152,7 @@ def _generator_of(key) -> Generator:
         key = jax.random.key_data(key)
     made = Generator(0)
     words = jnp.asarray(key).astype(np.uint32)[:2]
-    made.state._value = value_of(jnp.concatenate([words, jnp.zeros(1, np.uint32)]))
+    point(made.state, value_of(jnp.concatenate([words, jnp.zeros(1, np.uint32)])))
     return made
 
 

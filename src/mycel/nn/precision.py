@@ -20,7 +20,7 @@ from mycel.kernel.base.structure import structure
 from mycel.kernel.base.trees import tree_exchange, tree_leaves
 from mycel.kernel.define.op import Op
 from mycel.kernel.record.stream import local, record, refuse
-from mycel.kernel.record.tensor import Tensor, new_tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, new_tensor, point, rebind, resolve
 from mycel.kernel.record.value import Value
 from mycel.nn.members import Members, cells_and_names, is_called
 
@@ -145,18 +145,16 @@ def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
         source = around[-1].source
         _check_known(source)
     inside = _as(source, wanted)
-    key, cast = id(handle), _Cast(handle, outside, inside, source)
-    # Together, whatever interrupts: nothing is called in between.
-    frame[key] = cast
-    handle._value = inside
+    frame[id(handle)] = _Cast(handle, outside, inside, source)
+    point(handle, inside)
 
 
 def _leave(frame: dict[int, _Cast]) -> None:
     """Let the handles point at what they had, or at what they were assigned."""
     for key, entry in list(frame.items()):
-        if _same(entry.handle._value, entry.inside):
-            # Together, whatever interrupts: nothing is called in between.
-            entry.handle._value = entry.outside
+        shown = entry.handle._value
+        if _same(shown, entry.inside) or shown is entry.outside:  # if something came in between
+            point(entry.handle, entry.outside)
             del frame[key]
     for key, entry in list(frame.items()):
         _keep(entry)

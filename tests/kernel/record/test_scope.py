@@ -11,9 +11,9 @@ import pathlib
 
 import numpy as np
 import pytest
+from interrupts import AtMoment, TimeLimit, left_open
 
 import mycel as ms
-from interrupts import AtMoment, TimeLimit, left_open
 from mycel import Parameter, Tensor, nn, ops
 from mycel.kernel.record.scope import OUTSIDE, Scope
 from mycel.kernel.record.stream import Stream, current_stream

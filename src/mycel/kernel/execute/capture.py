@@ -27,7 +27,7 @@ from mycel.kernel.execute.trace import Trace
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.stream import Segment, Stream, cell_path, demand, seen
-from mycel.kernel.record.tensor import Tensor, resolve
+from mycel.kernel.record.tensor import Tensor, point, resolve
 from mycel.kernel.record.value import CALLED, HOOKS, MADE, Shown, Value
 
 _SEEN = {"bool": "bool", "int": "int"}
@@ -99,7 +99,7 @@ class Capture(Trace):
             self.know(fresh, Held(handle))
         self.outside[id(handle)] = Held(handle)
         self._lifted[id(handle)] = fresh
-        handle._value = fresh
+        point(handle, fresh)
         return fresh
 
     def write(self, handle: Tensor) -> None:
@@ -245,7 +245,7 @@ class Capture(Trace):
                 self.outside[id(tensor)] = what = Argument(index)
                 value = Value(demand(tensor._value), tensor._value.aval)
                 self.know(value, what)
-                tensor._value = value
+                point(tensor, value)
 
     def outside_handles(self) -> frozenset[int]:
         """The ids of the handles that were met by other ways than as arguments."""

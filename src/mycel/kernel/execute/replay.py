@@ -493,7 +493,7 @@ class _Results:
         for target, number in bindings:
             handle = self.leaf(target)
             before.setdefault(id(handle), (handle, handle._value))
-            handle._value = self.value(number)
+            point(handle, self.value(number))
             if self.watch is not None:
                 bound = number if number >= 0 else self.memory.inputs[-1 - number]
                 self.watch.bound[id(handle)] = bound
@@ -554,7 +554,7 @@ def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None
     if site is None:
         return None
     for handle, value in before.values():
-        handle._value = value
+        point(handle, value)
     for done in reversed(again):
         done.undo()
     name = getattr(site.function, "__qualname__", repr(site.function))

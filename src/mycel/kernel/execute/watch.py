@@ -25,7 +25,7 @@ from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.marker import Inside, Marker, record_again
 from mycel.kernel.record.scope import Scope
 from mycel.kernel.record.stream import Segment, Stream, dead, demand, seen
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, point, rebind, resolve
 from mycel.kernel.record.value import Value
 
 # The journal of sites that changed nothing; theirs is used again.
@@ -125,7 +125,7 @@ class Watch(Trace):
         fresh = Value(demand(value), value.aval)
         self.outside.setdefault(id(handle), Held(handle))
         self._number(fresh, handle)
-        handle._value = fresh
+        point(handle, fresh)
         return fresh
 
     def meet(self, handle: Tensor, noted) -> None:
@@ -254,7 +254,7 @@ class Done(NamedTuple):
         for former, handle in zip(old, new, strict=True):
             if id(former) not in watch.outside:
                 now.setdefault(id(former._value), resolve(handle))
-                former._value = resolve(handle)
+                point(former, resolve(handle))
 
         for value, handle in self.met:
             now.setdefault(id(value), resolve(handles.get(id(handle), handle)))
@@ -277,7 +277,7 @@ class Done(NamedTuple):
                 # What the replay made; a handle that it never met is that of the present call.
                 value = leaf._value
                 if value.capture is watch or id(value) in now:
-                    leaf._value = present(value)
+                    point(leaf, present(value))
 
         def keep(before, after):
             now[id(before)] = after

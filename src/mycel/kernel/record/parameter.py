@@ -13,7 +13,7 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.marker import COPY
 from mycel.kernel.record.stream import local, note_changed, record, refuse
-from mycel.kernel.record.tensor import Tensor, data_value, give_value, new_tensor, resolve
+from mycel.kernel.record.tensor import Tensor, data_value, new_tensor, resolve, update
 from mycel.kernel.record.value import Value
 
 _UNNAMED = "Parameter#"
@@ -285,7 +285,7 @@ def assign(target: Tensor, data, slice_shape: bool = False) -> None:
             )
         source = source.astype(target.dtype)  # type: ignore[attr-defined]
     value = own_value(source) if isinstance(target, Parameter) else resolve(source)
-    give_value(target, value)
+    update(target, value)
 
 
 def own_value(source: Tensor) -> Value:

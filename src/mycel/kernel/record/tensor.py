@@ -265,7 +265,7 @@ class Tensor(TensorMethods):
 
     @data.setter
     def data(self, value):
-        rebind(self, resolve(value if isinstance(value, Tensor) else Tensor(value)))
+        update(self, value if isinstance(value, Tensor) else Tensor(value))
 
     def value(self) -> Tensor:
         """The Tensor itself.
@@ -512,7 +512,7 @@ def made_within(handle: Tensor, observer: Observer) -> bool:
 
 
 def rebind(handle: Tensor, value: Value) -> None:
-    """Point a handle at another Value: every in-place change goes through here."""
+    """Point a handle at another Value, and note it: every in-place change goes through here."""
     stream, before = local.stream, handle._value
     scope = stream.scope
     if scope.capture is not None or scope.journal is not None:
@@ -534,8 +534,12 @@ def point(handle: Tensor, value: Value) -> None:
         handle._value = value
 
 
-def give_value(handle: Tensor, value: Value) -> None:
-    """`rebind` for what a program writes: what is written into `x.data` reaches x."""
+def update(handle: Tensor, made: Tensor | Value) -> None:
+    """Give a handle another value, as a program does: what is written into `x.data` reaches x.
+
+    This is the one way for operators, Cells and optimisers; `assign` checks what users give first.
+    """
+    value = made if isinstance(made, Value) else resolve(made)
     rebind(handle, value)
     if handle._of is not None:
         rebind(handle._of, value)

@@ -13,7 +13,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.log import older
 from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.stream import demand, local
-from mycel.kernel.record.tensor import Tensor, give_value, look, resolve
+from mycel.kernel.record.tensor import Tensor, look, resolve, update
 from mycel.kernel.spell import composite
 
 # -- where the elements lie ----------------------------------------------------------------------
@@ -147,7 +147,7 @@ def assign_value(x, value):
         raise wrong(TypeError, "assign_value: value", "a Tensor", type(value).__name__)
     if (value.shape, value.dtype) != (x.shape, x.dtype):
         changed_everywhere()  # what is remembered has the former ones
-    give_value(x, resolve(value))
+    update(x, value)
     return x
 
 

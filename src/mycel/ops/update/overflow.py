@@ -20,7 +20,7 @@ from mycel.kernel.base.trees import tree_leaves
 from mycel.kernel.differentiate.api import given
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import current_stream
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import Primitive, op
 
 LENGTH = 8
@@ -66,7 +66,7 @@ class _Watch(threading.local):
         if self.note is None:
             # Met from outside by a call that is being remembered.
             self.note = current_stream().unobserved(_new_note)
-        rebind(self.note, resolve(Tensor(0.0)))
+        update(self.note, Tensor(0.0))
         given["gradients"] = _look
 
 
@@ -77,7 +77,7 @@ def _look(gradients) -> None:
     """Told of the gradients of each derivative."""
     tensors = tuple([leaf for leaf in tree_leaves(gradients) if isinstance(leaf, Tensor)])
     if _watch.note is not None and tensors:
-        rebind(_watch.note, resolve(overflowed(_watch.note, tensors)))
+        update(_watch.note, overflowed(_watch.note, tensors))
 
 
 class _Status(Primitive):
@@ -154,5 +154,5 @@ class NPUGetFloatStatus(_Status):
         # From here on nobody asks: gradients are watched again after the next clearing.
         given.pop("gradients", None)
         if _watch.note is not None:
-            rebind(input_x, resolve(with_first(input_x, _watch.note)))
+            update(input_x, with_first(input_x, _watch.note))
         return input_x
