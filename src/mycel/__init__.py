@@ -90,8 +90,8 @@ _backend.tuning.compiler_options = _options.compiler_options
 _backend.tuning.to_materialize = _materialize.to_materialize
 _backend.tuning.materialize = _materialize.materialize
 _settings.context.before_device_change = _stream.flush
-_api.given["remember"] = _cell.given["remember"] = _Remembered
-_tensor.given["initializer"] = _initializer_of
+_stream.machine.remember = _Remembered
+_stream.machine.initializer = _initializer_of
 
 _at_exit.register()
 

@@ -17,7 +17,7 @@ from mycel.kernel.base.structure import structure
 from mycel.kernel.differentiate.api import DERIVATIVES
 from mycel.kernel.record.journal import Change
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
-from mycel.kernel.record.stream import current_stream, local, note_changed, note_made
+from mycel.kernel.record.stream import current_stream, local, machine, note_changed, note_made
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.record.value import CALLED
 from mycel.nn.cell_hooks import Hookable, call_with_hooks
@@ -28,9 +28,6 @@ from mycel.nn.settings import Settings
 from mycel.nn.state import Stateful
 from mycel.report.keywords import check_keywords, explain_keyword
 from mycel.transform.recompute import call_recomputed
-
-# Given by the package root: makes a function that is remembered in Graph mode.
-given: dict[str, Callable] = {}
 
 # Attributes that no copy has.
 _OF_THIS_OBJECT = ("_state_hooks", "_handles_to_cast", DERIVATIVES)
@@ -148,7 +145,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         """The call of this Cell alone, as Graph mode remembers it."""
         remembered = self._remembered_cell
         if remembered is None:
-            remembered = given["remember"](MethodType(Cell.__call__, self), owner=self)
+            remembered = machine.remember(MethodType(Cell.__call__, self), owner=self)
             self.__dict__["_remembered_cell"] = remembered
         return remembered
 

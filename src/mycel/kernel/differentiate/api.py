@@ -22,10 +22,6 @@ from mycel.kernel.record.stream import Stream, local, machine, record
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 from mycel.kernel.record.value import HOOKS, Value
 
-# Given by the package root: "remember" makes a function that is remembered in Graph mode; by
-# ops.overflow while it watches: "gradients" is told of those of each derivative.
-given: dict[str, Callable] = {}
-
 
 class Derivative:
     """The function that `grad` and its relatives return.
@@ -92,9 +88,8 @@ class Derivative:
             scope.differentiating(), walk, stream, args, kwargs, sensitivity, is_inside
         )
         by_input, by_weight = arranged(taken, found)
-        watch = given.get("gradients")
-        if watch is not None:
-            watch((by_input, by_weight))
+        if machine.on_gradients is not None:
+            machine.on_gradients((by_input, by_weight))
         return self.shaped(taken.output, by_input, by_weight)
 
     def _walk(self, stream: Stream, args, kwargs, sensitivity, is_inside: bool) -> tuple:
@@ -299,7 +294,7 @@ def _remembered_for(task: Derivative):
     if weights is not None and weights is not USED:
         weights = tuple(id(w) for w in weights_of(weights))
     key = (task.positions, weights, task.returns, task.has_aux, task.ids, task.sensitivity)
-    function, remember = task.function, given["remember"]
+    function, remember = task.function, machine.remember
     fields = getattr(function, "__dict__", None)
     if fields is None or hasattr(function, "__func__"):
         return remember(task.run)  # a bound method is made anew at each look

@@ -53,10 +53,6 @@ class Trace(Observer):
         value.capture = self
         value.number = self.new_input(what)
 
-    def is_outside(self, handle: Tensor) -> bool:
-        """Whether a handle lives longer than the call."""
-        return id(handle) in self.outside
-
     def made_inside(self, handle: Tensor) -> bool:
         """Whether a handle was made in the call."""
         return made_within(handle, self) and id(handle) not in self.outside

@@ -68,11 +68,12 @@ class Watch(Trace):
         self._verified, self._differs = 0, False
         if self._used:
             self._tape, self._journal, self._used = [], Journal(), False
+        (depth, floor), tape, journal = site.depths, self._tape, self._journal
+        hooks, traced = {} if depth else None, stream.scope.traced
+        scope = Scope(self, tape, hooks, depth, floor, True, journal, traced=traced)
         # Without a call in between: what the handler of a signal records is before it or in it.
         segment = stream.segment
         self._spans += [(segment, segment.count, site.start - segment.count)]
-        (depth, floor), tape, journal = site.depths, self._tape, self._journal
-        scope = Scope(self, tape, {} if depth else None, depth, floor, True, journal)
         try:
             result = stream.within(scope, site.function, *args, **kwargs)
         except Exception as error:

@@ -162,21 +162,41 @@ def place_of(places: list, number: int) -> Place:
 
 
 class Machine:
-    """What runs segments, keeps account of it and speaks to people; the package root wires it in,
-    so that arrows point down."""
+    """What the machine needs of higher layers; the package root wires it in, so that arrows point
+    down.
 
-    __slots__ = ("account", "report", "run_by_operator", "run_directly", "run_segment")
+    Attributes:
+        account, report: what keeps account of what runs, and what speaks to people.
+        run_segment, run_by_operator, run_directly: the executors.
+        remember: makes of a function, and the Cell it belongs to, one that Graph mode remembers.
+        initializer: the initialiser that a name or a number means.
+        on_gradients: told of those of each derivative, once something asked for it; else None.
+    """
+
+    __slots__ = (
+        "account",
+        "initializer",
+        "on_gradients",
+        "remember",
+        "report",
+        "run_by_operator",
+        "run_directly",
+        "run_segment",
+    )
 
     account: Account
     report: Report
 
     def __init__(self):
+        self.remember: Callable[..., Any] = _not_wired
+        self.initializer: Callable[[Any], Any] = _not_wired
+        self.on_gradients: Callable[[Any], None] | None = None
         self.run_segment: Callable[[Segment, Observer | None], None] = _not_wired
         self.run_by_operator: Callable[..., list] = _not_wired
         self.run_directly: Callable[[Signature, tuple, Place], list] = _not_wired
 
 
-def _not_wired(*_) -> Any:
+def _not_wired(*_, **__) -> Any:
     raise RuntimeError("The machine is not wired: import the package mycel itself.")
 
 

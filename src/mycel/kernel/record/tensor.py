@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 else:
     TensorMethods = object
 
-# Given by the package root: the initialiser that a name or a number means.
-given: dict[str, Callable] = {}
-
 
 class Tensor(TensorMethods):
     """An array of one element type; the result of every operator.
@@ -83,7 +80,7 @@ class Tensor(TensorMethods):
                 return
             init = "zeros"
         if init is not None:
-            filled = init if hasattr(init, "fill") else given["initializer"](init)
+            filled = init if hasattr(init, "fill") else machine.initializer(init)
             self._init = filled
             input_data = filled.fill(_as_shape(shape), wanted or float32)
         elif input_data is None:

@@ -17,9 +17,8 @@ import numpy as np
 
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.trees import tree_leaves
-from mycel.kernel.differentiate.api import given
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.stream import current_stream
+from mycel.kernel.record.stream import current_stream, machine
 from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import Primitive, op
 
@@ -67,7 +66,7 @@ class _Watch(threading.local):
             # Met from outside by a call that is being remembered.
             self.note = current_stream().unobserved(_new_note)
         update(self.note, Tensor(0.0))
-        given["gradients"] = _look
+        machine.on_gradients = _look
 
 
 _watch = _Watch()
@@ -152,7 +151,7 @@ class NPUGetFloatStatus(_Status):
     def __call__(self, input_x) -> Tensor:
         self._check(input_x)
         # From here on nobody asks: gradients are watched again after the next clearing.
-        given.pop("gradients", None)
+        machine.on_gradients = None
         if _watch.note is not None:
             update(input_x, with_first(input_x, _watch.note))
         return input_x
