@@ -83,15 +83,15 @@ if _typing.TYPE_CHECKING:
 _stream.machine.account = _ledger
 _stream.machine.report = _report
 _stream.machine.run_segment = _fused.run_segment
-_stream.machine.run_for_another = _fused.run_for_another
+_stream.machine.run_by_operator = _fused.run_by_operator
 _stream.machine.run_directly = _direct.run_directly
 _forked.watch_forks()
 _backend.tuning.compiler_options = _options.compiler_options
 _backend.tuning.to_materialize = _materialize.to_materialize
 _backend.tuning.materialize = _materialize.materialize
 _settings.context.before_device_change = _stream.flush
-_api.given["remember"] = _cell.given["remember"] = _Remembered
-_tensor.given["initializer"] = _initializer_of
+_stream.machine.remember = _Remembered
+_stream.machine.initializer = _initializer_of
 
 _at_exit.register()
 

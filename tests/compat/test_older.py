@@ -211,7 +211,7 @@ def test_parameters_are_drawn_when_they_are_looked_at():
     with nn.no_init_parameters():
         net = nn.SequentialCell(nn.Dense(3, 2), nn.Dense(2, 1, "ones"))
         weight = net[0].weight
-        assert isinstance(weight._value.segment, later.Undrawn)
+        assert isinstance(weight._value.source, later.Undrawn)
         copied = ms.Parameter(weight.value(), name="copied")
     assert (weight.shape, weight.dtype) == ((2, 3), ms.float32)
     loaded = net[1].bias
@@ -221,7 +221,7 @@ def test_parameters_are_drawn_when_they_are_looked_at():
     np.testing.assert_allclose(result, inner.sum(keepdims=True).reshape(1, 1) + 5, rtol=1e-5)
     assert weight.asnumpy().std() > 0
     assert copied.asnumpy().tolist() == weight.asnumpy().tolist()
-    assert not isinstance(nn.Dense(3, 2).weight._value.segment, later.Undrawn)
+    assert not isinstance(nn.Dense(3, 2).weight._value.source, later.Undrawn)
 
 
 # Recorded from MindSpore 2.10.

@@ -25,6 +25,7 @@ import mycel as ms
 from harness import execution
 from mycel import Parameter, Tensor, nn, ops
 from mycel.kernel.base import signals
+from mycel.kernel.record.scope import OUTSIDE, Scope
 from mycel.kernel.record.stream import local
 
 SOURCE = str(pathlib.Path(ms.__file__).parent) + os.sep
@@ -183,15 +184,10 @@ def left_open() -> list[str]:
         if getattr(builtins, name) is not function:
             found.append(f"{name} is left patched")
             setattr(builtins, name, function)
-    names = ("tape", "capture", "called", "journal", "reversing", "hooks")
-    stale = {name: getattr(stream, name) for name in names if getattr(stream, name) is not None}
-    names = ("depth", "floor", "complete", "traced", "plain")
-    stale.update({name: value for name in names if (value := getattr(stream, name))})
-    if stale:
-        found.append(f"the stream is left in {stale}")
-        stream.tape = stream.capture = stream.called = stream.journal = stream.hooks = None
-        stream.reversing, stream.depth, stream.floor, stream.complete = None, 0, 0, False
-        stream.plain = False
+    if stream.scope is not OUTSIDE or stream.called is not None:
+        fields = {name: getattr(stream.scope, name) for name in Scope.__slots__}
+        found.append(f"the stream is left in {fields}, called {stream.called}")
+        stream.scope, stream.called = OUTSIDE, None
     return found
 
 

@@ -13,7 +13,7 @@ from mycel.amp.managers import initial_scale
 from mycel.kernel.base.dtypes import float32, int32
 from mycel.kernel.base.trees import tree_exchange, tree_leaves
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import op
 from mycel.nn.checks import positive_integer
 from mycel.nn.loss_scale import divided, multiplied, overflows
@@ -172,8 +172,8 @@ class DynamicLossScaler(LossScaler):
         scale, counter = adjusted(
             self.scale_value, self.counter, grads_finite, self.scale_factor, self.scale_window
         )
-        rebind(self.scale_value, resolve(scale))
-        rebind(self.counter, resolve(counter))
+        update(self.scale_value, scale)
+        update(self.counter, counter)
         return True
 
 

@@ -33,7 +33,7 @@ def to_jax(tensor: Tensor) -> jax.Array:
     """
     if not isinstance(tensor, Tensor):
         raise wrong(TypeError, "to_jax: tensor", "a Tensor", type(tensor).__name__)
-    if current_stream().capture is not None:
+    if current_stream().scope.capture is not None:
         look(tensor, "array")  # noted: a replay could not hand it out again
     return demand(resolve(tensor))
 

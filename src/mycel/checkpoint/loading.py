@@ -15,7 +15,7 @@ from mycel.checkpoint.saving import writer
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import Parameter, own_value
-from mycel.kernel.record.tensor import Tensor, rebind
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.cell import Cell
 
 NOTHING_CHOSEN = "No Parameter of {path} is left after {what} (at {place}). The file has: {names}."
@@ -201,7 +201,7 @@ def load_param_into_net(
         for name, key in taken.items()
     ]
     for parameter, value in loaded:
-        rebind(parameter, own_value(value))
+        update(parameter, own_value(value))
     if missing:
         _log.warning(
             "%d of %d Parameters of %s were not loaded: %s. The checkpoint has also: %s",

@@ -15,8 +15,9 @@ from mycel.checkpoint.interop import to_jax
 from mycel.kernel.base.context import context
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.trees import tree_map
-from mycel.kernel.record.generator import Generator, get_seed, restore_seed
+from mycel.kernel.record.generator import Generator, draw_from, get_seed, restore_seed
 from mycel.kernel.record.journal import Journal
+from mycel.kernel.record.scope import Scope
 from mycel.kernel.record.stream import Stream, flush, local
 from mycel.kernel.record.tensor import Tensor, new_tensor, point, resolve
 from mycel.kernel.record.value import value_of
@@ -101,16 +102,16 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
     # Run at once when the time comes, whatever interrupts: no Value of a trace is left behind.
     back = map(setattr, handles, repeat("_value"), [handle._value for handle in handles])
     around, direct, seed = local.stream, context.direct, get_seed()
-    stream, journal = Stream(), Journal()
-    stream.journal, stream.traced = journal, True
+    journal = Journal()
+    stream = Stream(Scope(journal=journal, traced=True))
     try:
         local.stream = stream
-        stream.generator = _NoNumbers(name) if key is None else _generator_of(key)
+        draw_from(_NoNumbers(name) if key is None else _generator_of(key))
         context.direct = True
         # Operators with seeds of their own then draw from the generator as well, and keep none.
         restore_seed(seed or 0)
         for path, array in params.items():
-            members[path]._value = value_of(jnp.asarray(array))
+            point(members[path], value_of(jnp.asarray(array)))
         made = tree_map(_to_tensor, inputs)
         result = tree_map(_to_array, function(*made))
         changed = _assigned(journal, members)
@@ -151,7 +152,7 @@ def _generator_of(key) -> Generator:
         key = jax.random.key_data(key)
     made = Generator(0)
     words = jnp.asarray(key).astype(np.uint32)[:2]
-    made.state._value = value_of(jnp.concatenate([words, jnp.zeros(1, np.uint32)]))
+    point(made.state, value_of(jnp.concatenate([words, jnp.zeros(1, np.uint32)])))
     return made
 
 

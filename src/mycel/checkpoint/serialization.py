@@ -13,7 +13,7 @@ from mycel.checkpoint.loading import fitting
 from mycel.kernel.base.dtypes import ALL, as_dtype
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter, own_value
-from mycel.kernel.record.tensor import Tensor, rebind
+from mycel.kernel.record.tensor import Tensor, update
 
 
 class NumpyTypes(dict):
@@ -52,7 +52,7 @@ def update_param(param: Parameter, new_param: Tensor, strict_load: bool = False)
     if not isinstance(new_param, Tensor):
         actual = type(new_param).__name__
         raise wrong(TypeError, f"The value for Parameter {param.name!r}", "a Tensor", actual)
-    rebind(param, own_value(fitting(param, new_param, strict_load)))
+    update(param, own_value(fitting(param, new_param, strict_load)))
 
 
 def exec_save(

@@ -18,7 +18,7 @@ from mycel.checkpoint.saving import writer
 from mycel.kernel.base.atomic import replaced
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.generator import Generator, default_generator, get_seed, restore_seed
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.cell import Cell
 from mycel.ops.random import drawing as draws
 
@@ -110,7 +110,7 @@ def load_training_state(file_name: str | os.PathLike[str], **parts: Any) -> dict
         _check(file_name, part, wanted, saved)
         loaded += [(tensor, saved[name]) for name, tensor in wanted.items()]
     for tensor, array in loaded:
-        rebind(tensor, resolve(Tensor(array)))
+        update(tensor, Tensor(array))
     _set_random_state(contents, json.loads(metadata[RANDOM]))
     return json.loads(metadata[PLAIN])
 
@@ -191,11 +191,11 @@ def _random_state() -> tuple[Contents, dict]:
 
 def _set_random_state(states: Contents, told: dict) -> None:
     restore_seed(told["seed"])
-    rebind(default_generator().state, resolve(Tensor(states[_THREAD])))
+    update(default_generator().state, Tensor(states[_THREAD]))
     for name, state in states.items():
         if name.startswith(_SEEDED):
             generator = draws.generator_of(int(name.removeprefix(_SEEDED)))
-            rebind(generator.state, resolve(Tensor(state)))
+            update(generator.state, Tensor(state))
     version, normal = told["python"]
     random.setstate((version, tuple(map(int, states[_PYTHON])), normal))
     kind, position, has_normal, cached = told["numpy"]

@@ -187,7 +187,7 @@ def recompute(
     if context_fn is not None:
         raise wrong(ValueError, "recompute: context_fn", "None: Python runs once here", context_fn)
     stream = current_stream()
-    if not stream.is_taped:
+    if not stream.scope.is_taped:
         return block(*args, **kwargs)
     return call_recomputed(stream, block, args, kwargs)
 
@@ -275,15 +275,15 @@ class PynativeExecutor:
     def enable_grad(self) -> bool:
         """Whether results may be differentiated: outside `_no_grad`, always."""
         stream = current_stream()
-        return stream.tape is not None or not stream.depth
+        return stream.scope.tape is not None or not stream.scope.depth
 
     def requires_grad(self) -> bool:
         """Whether what is computed now is being differentiated."""
-        return current_stream().is_taped
+        return current_stream().scope.is_taped
 
     def grad_flag(self) -> bool:
         """Whether what is computed now is being differentiated."""
-        return current_stream().is_taped
+        return current_stream().scope.is_taped
 
     def set_grad_flag(self, flag: bool) -> None:
         """Noted, without effect: what is differentiated is noted by itself."""

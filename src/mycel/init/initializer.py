@@ -75,7 +75,7 @@ class Initializer:
             >>> mycel.init.One().fill((2,), mycel.float16)
             array([1., 1.], dtype=float16)
         """
-        if later.thread.waiting and current_stream().capture is None:
+        if later.thread.waiting and current_stream().scope.capture is None:
             return later.undrawn(lambda: self._drawn(shape, dtype), tuple(shape), as_dtype(dtype))
         return self._drawn(shape, dtype)
 

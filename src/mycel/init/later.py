@@ -6,13 +6,12 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from math import prod
 
 import numpy as np
 
 from mycel.kernel.base.dtypes import DType
 from mycel.kernel.define.aval import aval_of
-from mycel.kernel.record.packed import Packed
+from mycel.kernel.record.packed import OnHost
 from mycel.kernel.record.tensor import Tensor, new_tensor
 from mycel.kernel.record.value import Value
 
@@ -24,27 +23,26 @@ class _Thread(threading.local):
 thread = _Thread()
 
 
-class Undrawn(Packed):
-    """Stands where a pending Value has its segment: draws the numbers when they are asked for."""
+class Undrawn(OnHost):
+    """What a pending Value waits for: numbers that are drawn when they are asked for."""
 
-    __slots__ = ("_draw",)
+    __slots__ = ("_draw", "_drawn")
 
-    def __init__(self, draw: Callable[[], np.ndarray], shape: tuple[int, ...]):
-        size = prod(shape)
-        super().__init__(None, {0: (0, size, shape)})
+    def __init__(self, draw: Callable[[], np.ndarray]):
         self._draw = draw
+        self._drawn: np.ndarray | None = None
 
-    def view(self, slot: int) -> np.ndarray:
+    def view(self, value: Value) -> np.ndarray:
         """The numbers, drawn at the first look."""
-        if self._seen is None:
-            self._seen = self._draw().ravel()
-        return super().view(slot)
+        if self._drawn is None:
+            self._drawn = self._draw().reshape(value.aval.shape)
+        return self._drawn
 
 
 def undrawn(draw: Callable[[], np.ndarray], shape: tuple[int, ...], dtype: DType) -> Tensor:
     """A Tensor whose numbers `draw` gives when they are looked at or computed with."""
     value = Value(None, aval_of(shape, dtype.numpy))
-    value.segment = Undrawn(draw, shape)
+    value.source = Undrawn(draw)
     return new_tensor(value)
 
 

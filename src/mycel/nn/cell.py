@@ -17,8 +17,9 @@ from mycel.kernel.base.structure import structure
 from mycel.kernel.differentiate.api import DERIVATIVES
 from mycel.kernel.record.journal import Change
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
-from mycel.kernel.record.stream import current_stream, local
+from mycel.kernel.record.stream import current_stream, local, machine, note_changed, note_made
 from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.record.value import CALLED
 from mycel.nn.cell_hooks import Hookable, call_with_hooks
 from mycel.nn.custom_reverse import call_with_reverse, has_reverse
 from mycel.nn.members import Named, named_members, never_called
@@ -27,9 +28,6 @@ from mycel.nn.settings import Settings
 from mycel.nn.state import Stateful
 from mycel.report.keywords import check_keywords, explain_keyword
 from mycel.transform.recompute import call_recomputed
-
-# Given by the package root: makes a function that is remembered in Graph mode.
-given: dict[str, Callable] = {}
 
 # Attributes that no copy has.
 _OF_THIS_OBJECT = ("_state_hooks", "_handles_to_cast", DERIVATIVES)
@@ -105,12 +103,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         fields["training"] = False
         fields["requires_grad"] = False
         fields["cell_type"] = None
-        structure.changes += 1
-        stream = current_stream()
-        if stream.capture is not None:
-            stream.capture.made_cell(self)
-            if stream.journal is not None:
-                stream.journal.made[id(self)] = self
+        note_made(self)
         if flags:
             self.add_flags(**flags)
 
@@ -125,25 +118,24 @@ class Cell(Settings, Stateful, Hookable, CellBase):
 
     def __call__(self, *args, **kwargs):  # pyright: ignore[reportRedeclaration]
         stream = local.stream
-        capture, around = stream.capture, stream.called
-        if capture is not None:
-            capture.met(self)
-        elif around is None and stream.depth == 0 and not stream.traced:
-            if context.mode == GRAPH_MODE and stream.tape is None and not stream.plain:
+        scope = stream.scope
+        if scope.capture is not None:
+            scope.capture.event(CALLED, self)
+        elif stream.called is None and scope.depth == 0 and not scope.traced:
+            if context.mode == GRAPH_MODE and scope.tape is None and not scope.plain:
                 return self._remembered_call()(*args, **kwargs)
             stream.boundary(self)
-        stream.called = (self, around)
+        # As `has_reverse` says, without a call for each Cell.
+        special = self._recomputed or "bprop" in self.__dict__ or hasattr(type(self), "bprop")
         try:
             if self._cell_hooks:
-                return call_with_hooks(self, stream, args, kwargs)
-            if self._computes_in is None and not (self._recomputed or has_reverse(self)):
-                return self.construct(*args, **kwargs)
-            return self._compute_cell(stream, args, kwargs)
+                return stream.call(self, call_with_hooks, (self, stream, args, kwargs), {})
+            if special or self._computes_in is not None:
+                return stream.call(self, self._compute_cell, (stream, args, kwargs), {})
+            return stream.call(self, self.construct, args, kwargs)
         except TypeError as error:
             explain_keyword(error)
             raise
-        finally:
-            stream.called = around
 
     if TYPE_CHECKING:
         # A call takes and returns what `construct` takes and returns.
@@ -153,7 +145,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         """The call of this Cell alone, as Graph mode remembers it."""
         remembered = self._remembered_cell
         if remembered is None:
-            remembered = given["remember"](MethodType(Cell.__call__, self), owner=self)
+            remembered = machine.remember(MethodType(Cell.__call__, self), owner=self)
             self.__dict__["_remembered_cell"] = remembered
         return remembered
 
@@ -161,7 +153,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         """Call `construct` without hooks, on inputs in the element type that was chosen."""
         if self._computes_in is not None and not is_cast:
             return call_in_precision(self, self._compute_cell, stream, args, kwargs, True)
-        if stream.is_taped:
+        if stream.scope.is_taped:
             if has_reverse(self):
                 return call_with_reverse(self, stream, args, kwargs)
             if self._recomputed:
@@ -217,7 +209,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
 
     def _note_change(self, name: str, value) -> None:
         """Note what a site does to an attribute, with the way back."""
-        journal = current_stream().journal
+        journal = current_stream().scope.journal
         if journal is None or id(self) in journal.made:
             return
         fields, kinds = self.__dict__, (self._cells, self._params, self._buffers)
@@ -251,11 +243,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         self, what: str, remedy: str = "set it before the call, or return it"
     ) -> None:
         """Note a change of structure, so that what was remembered of this Cell is looked at."""
-        self.__dict__["_cell_version"] += 1
-        structure.changes += 1
-        capture = current_stream().capture
-        if capture is not None:
-            capture.changed_cell(self, what, remedy)
+        note_changed(self, what, remedy)
 
     def _form(self, left_out=()) -> tuple:
         """What decides how this Cell is called, besides what watched code reads of it: the fields

@@ -184,7 +184,7 @@ def call_with_hooks(cell, stream: Stream, args: tuple, kwargs: dict):
     for hook, with_kwargs in list(hooks.forward_pre.values()):
         args, kwargs = _before(cell, hook, with_kwargs, args, kwargs, called)
     inner, border = args, None
-    if (hooks.backward or hooks.backward_pre) and stream.is_taped:
+    if (hooks.backward or hooks.backward_pre) and stream.scope.is_taped:
         border = Border(cell, hooks.backward_pre, hooks.backward, called)
         inner = _marked(stream, Enter(border), args)
     output = cell._compute_cell(stream, inner, kwargs)

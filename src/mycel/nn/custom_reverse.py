@@ -127,18 +127,19 @@ def call_with_reverse(cell, stream: Stream, args: tuple, kwargs: dict):
     args = tuple(args)
     # Its inputs as they are before construct may assign to them.
     values = tree_map(_value, args)
-    tape = stream.tape
-    assert tape is not None
-    stream.tape = inner = [] if stream.complete else None
-    try:
-        # Outputs of their own, also where construct returns an input or a Parameter.
-        output = tree_map(_own, cell.construct(*args))
-    finally:
-        stream.tape = tape
+    scope = stream.scope
+    assert scope.tape is not None
+    inner = [] if scope.complete else None
+    output = stream.within(scope.but(tape=inner), _constructed, cell, args)
     node = CustomReverse(cell, values, tree_map(_value, output))
     node.inner = inner or []
-    tape.append((node, node.inputs(), _values(node._output), find_place(2)))
+    scope.tape.append((node, node.inputs(), _values(node._output), find_place(2)))
     return output
+
+
+def _constructed(cell, args):
+    """Outputs of their own, also where construct returns an input or a Parameter."""
+    return tree_map(_own, cell.construct(*args))
 
 
 def _positional(cell, args, kwargs) -> tuple:

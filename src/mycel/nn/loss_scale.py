@@ -21,7 +21,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.structure import structure
 from mycel.kernel.differentiate.api import value_and_grad
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.tensor import Tensor, new_tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve, update
 from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.wrap import TrainOneStepCell
@@ -105,7 +105,7 @@ def change_unless(condition: Tensor, handles: list[Tensor], change: Callable):
         made = [new_tensor(resolve(handle)) for handle, _ in changed]
         selected = chosen(condition, (*kept, *made))
         for (handle, _), tensor in zip(changed, selected, strict=True):
-            rebind(handle, resolve(tensor))
+            update(handle, tensor)
     return result
 
 
@@ -155,7 +155,7 @@ class DynamicLossScaleUpdateCell(Cell):
         for parameter, value in zip(
             (loss_scale, self.last_overflow_iter, self.cur_iter), (scale, last, step), strict=True
         ):
-            rebind(parameter, resolve(value))
+            update(parameter, value)
         return overflow
 
 

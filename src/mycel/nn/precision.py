@@ -19,8 +19,8 @@ from mycel.kernel.base.dtypes import DType, bfloat16, float16, float32
 from mycel.kernel.base.structure import structure
 from mycel.kernel.base.trees import tree_exchange, tree_leaves
 from mycel.kernel.define.op import Op
-from mycel.kernel.record.stream import local, record
-from mycel.kernel.record.tensor import Tensor, new_tensor, rebind, resolve
+from mycel.kernel.record.stream import local, record, refuse
+from mycel.kernel.record.tensor import Tensor, new_tensor, point, rebind, resolve
 from mycel.kernel.record.value import Value
 from mycel.nn.members import Members, cells_and_names, is_called
 
@@ -145,18 +145,16 @@ def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
         source = around[-1].source
         _check_known(source)
     inside = _as(source, wanted)
-    key, cast = id(handle), _Cast(handle, outside, inside, source)
-    # Together, whatever interrupts: nothing is called in between.
-    frame[key] = cast
-    handle._value = inside
+    frame[id(handle)] = _Cast(handle, outside, inside, source)
+    point(handle, inside)
 
 
 def _leave(frame: dict[int, _Cast]) -> None:
     """Let the handles point at what they had, or at what they were assigned."""
     for key, entry in list(frame.items()):
-        if _same(entry.handle._value, entry.inside):
-            # Together, whatever interrupts: nothing is called in between.
-            entry.handle._value = entry.outside
+        shown = entry.handle._value
+        if _same(shown, entry.inside) or shown is entry.outside:  # if something came in between
+            point(entry.handle, entry.outside)
             del frame[key]
     for key, entry in list(frame.items()):
         _keep(entry)
@@ -172,7 +170,7 @@ def _keep(entry: _Cast) -> None:
         for outer in around:
             outer.source, outer.outside = kept, value
             outer.inside = value = _as(kept, outer.inside.aval.dtype)
-    journal = local.stream.journal
+    journal = local.stream.scope.journal
     if journal is not None:
         # What a site undoes: the handle never had the cast Value before it.
         journal.assigned[:] = [
@@ -223,9 +221,9 @@ def _same(value: Value, other: Value) -> bool:
 def _check_known(source: Value) -> None:
     """The call being remembered must know where a value comes from, or it cannot be replayed."""
     stream = local.stream
-    capture = stream.capture
-    if capture and source.capture is not capture and source.segment is not stream.segment:
-        capture.refuse(
+    capture = stream.scope.capture
+    if capture and source.capture is not capture and source.source is not stream.segment:
+        refuse(
             "a Parameter or an argument is cast outside it, and cast otherwise inside",
             "compile the outermost Cell, or give its children one type",
         )

@@ -13,11 +13,10 @@ from mycel.kernel.base import backend, errors
 from mycel.kernel.base.context import get_context
 from mycel.kernel.base.dtypes import DType, as_dtype
 from mycel.kernel.base.places import user_place
-from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.hooks import HookHandle, Hooks, check_hook
 from mycel.kernel.record.parameter import own_value
-from mycel.kernel.record.stream import current_stream
-from mycel.kernel.record.tensor import Tensor, rebind
+from mycel.kernel.record.stream import note_changed
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.members import Members
 
 # The key of what `get_extra_state` returns, behind the path of its Cell.
@@ -339,10 +338,7 @@ class Stateful(Members):
             raise errors.wrong(
                 TypeError, "The element type of a Cell", "real or complex", str(dtype)
             )
-        capture = current_stream().capture
-        if capture is not None:
-            capture.refuse("the element type of a Cell was changed inside", "do it before the call")
-        changed_everywhere()
+        note_changed(None, "the element type of a Cell was changed inside", "do it before the call")
         return self._apply(lambda member: member.astype(dtype) if _is_inexact(member) else member)
 
     def to_empty(self, *, device: str | None = None, recurse: bool = True):
@@ -362,7 +358,7 @@ class Stateful(Members):
             if member is not None:
                 made = fn(member)
                 if made is not member:
-                    rebind(member, own_value(made))
+                    update(member, own_value(made))
         return self
 
 
@@ -399,7 +395,7 @@ def _load_one(key: str, member: Tensor, value) -> str | None:
         return f"{key!r} has shape {member.shape}, but the state has shape {value.shape}"
     if value.dtype.is_inexact and not value.dtype.is_floating and member.dtype.is_floating:
         return f"{key!r} is {member.dtype}, which cannot hold {value.dtype} without loss"
-    rebind(member, own_value(value.astype(member.dtype)))
+    update(member, own_value(value.astype(member.dtype)))
     return None
 
 

@@ -20,7 +20,7 @@ from mycel.kernel.base.dtypes import as_dtype
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.define.aval import Aval, aval_of
-from mycel.kernel.record.stream import Stream, demand, local
+from mycel.kernel.record.stream import Stream, demand, local, refuse
 from mycel.kernel.record.tensor import Tensor, new_tensor, to_array
 from mycel.kernel.record.value import Value, value_of
 from mycel.kernel.spell.primitive import Primitive
@@ -69,9 +69,7 @@ def feed_queue(shared_name: str, rows: Iterable[Any] | None) -> None:
     if rows is not None and not hasattr(rows, "__iter__") and not hasattr(rows, "__getitem__"):
         actual = f"{type(rows).__name__} {rows!r:.60}"
         raise errors.wrong(TypeError, "The rows of a data queue", "an iterable or None", actual)
-    capture = local.stream.capture
-    if capture is not None:
-        capture.refuse(f"the data queue {shared_name!r} was fed inside", "feed it before the call")
+    refuse(f"the data queue {shared_name!r} was fed inside", "feed it before the call")
     queues.setdefault(shared_name, Queue(shared_name)).feed(rows)
 
 
@@ -230,7 +228,7 @@ class Queue:
     def next_row(self) -> tuple[Row, tuple[Value, ...]]:
         """Take a row and its Values, which in a remembered call are inputs of the call."""
         stream = local.stream
-        capture = stream.capture
+        capture = stream.scope.capture
         reader = self._reader()
         if capture is None:
             row = self._pop(reader)
@@ -239,7 +237,7 @@ class Queue:
             reader.capture, reader.position = capture, 0
         position = reader.position
         reader.position += 1
-        if stream.journal is not None:
+        if stream.scope.journal is not None:
             # Within a site the data is made by the site.
             row = self._pop(reader)
             for value in row.values:

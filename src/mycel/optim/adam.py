@@ -10,12 +10,12 @@ from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.checks import boolean
 from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
 from mycel.optim.fused_update import Formula
-from mycel.optim.optimizer import Optimizer, set_betas, update
+from mycel.optim.optimizer import Optimizer, set_betas
 from mycel.report.keywords import no_keyword
 
 # What Adam is told about memory, which asks for nothing here.

@@ -10,13 +10,13 @@ import numpy as np
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
-from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.checks import boolean, is_number, number
 from mycel.ops import minimum
 from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
 from mycel.optim.fused_update import Formula, FusedUpdate
-from mycel.optim.optimizer import Optimizer, floating, update
+from mycel.optim.optimizer import Optimizer, floating
 
 
 class AdaFactor(Optimizer):

@@ -12,7 +12,7 @@ from mycel.kernel.base.context import get_context
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_number, number
 from mycel.nn.containers import CellList
@@ -58,11 +58,6 @@ class _WrappedWeightDecay(Cell):
     def construct(self, global_step):
         """The weight decay of this step."""
         return (self.weight_decay(global_step) * self.loss_scale).reshape(())
-
-
-def update(handle: Tensor, value: Tensor) -> None:
-    """Change a Parameter in place, without looking at its value."""
-    rebind(handle, resolve(value))
 
 
 class Optimizer(Cell):

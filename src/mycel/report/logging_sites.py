@@ -24,7 +24,7 @@ _LOGGING = os.path.normcase(_real_log.__code__.co_filename)
 
 def _log(self, level, msg, args, exc_info=None, extra=None, stack_info=False, stacklevel=1):
     """Stands for `Logger._log`, which all of a logger's methods come to."""
-    python = getattr(local.stream.capture, "python", None)
+    python = getattr(local.stream.scope.capture, "python", None)
     settings = (exc_info, extra, stack_info, stacklevel)
     if python is None or python.capture.in_site or python.effect is not None:
         return _real_log(self, level, msg, args, *settings)
@@ -63,7 +63,7 @@ _real_show = _module._showwarnmsg
 
 def _show(message):
     """Stands for what shows a warning, which Python's own and NumPy's come to."""
-    python = getattr(local.stream.capture, "python", None)
+    python = getattr(local.stream.scope.capture, "python", None)
     if python is not None and not python.capture.in_site:
         python.refuse("effect: a warning was shown", "do not give it, or let it be ignored")
     return _real_show(message)

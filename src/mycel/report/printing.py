@@ -26,7 +26,7 @@ from typing import NamedTuple
 from mycel.kernel.base.places import Place
 from mycel.kernel.execute.graph import BREAKPOINT
 from mycel.kernel.execute.kinds import STAND_INS
-from mycel.kernel.record.stream import local
+from mycel.kernel.record.stream import local, refuse
 from mycel.kernel.record.value import Shown
 
 _FORMATTED = "formatted text"
@@ -68,15 +68,13 @@ def watch_printing(on: bool) -> None:
 def _breakpoint(self, frame=None, *args, **kwargs):
     """Every debugger written in Python stops here: `breakpoint()`, `pdb.set_trace()`, …"""
     frame = frame or sys._getframe(1)
-    capture = local.stream.capture
-    if capture is not None:
-        place = Place(frame.f_code, frame.f_lasti)
-        capture.refuse(BREAKPOINT, "remove it to have the call compiled", place)
+    place = Place(frame.f_code, frame.f_lasti)
+    refuse(BREAKPOINT, "remove it to have the call compiled", place)
     return _set_trace(self, frame, *args, **kwargs)
 
 
 def _print_site(*args, **kwargs):
-    capture = local.stream.capture
+    capture = local.stream.scope.capture
     if capture is None or capture.formatted is None:
         return _print(*args, **kwargs)
     shown = capture.formatted

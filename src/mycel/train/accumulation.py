@@ -11,7 +11,7 @@ from mycel.kernel.base.dtypes import int32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.structure import structure
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import positive_integer
@@ -95,9 +95,9 @@ class GradientAccumulation(Cell):
         waits = step < self._max_accumulation_step
         change_unless(waits, self._what_a_step_changes(), lambda: self.optimizer(made))
         for parameter, value in zip(kept, cleared(~waits, made), strict=True):
-            rebind(parameter, resolve(value))
+            update(parameter, value)
         (step,) = cleared(~waits, (step,))
-        rebind(self._accumulation_step, resolve(step))
+        update(self._accumulation_step, step)
         return loss
 
     def _what_a_step_changes(self) -> list[Tensor]:
@@ -119,7 +119,7 @@ def gradient_accumulation_op(accumulation_step, cumulative_grad, grad):
         [3.]
     """
     (made,) = accumulated(accumulation_step, (cumulative_grad, grad))
-    rebind(cumulative_grad, resolve(made))
+    update(cumulative_grad, made)
     return cumulative_grad
 
 
@@ -135,7 +135,7 @@ def gradient_clear_op(cumulative_grad):
         [0.]
     """
     zeros = np.zeros(cumulative_grad.shape, cumulative_grad.dtype.numpy)
-    rebind(cumulative_grad, resolve(Tensor(zeros)))
+    update(cumulative_grad, Tensor(zeros))
     return cumulative_grad
 
 

@@ -17,7 +17,6 @@ from mycel.kernel.differentiate.api import (
     arranged,
     check_positions,
     one_of,
-    opened,
     seeds_of,
     take_forward,
 )
@@ -29,9 +28,10 @@ from mycel.transform.vmap import vmap
 
 def _recorded(task: Derivative, stream: Stream, args: list) -> tuple:
     """A forward record, its nodes and the hooks on its Values."""
-    assert stream.tape is not None
+    scope = stream.scope
+    assert scope.tape is not None
     taken = take_forward(task, stream, args, {})
-    return taken, stream.tape[taken.start :], dict(stream.hooks or {})
+    return taken, scope.tape[taken.start :], dict(scope.hooks or {})
 
 
 class Pullback:
@@ -45,20 +45,20 @@ class Pullback:
         stream = current_stream()
         stream.boundary()
         self.task = task
-        self.taken, self.nodes, self.hooks = opened(stream, _recorded, task, stream, list(args))
+        scope = stream.scope.differentiating()
+        recorded = stream.within(scope, _recorded, task, stream, list(args))
+        self.taken, self.nodes, self.hooks = recorded
         self.output: Any = self.taken.output
         self.result = self.taken.result
 
     def __call__(self, *gradients):
         stream = current_stream()
         seeds = seeds_of(self.result, gradients)
-        before, depth = stream.hooks, stream.depth
-        try:
-            stream.hooks = {**(before or {}), **self.hooks}
-            stream.depth = depth + 1
-            found = reverse(stream, self.nodes, seeds, self.taken.leaves, consume=False)
-        finally:
-            stream.depth, stream.hooks = depth, before
+        before = stream.scope
+        scope = before.differentiating().but(
+            tape=before.tape, hooks={**(before.hooks or {}), **self.hooks}
+        )
+        found = stream.within(scope, reverse, stream, self.nodes, seeds, self.taken.leaves, False)
         by_input, by_weight = arranged(self.taken, found)
         return self.task.shaped(self.output, by_input, by_weight)
 

@@ -49,17 +49,19 @@ class no_grad(contextlib.ContextDecorator):
 
     def __enter__(self):
         stream = current_stream()
-        self._before.append(stream.tape)
-        stream.tape = [] if stream.tape is not None and stream.complete else None
+        scope = stream.scope
+        tape = [] if scope.tape is not None and scope.complete else None
+        self._before.append(stream.exchange(scope.but(tape=tape)))
         return self
 
     def __exit__(self, kind, error, trace):
         stream = current_stream()
-        inner, stream.tape = stream.tape, self._before.pop()
-        if inner and stream.tape is not None:
+        before = self._before.pop()
+        inner = stream.exchange(before).tape
+        if inner and before.tape is not None:
             block = _Untaped()
             block.inner = inner
-            stream.tape.append((block, (), (), find_place(2)))
+            before.tape.append((block, (), (), find_place(2)))
         return False
 
 

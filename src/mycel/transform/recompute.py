@@ -98,19 +98,15 @@ class Recomputed(Marker):
         def keep(before, after):
             now[_key(before)] = after
 
-        around = stream.tape
-        owner = around is None
-        tape = [] if around is None else around
+        scope = stream.scope
+        owner = scope.tape is None
+        tape = [] if scope.tape is None else scope.tape
         start = len(tape)
-        try:
-            stream.tape = tape
-            record_again(self._nodes, present, keep)
-        finally:
-            stream.tape = around
+        stream.within(scope.but(tape=tape), record_again, self._nodes, present, keep)
         for inside, hooks in self._hooks:
             value = present(inside)
-            assert stream.hooks is not None
-            stream.hooks[id(value)] = (value, hooks)
+            assert scope.hooks is not None
+            scope.hooks[id(value)] = (value, hooks)
         seeds = [
             (present(output), next(arriving))
             for output, cotangent in zip(self._outputs, cotangents, strict=True)
@@ -153,14 +149,9 @@ def _exchanged(node, exchange: Callable) -> tuple:
 
 def call_recomputed(stream: Stream, function: Callable, args, kwargs):
     """Call a function whose inner results are not kept for the reverse."""
-    tape = stream.tape
-    assert tape is not None
-    complete, stream.complete = stream.complete, True
-    stream.tape = nodes = []
-    try:
-        output = function(*args, **kwargs)
-    finally:
-        stream.tape, stream.complete = tape, complete
+    scope, nodes = stream.scope, []
+    assert scope.tape is not None
+    output = stream.within(scope.but(tape=nodes, complete=True), function, *args, **kwargs)
     made: dict[int, Inside] = {}
     hooks: list[tuple[Inside, Hooks]] = []
     kept: list[Value] = []
@@ -173,7 +164,7 @@ def call_recomputed(stream: Stream, function: Callable, args, kwargs):
     outside = list({id(value): value for value in kept}.values())
     results = [resolve(leaf) for leaf in tree_leaves(output) if isinstance(leaf, Tensor)]
     results = [value for value in {id(v): v for v in results}.values() if id(value) in made]
-    for value, registered in (stream.hooks or {}).values():
+    for value, registered in (scope.hooks or {}).values():
         if id(value) in made and not any(value is result for result in results):
             hooks.append((made[id(value)], registered))
     if not results:
@@ -184,7 +175,7 @@ def call_recomputed(stream: Stream, function: Callable, args, kwargs):
 
     record_of = [_exchanged(node, exchange) for node in nodes]
     marker = Recomputed(record_of, [made[id(value)] for value in results], hooks)
-    if complete:
+    if scope.complete:
         marker.inner = nodes
-    tape.append((marker, tuple(outside), tuple(results), find_place(2)))
+    scope.tape.append((marker, tuple(outside), tuple(results), find_place(2)))
     return output

@@ -14,6 +14,7 @@ from typing import Any
 from weakref import ref
 
 import jax.numpy as jnp
+import numpy as np
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.places import user_place
@@ -22,9 +23,10 @@ from mycel.kernel.define.aval import aval_of
 from mycel.kernel.define.op import Op
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.marker import Marker, flattened
-from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, demand, local, record
-from mycel.kernel.record.tensor import Tensor, made_inside, new_tensor, point, rebind, resolve
-from mycel.kernel.record.value import Poison, Value
+from mycel.kernel.record.scope import OUTSIDE, Scope
+from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, demand, local, record, seen
+from mycel.kernel.record.tensor import Tensor, made_within, new_tensor, point, rebind, resolve
+from mycel.kernel.record.value import CHANGED, HOOKS, Poison, Value
 from mycel.transform.recompute import Recomputed
 
 NO_VALUE = (
@@ -57,9 +59,10 @@ class _RowStream(Stream):
 
     __slots__ = ("grown",)
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, scope: Scope, outer: Stream):
+        super().__init__(scope)
         self.segment = _RowSegment(self)
+        self.generator, self.called = outer.generator, outer.called
         self.grown = 0
 
     def flush(self) -> None:
@@ -79,13 +82,11 @@ class _Mapping:
         default_generator()
         self.outer = outer
         # Whether a derivative is open around all maps.
-        around = outer.capture
-        self.taped = outer.is_taped or (isinstance(around, _Mapping) and around.taped)
-        self.inner = inner = _RowStream()
-        inner.generator, inner.called = outer.generator, outer.called
-        inner.tape, inner.hooks, inner.complete = [], {}, True
-        inner.depth, inner.floor = 1, int(not self.taped)
-        inner.capture = self
+        around = outer.scope.capture
+        self.taped = outer.scope.is_taped or (isinstance(around, _Mapping) and around.taped)
+        floor = int(not self.taped)
+        scope = Scope(self, tape=[], hooks={}, depth=1, floor=floor, complete=True)
+        self.inner = _RowStream(scope, outer)
         # By id of a Value inside: that Value, the one for all rows, whether it has rows.
         self.known: dict[int, tuple[Value, Value, bool]] = {}
         self.assigned: dict[int, tuple[Tensor, Value]] = {}
@@ -97,7 +98,7 @@ class _Mapping:
         aval = rows.aval
         made = Value(None, aval_of(aval.shape[1:], aval.numpy))
         segment = self.inner.segment
-        made.segment, made.slot = segment, segment.count
+        made.source, made.slot = segment, segment.count
         segment.count += 1
         segment.outputs.append(ref(made))
         self.known[id(made)] = (made, rows, True)
@@ -110,10 +111,10 @@ class _Mapping:
         if member is not None:
             return member
         outer = self.outer
-        around = outer.capture
+        around = outer.scope.capture
         if (
             around is None
-            or value.segment is outer.segment
+            or value.source is outer.segment
             or value.capture is around
             or id(value) in self.known
         ):
@@ -128,21 +129,24 @@ class _Mapping:
         value.capture = self
 
     def write(self, handle) -> None:
-        if not made_inside(handle, self):
+        if not self._made_inside(handle):
             self.assigned.setdefault(id(handle), (handle, handle._value))
 
-    def provide(self, value: Value) -> None:
-        if value.segment is not self.inner.segment:
+    def _made_inside(self, handle) -> bool:
+        outside = id(handle) in self.assigned or id(handle) in self.members
+        return made_within(handle, self) and not outside
+
+    def read(self, handle, value: Value, kind: str, text) -> np.ndarray:
+        if value.source is not self.inner.segment:
             local.stream = self.outer
             try:
                 demand(value)
             finally:
                 local.stream = self.inner
-
-    def read(self, handle, value, kind, array, text) -> None:
-        around = self.outer.capture
-        if around is not None and id(value) not in self.known:
-            around.read(handle, value, kind, array, text)
+        around = self.outer.scope.capture
+        if around is None or id(value) in self.known:
+            return seen(value)
+        return around.read(handle, value, kind, text)
 
     def close(self, segment, held) -> None:
         raise AssertionError("what is recorded of a row never runs")
@@ -150,29 +154,13 @@ class _Mapping:
     def site(self, function: Callable, args: tuple, kwargs: dict | None = None, label=None) -> Any:
         return function(*args, **(kwargs or {}))
 
-    def met(self, cell) -> None:
-        if self.outer.capture is not None:
-            self.outer.capture.met(cell)
-
-    def made_cell(self, cell) -> None:
-        if self.outer.capture is not None:
-            self.outer.capture.made_cell(cell)
-
-    def changed_cell(self, cell, what: str, remedy: str) -> None:
-        if self.outer.capture is not None:
-            self.outer.capture.changed_cell(cell, what, remedy)
-
-    def is_outside(self, handle) -> bool:
-        return id(handle) in self.assigned or id(handle) in self.members
-
-    def hook_owner(self, handle) -> Any:
-        if self.taped and self.inner.depth == 1:
+    def event(self, kind: str, subject: Any = None, what="", remedy="", place=None) -> bool:
+        if kind is HOOKS and self.taped and self.inner.scope.depth == 1:
             raise NotImplementedError(OWN_REVERSE.format(what="a hook on a Tensor"))
-        return handle
-
-    def refuse(self, what: str, remedy: str, place=None) -> None:
-        if self.outer.capture is not None:
-            self.outer.capture.refuse(what, remedy, place)
+        if kind is CHANGED and isinstance(subject, Tensor) and self._made_inside(subject):
+            return True
+        around = self.outer.scope.capture
+        return around is not None and around.event(kind, subject, what, remedy, place)
 
     # -- running ----------------------------------------------------------------------------
 
@@ -192,7 +180,7 @@ class _Mapping:
             finally:  # again: an exception may have come from outside where it began
                 self._put_back()
             # Stream and segment know each other: what they hold must not wait to be collected.
-            nodes, inner.tape, inner.capture = inner.tape, None, None
+            nodes = inner.exchange(OUTSIDE).tape
             inner.segment.stream = None  # type: ignore[assignment]
         assert nodes is not None
         for node in flattened(nodes):
@@ -234,8 +222,8 @@ class _Mapping:
         if value.capture is self:
             # Data made inside is data made here.
             value.capture = None
-            if self.outer.capture is not None:
-                self.outer.capture.constant(value)
+            if self.outer.scope.capture is not None:
+                self.outer.scope.capture.constant(value)
         return value, False
 
 

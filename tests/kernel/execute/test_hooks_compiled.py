@@ -93,7 +93,7 @@ def test_what_hooks_keep_does_not_keep_the_others():
     calls = 40
     for number in range(calls):
         function(Tensor(x * number))
-    own = [value.segment for value in (tensor._value for tensor in kept) if value.array is None]
+    own = [value.source for value in (tensor._value for tensor in kept) if value.array is None]
     assert len(own) > calls // 2
     sizes = [home._array.size for home in own]
     # The last few calls may still have their packs.

@@ -18,13 +18,9 @@ from mycel.kernel.differentiate.reverse import ONES, STOP, reverse
 from mycel.kernel.differentiate.used import USED, Usage
 from mycel.kernel.record.marker import COPY
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.stream import Stream, current_stream, machine, record
+from mycel.kernel.record.stream import Stream, local, machine, record
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
-from mycel.kernel.record.value import Value
-
-# Given by the package root: "remember" makes a function that is remembered in Graph mode; by
-# ops.overflow while it watches: "gradients" is told of those of each derivative.
-given: dict[str, Callable] = {}
+from mycel.kernel.record.value import HOOKS, Value
 
 
 class Derivative:
@@ -58,13 +54,14 @@ class Derivative:
         self._remembered = None
 
     def __call__(self, *args, **kwargs) -> Any:
-        stream = current_stream()
+        stream = local.stream
+        scope = stream.scope
         if (
             context.mode == GRAPH_MODE
-            and stream.capture is None
-            and stream.depth == 0
+            and scope.capture is None
+            and scope.depth == 0
             and stream.called is None
-            and not stream.plain
+            and not scope.plain
         ):
             if self._remembered is None:
                 self._remembered = _remembered_for(self)
@@ -73,7 +70,7 @@ class Derivative:
 
     def run(self, *args, **kwargs):
         """Take the derivative now, recording on the current stream."""
-        stream = current_stream()
+        stream = local.stream
         stream.boundary()
         sensitivity = None
         if self.sensitivity:
@@ -85,46 +82,33 @@ class Derivative:
                 raise TypeError(
                     "sens_param=True needs the gradient of the output, as last input or as sens=..."
                 )
-        is_inside = stream.tape is not None
-        taken, found = opened(stream, self._walk, stream, args, kwargs, sensitivity, is_inside)
+        scope = stream.scope
+        walk, is_inside = self._walk, scope.tape is not None
+        taken, found = stream.within(
+            scope.differentiating(), walk, stream, args, kwargs, sensitivity, is_inside
+        )
         by_input, by_weight = arranged(taken, found)
-        watch = given.get("gradients")
-        if watch is not None:
-            watch((by_input, by_weight))
+        if machine.on_gradients is not None:
+            machine.on_gradients((by_input, by_weight))
         return self.shaped(taken.output, by_input, by_weight)
 
     def _walk(self, stream: Stream, args, kwargs, sensitivity, is_inside: bool) -> tuple:
         taken = take_forward(self, stream, list(args), kwargs)
         seeds = seeds_of(taken.result, sensitivity)
-        assert stream.tape is not None
-        nodes = stream.tape[taken.start :]
+        scope = stream.scope
+        assert scope.tape is not None
+        nodes = scope.tape[taken.start :]
         if is_inside:
             return taken, reverse(stream, nodes, seeds, taken.leaves, consume=False)
         # Nothing else will look at this tape: the reverse frees it as it goes.
-        stream.tape = None
-        return taken, _reverse_kept(stream, taken.forward, nodes, seeds, taken.leaves)
+        scope.tape.clear()
+        off = scope.but(tape=None)
+        forward, leaves = taken.forward, taken.leaves
+        return taken, stream.within(off, _reverse_kept, stream, forward, nodes, seeds, leaves)
 
     def shaped(self, output, by_input, by_weight):
         """The gradients as they are handed back."""
         return _SHAPES[self.returns](self, output, by_input, by_weight)
-
-
-def opened(stream: Stream, function: Callable, *args):
-    """Call a function while a derivative is open on a stream. A site keeps a tape of its own, which
-    goes on.
-
-    Not a block for `with`: an exception from outside could arrive where its end begins.
-    """
-    tape, hooks, depth = stream.tape, stream.hooks, stream.depth
-    try:
-        if tape is None:
-            stream.tape = []
-        if depth == 0:
-            stream.hooks = {}
-        stream.depth = depth + 1
-        return function(*args)
-    finally:
-        stream.tape, stream.hooks, stream.depth = tape, hooks, depth
 
 
 class Taken(NamedTuple):
@@ -148,27 +132,28 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
         args[index] = tree_exchange(functools.partial(leaf_of, stream, leaves), args[index])
     inputs = len(leaves)
     for weight in weights_of(task.weights):
-        if stream.capture is None and not weight._hooks:
+        if stream.scope.capture is None and not weight._hooks:
             leaves.append(weight._value)
             continue
         value = resolve(weight)
         leaves.append(value)
         take_hooks(stream, weight, value)
-    assert stream.tape is not None
-    start, forward = len(stream.tape), plans.begin(stream)
-    usage = Usage(stream) if task.weights is USED else None
+    tape = stream.scope.tape
+    assert tape is not None
+    start, forward = len(tape), plans.begin(stream)
+    usage = Usage() if task.weights is USED else None
     try:
-        output = task.function(*args, **kwargs)
+        if usage is None:
+            output = task.function(*args, **kwargs)
+        else:
+            output = usage.call(stream, task.function, args, kwargs)
     except TypeError as error:
         machine.report.explain_keyword(error)
         raise
-    finally:
-        if usage is not None:
-            usage.end()
     result = first_of(output) if task.has_aux else output
     if usage is not None:
         results = [resolve(leaf) for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
-        for weight, value in usage.found(stream.tape[start:], results):
+        for weight, value in usage.found(tape[start:], results):
             leaves.append(value)
             take_hooks(stream, weight, value)
     return Taken(output, result, args, indices, leaves, inputs, start, forward)
@@ -213,11 +198,11 @@ def leaf_of(stream, leaves, argument):
 
 
 def take_hooks(stream, handle, value) -> None:
-    if stream.capture is not None:
-        handle = stream.capture.hook_owner(handle)
+    if stream.scope.capture is not None:
+        stream.scope.capture.event(HOOKS, handle)
     hooks = getattr(handle, "_hooks", None)
     if hooks:
-        stream.hooks[id(value)] = (value, hooks)
+        stream.scope.hooks[id(value)] = (value, hooks)
 
 
 def _indices(task: Derivative, args) -> list[int]:
@@ -309,7 +294,7 @@ def _remembered_for(task: Derivative):
     if weights is not None and weights is not USED:
         weights = tuple(id(w) for w in weights_of(weights))
     key = (task.positions, weights, task.returns, task.has_aux, task.ids, task.sensitivity)
-    function, remember = task.function, given["remember"]
+    function, remember = task.function, machine.remember
     fields = getattr(function, "__dict__", None)
     if fields is None or hasattr(function, "__func__"):
         return remember(task.run)  # a bound method is made anew at each look

@@ -54,6 +54,8 @@ class GradientPoint(Marker):
         given = _handles(cotangents)
         passed = given if self._alone else (given,)
         returned = call_hook(self.name, self._function, passed, self._called)
+        if returned is None:
+            return cotangents
         what = f"The {self.name} {describe(self._function)}"
         return _replaced(cotangents, returned, outputs, what)
 
@@ -72,7 +74,7 @@ def watch_gradients(
     """The same Tensors, whose gradients pass the function (see GradientPoint); as they are where
     none is taken."""
     stream = current_stream()
-    if not stream.is_taped:
+    if not stream.scope.is_taped:
         return tensors
     point = GradientPoint(function, kind, stream.called, alone)
     made = mark(stream, point, tuple(map(resolve, tensors)), find_place(2))
@@ -101,7 +103,9 @@ class Border:
         for hook, _ in list(self.before.values()):
             args = (self.cell, _handles(cotangents))
             returned = call_hook(self.before.kind, hook, args, self.called)
-            cotangents = _replaced(cotangents, returned, outputs, self._what(self.before, hook))
+            if returned is not None:
+                what = self._what(self.before, hook)
+                cotangents = _replaced(cotangents, returned, outputs, what)
         self.arrived = _handles(cotangents)
         return cotangents
 
@@ -112,7 +116,9 @@ class Border:
             leaving = _handles(cotangents)
             pair = (leaving, arrived) if full else (arrived, leaving)
             returned = call_hook(self.after.kind, hook, (self.cell, *pair), self.called)
-            cotangents = _replaced(cotangents, returned, inputs, self._what(self.after, hook))
+            if returned is not None:
+                what = self._what(self.after, hook)
+                cotangents = _replaced(cotangents, returned, inputs, what)
         return cotangents
 
     def _what(self, hooks, hook) -> str:
@@ -164,9 +170,7 @@ def _handles(cotangents) -> tuple:
 
 
 def _replaced(cotangents, returned, like, what: str) -> list[Value | None]:
-    """The gradients after a hook that returned others, or None for the same."""
-    if returned is None:
-        return list(cotangents)
+    """The gradients after a hook that returned others."""
     if isinstance(returned, Tensor):
         returned = (returned,)
     if not isinstance(returned, (tuple, list)) or len(returned) != len(cotangents):

@@ -54,7 +54,7 @@ class Forward(NamedTuple):
 
 def begin(stream: Stream) -> Forward:
     """Remember where the record stands."""
-    return Forward(stream.segment, stream.segment.nodes)
+    return Forward(stream.segment, len(stream.segment.places) // 3)
 
 
 def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | None:
@@ -62,13 +62,13 @@ def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | Non
 
     It can if the tape is just what the present segment has, and only our own rules take part.
     """
-    segment = stream.segment
-    count = segment.count
+    segment, scope = stream.segment, stream.scope
+    count, recorded = segment.count, len(segment.places) // 3
     if (
-        stream.hooks
-        or stream.journal is not None
+        scope.hooks
+        or scope.journal is not None
         or segment is not forward.segment
-        or segment.nodes - forward.nodes != len(nodes)
+        or recorded - forward.nodes != len(nodes)
     ):
         return None
     for node in nodes:
@@ -76,12 +76,12 @@ def start(stream: Stream, forward: Forward, nodes, seeds, leaves) -> Start | Non
             return None
     known = segment.external_slots.get
     values = [*leaves, *[value for pair in seeds for value in pair]]
-    slots = [v.slot if v.segment is segment else known(id(v)) for v in values]
+    slots = [v.slot if v.source is segment else known(id(v)) for v in values]
     if None in slots:
         return None
     key = tuple(segment.key)
     name = (key, forward.nodes, len(leaves), tuple(slots))
-    begun = Start(name, segment, len(key), segment.nodes, count, len(segment.externals))
+    begun = Start(name, segment, len(key), recorded, count, len(segment.externals))
     # What the handler of a signal ran or recorded meanwhile makes it another record.
     return begun if stream.segment is segment and segment.count == count else None
 
@@ -96,7 +96,7 @@ def repeat(stream: Stream, begun: Start, seeds) -> list[Value] | None:
     outputs: list = [dead] * plan.outputs
     for slot, reference in zip(avals, references, strict=True):
         outputs[slot - first] = reference
-    made = {seed.slot: seed for _, seed in seeds if seed.segment is segment}
+    made = {seed.slot: seed for _, seed in seeds if seed.source is segment}
     made.update(zip(avals, values, strict=True))
     found = [made[slot] for slot in plan.found]
     if stream.segment is not segment or segment.count != first:
@@ -115,9 +115,9 @@ def keep(stream: Stream, begun: Start, seeds, found: list[Value]) -> None:
     key, places, count = segment.key, segment.places, segment.count
     if stream.segment is not segment or len(segment.externals) != begun.externals:
         return  # it was cut, or met something new
-    known = {seed.slot for _, seed in seeds if seed.segment is segment}
+    known = {seed.slot for _, seed in seeds if seed.source is segment}
     for value in found:
-        if value.segment is not segment or (value.slot < begun.outputs and value.slot not in known):
+        if value.source is not segment or (value.slot < begun.outputs and value.slot not in known):
             return
     first: dict[tuple, int] = {}
     for number in range(begun.nodes):

@@ -46,10 +46,12 @@ def reverse(
     cotangents: dict[int, Value] = {}
     for result, seed in seeds:
         _accumulate(cotangents, result, seed)
-    hooks = {} if stream.hooks is None else stream.hooks
+    scope = stream.scope
+    hooks, walk = {} if scope.hooks is None else scope.hooks, scope.reversing
+    assert walk is not None
     first = nodes[0][3] if nodes else None
     position = len(nodes)
-    around = stream.reversing
+    around = walk.at
     while position:
         position -= 1
         op, inputs, outputs, place = nodes.pop() if consume else nodes[position]
@@ -58,7 +60,7 @@ def reverse(
             continue
         try:
             if hooks or op.rule is not None:
-                stream.reversing = (op.name, place)
+                walk.at = (op.name, place)
             if hooks:
                 given = [
                     fire_hooks(hooks, output, cotangent)
@@ -72,7 +74,7 @@ def reverse(
             tell_where(error, op.name, place)
             raise
         finally:
-            stream.reversing = around
+            walk.at = around
         for value, gradient in zip(inputs, gradients, strict=True):
             if gradient is not None and id(value) in needed:
                 _accumulate(cotangents, value, gradient, place)

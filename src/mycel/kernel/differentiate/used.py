@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mycel.kernel.differentiate.reverse import STOP
 from mycel.kernel.record.marker import Marker
 from mycel.kernel.record.parameter import Parameter, parameters_alive
@@ -34,18 +36,18 @@ class Usage:
     that by the value which a Parameter had before the function assigned another to it.
     """
 
-    def __init__(self, stream: Stream):
-        self._stream = stream
+    def __init__(self):
         self._had: list[tuple] = list(parameters_alive())
-        self._around, stream.replaced = stream.replaced, []
 
-    def end(self) -> None:
-        """Stop watching."""
-        replaced = self._stream.replaced or []
-        self._had += replaced
-        self._stream.replaced = self._around
-        if self._around is not None:
-            self._around += replaced
+    def call(self, stream: Stream, function: Callable, args, kwargs):
+        """Call the function."""
+        scope, replaced = stream.scope, []
+        try:
+            return stream.within(scope.but(replaced=replaced), function, *args, **kwargs)
+        finally:
+            self._had += replaced
+            if scope.replaced is not None:
+                scope.replaced.extend(replaced)
 
     def found(self, nodes, results: list[Value]) -> list[tuple[Parameter, Value]]:
         """The Parameters with `requires_grad` that results depend on, and the Values they had."""

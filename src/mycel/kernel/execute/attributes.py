@@ -221,7 +221,7 @@ class Attributes:
             for level in range(0, 60, 10):
                 owner.isEnabledFor(level)
         if kind_of(owner) == kinds.CELL:
-            self.capture.met(owner)
+            self.capture.meet(owner)
         key = (PART_OF_REFERENT, id(owner), "__class__")
         if key in self.sources or (PART, id(owner), "__class__") in self.sources:
             return

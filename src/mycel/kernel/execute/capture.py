@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.places import Place, user_place
 from mycel.kernel.base.structure import structure
@@ -18,19 +20,20 @@ from mycel.kernel.base.trees import tree_map
 from mycel.kernel.define.op import signatures
 from mycel.kernel.execute.compile import seen_bytes
 from mycel.kernel.execute.effects import Site, emission
-from mycel.kernel.execute.notes import Argument, Constant, Held, Read, Slot
+from mycel.kernel.execute.notes import Argument, Held, Read, Slot
 from mycel.kernel.execute.reads import Reads
 from mycel.kernel.execute.templates import Templates
+from mycel.kernel.execute.trace import Trace
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.journal import Journal
-from mycel.kernel.record.stream import Segment, Stream, cell_path, demand
-from mycel.kernel.record.tensor import Tensor, made_inside, resolve
-from mycel.kernel.record.value import Shown, Value
+from mycel.kernel.record.stream import Segment, Stream, cell_path, demand, seen
+from mycel.kernel.record.tensor import Tensor, point, resolve
+from mycel.kernel.record.value import CALLED, HOOKS, MADE, Shown, Value
 
 _SEEN = {"bool": "bool", "int": "int"}
 
 
-class Capture:
+class Capture(Trace):
     """The notes of one call.
 
     Attributes:
@@ -51,9 +54,8 @@ class Capture:
     def __init__(
         self, stream: Stream, again: list | None = None, check: Callable[..., None] | None = None
     ):
-        self.stream = stream
+        super().__init__(stream)
         self.changes = structure.changes
-        self.inputs: list = []
         self.assigned: dict[int, Tensor] = {}
         self.reads: list[Read | None] = []
         self.read_values: dict[int, Value] = {}
@@ -69,9 +71,9 @@ class Capture:
         self.again = again or []
         self.check = check
         self.formatted: list[Shown] | None = []
-        self._arguments: dict[int, int] = {}
         self._containers: dict[int, int] = {}
-        self._outside: dict[int, tuple[Tensor, Value | None]] = {}
+        # The Values that handles from outside were lifted to, by the handles' ids.
+        self._lifted: dict[int, Value] = {}
         self._segments: list[tuple] = []
         self._survivors: list[tuple[int, ref]] = []
         self._site_spans: list[range] = []
@@ -90,35 +92,29 @@ class Capture:
         """
         array = demand(value)
         fresh = Value(array, value.aval)
-        fresh.capture = self
-        known = self._outside.get(id(handle))
-        if known is not None and known[1] is not None and known[1].array is array:
-            fresh.number = known[1].number
+        known = self._lifted.get(id(handle))
+        if known is not None and known.array is array:
+            fresh.capture, fresh.number = self, known.number
         else:
-            fresh.number = self._new_input(Held(handle))
-        self._outside[id(handle)] = (handle, fresh)
-        handle._value = fresh
+            self.know(fresh, Held(handle))
+        self.outside[id(handle)] = Held(handle)
+        self._lifted[id(handle)] = fresh
+        point(handle, fresh)
         return fresh
-
-    def constant(self, value: Value) -> None:
-        """Data was made inside."""
-        value.capture = self
-        value.number = self._new_input(Constant(value.array))
 
     def write(self, handle: Tensor) -> None:
         """A handle is about to be given another value."""
-        if made_inside(handle, self):
-            return
-        if id(handle) not in self._arguments:
-            self._outside.setdefault(id(handle), (handle, None))
-        self.assigned[id(handle)] = handle
+        super().write(handle)
+        if id(handle) in self.outside:
+            self.assigned[id(handle)] = handle
 
-    def read(self, handle: Tensor, value: Value, kind: str, array, text) -> None:
-        """Python saw a value."""
+    def read(self, handle: Tensor, value: Value, kind: str, text) -> np.ndarray:
+        """Python sees a value."""
+        array = seen(value)
         if self.in_site:
             if value.capture is self and value.number >= self._site_start:
                 self.site_reads.add(value.number)
-            return
+            return array
         kind = _SEEN.get(kind, "bits")
         number = self.number_of(value)
         if number < 0:
@@ -127,9 +123,7 @@ class Capture:
         if text is not None and self.formatted is not None:
             self.formatted.append(Shown(text(array), handle, text, len(self.reads), place))
         self.reads.append(Read(number, kind, seen_bytes(array, kind), place, cell_path()))
-
-    def provide(self, value: Value) -> None:
-        """Values are computed as in PyNative."""
+        return array
 
     def close(self, segment: Segment, held) -> None:
         """A segment is about to run: its record is kept, its survivors are numbered."""
@@ -143,28 +137,30 @@ class Capture:
             value.number = base + slot
             self._survivors.append((value.number, ref(value)))
 
-    def met(self, cell: CellBase) -> None:
-        """A Cell is called; what is remembered depends on its structure."""
+    def event(self, kind: str, subject: Any = None, what="", remedy="", place=None) -> bool:
+        """Note the Cells called and the Tensors from outside whose hooks are asked for; refuse what
+        changes, but for Cells made inside: setting them up changes nothing that is remembered."""
+        if super().event(kind, subject, what, remedy, place):
+            return True
+        if kind is CALLED:
+            self.meet(subject)
+        elif kind is MADE:
+            self.made_cells[id(subject)] = subject
+        elif kind is HOOKS:
+            # Those of arguments choose the memory.
+            if isinstance(self.outside.get(id(subject)), Held):
+                self.hook_owners[id(subject)] = subject
+        elif id(subject) not in self.made_cells:
+            self.refuse(what, remedy, place)
+        return False
+
+    def meet(self, cell: CellBase) -> None:
+        """What is remembered depends on the structure of a Cell."""
         self.cells[id(cell)] = cell
-
-    def hook_owner(self, handle: Tensor) -> Tensor:
-        """The Tensor that has the hooks of a handle; those of arguments choose the memory."""
-        if id(handle) in self._outside:
-            self.hook_owners[id(handle)] = handle
-        return handle
-
-    def made_cell(self, cell: CellBase) -> None:
-        """A Cell is made inside; setting it up changes nothing that is remembered."""
-        self.made_cells[id(cell)] = cell
 
     def cells_from_outside(self) -> list:
         """The Cells that were met, but for those made inside."""
         return [cell for key, cell in self.cells.items() if key not in self.made_cells]
-
-    def changed_cell(self, cell: CellBase, what: str, remedy: str) -> None:
-        """A Cell is changed inside."""
-        if id(cell) not in self.made_cells:
-            self.refuse(what, remedy)
 
     def refuse(self, what: str, remedy: str, place: Place | None = None) -> None:
         """Something happened that a replay could not do."""
@@ -176,69 +172,61 @@ class Capture:
     def site(self, function: Callable, args: tuple, kwargs: dict | None = None, label=None):
         """Run Python that runs at every call, and note what it emits."""
         if self.in_site:
-            return call_labelled(function, args, kwargs or {}, label)
+            return super().site(function, args, kwargs, label)
+        # Left as it is by an exception that the function catches: see record.stream.
+        return self.stream.attempt(self._site, function, args, kwargs or {}, label)
+
+    def _site(self, function: Callable, args: tuple, kwargs: dict, label):
         if self.python is not None:
             self.python.before_site(self.site_changes)
         index = len(self.sites)
-        given: Any = (args, kwargs or {})
+        given: Any = (args, kwargs)
         template = self.template(given)
         bindings = self.bindings()
         if index < len(self.again) and self.check is not None:
             self.check(self, index, function, template, bindings)
         start = self._site_start = self._next_number()
-        stream, journal = self.stream, Journal()
-        tape, floor, complete = stream.tape, stream.floor, stream.complete
-        # Left as it is by an exception that the function catches: see record.stream.
-        stream.unfinished += 1
-        try:
-            self.in_site = True
-            stream.tape, stream.journal, stream.complete = [], journal, True
-            if tape is None:
-                stream.floor = stream.depth
+        scope, journal, nodes = self.stream.scope, Journal(), []
+        floor = scope.depth if scope.tape is None else scope.floor
+        inner = scope.but(tape=nodes, journal=journal, complete=True, floor=floor)
+
+        def run():
             if index < len(self.again):
                 result = self.again[index].emit_again(*given)
             else:
-                result = call_labelled(function, given[0], given[1], label)
-            nodes, written = stream.tape, stream.journal
-            emitted = emission(self, given, nodes, written, result)
+                result = call_labelled(function, args, kwargs, label)
+            return result, emission(self, given, nodes, journal, result)
+
+        try:
+            self.in_site = True
+            result, emitted = self.stream.within(inner, run)
         finally:
             self.in_site = False
-            stream.tape, stream.journal, stream.complete = tape, None, complete
-            stream.floor = floor
-        if tape is not None:
-            tape.extend(nodes)
-        for change in written.changes:
+        if scope.tape is not None:
+            scope.tape.extend(nodes)
+        for change in journal.changes:
             if change.what[0] == "attribute":
                 self.site_changes.add((id(change.what[1].__dict__), change.what[2]))
         self._site_spans.append(range(start, self._next_number()))
         for leaf in _tensors(result):
             self._site_results.add(self.number_of(resolve(leaf)))
-        depths = (int(stream.depth > 0), int(stream.depth > 0 and tape is None))
-        where = (label, stream.reversing, depths, start, emitted.is_quiet())
+        depths = (int(scope.depth > 0), int(scope.depth > 0 and scope.tape is None))
+        reversing = scope.reversing and scope.reversing.at
+        where = (label, reversing, depths, start, emitted.is_quiet())
         self.sites.append(Site(function, template, bindings, emitted, *where))
         if self.python is not None:
             self.python.behind_site(self.site_changes)
-        stream.unfinished -= 1
         return result
 
     # -- numbers --------------------------------------------------------------------------
 
     def number_of(self, value: Value) -> int:
         """The number of a Value; one from nowhere is a constant."""
-        if value.segment is self.stream.segment:
+        if value.source is self.stream.segment:
             return self._count + value.slot
         if value.capture is not self:
             self.constant(value)
         return value.number
-
-    def describe(self, value: Value):
-        """What a Value is to the call: an inner number, or the input it came from."""
-        number = self.number_of(value)
-        return number if number >= 0 else self.inputs[-1 - number]
-
-    def is_outside(self, handle: Tensor) -> bool:
-        """Whether a handle lives longer than the call."""
-        return id(handle) in self._outside or id(handle) in self._arguments
 
     def extent(self) -> tuple[int, int]:
         """How much was recorded so far: of values, and of handles that were assigned."""
@@ -247,26 +235,21 @@ class Capture:
     def _next_number(self) -> int:
         return self._count + len(self.stream.segment.outputs)
 
-    def _new_input(self, what) -> int:
-        self.inputs.append(what)
-        return -len(self.inputs)
-
     # -- arguments and results ----------------------------------------------------------------
 
     def take(self, tensors: list[Tensor], containers: list) -> None:
         """Know what was passed: the same Tensor twice is the first of the two."""
         self._containers = {id(part): index for index, part in enumerate(containers)}
         for index, tensor in enumerate(tensors):
-            if id(tensor) not in self._arguments:
-                self._arguments[id(tensor)] = index
+            if id(tensor) not in self.outside:
+                self.outside[id(tensor)] = what = Argument(index)
                 value = Value(demand(tensor._value), tensor._value.aval)
-                value.capture = self
-                value.number = self._new_input(Argument(index))
-                tensor._value = value
+                self.know(value, what)
+                point(tensor, value)
 
     def outside_handles(self) -> frozenset[int]:
         """The ids of the handles that were met by other ways than as arguments."""
-        return frozenset(self._outside)
+        return frozenset([key for key, what in self.outside.items() if isinstance(what, Held)])
 
     def template(self, tree):
         """`tree` with everything replaced that a replay makes anew."""
@@ -277,23 +260,14 @@ class Capture:
 
     def _leaf(self, leaf: Tensor):
         value = resolve(leaf)
-        if id(leaf) in self._arguments:
-            return Argument(self._arguments[id(leaf)])
-        if id(leaf) in self._outside:
-            return Held(leaf)
-        return Slot(self.number_of(value))
+        return self.outside.get(id(leaf)) or Slot(self.number_of(value))
 
     def bindings(self) -> list[tuple]:
         """The handles assigned so far, with the numbers of their present values."""
         return [
-            (self.target(handle), self.number_of(handle._value))
+            (self.outside[id(handle)], self.number_of(handle._value))
             for handle in self.assigned.values()
         ]
-
-    def target(self, handle: Tensor):
-        """What a handle from outside is to the call: a handle, or an argument."""
-        index = self._arguments.get(id(handle))
-        return Held(handle) if index is None else Argument(index)
 
     # -- the whole record -----------------------------------------------------------------
 
@@ -336,11 +310,6 @@ class Capture:
 
     def _given_to_sites(self) -> set[int]:
         return {leaf.number for site in self.sites for leaf in site.slots()}
-
-    def forget(self) -> None:
-        """Drop everything: Values still point here."""
-        for name in list(self.__dict__):
-            self.__dict__[name] = None
 
 
 def _tensors(tree) -> list[Tensor]:

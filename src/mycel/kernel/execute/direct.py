@@ -40,11 +40,11 @@ def run_operator(signature: Signature, arrays, place: Place) -> list:
         RuntimeError: the operator failed while running.
     """
     op = signature.op
-    if signature.bounds and not local.stream.traced:
+    if signature.bounds and not local.stream.scope.traced:
         check(op.name, signature.bounds, arrays, place)
     try:
         # XLA's options are for whole programs.
-        if local.stream.traced:
+        if local.stream.scope.traced:
             results = op.function(*arrays)
         elif op.fallible:  # and may call Python of the user: see Executable
             results = undisturbed(_run_and_wait, op.jitted, arrays)

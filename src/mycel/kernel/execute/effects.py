@@ -76,8 +76,7 @@ def emission(capture, given, nodes, journal: Journal, result) -> Emission:
     if journal.assigned:
         places = {id(leaf): ("given", i) for i, leaf in enumerate(tree_leaves(given))}
         for handle in {id(handle): handle for handle, _ in journal.assigned}.values():
-            outside = capture.is_outside(handle)
-            target = capture.target(handle) if outside else places.get(id(handle))
+            target = capture.outside.get(id(handle)) or places.get(id(handle))
             if target is not None:
                 assigned.append((target, name(resolve(handle))))
     changes = [shown(capture, change.what) for change in journal.changes]
@@ -118,7 +117,7 @@ def every_call(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def called(*args, **kwargs):
-        capture = local.stream.capture
+        capture = local.stream.scope.capture
         if capture is None:
             return function(*args, **kwargs)
         return capture.site(function, args, kwargs)

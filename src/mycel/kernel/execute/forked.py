@@ -51,12 +51,12 @@ def _refuse_from_now() -> None:
     _keep_for_ever()
     backend.begin = _refuse
     Executable.__call__ = _refuse  # type: ignore[assignment]
-    machine.run_directly = machine.run_for_another = _refuse
+    machine.run_directly = machine.run_by_operator = _refuse
     machine.run_segment = _refuse_segment
     # What is pending belongs to nobody now; what follows is refused at the user's line.
     stream = local.stream
     stream.segment.stream = Stream()
-    stream.segment = _Refusing(stream)
+    stream.go_on_with(_Refusing(stream))
 
 
 def _keep_for_ever() -> None:
@@ -73,7 +73,7 @@ def _refuse(*_):
 
 
 def _refuse_segment(segment, _=None):
-    segment.stream.segment = segment  # whoever asks again is told again
+    segment.stream.go_on_with(segment)  # whoever asks again is told again
     _refuse()
 
 

@@ -6,13 +6,11 @@ from __future__ import annotations
 from mycel.kernel.base.errors import OutOfRangeError
 from mycel.kernel.base.places import NOWHERE
 from mycel.kernel.base.signals import came_from_outside
-from mycel.kernel.define.op import signatures
 from mycel.kernel.execute.checks import has_wrong_index, slots_assigned, take_back
 from mycel.kernel.execute.compile import Executable, decode, executables
 from mycel.kernel.execute.direct import run_operator
-from mycel.kernel.record.packed import Packed
 from mycel.kernel.record.stream import Segment, demand, machine, place_of
-from mycel.kernel.record.value import Observer, Poison, Value
+from mycel.kernel.record.value import Observer, Poison
 
 # New structures of one set of operations that are compiled at once; later ones run operator by
 # operator until they are seen again, so that a program whose shapes keep changing does not
@@ -34,7 +32,7 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
         capture.close(segment, held)
     wrong = None
     if held:
-        wrong = _fill(held, key, externals, segment.has_packed, places, assigned)
+        wrong = _fill(held, key, externals, segment.has_pending, places, assigned)
     segment.clear()
     if wrong is not None:
         raise wrong
@@ -42,11 +40,11 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
         machine.account.raise_if_over()
 
 
-def _fill(held, key, externals, has_packed, places, assigned) -> OutOfRangeError | None:
+def _fill(held, key, externals, has_pending, places, assigned) -> OutOfRangeError | None:
     """Compute what is held; the error of the first wrong index, if there is one."""
     live, key = tuple([slot for slot, _ in held]), tuple(key)
     executable = executables.get(key, live)
-    arrays = [demand(v) for v in externals] if has_packed else [v.array for v in externals]
+    arrays = [demand(v) for v in externals] if has_pending else [v.array for v in externals]
     machine.account.ran(executable.size)
     wrong: list = []
     try:
@@ -62,7 +60,7 @@ def _fill(held, key, externals, has_packed, places, assigned) -> OutOfRangeError
     for (_, value), array in zip(held, results, strict=True):
         # Together, whatever interrupts: nothing is called in between.
         value.array = array
-        value.segment = None
+        value.source = None
     if not wrong:
         return None
     first, poison = wrong[0]
@@ -128,30 +126,3 @@ def _run_or_poison(signature, inputs, place):
             raise
         cause = error.__cause__ or error
         return [Poison(signature.op.name, place, cause)] * len(signature.outputs)
-
-
-def run_for_another(value: Value) -> None:
-    """Compute a Value that is pending elsewhere: packed with others, or on another thread, from a
-    copy of that thread's record.
-
-    The record is only ever appended to, and cleared only after every Value has its array: if the
-    copy does not reach the Value, its array is there.
-    """
-    segment = value.segment
-    if segment is None:
-        return
-    if isinstance(segment, Packed):
-        value.array, value.segment = segment.take(value.slot), None
-        return
-    places, externals, key = segment.places[:], segment.externals[:], segment.key[:]
-    end = position = first = 0
-    while position < len(key) and first <= value.slot:
-        signature = signatures[key[position]]
-        first += len(signature.outputs)
-        position += 1 + signature.arity
-        end += 1
-    if first <= value.slot:
-        return
-    arrays = [demand(external) for external in externals]
-    live = (value.slot,)
-    value.array = run_by_operator(key[:position], live, arrays, places[: 3 * end])[0]

@@ -135,7 +135,8 @@ class Remembered:
 
     def __call__(self, *args, **kwargs):
         stream = local.stream
-        if stream.capture is not None or stream.depth or stream.plain:
+        scope = stream.scope
+        if scope.capture is not None or scope.depth or scope.plain:
             return self.function(*args, **kwargs)  # inside another, it is just a function
         tensors: list[Tensor] = []
         given = Given(tensors, [], [])
@@ -212,11 +213,7 @@ class Remembered:
 
     def _run_plain(self, stream: Stream, args, kwargs):
         """A call in PyNative that nothing looks at."""
-        try:
-            stream.plain = True
-            return self.function(*args, **kwargs)
-        finally:
-            stream.plain = False
+        return stream.within(stream.scope.but(plain=True), self.function, *args, **kwargs)
 
     # -- recording --------------------------------------------------------------------------
 
@@ -234,30 +231,15 @@ class Remembered:
                 for argument in given.held:
                     reads.reach(argument)
                 capture.python = reads if watched else None
-                stream.capture = capture
-                machine.report.watch_printing(True)
-                try:
-                    if watched:
-                        watch.start()
-                    output = self.function(*args, **kwargs)
-                except TypeError as error:
-                    machine.report.explain_keyword(error)
-                    raise
-                finally:
-                    watch.stop()
-                    machine.report.watch_printing(False)
-                capture.formatted = None
-                template = capture.template(output)
-                bindings = capture.bindings()
-                stream.flush()
+                scope = stream.scope.but(capture=capture)
+                noted = stream.within(scope, self._observed, capture, watch, args, kwargs)
+                output, template, bindings = noted
             except BaseException:
-                stream.capture = None
                 if again and len(capture.sites) < len(again):
                     put_back(again[-1].state)
                 capture.forget()
                 raise
             finally:
-                stream.capture = None  # at once: an exception may come from outside
                 watch.stop()  # again: it may have come where these were ended before
                 machine.report.watch_printing(False)
                 # What it holds is not kept by the program.
@@ -280,6 +262,24 @@ class Remembered:
         self._remember(capture, template, bindings, key, way, given)
         capture.forget()
         return output
+
+    def _observed(self, capture: Capture, watch, args, kwargs) -> tuple:
+        """Call the function while it is observed; its output, and the notes of that."""
+        machine.report.watch_printing(True)
+        try:
+            if capture.python is not None:
+                watch.start()
+            output = self.function(*args, **kwargs)
+        except TypeError as error:
+            machine.report.explain_keyword(error)
+            raise
+        finally:
+            watch.stop()
+            machine.report.watch_printing(False)
+        capture.formatted = None
+        template, bindings = capture.template(output), capture.bindings()
+        capture.stream.flush()
+        return output, template, bindings
 
     def _remember(self, capture: Capture, template, bindings, key, way: Way, given) -> None:
         made = None

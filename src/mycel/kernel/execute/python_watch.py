@@ -335,7 +335,7 @@ def _reads() -> Reads | None:
     frame = sys._getframe(2)
     if not is_watched(frame.f_code.co_filename):
         return None
-    reads = _real["getattr"](local.stream.capture, "python", None)
+    reads = _real["getattr"](local.stream.scope.capture, "python", None)
     if reads is None or reads.effect is not None or reads.capture.in_site:
         return None
     if not _is_looked_into(frame):

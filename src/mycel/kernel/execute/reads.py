@@ -47,7 +47,7 @@ from mycel.kernel.execute.sources import (
     is_container,
     parts_of,
 )
-from mycel.kernel.record.tensor import Tensor, made_inside
+from mycel.kernel.record.tensor import Tensor
 
 _PARTS_OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
 
@@ -345,7 +345,7 @@ class Reads(Attributes):
 
     def _left_part(self, part):
         """A part of what sites left: a Slot for a Tensor that the call made."""
-        if isinstance(part, Tensor) and made_inside(part, self.capture):
+        if isinstance(part, Tensor) and self.capture.made_inside(part):
             return Slot(self.capture.number_of(part._value))
         return part
 
@@ -488,7 +488,7 @@ class Reads(Attributes):
             if self.is_outside(value):
                 self.flow(value)
                 if kind == kinds.CELL:
-                    self.capture.met(value)
+                    self.capture.meet(value)
         elif kind == kinds.FUNCTION:
             self.register(value)
         elif kind == kinds.CLASS:

@@ -25,8 +25,9 @@ from mycel.kernel.execute.sources import contents_of, first_change
 from mycel.kernel.execute.store import Store
 from mycel.kernel.execute.templates import Kept, bound_to, builder, leaves, of_inputs
 from mycel.kernel.execute.watch import Done, Watch
-from mycel.kernel.record.packed import Packed
+from mycel.kernel.record.packed import Packed, still_packed
 from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.scope import Scope
 from mycel.kernel.record.stream import Stream, demand, machine
 from mycel.kernel.record.tensor import Tensor, new_tensor, point
 from mycel.kernel.record.value import Value, ready, value_of
@@ -267,7 +268,7 @@ class Memory:
         self.avals = [avals[number] for number in self.numbers]
         self.alone = len(live)
         # Values in packs that sites of past calls kept, with an array that tells when they ran.
-        self.kept_by_sites: deque[tuple[Any, list[ref]]] = deque()
+        self.kept_by_sites: deque[tuple[Any, list[tuple[ref, Packed]]]] = deque()
         # What is packed where, and in which pack each of these places is.
         self.packs: list[dict] = []
         self.home_of: dict[int, int] = {}
@@ -450,7 +451,7 @@ class _Results:
                 found = ready(self.results[place], aval)
             else:
                 found = ready(None, aval)
-                found.segment, found.slot = self.homes[self.memory.home_of[place]], place
+                found.source, found.slot = self.homes[self.memory.home_of[place]], place
             found.capture, found.number = self.watch, self.memory.numbers[place]
             self.made[place] = found
         return found
@@ -492,7 +493,7 @@ class _Results:
         for target, number in bindings:
             handle = self.leaf(target)
             before.setdefault(id(handle), (handle, handle._value))
-            handle._value = self.value(number)
+            point(handle, self.value(number))
             if self.watch is not None:
                 bound = number if number >= 0 else self.memory.inputs[-1 - number]
                 self.watch.bound[id(handle)] = bound
@@ -518,11 +519,12 @@ def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
         if memory.packs:
             kept += [ref(value) for value in made.made[memory.alone :] if value is not None]
             made.made = made.made[: memory.alone]
-            kept = [survivor for survivor in kept if survivor() is not None]
+            kept = still_packed(kept)
             if kept:
                 memory.kept_by_sites.append((results[memory.alone], kept))
             _separate(memory)
-    made.bind(memory.other_bindings, before)
+    if memory.other_bindings:
+        made.bind(memory.other_bindings, before)
     memory.commit(results)
     if memory.sites:
         memory.cases[0].settle()
@@ -536,28 +538,23 @@ def _separate(memory: Memory) -> None:
     """
     waiting = memory.kept_by_sites
     while waiting and (len(waiting) > MOST_WAITING or waiting[0][0].is_ready()):
-        for survivor in waiting.popleft()[1]:
+        for survivor, pack in waiting.popleft()[1]:
             value = survivor()
-            if value is not None and isinstance(value.segment, Packed):
-                value.segment = value.segment.alone(value.slot)
+            if value is not None and value.source is pack:
+                value.source = pack.alone(value)
 
 
 def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None:
     """Run all sites; how the replay ended, if one of them did something new."""
     again: list[Done] = []
     kept_alive = memory.cases[0].kept_alive()
-    try:
-        stream.capture, stream.complete = watch, True
-        # The loop is a function of its own: from Python 3.12 on an exception from outside that
-        # comes at the end of a loop would go past this `finally`.
-        site = _first_that_differs(stream, memory, made, watch, before, again, arguments)
-    finally:
-        stream.capture = stream.tape = stream.journal = stream.hooks = None
-        stream.complete, stream.depth, stream.floor = False, 0, 0
+    scope = Scope(watch, complete=True, traced=stream.scope.traced)
+    parts = (memory, made, watch, before, again, arguments)
+    site = stream.within(scope, _first_that_differs, *parts)
     if site is None:
         return None
     for handle, value in before.values():
-        handle._value = value
+        point(handle, value)
     for done in reversed(again):
         done.undo()
     name = getattr(site.function, "__qualname__", repr(site.function))
@@ -570,7 +567,7 @@ def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None
     return Outcome(False, again=again, missed=missed)
 
 
-def _first_that_differs(stream, memory, made, watch, before, again, arguments):
+def _first_that_differs(memory, made, watch, before, again, arguments):
     """Run sites until one does something new, which is returned; None if none does."""
     case, site = memory.cases[0], None
     left = case.left
@@ -580,8 +577,6 @@ def _first_that_differs(stream, memory, made, watch, before, again, arguments):
         site = following
         if bindings:
             made.bind(bindings, before)
-        stream.depth, stream.floor = site.depths
-        stream.hooks = {} if stream.depth else None
         args, kwargs = build(made)
         done, agrees = watch.run(site, args, kwargs)
         again.append(done)
@@ -589,8 +584,9 @@ def _first_that_differs(stream, memory, made, watch, before, again, arguments):
             for handle, value in done.before():
                 before.setdefault(id(handle), (handle, value))
         # What the body read may be another now: then it may go another way after this site.
-        if not agrees or not case.behind_sites[index].hold() or first_change(arguments):
+        unchanged = not arguments or first_change(arguments) is None
+        if not (agrees and unchanged and case.behind_sites[index].hold()):
             return site
     ended = len(memory.prepared_sites)
-    found = all(watch.found(one) for one in left if one.after == ended)
+    found = not left or all(watch.found(one) for one in left if one.after == ended)
     return None if found and case.is_current() else site

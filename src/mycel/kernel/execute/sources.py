@@ -453,6 +453,8 @@ def parts_of(value, snapshot: Snapshot | None) -> list:
 
 def contents_of(containers: list) -> list[Source]:
     """What the arguments of a call hold."""
+    if not containers:
+        return []
     contents = [part if is_container(part) else part.__dict__ for part in containers]
     return [
         Source(CONTENT, content, None, content, Snapshot(content), "an argument", None)

@@ -12,44 +12,42 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import ref
 
+import numpy as np
+
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.base.trees import tree_leaves, tree_map
 from mycel.kernel.execute.effects import Site, emission, shown
 from mycel.kernel.execute.notes import Constant, Held, Slot, same
 from mycel.kernel.execute.sources import Left, Source, put_back, same_plain
-from mycel.kernel.record.hooks import call_labelled, tell_where
+from mycel.kernel.execute.trace import Trace
+from mycel.kernel.record.hooks import tell_hook, tell_where
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.marker import Inside, Marker, record_again
-from mycel.kernel.record.stream import Segment, Stream, dead, demand
-from mycel.kernel.record.tensor import Tensor, made_inside, rebind, resolve
+from mycel.kernel.record.scope import Scope
+from mycel.kernel.record.stream import Segment, Stream, dead, demand, seen
+from mycel.kernel.record.tensor import Tensor, point, rebind, resolve
 from mycel.kernel.record.value import Value
 
 # The journal of sites that changed nothing; theirs is used again.
 _NOTHING = Journal()
 
 
-class Watch:
+class Watch(Trace):
     """Stands where a capture stands while the sites of one replay run.
 
-    Values have numbers as in the capture: from 0 upwards those made inside, from -1 downwards
-    inputs, listed here in the order they are met.
+    Values have numbers as in the capture; inputs are listed here in the order they are met.
     """
 
-    formatted: list | None = None
-
     def __init__(self, stream: Stream, known: Callable[[int], Value | None]):
-        self.stream = stream
+        super().__init__(stream)
         # What the executable gave for a number: a Value, or None.
         self._known = known
         # What handles assigned earlier in the call hold, by their ids: a number, or an input.
         self.bound: dict[int, object] = {}
-        # Handles that live longer than the call, by id, and what each is to it.
-        self.outside: dict[int, object] = {}
         # In a call that goes on: the present Values by the ids of those of the replay.
         self.now: dict[int, Value] = {}
         # Values made by sites whose results the executable gave.
         self.provided: list[ref] = []
-        self._inputs: list = []
         # The Values that handles from outside have at the present site.
         self.met_here: list[tuple[Value, Tensor]] = []
         self._site: Site | None = None
@@ -70,28 +68,26 @@ class Watch:
         self._verified, self._differs = 0, False
         if self._used:
             self._tape, self._journal, self._used = [], Journal(), False
+        (depth, floor), tape, journal = site.depths, self._tape, self._journal
+        hooks, traced = {} if depth else None, stream.scope.traced
+        scope = Scope(self, tape, hooks, depth, floor, True, journal, traced=traced)
         # Without a call in between: what the handler of a signal records is before it or in it.
         segment = stream.segment
         self._spans += [(segment, segment.count, site.start - segment.count)]
-        stream.tape, stream.journal = tape, journal = self._tape, self._journal
         try:
-            result = call_labelled(site.function, args, kwargs, site.label)
+            result = stream.within(scope, site.function, *args, **kwargs)
         except Exception as error:
+            tell_hook(error, site.label)
             if site.reversing is not None:
                 tell_where(error, *site.reversing)
             raise
+        met, self.met_here = self.met_here, []
         if result is None and not tape and not journal:
-            return Done(self, self._met(), args, kwargs, (), _NOTHING, (), None), site.quiet
+            return Done(self, met, args, kwargs, (), _NOTHING, (), None), site.quiet
         self._used = True
         assigned = list({id(h): (h, h._value) for h, _ in journal.assigned}.values())
-        done = Done(self, self._met(), args, kwargs, tape, journal, assigned, result)
+        done = Done(self, met, args, kwargs, tape, journal, assigned, result)
         return done, self._agrees(site, done)
-
-    def _met(self) -> Sequence[tuple[Value, Tensor]]:
-        if not self.met_here:
-            return ()
-        met, self.met_here = self.met_here, []
-        return met
 
     def _agrees(self, site: Site, done: Done) -> bool:
         expected, result = site.emitted, done.result
@@ -119,7 +115,7 @@ class Watch:
         return not self._differs
 
     def _is(self, value: Value, name) -> bool:
-        if value.capture is None and value.segment is None:
+        if value.capture is None and value.source is None:
             return name.__class__ is Constant and name.holds(demand(value))
         return self.describe(value) == name
 
@@ -130,7 +126,7 @@ class Watch:
         fresh = Value(demand(value), value.aval)
         self.outside.setdefault(id(handle), Held(handle))
         self._number(fresh, handle)
-        handle._value = fresh
+        point(handle, fresh)
         return fresh
 
     def meet(self, handle: Tensor, noted) -> None:
@@ -139,35 +135,22 @@ class Watch:
         if handle._value.capture is not self:
             self._number(handle._value, handle)
 
-    def know(self, value: Value, what) -> None:
-        """A Value that is an input of the call, apart from its handle."""
-        value.capture = self
-        value.number = self._new_input(what)
-
     def _number(self, value: Value, handle: Tensor) -> None:
         what = self.bound.get(id(handle), self.outside[id(handle)])
         value.capture = self
-        value.number = what if isinstance(what, int) else self._new_input(what)
+        value.number = what if isinstance(what, int) else self.new_input(what)
         self.met_here.append((value, handle))
 
-    def _new_input(self, what) -> int:
-        self._inputs.append(what)
-        return -len(self._inputs)
+    def read(self, handle, value: Value, kind: str, text) -> np.ndarray:
+        """What a site sees belongs to it."""
+        if value.array is None:
+            self._provide(value)
+        return seen(value)
 
-    def constant(self, value: Value) -> None:
-        """Data is made inside."""
-        value.capture = self
-        value.number = self._new_input(Constant(value.array))
-
-    def write(self, handle: Tensor) -> None:
-        """A handle is assigned."""
-        if not made_inside(handle, self):
-            self.outside.setdefault(id(handle), Held(handle))
-
-    def provide(self, value: Value) -> None:
+    def _provide(self, value: Value) -> None:
         """A Value recorded here is looked at: its array is there if the executable gave it."""
         segment = self.stream.segment
-        if value.segment is not segment or self.stream.tape is not self._tape:
+        if value.source is not segment or self.stream.scope.tape is not self._tape:
             return
         if not self._verify(self._tape):
             return
@@ -176,9 +159,9 @@ class Watch:
             return
         known = self._known(number)
         # Still: the handler of a signal may have run it.
-        if known is not None and value.segment is segment:
+        if known is not None and value.source is segment:
             segment.outputs[value.slot] = dead
-            value.array, value.segment = known.array, known.segment
+            value.array, value.source = known.array, known.source
             if known.array is None:
                 value.slot = known.slot
             value.capture, value.number = self, number
@@ -202,14 +185,12 @@ class Watch:
                 return base + slot
         return None
 
-    def describe(self, value: Value):
-        """What a Value is to the call: a number, or the input it came from."""
-        if value.segment is self.stream.segment:
-            number = self._number_of(value.segment, value.slot)
-            return Constant(demand(value)) if number is None else number
-        if value.capture is not self:
-            return Constant(demand(value))
-        return value.number if value.number >= 0 else self._inputs[-1 - value.number]
+    def number_of(self, value: Value) -> int | None:
+        """The number of a Value; None for one of the handler of a signal, or made elsewhere."""
+        segment = self.stream.segment
+        if value.source is segment:
+            return self._number_of(segment, value.slot)
+        return value.number if value.capture is self else None
 
     def found(self, left: Left) -> bool:
         """Whether the sites left again what the call found behind them."""
@@ -230,42 +211,7 @@ class Watch:
         """Whether a Value is data that a site made."""
         if value.capture is not self or value.number >= 0:
             return False
-        return isinstance(self._inputs[-1 - value.number], Constant)
-
-    def is_outside(self, handle: Tensor) -> bool:
-        """Whether a handle lives longer than the call."""
-        return id(handle) in self.outside
-
-    def target(self, handle: Tensor):
-        """What a handle from outside is to the call: a handle, or an argument."""
-        return self.outside[id(handle)]
-
-    def site(self, function, args, kwargs=None, label=None):
-        """A site within a site is a part of it."""
-        return call_labelled(function, args, kwargs or {}, label)
-
-    def read(self, handle, value, kind, array, text) -> None:
-        """Reads belong to the site."""
-
-    def met(self, cell) -> None:
-        """Cells belong to the site."""
-
-    def made_cell(self, cell) -> None:
-        """Cells belong to the site."""
-
-    def changed_cell(self, cell, what, remedy) -> None:
-        """Changes are in the journal."""
-
-    def hook_owner(self, handle: Tensor) -> Tensor:
-        """A derivative within the site belongs to it."""
-        return handle
-
-    def refuse(self, what, remedy, place=None) -> None:
-        """Whatever a site does, it does at every call."""
-
-    def forget(self) -> None:
-        """Drop everything: Values that live on still point here."""
-        self.__dict__.clear()
+        return isinstance(self.inputs[-1 - value.number], Constant)
 
 
 class Done(NamedTuple):
@@ -301,7 +247,7 @@ class Done(NamedTuple):
         and the Values it made are recorded again as themselves.
         """
         watch, now = self.watch, self.watch.now
-        capture = watch.stream.capture
+        capture = watch.stream.scope.capture
         assert capture is not None
         old = [leaf for leaf in tree_leaves((self.args, self.kwargs)) if isinstance(leaf, Tensor)]
         new = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
@@ -309,7 +255,7 @@ class Done(NamedTuple):
         for former, handle in zip(old, new, strict=True):
             if id(former) not in watch.outside:
                 now.setdefault(id(former._value), resolve(handle))
-                former._value = resolve(handle)
+                point(former, resolve(handle))
 
         for value, handle in self.met:
             now.setdefault(id(value), resolve(handles.get(id(handle), handle)))
@@ -332,7 +278,7 @@ class Done(NamedTuple):
                 # What the replay made; a handle that it never met is that of the present call.
                 value = leaf._value
                 if value.capture is watch or id(value) in now:
-                    leaf._value = present(value)
+                    point(leaf, present(value))
 
         def keep(before, after):
             now[id(before)] = after

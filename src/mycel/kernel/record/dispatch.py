@@ -48,17 +48,18 @@ def apply1(op: Op, x):
     except AttributeError:
         return wrap(record(op, (to_value(x),)))
     signature = op.one.get(a.aval)
-    capture = stream.capture
+    scope = stream.scope
+    capture = scope.capture
     if (
         signature is None
         or not signature.single
         or (context.direct and capture is None)
-        or (capture is not None and a.segment is not stream.segment and a.capture is not capture)
+        or (capture is not None and a.source is not stream.segment and a.capture is not capture)
     ):
         return wrap(record(op, (to_value(x),)))
     segment = stream.segment
     try:
-        i = a.slot if a.segment is segment else segment.admit(a)
+        i = a.slot if a.source is segment else segment.admit(a)
     except Elsewhere:
         return applyn(op, (x,))
     frame = _getframe(2)  # the caller is a function written by spell
@@ -72,7 +73,7 @@ def apply1(op: Op, x):
     if stream.segment is not segment:
         return applyn(op, (x,))  # the handler of a signal came in between
     # Together, whatever interrupts: nothing is called in between.
-    value.segment = segment
+    value.source = segment
     value.slot = slot = segment.count
     segment.count = slot + 1
     segment.key += (signature.id, i)
@@ -80,8 +81,8 @@ def apply1(op: Op, x):
     segment.outputs.append(known)
     if slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
         stream.flush()
-    if stream.tape is not None:
-        stream.tape.append((op, (a,), (value,), place))
+    if scope.tape is not None:
+        scope.tape.append((op, (a,), (value,), place))
     handle = _new_handle(Tensor)
     handle._value = value
     return handle
@@ -90,7 +91,8 @@ def apply1(op: Op, x):
 def apply2(op: Op, x, y):
     """Record a two-input operator and return the handle(s) of its output."""
     stream = local.stream
-    capture = stream.capture
+    scope = stream.scope
+    capture = scope.capture
     if context.direct and capture is None:
         return applyn(op, (x, y))
     kind = y.__class__
@@ -116,8 +118,8 @@ def apply2(op: Op, x, y):
         return wrap(record(op, (a, b)))
     segment = stream.segment
     try:
-        i = a.slot if a.segment is segment else segment.admit(a)
-        j = b.slot if b.segment is segment else segment.admit(b)
+        i = a.slot if a.source is segment else segment.admit(a)
+        j = b.slot if b.source is segment else segment.admit(b)
     except Elsewhere:
         return applyn(op, (x, y))
     frame = _getframe(2)  # the caller is a function written by spell
@@ -131,7 +133,7 @@ def apply2(op: Op, x, y):
     if stream.segment is not segment:
         return applyn(op, (x, y))  # the handler of a signal came in between
     # Together, whatever interrupts: nothing is called in between.
-    value.segment = segment
+    value.source = segment
     value.slot = slot = segment.count
     segment.count = slot + 1
     segment.key += (signature.id, i, j)
@@ -139,8 +141,8 @@ def apply2(op: Op, x, y):
     segment.outputs.append(known)
     if slot > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
         stream.flush()
-    if stream.tape is not None:
-        stream.tape.append((op, (a, b), (value,), place))
+    if scope.tape is not None:
+        scope.tape.append((op, (a, b), (value,), place))
     handle = _new_handle(Tensor)
     handle._value = value
     return handle
@@ -149,8 +151,8 @@ def apply2(op: Op, x, y):
 def _is_new(x, value: Value, stream) -> bool:
     """Whether the call being remembered has yet to meet a handle from outside."""
     return (
-        value.segment is not stream.segment
-        and value.capture is not stream.capture
+        value.source is not stream.segment
+        and value.capture is not stream.scope.capture
         and isinstance(x, Tensor)
     )
 
@@ -176,7 +178,7 @@ def to_value(x) -> Value:
 
 def to_values(inputs) -> tuple[Value, ...]:
     """The Values of operands; Python numbers take their type from the first Tensor."""
-    if local.stream.capture is None:
+    if local.stream.scope.capture is None:
         try:
             return tuple([x._value for x in inputs])
         except AttributeError:  # a number or an array is among them

@@ -19,7 +19,7 @@ from mycel.kernel.define.op import Op, nothing_flows
 from mycel.kernel.record.dispatch import new_tensor
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import current_stream, record
-from mycel.kernel.record.tensor import Tensor, data_value, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, data_value, resolve, update
 
 
 def _next_key(state):
@@ -108,7 +108,7 @@ class Generator:
 
     def _start(self, seed: int, drawn: int) -> None:
         words = [seed >> 32 & 0xFFFFFFFF, seed & 0xFFFFFFFF, drawn & 0xFFFFFFFF]
-        rebind(self.state, data_value(np.array(words, np.uint32), None))
+        update(self.state, data_value(np.array(words, np.uint32), None))
 
     def _bytes(self) -> np.ndarray:
         high, low, drawn = self.state.asnumpy()
@@ -118,7 +118,7 @@ class Generator:
         """A key never given before, UInt32[2]; recorded, so remembered calls draw anew."""
         made = record(NEXT_KEY, (resolve(self.state),))
         assert isinstance(made, tuple)
-        rebind(self.state, made[1])
+        update(self.state, made[1])
         return new_tensor(made[0])
 
 
@@ -182,13 +182,13 @@ def default_generator() -> Generator:
     """The generator of the calling thread."""
     stream = current_stream()
     if stream.generator is None:
-        # Lifted when a remembered call meets it, like any handle from outside.
-        capture, stream.capture = stream.capture, None
-        try:
-            stream.generator = Generator(_seed.number)
-        finally:
-            stream.capture = capture
+        stream.generator = stream.unobserved(Generator, _seed.number)
     return stream.generator
+
+
+def draw_from(generator) -> None:
+    """Let random operators of the calling thread draw from this."""
+    current_stream().generator = generator
 
 
 def manual_seed(seed: int) -> Generator:

@@ -60,7 +60,7 @@ class Hooks(dict):
             )
 
     def _note(self, done: str, hook, undo, redo) -> None:
-        journal = local.stream.journal
+        journal = local.stream.scope.journal
         if journal is not None:
             owner = self.owner() if callable(self.owner) else self.owner
             what = ("hook", done, self.kind, owner, hook)
@@ -72,7 +72,7 @@ class Hooks(dict):
 
     def _now(self, present: Callable) -> Hooks:
         """These hooks in a call that goes on: those on a Value move to the one in its place."""
-        open_hooks = local.stream.hooks
+        open_hooks = local.stream.scope.hooks
         if not isinstance(self.owner, Value) or open_hooks is None:
             return self
         self.owner = present(self.owner)
@@ -131,7 +131,7 @@ def call_hook(kind: str, hook: Callable, args: tuple, called: tuple | None = Non
     Args:
         called: the Cell it belongs to, as links (see places.path_of).
     """
-    capture = local.stream.capture
+    capture = local.stream.scope.capture
     label = (kind, hook, called)
     if capture is not None:
         return capture.site(hook, args, None, label)
@@ -143,11 +143,16 @@ def call_labelled(function: Callable, args: tuple, kwargs: dict, label: tuple | 
     try:
         return function(*args, **kwargs)
     except Exception as error:
-        if label is not None:
-            kind, hook, called = label
-            path = path_of(called)
-            error.add_note(f"In the {kind} {describe(hook)}" + (f" of {path}." if path else "."))
+        tell_hook(error, label)
         raise
+
+
+def tell_hook(error: Exception, label: tuple | None) -> None:
+    """Add to an error in which hook of which Cell it was raised."""
+    if label is not None:
+        kind, hook, called = label
+        path = path_of(called)
+        error.add_note(f"In the {kind} {describe(hook)}" + (f" of {path}." if path else "."))
 
 
 _IN_REVERSE = "In the reverse of"

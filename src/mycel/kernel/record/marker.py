@@ -8,6 +8,7 @@ the tape. It is never executed; the operators that made its outputs are its `inn
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from mycel.kernel.define.op import Op
 from mycel.kernel.record.stream import Stream, local, record
@@ -55,19 +56,15 @@ class Marker:
 
 def mark(stream: Stream, marker: Marker, values: tuple, place: tuple) -> tuple:
     """Put a pairwise marker on the tape; Values of its own for each of its inputs."""
-    tape = stream.tape
-    assert tape is not None
-    stream.tape = marker.inner = []
+    scope = stream.scope
+    assert scope.tape is not None
+    marker.inner = []
     try:
-        made = tuple([_one(record(COPY, (value,), place)) for value in values])
+        stream.scope = scope.but(tape=marker.inner)
+        made: Any = tuple([record(COPY, (value,), place) for value in values])
     finally:
-        stream.tape = tape
-    tape.append((marker, values, made, place))
-    return made
-
-
-def _one(made) -> Value:
-    assert isinstance(made, Value)
+        stream.scope = scope
+    scope.tape.append((marker, values, made, place))
     return made
 
 
@@ -91,16 +88,12 @@ def record_again(nodes: Iterable[tuple], present: Callable, keep: Callable, into
     for op, inputs, outputs, place in nodes:
         values = tuple(map(present, inputs))
         if isinstance(op, Marker):
-            tape = stream.tape
-            stream.tape = inner = []
-            try:
-                record_again(op.inner, present, keep, into)
-            finally:
-                stream.tape = tape
-            if tape is not None:
+            scope, inner = stream.scope, []
+            stream.within(scope.but(tape=inner), record_again, op.inner, present, keep, into)
+            if scope.tape is not None:
                 renewed = op.renewed(present)
-                renewed.inner = inner if stream.complete or op.pairwise else []
-                tape.append((renewed, values, tuple(map(present, outputs)), place))
+                renewed.inner = inner if scope.complete or op.pairwise else []
+                scope.tape.append((renewed, values, tuple(map(present, outputs)), place))
         elif into:
             record(op, values, place, outputs)
             for output in outputs:

@@ -7,12 +7,34 @@ and a Value of it is pending here: Python sees a view; an array is made when an 
 
 from __future__ import annotations
 
+from weakref import ref
+
 import jax
 import numpy as np
 
+from mycel.kernel.base import backend
+from mycel.kernel.record.value import Value
 
-class Packed:
-    """One array with several results; stands where a pending Value has its segment.
+
+class OnHost:
+    """A source whose Values Python sees first: an array is made of what `view` gives."""
+
+    __slots__ = ()
+
+    apart = True
+
+    def view(self, value: Value) -> np.ndarray:
+        """A Value as Python sees it."""
+        raise NotImplementedError
+
+    def produce(self, value: Value) -> None:
+        """Give a Value an array of its own."""
+        backend.begin()
+        value.array, value.source = jax.device_put(np.array(self.view(value))), None
+
+
+class Packed(OnHost):
+    """One array with several results.
 
     Args:
         array: one-dimensional, on the device or NumPy's.
@@ -21,27 +43,30 @@ class Packed:
 
     __slots__ = ("_array", "_parts", "_seen")
 
-    # It belongs to no stream, so that `demand` asks the machine for the array.
-    stream = None
-
     def __init__(self, array, parts: dict[int, tuple[int, int, tuple[int, ...]]]):
         self._array = array
         self._parts = parts
         # The array on the host, once it was waited for.
         self._seen: np.ndarray | None = None
 
-    def view(self, slot: int) -> np.ndarray:
+    def view(self, value: Value) -> np.ndarray:
         """A result as Python sees it, without a copy."""
-        start, stop, shape = self._parts[slot]
+        start, stop, shape = self._parts[value.slot]
         if self._seen is None:
             self._seen = np.asarray(self._array)
         return self._seen[start:stop].reshape(shape)
 
-    def take(self, slot: int) -> jax.Array:
-        """A result as an array of its own."""
-        return jax.device_put(np.array(self.view(slot)))
-
-    def alone(self, slot: int) -> Packed:
+    def alone(self, value: Value) -> Packed:
         """A result apart from the others, for a Value that lives on."""
-        copy = self.view(slot).copy()
-        return Packed(copy.ravel(), {slot: (0, copy.size, copy.shape)})
+        copy = self.view(value).copy()
+        return Packed(copy.ravel(), {value.slot: (0, copy.size, copy.shape)})
+
+
+def still_packed(survivors: list[ref]) -> list[tuple[ref, Packed]]:
+    """Those Values, known by weak references, that are there and wait for a pack, each with it."""
+    found = []
+    for survivor in survivors:
+        value = survivor()
+        if value is not None and value.source is not None:
+            found.append((survivor, value.source))
+    return found

@@ -12,9 +12,8 @@ from mycel.kernel.base.dtypes import int32
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.marker import COPY
-from mycel.kernel.record.packed import Packed
-from mycel.kernel.record.stream import current_stream, local, record
-from mycel.kernel.record.tensor import Tensor, data_value, give_value, new_tensor, resolve
+from mycel.kernel.record.stream import local, note_changed, record, refuse
+from mycel.kernel.record.tensor import Tensor, data_value, new_tensor, resolve, update
 from mycel.kernel.record.value import Value
 
 _UNNAMED = "Parameter#"
@@ -64,9 +63,7 @@ class Parameter(Tensor):
                 ValueError, "The name of a Parameter", expected="a string", actual=repr(name)
             )
         _check_flag(name, requires_grad)
-        capture = current_stream().capture
-        if capture is not None:
-            capture.refuse("a Parameter was created inside", "create it before the call")
+        refuse("a Parameter was created inside", "create it before the call")
         # A bare integer is an Int32 here, though a Tensor of it is an Int64: as in MindSpore.
         number = isinstance(default_input, int) and not isinstance(default_input, bool)
         self._hooks = self._store = None
@@ -97,10 +94,7 @@ class Parameter(Tensor):
         _check_flag(self.name, value)
         if value is not self._requires_grad:
             self._requires_grad = value
-            changed_everywhere()
-            capture = current_stream().capture
-            if capture is not None:
-                capture.refuse("requires_grad was set inside", "set it before the call")
+            note_changed(None, "requires_grad was set inside", "set it before the call")
 
     @property
     def is_unnamed(self) -> bool:
@@ -291,7 +285,7 @@ def assign(target: Tensor, data, slice_shape: bool = False) -> None:
             )
         source = source.astype(target.dtype)  # type: ignore[attr-defined]
     value = own_value(source) if isinstance(target, Parameter) else resolve(source)
-    give_value(target, value)
+    update(target, value)
 
 
 def own_value(source: Tensor) -> Value:
@@ -300,33 +294,32 @@ def own_value(source: Tensor) -> Value:
     the weights of another."""
     value = resolve(source)
     stream = local.stream
-    if value.segment is stream.segment and not isinstance(source, Parameter):
+    if value.source is stream.segment and not isinstance(source, Parameter):
         return value  # a result that was just made
-    return _another(value) or _copied(value)
+    return _of_its_own(value)
 
 
 def _apart(source: Tensor) -> Value:
     """The Value for a Parameter that is made of a Tensor: no gradient goes back to that."""
     stream = local.stream
-    tape, stream.tape = stream.tape, None
-    try:
-        value = resolve(source)
-        return _another(value) or _copied(value)
-    finally:
-        stream.tape = tape
+    return stream.within(stream.scope.but(tape=None), _of_its_own, resolve(source))
+
+
+def _of_its_own(value: Value) -> Value:
+    return _another(value) or _copied(value)
 
 
 def _another(value: Value) -> Value | None:
     """Another Value of the same array, also of one that is still to be drawn or cut out, where
     nothing is being noted."""
-    stream = local.stream
-    if stream.capture is not None or stream.tape is not None:
+    scope = local.stream.scope
+    if scope.capture is not None or scope.tape is not None:
         return None
     made = Value(value.array, value.aval)
     if value.array is None:
-        if not isinstance(value.segment, Packed):
+        if value.source is None or not value.source.apart:
             return None
-        made.segment, made.slot = value.segment, value.slot
+        made.source, made.slot = value.source, value.slot
     return made
 
 
@@ -339,7 +332,7 @@ def _copied(value: Value) -> Value:
 def _join(parameter: Parameter) -> None:
     """Count a Parameter that was made among those there are."""
     _alive[id(parameter)] = parameter
-    replaced = local.stream.replaced
+    replaced = local.stream.scope.replaced
     if replaced is not None:
         replaced.append((parameter, parameter._value))  # keeps it until it is asked for
 

@@ -14,16 +14,18 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
 from mycel.kernel.base.account import Account, Report
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import context
 from mycel.kernel.base.places import Place, is_theirs, passed, path_of, theirs, user_place
 from mycel.kernel.base.signals import Reported, keep_what_python_drops
+from mycel.kernel.base.structure import changed_everywhere, structure
 from mycel.kernel.define.bounds import check
-from mycel.kernel.define.op import Op, Signature
-from mycel.kernel.record.journal import Journal
-from mycel.kernel.record.packed import Packed
-from mycel.kernel.record.value import Observer, Poison, Value
+from mycel.kernel.define.op import Op, Signature, signatures
+from mycel.kernel.record.scope import OUTSIDE, Scope
+from mycel.kernel.record.value import CHANGED, MADE, Observer, Poison, Value
 
 
 def _nobody() -> None:
@@ -37,13 +39,17 @@ dead: Any = _nobody
 MOST_OUTPUTS = 4000
 MOST_BYTES = 4 << 30
 
+LOST = "A value was lost: its segment ran without it."
+
 
 class Elsewhere(Exception):
     """An input is still pending on another thread and must be demanded first."""
 
 
 class Segment:
-    """The part of a stream that has not run."""
+    """The part of a stream that has not run; the source of the Values recorded in it."""
+
+    apart = False
 
     __slots__ = (
         "assigned",
@@ -52,7 +58,7 @@ class Segment:
         "external_count",
         "external_slots",
         "externals",
-        "has_packed",
+        "has_pending",
         "key",
         "met",
         "outputs",
@@ -74,8 +80,8 @@ class Segment:
         # slot, if that is pending here) and how many outputs there were: see execute.checks.
         self.assigned: list[tuple[ref, Value | int, int]] = []
         self.bytes = 0
-        # Whether an external is packed with others: its array is taken when the segment runs.
-        self.has_packed = False
+        # Whether an external is pending: its array is made when the segment runs.
+        self.has_pending = False
         # The Cells called in this segment by id, and None for a derivative (see boundary).
         self.met: set[int | None] = set()
 
@@ -94,9 +100,10 @@ class Segment:
         if slot is None:
             array = value.array
             if array is None:
-                if not isinstance(value.segment, Packed):
+                source = value.source
+                if source is None or not source.apart:
                     raise Elsewhere(value)
-                self.has_packed = True
+                self.has_pending = True
             elif array.__class__ is Poison:
                 raise array.error()
             name, size = id(value), value.aval.nbytes
@@ -106,6 +113,39 @@ class Segment:
             self.external_slots[name] = slot = -self.external_count
             self.externals.append(value)
         return slot
+
+    def produce(self, value: Value) -> None:
+        """Run what was recorded; for another thread, as much of a copy as a Value needs."""
+        stream = self.stream
+        if stream is not local.stream:
+            self._produce_for_another(value)
+        elif stream.segment is self:
+            stream.flush()
+        else:  # its run was broken off, or goes on, and this is the handler of a signal
+            stream.unfinished += 1  # a call that is being remembered lacks it
+            machine.run_segment(self, None)
+            if value.array is None:
+                raise RuntimeError(LOST)
+
+    def _produce_for_another(self, value: Value) -> None:
+        """The record is only ever appended to, and cleared only after every Value has its array: if
+        the copy does not reach the Value, its array is there."""
+        places, externals, key = self.places[:], self.externals[:], self.key[:]
+        end = position = first = 0
+        while position < len(key) and first <= value.slot:
+            signature = signatures[key[position]]
+            first += len(signature.outputs)
+            position += 1 + signature.arity
+            end += 1
+        if first <= value.slot:
+            return
+        arrays = [demand(external) for external in externals]
+        live = (value.slot,)
+        value.array = machine.run_by_operator(key[:position], live, arrays, places[: 3 * end])[0]
+
+    def view(self, value: Value) -> np.ndarray:
+        """A Value as Python sees it."""
+        return np.asarray(demand(value))
 
     def clear(self) -> None:
         """Drop everything: pending Values point here, and buffers must not wait to be collected."""
@@ -122,21 +162,41 @@ def place_of(places: list, number: int) -> Place:
 
 
 class Machine:
-    """What runs segments, keeps account of it and speaks to people; the package root wires it in,
-    so that arrows point down."""
+    """What the machine needs of higher layers; the package root wires it in, so that arrows point
+    down.
 
-    __slots__ = ("account", "report", "run_directly", "run_for_another", "run_segment")
+    Attributes:
+        account, report: what keeps account of what runs, and what speaks to people.
+        run_segment, run_by_operator, run_directly: the executors.
+        remember: makes of a function, and the Cell it belongs to, one that Graph mode remembers.
+        initializer: the initialiser that a name or a number means.
+        on_gradients: told of those of each derivative, once something asked for it; else None.
+    """
+
+    __slots__ = (
+        "account",
+        "initializer",
+        "on_gradients",
+        "remember",
+        "report",
+        "run_by_operator",
+        "run_directly",
+        "run_segment",
+    )
 
     account: Account
     report: Report
 
     def __init__(self):
+        self.remember: Callable[..., Any] = _not_wired
+        self.initializer: Callable[[Any], Any] = _not_wired
+        self.on_gradients: Callable[[Any], None] | None = None
         self.run_segment: Callable[[Segment, Observer | None], None] = _not_wired
-        self.run_for_another: Callable[[Value], None] = _not_wired
+        self.run_by_operator: Callable[..., list] = _not_wired
         self.run_directly: Callable[[Signature, tuple, Place], list] = _not_wired
 
 
-def _not_wired(*_) -> Any:
+def _not_wired(*_, **__) -> Any:
     raise RuntimeError("The machine is not wired: import the package mycel itself.")
 
 
@@ -153,69 +213,71 @@ class Stream:
     stays as it is, and runs when one of its Values is demanded.
 
     Attributes:
-        tape: nodes `(op, inputs, outputs, place)` while a derivative is being taken, else None.
-        depth: how many derivatives are open; `floor`: how many of them have no tape any more where
-            a site runs, which has one of its own.
-        capture: the call being remembered, or None.
+        segment: what was recorded and has not run.
+        scope: what holds for whatever is recorded now; exchanged by `within`.
         called: the Cell being called and those around it, as links `(cell, the link around it)`.
-        journal: what a site changes of the program's state while it runs; else None.
-        complete: whether the tape must suffice to record everything again (see record.marker).
-        reversing: name and place of the operator whose reverse calls Python, or None.
-        hooks: reverse hooks by id of the Value, while a derivative is open.
-        traced: whether JAX traces what is recorded here: operators are then parts of its program.
-        plain: whether Graph mode remembers nothing here: what would be is in vain for now.
-        replaced: handles that were assigned to, with the Values they had before, while a derivative
-            asks for the Parameters that are used; else None.
+        generator: what random operators draw from, once something asked for it.
         unfinished: how many runs of segments, and sites, were broken off by an exception, go on, or
             were run once more for a Value.
     """
 
-    __slots__ = (
-        "called",
-        "capture",
-        "complete",
-        "depth",
-        "floor",
-        "generator",
-        "hooks",
-        "journal",
-        "plain",
-        "replaced",
-        "reversing",
-        "segment",
-        "tape",
-        "traced",
-        "unfinished",
-    )
+    __slots__ = ("called", "generator", "scope", "segment", "unfinished")
 
-    def __init__(self):
+    def __init__(self, scope: Scope = OUTSIDE):
         self.segment = Segment(self)
-        self.tape: list | None = None
-        self.depth = 0
-        self.floor = 0
-        self.capture: Observer | None = None
+        self.scope = scope
         self.called: tuple | None = None
-        self.journal: Journal | None = None
-        self.complete = False
-        self.reversing: tuple | None = None
-        self.hooks: dict | None = None
         self.generator: Any = None
-        self.traced = False
-        self.plain = False
-        self.replaced: list[tuple] | None = None
         self.unfinished = 0
 
-    @property
-    def is_taped(self) -> bool:
-        """Whether what is recorded now will be differentiated."""
-        return self.tape is not None and self.depth > self.floor
+    def within(self, scope: Scope, function: Callable, *args, **kwargs):
+        """Call a function in another scope.
+
+        Not a block for `with`: an exception from outside could arrive where its end begins.
+        """
+        before = self.scope
+        try:
+            self.scope = scope
+            return function(*args, **kwargs)
+        finally:
+            self.scope = before
+
+    def unobserved(self, function: Callable, *args, **kwargs):
+        """Call a function that makes what a call being remembered then meets from outside."""
+        return self.within(self.scope.but(capture=None), function, *args, **kwargs)
+
+    def exchange(self, scope: Scope) -> Scope:
+        """Let another scope hold from here on; what held is returned, and must be put back."""
+        before, self.scope = self.scope, scope
+        return before
+
+    def call(self, cell: CellBase, function: Callable, args: tuple, kwargs: dict):
+        """Call a function as the call of a Cell."""
+        around = self.called
+        try:
+            self.called = (cell, around)
+            return function(*args, **kwargs)
+        finally:
+            self.called = around
+
+    def attempt(self, function: Callable, *args):
+        """Call a function; if an exception breaks it off, that stays counted as unfinished."""
+        self.unfinished += 1
+        result = function(*args)
+        self.unfinished -= 1
+        return result
+
+    def go_on_with(self, segment: Segment) -> None:
+        """Record into another segment from here on."""
+        self.segment = segment
 
     def note_assigned(self, handle, before: Value) -> None:
         """A handle is about to be given another Value, in the place of the one that it has."""
-        if self.capture is not None:
-            self.capture.write(handle)
-        if self.journal is not None:
-            self.journal.assigned.append((handle, before))
+        scope = self.scope
+        if scope.capture is not None:
+            scope.capture.write(handle)
+        if scope.journal is not None:
+            scope.journal.assigned.append((handle, before))
 
     def flush(self) -> None:
         """Run what was recorded."""
@@ -223,7 +285,7 @@ class Stream:
         if segment.outputs:
             self.unfinished += 1
             self.segment = Segment(self)
-            machine.run_segment(segment, self.capture)
+            machine.run_segment(segment, self.scope.capture)
             self.unfinished -= 1
 
     def boundary(self, cell: CellBase | None = None) -> None:
@@ -233,7 +295,7 @@ class Stream:
         was called before in this segment, or if a derivative was recorded and the Cell does not
         continue the step (as an optimiser does).
         """
-        if self.capture is not None or self.depth:
+        if self.scope.capture is not None or self.scope.depth:
             return
         if sys.unraisablehook.__class__ is not Reported:  # test runners set one of their own
             keep_what_python_drops()
@@ -270,30 +332,61 @@ def flush() -> None:
 
 
 def demand(value: Value):
-    """The array of a Value, running its segment if it has to; raises what its operator raised."""
+    """The array of a Value, made by its source if it has to be; raises what its operator raised."""
     array = value.array
     while array is None:
-        segment = value.segment
-        if segment is None:  # it has just run, on another thread
-            array = value.array
-            break
-        stream = segment.stream
-        if stream is local.stream:
-            if stream.segment is segment:
-                stream.flush()
-            else:  # its run was broken off, or goes on, and this is the handler of a signal
-                stream.unfinished += 1  # a call that is being remembered lacks it
-                machine.run_segment(segment, None)
-                if value.array is None:
-                    break
-        else:
-            machine.run_for_another(value)
+        source = value.source
+        if source is not None:
+            source.produce(value)
         array = value.array
-    if array is None:
-        raise RuntimeError("A value was lost: its segment ran without it.")
+        if array is None and source is None:  # else it has just run, on another thread
+            raise RuntimeError(LOST)
     if array.__class__ is Poison:
         raise array.error()
     return array
+
+
+def seen(value: Value) -> np.ndarray:
+    """A Value as Python sees it."""
+    source = value.source if value.array is None else None
+    return np.asarray(demand(value)) if source is None else source.view(value)
+
+
+def note_changed(subject: Any, what: str, remedy: str) -> None:
+    """Something changed that programs are made of, so that what is remembered is looked at: a Cell,
+    the hooks of a Tensor, or, where it is None, what concerns all that is remembered.
+
+    Args:
+        what: what happened, should it be inside a call that is being remembered.
+        remedy: what to write instead.
+    """
+    if subject is None:
+        changed_everywhere()
+    elif isinstance(subject, CellBase):
+        subject.__dict__["_cell_version"] += 1
+        structure.changes += 1
+    capture = local.stream.scope.capture
+    ends = capture is not None and capture.event(CHANGED, subject, what, remedy)
+    if not ends and subject is not None and not isinstance(subject, CellBase):
+        structure.changes += 1
+        structure.tensor_hooks += 1
+
+
+def refuse(what: str, remedy: str, place: Place | None = None) -> None:
+    """Something happens, here or at a place, that the replay of a call could not do."""
+    capture = local.stream.scope.capture
+    if capture is not None:
+        capture.event(CHANGED, None, what, remedy, place)
+
+
+def note_made(cell: CellBase) -> None:
+    """A Cell is made; setting it up changes nothing that was there."""
+    structure.changes += 1
+    scope = local.stream.scope
+    if scope.capture is not None:
+        scope.capture.event(MADE, cell)
+        if scope.journal is not None:
+            scope.journal.made[id(cell)] = cell
 
 
 def find_place(depth: int) -> tuple:
@@ -328,16 +421,17 @@ def record(
     if place is None:
         place = find_place(2)
     stream = local.stream
-    if signature.bounds and not stream.traced:
+    scope = stream.scope
+    if signature.bounds and not scope.traced:
         check(op.name, signature.bounds, [value.array for value in inputs], place)
-    if context.direct and stream.capture is None:
+    if context.direct and scope.capture is None:
         made = _run_directly(signature, inputs, place)
     else:
         segment = stream.segment
         known = segment.external_slots.get  # no slot of an external is 0
         try:
             slots = [
-                v.slot if v.segment is segment else known(id(v)) or segment.admit(v) for v in inputs
+                v.slot if v.source is segment else known(id(v)) or segment.admit(v) for v in inputs
             ]
         except Elsewhere as elsewhere:
             demand(elsewhere.args[0])
@@ -349,7 +443,7 @@ def record(
             value = _new_value(Value)
             value.array = None
             value.aval = signature.aval
-            value.segment = segment
+            value.source = segment
             value.capture = None
             value.slot = first
             made, outputs = (value,), (ref(value),)
@@ -366,8 +460,8 @@ def record(
             _connect(segment, range(first, after), signature.outputs, into)
         if segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
             stream.flush()
-    if stream.tape is not None:
-        stream.tape.append((op, inputs, made, place))
+    if scope.tape is not None:
+        scope.tape.append((op, inputs, made, place))
     return made[0] if signature.single else made
 
 
@@ -381,7 +475,7 @@ def waiting(segment: Segment, slots, avals) -> tuple[tuple[Value, ...], list]:
         value = _new_value(Value)
         value.array = None
         value.aval = aval
-        value.segment = segment
+        value.source = segment
         value.capture = None
         value.slot = slot
         made.append(value)
@@ -397,7 +491,7 @@ def _connect(segment: Segment, slots, avals, values) -> None:
         # Together, as above.
         value.array = None
         value.aval = aval
-        value.segment = segment
+        value.source = segment
         value.capture = None
         value.slot = slot
         outputs[slot] = known

@@ -19,18 +19,14 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere, structure
 from mycel.kernel.define.aval import aval_of
 from mycel.kernel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, check_hook
-from mycel.kernel.record.packed import Packed
-from mycel.kernel.record.stream import current_stream, demand, local, machine
-from mycel.kernel.record.value import Observer, Value
+from mycel.kernel.record.stream import demand, local, machine, note_changed, seen
+from mycel.kernel.record.value import HOOKS, Observer, Value
 
 if TYPE_CHECKING:
     # Methods that are written when they are first asked for.
     from mycel.signatures.tensor import TensorMethods
 else:
     TensorMethods = object
-
-# Given by the package root: the initialiser that a name or a number means.
-given: dict[str, Callable] = {}
 
 
 class Tensor(TensorMethods):
@@ -84,7 +80,7 @@ class Tensor(TensorMethods):
                 return
             init = "zeros"
         if init is not None:
-            filled = init if hasattr(init, "fill") else given["initializer"](init)
+            filled = init if hasattr(init, "fill") else machine.initializer(init)
             self._init = filled
             input_data = filled.fill(_as_shape(shape), wanted or float32)
         elif input_data is None:
@@ -172,7 +168,7 @@ class Tensor(TensorMethods):
 
     def _handed_out(self):
         """The array, for a library that shares its memory."""
-        if local.stream.capture is not None:
+        if local.stream.scope.capture is not None:
             look(self, "array")  # a call being remembered notes that Python saw it
         return demand(resolve(self))
 
@@ -266,7 +262,7 @@ class Tensor(TensorMethods):
 
     @data.setter
     def data(self, value):
-        rebind(self, resolve(value if isinstance(value, Tensor) else Tensor(value)))
+        update(self, value if isinstance(value, Tensor) else Tensor(value))
 
     def value(self) -> Tensor:
         """The Tensor itself.
@@ -322,16 +318,17 @@ class Tensor(TensorMethods):
             12.0
         """
         check_hook(hook)
-        open_hooks = local.stream.hooks
+        open_hooks = local.stream.scope.hooks
         if open_hooks is not None and type(self) is Tensor:
             return HookHandle(hooks_of_value(resolve(self)), hook)
-        capture = local.stream.capture
-        owner = self if capture is None else capture.hook_owner(self)
-        if getattr(owner, "_hooks", None) is None:
-            found, name = ref(owner), getattr(owner, "name", None)
+        capture = local.stream.scope.capture
+        if capture is not None:
+            capture.event(HOOKS, self)
+        if getattr(self, "_hooks", None) is None:
+            found, name = ref(self), getattr(self, "name", None)
             kind = "hook on a Tensor" if name is None else f"hook on the Parameter {name!r}"
-            owner._hooks = Hooks(kind, found, partial(_hooks_changed, found))
-        return HookHandle(owner._hooks, hook)
+            self._hooks = Hooks(kind, found, partial(_hooks_changed, found))
+        return HookHandle(self._hooks, hook)
 
     # -- copying ------------------------------------------------------------------------
 
@@ -408,7 +405,7 @@ def data_value(data, wanted: DType | None) -> Value:
     """The Value of data made in Python: a copy, so that later changes of an array do not reach."""
     array = to_array(data, wanted)
     value = Value(array, aval_of(array.shape, array.dtype))
-    capture = local.stream.capture
+    capture = local.stream.scope.capture
     if capture is not None:
         capture.constant(value)
     return value
@@ -499,30 +496,30 @@ def resolve(handle: Tensor) -> Value:
     """The Value of a handle, noted by the call being remembered if it comes from outside."""
     value = handle._value
     stream = local.stream
-    capture = stream.capture
-    if capture is not None and value.segment is not stream.segment and value.capture is not capture:
+    capture = stream.scope.capture
+    if capture is not None and value.source is not stream.segment and value.capture is not capture:
         value = capture.lift(handle, value)
     return value
 
 
-def made_inside(handle: Tensor, observer: Observer) -> bool:
-    """Whether a handle was made in the call that is observed."""
+def made_within(handle: Tensor, observer: Observer) -> bool:
+    """Whether the Value of a handle was made in the call that is observed."""
     value = handle._value
-    inside = value.segment is local.stream.segment or value.capture is observer
-    return inside and not observer.is_outside(handle)
+    return value.source is local.stream.segment or value.capture is observer
 
 
 def rebind(handle: Tensor, value: Value) -> None:
-    """Point a handle at another Value: every in-place change goes through here."""
+    """Point a handle at another Value, and note it: every in-place change goes through here."""
     stream, before = local.stream, handle._value
-    if stream.capture is not None or stream.journal is not None:
+    scope = stream.scope
+    if scope.capture is not None or scope.journal is not None:
         stream.note_assigned(handle, before)
     segment = stream.segment
     if segment.outputs:
-        had = before.slot if before.segment is segment else before
+        had = before.slot if before.source is segment else before
         segment.assigned.append((ref(handle), had, len(segment.outputs)))
-    if stream.replaced is not None:
-        stream.replaced.append((handle, before))
+    if scope.replaced is not None:
+        scope.replaced.append((handle, before))
     if before.aval is not value.aval:
         structure.changes += 1
     handle._value = value
@@ -534,8 +531,12 @@ def point(handle: Tensor, value: Value) -> None:
         handle._value = value
 
 
-def give_value(handle: Tensor, value: Value) -> None:
-    """`rebind` for what a program writes: what is written into `x.data` reaches x."""
+def update(handle: Tensor, made: Tensor | Value) -> None:
+    """Give a handle another value, as a program does: what is written into `x.data` reaches x.
+
+    This is the one way for operators, Cells and optimisers; `assign` checks what users give first.
+    """
+    value = made if isinstance(made, Value) else resolve(made)
     rebind(handle, value)
     if handle._of is not None:
         rebind(handle._of, value)
@@ -543,7 +544,7 @@ def give_value(handle: Tensor, value: Value) -> None:
 
 def hooks_of_value(value: Value) -> Hooks:
     """The hooks on a result within the derivative that is open."""
-    open_hooks = local.stream.hooks
+    open_hooks = local.stream.scope.hooks
     assert open_hooks is not None
     known = open_hooks.get(id(value))
     if known is None:
@@ -553,25 +554,13 @@ def hooks_of_value(value: Value) -> Hooks:
 
 def _hooks_changed(owner: Callable, what: str) -> None:
     """A hook was registered on a Tensor or removed from it."""
-    capture, handle = local.stream.capture, owner()
-    if capture is not None and handle is not None:
-        if made_inside(handle, capture):
-            return  # it ends with the call
-        capture.refuse(what, REGISTER_ONCE)
-    structure.changes += 1
-    structure.tensor_hooks += 1
+    handle = owner()
+    if handle is not None:
+        note_changed(handle, what, REGISTER_ONCE)
 
 
 def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
     """The one place where Python sees values; `kind` says how much of them it saw."""
     value = resolve(handle)
-    capture = current_stream().capture
-    if value.array is None and capture is not None:
-        capture.provide(value)
-    if value.array is None and isinstance(value.segment, Packed):
-        array = value.segment.view(value.slot)
-    else:
-        array = np.asarray(demand(value))
-    if capture is not None:
-        capture.read(handle, value, kind, array, text)
-    return array
+    capture = local.stream.scope.capture
+    return seen(value) if capture is None else capture.read(handle, value, kind, text)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from mycel.kernel.base import errors
 from mycel.kernel.base.places import Place
 from mycel.kernel.define.aval import Aval, aval_of
@@ -20,6 +22,11 @@ class Shown(NamedTuple):
     again: Callable
     read: int
     place: Place
+
+
+# The kinds of events that an observer is told of: a Cell is called, and made; the hooks of a Tensor
+# are asked for; a Cell, the hooks of a Tensor or anything else changed that programs are made of.
+CALLED, MADE, HOOKS, CHANGED = "called", "made", "hooks", "changed"
 
 
 class Observer(Protocol):
@@ -42,11 +49,9 @@ class Observer(Protocol):
     def write(self, handle) -> None:
         """A handle is about to be given another Value."""
 
-    def read(self, handle, value: Value, kind: str, array, text) -> None:
-        """Python saw a value, or as much of it as `kind` says."""
-
-    def provide(self, value: Value) -> None:
-        """Python is about to see a pending Value; its array may be known."""
+    def read(self, handle, value: Value, kind: str, text) -> np.ndarray:
+        """A value as Python sees it, or as much of it as `kind` says."""
+        ...
 
     def close(self, segment, held) -> None:
         """A segment is about to run; these of its Values are still held."""
@@ -56,24 +61,34 @@ class Observer(Protocol):
     ) -> Any:
         """Call Python that runs at every call; `label` says what it is, for messages."""
 
-    def met(self, cell) -> None:
-        """A Cell is called."""
-
-    def made_cell(self, cell) -> None:
-        """A Cell is made inside."""
-
-    def changed_cell(self, cell, what: str, remedy: str) -> None:
-        """A Cell is changed."""
-
-    def is_outside(self, handle) -> bool:
-        """Whether a handle lives longer than the call."""
+    def event(
+        self,
+        kind: str,
+        subject: Any = None,
+        what: str = "",
+        remedy: str = "",
+        place: Place | None = None,
+    ) -> bool:
+        """Something happens, here or at a place, to a Cell, to a Tensor, or, without a subject, to
+        what a replay could not do; whether it is a Tensor's that ends with the call."""
         ...
 
-    def hook_owner(self, handle) -> Any:
-        """The Tensor that has the hooks of a handle, which are about to be looked at or changed."""
 
-    def refuse(self, what: str, remedy: str, place: Place | None = None) -> None:
-        """Something happened, here or at a place, that a replay could not do."""
+class Source(Protocol):
+    """What a pending Value waits for: the record it is in, a pack of results, numbers to be drawn.
+
+    Attributes:
+        apart: whether it runs no record, so that operators take its Values while they are pending.
+    """
+
+    apart: bool
+
+    def produce(self, value: Value) -> None:
+        """Give a Value its array."""
+
+    def view(self, value: Value) -> np.ndarray:
+        """A Value as Python sees it, without an array on the device where that can be."""
+        ...
 
 
 class Value:
@@ -82,21 +97,21 @@ class Value:
     Attributes:
         array: the array, a Poison, or None while pending.
         aval: its shape and element type.
-        segment, slot: where it is recorded, while pending.
+        source, slot: what gives it its array, while pending, and which of its results it is.
         capture, number: the remembered call that knows it, and its number there.
     """
 
-    __slots__ = ("__weakref__", "array", "aval", "capture", "number", "segment", "slot")
+    __slots__ = ("__weakref__", "array", "aval", "capture", "number", "slot", "source")
 
     array: Any
     aval: Aval
-    segment: Any
+    source: Source | None
     capture: Observer | None
 
     def __init__(self, array, aval: Aval):
         self.array = array
         self.aval = aval
-        self.segment = None
+        self.source = None
         self.slot = 0
         self.capture = None
         self.number = 0
@@ -115,7 +130,7 @@ def ready(array, aval: Aval) -> Value:
     value = _new_value(Value)
     value.array = array
     value.aval = aval
-    value.segment = None
+    value.source = None
     value.capture = None
     return value
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import bool_
 from mycel.kernel.base.places import user_place
-from mycel.kernel.record.tensor import give_value, resolve
+from mycel.kernel.record.tensor import update
 
 
 def _rank(dtype) -> int:
@@ -39,5 +39,5 @@ def assigned(x, made, plain: str = ""):
             )
             raise TypeError(text)
         made = made.astype(x.dtype)
-    give_value(x, resolve(made))
+    update(x, made)
     return x

@@ -7,7 +7,7 @@ from mycel.init import initializer
 from mycel.kernel.base.dtypes import as_dtype, float32, int64
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, positive_integer
@@ -61,7 +61,7 @@ class _BatchNorm(Cell):
         share = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats:
             batches = self.num_batches_tracked + 1
-            rebind(self.num_batches_tracked, resolve(batches))
+            update(self.num_batches_tracked, batches)
             if self.momentum is None:
                 # The plain mean of all batches so far.
                 share = 1 / batches.astype(self.dtype)

@@ -8,7 +8,7 @@ from mycel.init import initializer
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
@@ -101,7 +101,7 @@ class _BatchNorm(Cell):
         return made
 
     def _move(self, moving, batch, correction):
-        rebind(moving, resolve(moved(moving, batch, self.momentum, correction)))
+        update(moving, moved(moving, batch, self.momentum, correction))
 
     def extend_repr(self) -> str:
         """What the layer was made with, and its Parameters."""

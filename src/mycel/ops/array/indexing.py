@@ -18,7 +18,7 @@ from jax import lax
 from mycel.kernel.define.bounds import counted
 from mycel.kernel.record.dispatch import number_value, wrap
 from mycel.kernel.record.stream import record
-from mycel.kernel.record.tensor import Tensor, data_value, give_value, resolve
+from mycel.kernel.record.tensor import Tensor, data_value, resolve, update
 from mycel.kernel.record.value import Value
 from mycel.kernel.spell import op
 
@@ -364,7 +364,7 @@ def _write(self, index, value) -> None:
         plan, positions = _planned(shape, items)
         writer = write_index.definition.bind(plan)
         made = record(writer, (resolve(self), given, *positions))
-    give_value(self, made)
+    update(self, made)
 
 
 def _assigned(self, value) -> Value:

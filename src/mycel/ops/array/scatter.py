@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel.kernel.define.bounds import LEAST, Bounds, integers, rows_of
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.selection import places_in, positions_in, rows_in
@@ -428,7 +428,7 @@ def unsorted_segment_min(x, index, *, count):
 
 def _put(handle, made) -> Tensor:
     """Give the new value to the handle; a plain Tensor of it, which prints as its numbers."""
-    rebind(handle, resolve(made))
+    update(handle, made)
     return made
 
 

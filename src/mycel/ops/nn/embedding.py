@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from mycel.kernel.define.bounds import Bounds
-from mycel.kernel.record.tensor import rebind, resolve
+from mycel.kernel.record.tensor import update
 from mycel.kernel.spell import composite, op
 from mycel.ops.math.distances import shrinking_factors
 
@@ -98,7 +98,7 @@ def embedding(
             raise ValueError(f"padding_idx must be from {-rows} to {rows - 1}, not {padding_idx}.")
         padding_idx %= rows
     if max_norm is not None:
-        rebind(table, resolve(rows_shortened(table, index, float(norm_type), float(max_norm))))
+        update(table, rows_shortened(table, index, float(norm_type), float(max_norm)))
     return rows_looked_up(index, table, padding_idx, bool(scale_grad_by_freq))
 
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axes_in, axis_in, one_or_more
 from mycel.ops.array.shape import reshape
@@ -120,7 +120,7 @@ def _check_channels(x, *vectors):
 def _moved(handle, batch, momentum):
     """Point a moving statistic at its value after a batch."""
     kept = handle * (1 - momentum) + batch * momentum
-    rebind(handle, resolve(kept.astype(handle.dtype)))
+    update(handle, kept.astype(handle.dtype))
 
 
 def _train(x, running_mean, running_var, weight, bias, momentum, epsilon):

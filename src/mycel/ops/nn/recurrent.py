@@ -205,8 +205,8 @@ def _rule(form, inputs, outputs, cotangents, mask):
     shown = 1 + KINDS[form.kind].states
     present = tuple([cotangent is not None for cotangent in cotangents])
     given = tuple([cotangent for cotangent in cotangents if cotangent is not None])
-    reversing = current_stream().reversing
-    place = None if reversing is None else reversing[1]
+    reversing = current_stream().scope.reversing
+    place = None if reversing is None or reversing.at is None else reversing.at[1]
     if any(present[shown:]) or (form.limited and mask[-1]):
         made = record(scan_op(form).reverse(tuple(mask), present), inputs + given, place)
     else:

@@ -47,12 +47,7 @@ def generator_of(seed: int) -> Generator:
     made = seeded_generators()
     if seed not in made:
         # It outlives the call in which it is first used, so it is met from outside.
-        stream = current_stream()
-        capture, stream.capture = stream.capture, None
-        try:
-            made[seed] = Generator(seed)
-        finally:
-            stream.capture = capture
+        made[seed] = current_stream().unobserved(Generator, seed)
     return made[seed]
 
 

@@ -13,7 +13,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.log import older
 from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.stream import demand, local
-from mycel.kernel.record.tensor import Tensor, give_value, look, resolve
+from mycel.kernel.record.tensor import Tensor, look, resolve, update
 from mycel.kernel.spell import composite
 
 # -- where the elements lie ----------------------------------------------------------------------
@@ -147,12 +147,12 @@ def assign_value(x, value):
         raise wrong(TypeError, "assign_value: value", "a Tensor", type(value).__name__)
     if (value.shape, value.dtype) != (x.shape, x.dtype):
         changed_everywhere()  # what is remembered has the former ones
-    give_value(x, resolve(value))
+    update(x, value)
     return x
 
 
 def _wait(x) -> None:
-    if local.stream.capture is None:
+    if local.stream.scope.capture is None:
         demand(resolve(x)).block_until_ready()
 
 
@@ -168,7 +168,7 @@ def data_sync(x, wait=True) -> None:
     """
     if wait:
         _wait(x)
-    elif local.stream.capture is None:
+    elif local.stream.scope.capture is None:
         demand(resolve(x))
 
 
@@ -277,5 +277,5 @@ def hooks(x) -> list[Any]:
         [<built-in function print>]
     """
     found = list((getattr(x, "_hooks", None) or {}).values())
-    known = (local.stream.hooks or {}).get(id(resolve(x)))
+    known = (local.stream.scope.hooks or {}).get(id(resolve(x)))
     return found + list(known[1].values() if known else ())

@@ -17,10 +17,9 @@ import numpy as np
 
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.trees import tree_leaves
-from mycel.kernel.differentiate.api import given
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.stream import current_stream
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.stream import current_stream, machine
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import Primitive, op
 
 LENGTH = 8
@@ -52,6 +51,10 @@ def with_first(status, first):
     return status.at[0].set(first.astype(status.dtype))
 
 
+def _new_note() -> Parameter:
+    return Parameter(Tensor(0.0), name="overflow", requires_grad=False)
+
+
 class _Watch(threading.local):
     """What each thread has seen since it cleared the status."""
 
@@ -61,14 +64,9 @@ class _Watch(threading.local):
     def clear(self) -> None:
         if self.note is None:
             # Met from outside by a call that is being remembered.
-            stream = current_stream()
-            capture, stream.capture = stream.capture, None
-            try:
-                self.note = Parameter(Tensor(0.0), name="overflow", requires_grad=False)
-            finally:
-                stream.capture = capture
-        rebind(self.note, resolve(Tensor(0.0)))
-        given["gradients"] = _look
+            self.note = current_stream().unobserved(_new_note)
+        update(self.note, Tensor(0.0))
+        machine.on_gradients = _look
 
 
 _watch = _Watch()
@@ -78,7 +76,7 @@ def _look(gradients) -> None:
     """Told of the gradients of each derivative."""
     tensors = tuple([leaf for leaf in tree_leaves(gradients) if isinstance(leaf, Tensor)])
     if _watch.note is not None and tensors:
-        rebind(_watch.note, resolve(overflowed(_watch.note, tensors)))
+        update(_watch.note, overflowed(_watch.note, tensors))
 
 
 class _Status(Primitive):
@@ -153,7 +151,7 @@ class NPUGetFloatStatus(_Status):
     def __call__(self, input_x) -> Tensor:
         self._check(input_x)
         # From here on nobody asks: gradients are watched again after the next clearing.
-        given.pop("gradients", None)
+        machine.on_gradients = None
         if _watch.note is not None:
-            rebind(input_x, resolve(with_first(input_x, _watch.note)))
+            update(input_x, with_first(input_x, _watch.note))
         return input_x

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mycel.kernel.base.dtypes import float32, float64
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.record.tensor import Tensor, new_tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve, update
 from mycel.kernel.spell import composite
 from mycel.ops.update import rules
 
@@ -20,7 +20,7 @@ def updated(handles, made):
         if not isinstance(handle, Tensor):
             expected = "a Parameter or a Tensor"
             raise wrong(TypeError, "What is updated", expected, type(handle).__name__)
-        rebind(handle, resolve(tensor))
+        update(handle, tensor)
     return made
 
 
@@ -46,7 +46,7 @@ def _moved(variable, value, sign: int, what: str):
     if isinstance(value, Tensor) and value.shape != variable.shape:
         raise wrong(ValueError, f"{what}: value", f"of shape {variable.shape}", value.shape)
     made = variable + value if sign > 0 else variable - value
-    rebind(variable, resolve(made if made.dtype is variable.dtype else made.astype(variable.dtype)))
+    update(variable, made if made.dtype is variable.dtype else made.astype(variable.dtype))
     return new_tensor(resolve(variable))
 
 

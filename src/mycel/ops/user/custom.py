@@ -181,7 +181,7 @@ class OnHost:
         inputs = tuple([x if isinstance(x, Tensor) else Tensor(x) for x in inputs])
         result = self.site(*inputs)
         results = result if isinstance(result, tuple) else (result,)
-        if local.stream.tape is None or not inputs or not results:
+        if local.stream.scope.tape is None or not inputs or not results:
             return result
         op = self._passing(len(inputs), len(results), isinstance(result, tuple))
         made = record(op, tuple(map(resolve, (*inputs, *results))))

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
-from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.cell import Cell
 from mycel.nn.checks import is_number, number
 from mycel.ops.update import rules
 from mycel.ops.user.composite import HyperMap, Map
 from mycel.optim.fused_update import Formula, FusedUpdate
-from mycel.optim.optimizer import checked_gradients, new_states, update
+from mycel.optim.optimizer import checked_gradients, new_states
 
 
 class Group(dict):

@@ -14,7 +14,7 @@ from mycel import ops
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.tensor import Tensor, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.checks import boolean, is_number, one_of
 from mycel.train.callbacks.base import SMALLER_IS_BETTER, Callback, handle_loss
 from mycel.train.callbacks.monitors import count
@@ -204,7 +204,7 @@ class EarlyStopping(_Monitoring):
         if self.verbose:
             print("Restoring model weights from the end of the best epoch.")
         for name, parameter in network.parameters_dict().items():
-            rebind(parameter, resolve(kept[name]))
+            update(parameter, kept[name])
 
     def on_train_end(self, run_context):
         """Tell that it stopped."""
