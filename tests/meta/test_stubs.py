@@ -38,6 +38,11 @@ def test_no_stub_is_stale():
 
 def complaints(folder: pathlib.Path) -> list[str]:
     """pyright's errors on the programs in a folder, each in a line."""
+    return [message for severity, message in diagnostics(folder) if severity == "error"]
+
+
+def diagnostics(folder: pathlib.Path) -> list[tuple[str, str]]:
+    """What pyright says of the programs in a folder: severity, file, line and message."""
     settings = {"typeCheckingMode": "basic", "pythonVersion": "3.11"}
     # For `import mindspore`; an installed copy needs none.
     settings |= {"extraPaths": [str(SOURCE)], "stubPath": str(SOURCE)}
@@ -46,11 +51,11 @@ def complaints(folder: pathlib.Path) -> list[str]:
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     found = json.loads(ran.stdout)
     assert found["summary"]["filesAnalyzed"] == len(list(folder.glob("*.py")))
-    return [
-        f"{pathlib.Path(one['file']).name}:{one['range']['start']['line'] + 1}: {one['message']}"
-        for one in found["generalDiagnostics"]
-        if one["severity"] == "error"
-    ]
+    told = []
+    for one in found["generalDiagnostics"]:
+        place = f"{pathlib.Path(one['file']).name}:{one['range']['start']['line'] + 1}"
+        told.append((one["severity"], f"{place}: {one['message']}"))
+    return told
 
 
 def test_examples_of_pages_and_scripts_have_no_errors(tmp_path):
@@ -86,6 +91,45 @@ def test_wrong_programs_are_complained_of(tmp_path):
     found = complaints(tmp_path)
     for number, word in enumerate(lines.values()):
         assert any(f"wrong_{number}.py:3" in one and word in one for one in found), (number, found)
+
+
+# What pyright knows of results: of a Cell, what its `construct` returns.
+TYPES = {
+    "Annotated()(Tensor([1.0]))": "tuple[Tensor, int]",
+    "Plain()(Tensor([1.0]))": "Tensor",
+    "nn.Dense(3, 4)(Tensor([1.0]))": "Tensor",
+    "nn.LSTM(3, 4)(Tensor([1.0]))": "tuple[Tensor, Any]",
+    "ops.ReLU()(Tensor([1.0]))": "Tensor",
+    "mint.nn.ReLU6()(Tensor([1.0]))": "Tensor",
+    "Tensor([1.0]) + 1": "Tensor",
+    "ms.numpy.sqrt(4)": "Tensor",
+    "compiled(Tensor([1.0]))": "Tensor",
+    "nn.Dense(3, 4).trainable_params()": "list[Parameter]",
+}
+PROGRAM = """
+import mycel as ms
+from mycel import Tensor, mint, nn, ops
+
+class Annotated(nn.Cell):
+    def construct(self, x: Tensor) -> tuple[Tensor, int]:
+        return x, 1
+
+class Plain(nn.Cell):
+    def construct(self, x):
+        return ops.relu(x)
+
+@ms.jit
+def compiled(x: Tensor) -> Tensor:
+    return x
+
+"""
+
+
+def test_types_of_results_are_known(tmp_path):
+    lines = [f"reveal_type({expression})" for expression in TYPES]
+    (tmp_path / "program.py").write_text(PROGRAM + "\n".join(lines) + "\n")
+    told = [message for severity, message in diagnostics(tmp_path) if severity == "information"]
+    assert [message.rpartition(" is ")[2].strip('"') for message in told] == [*TYPES.values()]
 
 
 DEFINED = {
