@@ -536,7 +536,10 @@ def update(handle: Tensor, made: Tensor | Value) -> None:
 
     This is the one way for operators, Cells and optimisers; `assign` checks what users give first.
     """
-    value = made if isinstance(made, Value) else resolve(made)
+    if isinstance(made, Value):
+        value = made
+    else:
+        value = made._value if local.stream.scope.capture is None else resolve(made)
     rebind(handle, value)
     if handle._of is not None:
         rebind(handle._of, value)
