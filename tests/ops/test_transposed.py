@@ -11,7 +11,7 @@ import mycel as ms
 from harness import assert_close, matches, run_everywhere
 from mycel import Tensor, ops
 from mycel.ops.nn import transposed
-from mycel.ops.nn.transposed import spread_convolution
+from mycel.ops.nn.transposed import transposed_convolution
 from support.recorded_operators import agrees, cases, gradients_by_differences
 
 
@@ -77,7 +77,7 @@ def test_definition(name):
     x = numbers(2, 4, *lengths)
     weight = numbers(4, 4 // groups, *kernel, seed=1)
     matches(
-        lambda x, w: spread_convolution(x, w, *settings),
+        lambda x, w: transposed_convolution(x, w, *settings),
         lambda x, w: spread(x, w, *settings),
         x,
         weight,
@@ -85,7 +85,7 @@ def test_definition(name):
     inputs = numbers(1, 4, *lengths, dtype=np.float64), weight[:, :1].astype(np.float64)
 
     def squared(x, weight):
-        made = spread_convolution(x, weight, *settings)
+        made = transposed_convolution(x, weight, *settings)
         return made * made
 
     expected = gradients_by_differences(squared, inputs)
@@ -113,7 +113,7 @@ def test_lowering_is_one_convolution(monkeypatch):
     x, weight = numbers(1, 4, 5, 5), numbers(4, 3, 3, 3)
 
     def function(x, weight):
-        return spread_convolution.definition.function(x, weight, **settings)
+        return transposed_convolution.definition.function(x, weight, **settings)
 
     def derivative(x, weight):
         made, pull = jax.vjp(function, x, weight)
@@ -127,7 +127,7 @@ def test_lowering_is_one_convolution(monkeypatch):
     weight = numbers(4, 3, 2, 2)
 
     def written(x, weight):
-        return spread_convolution.definition.function(x, weight, **beside)
+        return transposed_convolution.definition.function(x, weight, **beside)
 
     monkeypatch.setattr(transposed, "on_cpu", lambda: True)
     assert "conv_general_dilated" not in str(jax.make_jaxpr(written)(x, weight))

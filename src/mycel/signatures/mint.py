@@ -61,7 +61,7 @@ from mycel.ops.math.linear import (
     matmul, mm, mv, outer, vector_dot as dot,
 )
 from mycel.ops.math.powers import (
-    exp, exp2, expm1, float_power, log, log10, log1p, log2, logaddexp, logaddexp2, raised as pow,
+    exp, exp2, expm1, float_power, log, log10, log1p, log2, logaddexp, logaddexp2, power as pow,
     reciprocal, rsqrt, sqrt, square, xlogy,
 )
 from mycel.ops.math.quantiles import (

@@ -150,7 +150,7 @@ from mycel.ops.math.linear import (
 )
 from mycel.ops.math.powers import (
     exp as Exp, exp, exp2, expm1 as Expm1, expm1, float_power, hypot as Hypot, hypot, ldexp, log as
-    Log, log, log10, log1p as Log1p, log1p, log2, logaddexp, logaddexp2, pow as Pow, raised as pow,
+    Log, log, log10, log1p as Log1p, log1p, log2, logaddexp, logaddexp2, pow as Pow, power as pow,
     reciprocal as Reciprocal, reciprocal, rsqrt as Rsqrt, rsqrt, sqrt as Sqrt, sqrt, square as
     Square, square, xdivy as Xdivy, xdivy, xlogy as Xlogy, xlogy,
 )

@@ -109,7 +109,7 @@ from mycel.ops.math.linear import (
 )
 from mycel.ops.math.powers import (
     exp, exp as exp_, expm1, float_power, hypot, ldexp, log, log as log_, log10, log1p, log2,
-    logaddexp, logaddexp2, pow as __rpow__, raised as __ipow__, raised as __pow__, raised as pow,
+    logaddexp, logaddexp2, pow as __rpow__, power as __ipow__, power as __pow__, power as pow,
     reciprocal, rsqrt, sqrt, square, xdivy, xlogy,
 )
 from mycel.ops.math.products import (

@@ -70,7 +70,7 @@ class TensorMethods:
         """The bits of x | y, element by element; integers and booleans; `mycel.ops.math.comparison.bitwise_or`."""
         ...
     def __ipow__(self, y: _TensorLike) -> _Tensor:
-        """x to the power y, element by element; `mycel.ops.math.powers.raised`."""
+        """x to the power y, element by element; `mycel.ops.math.powers.power`."""
         ...
     def __irshift__(self, y: _TensorLike) -> _Tensor:
         """The bits of x shifted right by y places, element by element; the sign stays; `mycel.ops.math.comparison.bitwise_right_shift`."""
@@ -115,7 +115,7 @@ class TensorMethods:
         """x itself; `mycel.ops.math.arithmetic.positive`."""
         ...
     def __pow__(self, y: _TensorLike) -> _Tensor:
-        """x to the power y, element by element; `mycel.ops.math.powers.raised`."""
+        """x to the power y, element by element; `mycel.ops.math.powers.power`."""
         ...
     def __radd__(self, x: _TensorLike) -> _Tensor:
         """x + y, element by element, with broadcasting; two booleans give their "or"; `mycel.ops.math.arithmetic.add`."""
@@ -1003,7 +1003,7 @@ class TensorMethods:
         """x itself; `mycel.ops.math.arithmetic.positive`."""
         ...
     def pow(self, exponent: _Scalar) -> _Tensor:
-        """x to the power y, element by element; `mycel.ops.math.powers.raised`."""
+        """x to the power y, element by element; `mycel.ops.math.powers.power`."""
         ...
     def prod(self, axis: _Axes | None = None, keep_dims: _Bool = False, dtype: _DTypeLike | None = None, dim: _Axes | None = None, keepdim: _Bool | None = None) -> _Tensor:
         """The product over some dimensions; integers and booleans multiply as Int64; `mycel.ops.math.reduction.prod_method`."""

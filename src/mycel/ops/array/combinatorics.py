@@ -46,7 +46,7 @@ def combinations(x, *, count=2, again=False):
 
 
 @op()
-def pairings(*vectors):
+def cartesian_rows(*vectors):
     """All choices of one element of each vector; see `cartesian_prod`."""
     return jnp.stack([part.reshape(-1) for part in jnp.meshgrid(*vectors, indexing="ij")], -1)
 
@@ -61,16 +61,16 @@ def cartesian_prod(inputs):
          [2 5]]
     """
     given = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
-    return pairings(tuple(given))
+    return cartesian_rows(tuple(given))
 
 
 @op(indices=lambda x, *, shape: [Bounds(0, 0, math.prod(shape))])
-def unravelled(x, *, shape):
+def unravelled_indices(x, *, shape):
     """The indices in a shape for places in the flattened form; see `unravel_index`.
 
     Example:
-        >>> from mycel.ops.array.combinatorics import unravelled
-        >>> print(unravelled(Tensor([3]), (2, 3)))
+        >>> from mycel.ops.array.combinatorics import unravelled_indices
+        >>> print(unravelled_indices(Tensor([3]), (2, 3)))
         [[1]
          [0]]
     """
@@ -90,7 +90,7 @@ def unravel_index(x, shape):
         [[1 1]
          [0 2]]
     """
-    return unravelled(x, tuple(shape.tolist() if isinstance(shape, Tensor) else shape))
+    return unravelled_indices(x, tuple(shape.tolist() if isinstance(shape, Tensor) else shape))
 
 
 @composite(

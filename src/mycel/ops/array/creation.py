@@ -333,7 +333,7 @@ def new_empty(x, size, dtype=None, device=None):
 
 
 @op()
-def diagonal_ones(*, rows, columns, dtype):
+def eye_values(*, rows, columns, dtype):
     """Ones on the diagonal; what `eye` records."""
     return jnp.eye(rows, columns, dtype=np.dtype(jnp.dtype(dtype)))
 
@@ -356,7 +356,7 @@ def eye(n, m=None, dtype=None):
          [0. 1. 0.]]
     """
     rows, columns = as_size((n, n if m is None else m))
-    return diagonal_ones(rows, columns, _element(dtype, float32))
+    return eye_values(rows, columns, _element(dtype, float32))
 
 
 @op()

@@ -94,12 +94,12 @@ def argwhere(x):
 
 
 @op()
-def compared_with_classes(index, on, off, *, depth, axis):
+def one_hot_values(index, on, off, *, depth, axis):
     """`on` where a new dimension of length `depth` has the number of `index`; see `one_hot`.
 
     Example:
-        >>> from mycel.ops.array.masking import compared_with_classes
-        >>> print(compared_with_classes(Tensor([1]), Tensor(1), Tensor(0), 2, -1))
+        >>> from mycel.ops.array.masking import one_hot_values
+        >>> print(one_hot_values(Tensor([1]), Tensor(1), Tensor(0), 2, -1))
         [[0 1]]
     """
     axis = axis_in(axis, index.ndim + 1)
@@ -141,7 +141,7 @@ def one_hot(index, depth, on=1, off=0, axis=-1):
         raise TypeError(f"one_hot needs integers, but its input is {index.dtype}.")
     if int(depth) < 0:
         raise ValueError(f"The depth of one_hot must not be negative, but {depth} was given.")
-    bound = compared_with_classes.definition.bind(int(depth), axis)
+    bound = one_hot_values.definition.bind(int(depth), axis)
     return wrap(record(bound, (resolve(index), _alone(on), _alone(off))))
 
 

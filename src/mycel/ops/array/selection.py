@@ -357,7 +357,7 @@ def sparse_gather(x, index, axis):
 
 
 @op()
-def element_of_choice(x, *choices, mode):
+def chosen_elements(x, *choices, mode):
     """The element of the choice that x names; see `choose`."""
     return jnp.choose(x, list(promoted_all(choices)), mode=mode)
 
@@ -387,4 +387,4 @@ def choose(x, choices, mode="clip"):
     if mode not in ("clip", "wrap"):
         raise ValueError(f"mode must be 'clip' or 'wrap', not {mode!r}.")
     parts = [part if isinstance(part, Tensor) else Tensor(part) for part in choices]
-    return element_of_choice(x, tuple(parts), mode)
+    return chosen_elements(x, tuple(parts), mode)

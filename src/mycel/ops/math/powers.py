@@ -74,7 +74,7 @@ def integer_pow(x, *, exponent):
     "Tensor.__ipow__(x, y)",
     "mint.pow(input=x, exponent=y)",
 )
-def raised(x, y):
+def power(x, y):
     """x to the power y, element by element.
 
     A small Python integer is part of the program: `x ** 2` is a multiplication.
@@ -101,7 +101,7 @@ def float_power(x, y):
         Tensor(shape=[1], dtype=Float64, value= [ 8.00000000e+00])
     """
     wide = [cast(n, float64) if isinstance(n, Tensor) else n for n in (x, y)]
-    return raised(*wide)
+    return power(*wide)
 
 
 @op("ops.square(input=x)", "Square()(input=x)", "Tensor.square(x)", "mint.square(input=x)")

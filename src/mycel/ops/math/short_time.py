@@ -52,7 +52,7 @@ def stft_primitive(x, window, *, size, hop, length, normalized, half, as_complex
 
 
 @op()
-def widened(x, *, count, mode):
+def padded_signal(x, *, count, mode):
     """A signal with so many more samples at both ends; see `stft`."""
     return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(count, count)], mode)
 
@@ -110,7 +110,7 @@ def stft(
                 f"A signal of 1 or 2 dimensions and one of {', '.join(_PADDINGS)} are needed, "
                 f"not {x.shape} and {mode!r}."
             )
-        x = widened(x, size // 2, _PADDINGS[mode.upper()])
+        x = padded_signal(x, size // 2, _PADDINGS[mode.upper()])
     return stft_primitive(
         x,
         window,

@@ -208,21 +208,23 @@ def _with_more_keys(heads_of, key, value, bias_key, bias_value, zeros):
     """Keys and values with trained ones and zeros behind, for every entry of the batch."""
     batch = key.shape[1]
     if bias_key is not None:
-        key = one_behind(key, bias_key.broadcast_to((1, batch, bias_key.shape[-1])))
-        value = one_behind(value, bias_value.broadcast_to((1, batch, bias_value.shape[-1])))
+        key = appended_row(key, bias_key.broadcast_to((1, batch, bias_key.shape[-1])))
+        value = appended_row(value, bias_value.broadcast_to((1, batch, bias_value.shape[-1])))
     if zeros:
-        key = one_behind(key, Tensor(np.zeros((1, batch, key.shape[-1]), key.dtype.numpy)))
-        value = one_behind(value, Tensor(np.zeros((1, batch, value.shape[-1]), value.dtype.numpy)))
+        key = appended_row(key, Tensor(np.zeros((1, batch, key.shape[-1]), key.dtype.numpy)))
+        value = appended_row(
+            value, Tensor(np.zeros((1, batch, value.shape[-1]), value.dtype.numpy))
+        )
     return heads_of(key), heads_of(value)
 
 
 @op()
-def one_behind(x, more):
+def appended_row(x, more):
     """x, and `more` behind it along the first dimension.
 
     Example:
-        >>> from mycel.ops.nn.attention import one_behind
-        >>> print(one_behind(Tensor([1.0]), Tensor([2.0])))
+        >>> from mycel.ops.nn.attention import appended_row
+        >>> print(appended_row(Tensor([1.0]), Tensor([2.0])))
         [1. 2.]
     """
     return jnp.concatenate([x, more.astype(x.dtype)], 0)

@@ -19,12 +19,12 @@ def _rows(position, table):
 
 
 @op(indices=lambda index, table, **_: [_rows(0, table)])
-def rows_looked_up(index, table, *, empty, by_count):
+def embedding_rows(index, table, *, empty, by_count):
     """Rows of a table by number; see `embedding`.
 
     Example:
-        >>> from mycel.ops.nn.embedding import rows_looked_up
-        >>> print(rows_looked_up(Tensor([1]), Tensor([[1.0], [2.0]]), None, False))
+        >>> from mycel.ops.nn.embedding import embedding_rows
+        >>> print(embedding_rows(Tensor([1]), Tensor([[1.0], [2.0]]), None, False))
         [[2.]]
     """
     if table.ndim != 2 or index.dtype.kind not in "iu":
@@ -34,7 +34,7 @@ def rows_looked_up(index, table, *, empty, by_count):
     return table.at[index.astype(np.int64)].get(mode="clip")
 
 
-@rows_looked_up.reverse
+@embedding_rows.reverse
 def _(index, table, output, cotangent, *, empty, by_count):
     flat = index.reshape(-1).astype(np.int64)
     parts = cotangent.reshape(-1, table.shape[1])
@@ -48,12 +48,12 @@ def _(index, table, output, cotangent, *, empty, by_count):
 
 
 @op(indices=lambda table, index, **_: [_rows(1, table)])
-def rows_shortened(table, index, *, p, most):
+def renormalized_rows(table, index, *, p, most):
     """A table whose rows of these numbers are `most` long at most; see `embedding`.
 
     Example:
-        >>> from mycel.ops.nn.embedding import rows_shortened
-        >>> print(rows_shortened(Tensor([[2.0], [3.0]]), Tensor([1]), 2.0, 1.0))
+        >>> from mycel.ops.nn.embedding import renormalized_rows
+        >>> print(renormalized_rows(Tensor([[2.0], [3.0]]), Tensor([1]), 2.0, 1.0))
         [[2.]
          [1.]]
     """
@@ -98,8 +98,8 @@ def embedding(
             raise ValueError(f"padding_idx must be from {-rows} to {rows - 1}, not {padding_idx}.")
         padding_idx %= rows
     if max_norm is not None:
-        update(table, rows_shortened(table, index, float(norm_type), float(max_norm)))
-    return rows_looked_up(index, table, padding_idx, bool(scale_grad_by_freq))
+        update(table, renormalized_rows(table, index, float(norm_type), float(max_norm)))
+    return embedding_rows(index, table, padding_idx, bool(scale_grad_by_freq))
 
 
 @op("EmbeddingLookup()(input_params=x, input_indices=index, offset=offset)")

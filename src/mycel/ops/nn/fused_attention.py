@@ -219,17 +219,17 @@ def flash_attention(
     if keep_prob < 1:
         weights = dropped_weights(weights, float(keep_prob), bits)
     out = to_layout(weighted_values(weights, value), layout)
-    statistics = eight_times(highest, layout), eight_times(total, layout)
+    statistics = softmax_statistics(highest, layout), softmax_statistics(total, layout)
     return *statistics, Tensor(np.zeros((), query.dtype.numpy)), out
 
 
 @op()
-def eight_times(x, *, layout):
+def softmax_statistics(x, *, layout):
     """The statistics of a softmax in the shape of MindSpore's operator.
 
     Example:
-        >>> from mycel.ops.nn.fused_attention import eight_times
-        >>> eight_times(ops.ones((2, 3, 5, 1)), "BSH").shape
+        >>> from mycel.ops.nn.fused_attention import softmax_statistics
+        >>> softmax_statistics(ops.ones((2, 3, 5, 1)), "BSH").shape
         (2, 3, 5, 8)
     """
     wide = jnp.broadcast_to(x, (*x.shape[:-1], 8))
@@ -379,12 +379,12 @@ def speed_fusion_attention(
 
 
 @op()
-def beyond(mask=None, lengths=None, *, count):
+def mask_beyond_lengths(mask=None, lengths=None, *, count):
     """A mask that is also true for keys beyond the length of their entry of the batch.
 
     Example:
-        >>> from mycel.ops.nn.fused_attention import beyond
-        >>> print(beyond(None, Tensor([1]), 2)[0, 0, 0])
+        >>> from mycel.ops.nn.fused_attention import mask_beyond_lengths
+        >>> print(mask_beyond_lengths(None, Tensor([1]), 2)[0, 0, 0])
         [False  True]
     """
     closed = jnp.zeros((1, 1, 1, 1), bool) if mask is None else mask.astype(bool)
@@ -465,7 +465,7 @@ def prompt_flash_attention(
         band = pre_tokens, next_tokens
         mask = sparse_mask(mask, None, None, None, shape=shape, mode=mode, band=band)
     if lengths is not None:
-        mask = beyond(mask, _ends(lengths), count=shape[1])
+        mask = mask_beyond_lengths(mask, _ends(lengths), count=shape[1])
     shift = None if shift is None else shift * (1 / scale)
     return flash_attention(
         query, key, value, heads, shift, None, None, mask, scale=scale, layout=layout, mode=1

@@ -98,13 +98,13 @@ def space_to_depth(x, *, block_size):
 
 
 @op()
-def columns_summed(x, *, lengths, kernel, stride, pads, dilation):
+def folded_columns(x, *, lengths, kernel, stride, pads, dilation):
     """Every column back to its window of [N, C, *lengths], summed where windows overlap.
 
     Example:
-        >>> from mycel.ops.nn.patches import columns_summed
+        >>> from mycel.ops.nn.patches import folded_columns
         >>> x, window = ops.ones((1, 4, 1)), ((2, 2), (1, 1), ((0, 0), (0, 0)), (1, 1))
-        >>> print(columns_summed(x, (2, 2), *window)[0, 0])
+        >>> print(folded_columns(x, (2, 2), *window)[0, 0])
         [[1. 1.]
          [1. 1.]]
     """
@@ -160,7 +160,7 @@ def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     kernel = several(kernel_size, 2, "The kernel_size")
     stride, dilation = several(stride, 2, "The stride"), several(dilation, 2, "The dilation")
     pads = same_or_given("pad", padding, size, kernel, stride, dilation)
-    return columns_summed(x, size, kernel, stride, pads, dilation)
+    return folded_columns(x, size, kernel, stride, pads, dilation)
 
 
 @op()

@@ -53,13 +53,13 @@ def _rows(x, cos, sin, place, *, gathered):
 
 
 @op(indices=_rows)
-def turned_heads(x, cos, sin, place, *, gathered):
+def rotated_heads(x, cos, sin, place, *, gathered):
     """[N, S, heads · D] with every head turned, by the angles of its row; see ApplyRotaryPosEmb.
 
     Example:
-        >>> from mycel.ops.nn.positions import turned_heads
+        >>> from mycel.ops.nn.positions import rotated_heads
         >>> x, one = Tensor([[[1.0, 2.0]]]), Tensor([[1.0, 1.0]])
-        >>> print(turned_heads(x, one * 0, one, Tensor([0]), False))
+        >>> print(rotated_heads(x, one * 0, one, Tensor([0]), False))
         [[[-2.  1.]]]
     """
     batch, time, _ = x.shape
@@ -103,7 +103,7 @@ def apply_rotary_pos_emb(query, key, cos, sin, place, cos_format=0) -> tuple[Ten
     """
     if cos_format not in (0, 2):
         raise ValueError(f"cos_format must be 0 (a table) or 2 (rows), not {cos_format!r}.")
-    return tuple(turned_heads(x, cos, sin, place, cos_format == 0) for x in (query, key))
+    return tuple(rotated_heads(x, cos, sin, place, cos_format == 0) for x in (query, key))
 
 
 @op("ops.swiglu(input=x, dim=axis)", "Swiglu()(input=x, dim=axis)")

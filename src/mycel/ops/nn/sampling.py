@@ -18,13 +18,13 @@ SLOPE = -0.75  # of the cubic curve at distance 1
 
 
 @op()
-def sampled(x, grid, *, mode, padding_mode, align_corners):
+def grid_samples(x, grid, *, mode, padding_mode, align_corners):
     """x [N, C, *space] read at the positions `grid` [N, *places, dimensions of space].
 
     Example:
-        >>> from mycel.ops.nn.sampling import sampled
+        >>> from mycel.ops.nn.sampling import grid_samples
         >>> x, middle = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), Tensor([[[[0.0, 0.0]]]])
-        >>> print(sampled(x, middle, "bilinear", "zeros", True))
+        >>> print(grid_samples(x, middle, "bilinear", "zeros", True))
         [[[[2.5]]]]
     """
     _check(x, grid, mode, padding_mode)
@@ -149,16 +149,16 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=No
         >>> print(ops.grid_sample(x, middle))
         [[[[2.5]]]]
     """
-    return sampled(x, grid, mode, padding_mode, bool(align_corners))
+    return grid_samples(x, grid, mode, padding_mode, bool(align_corners))
 
 
 @op()
-def affine_places(theta, *, size, align_corners):
+def affine_points(theta, *, size, align_corners):
     """The positions of each element after an affine map; see `affine_grid`.
 
     Example:
-        >>> from mycel.ops.nn.sampling import affine_places
-        >>> print(affine_places(Tensor([[[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2), True))
+        >>> from mycel.ops.nn.sampling import affine_points
+        >>> print(affine_points(Tensor([[[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2), True))
         [[[[-2.  0.]
            [ 2.  0.]]]]
     """
@@ -199,4 +199,4 @@ def affine_grid(theta, size, align_corners=False):
            [ 2.  0.]]]]
     """
     size = size.asnumpy().tolist() if hasattr(size, "asnumpy") else size
-    return affine_places(theta, tuple(size), bool(align_corners))
+    return affine_points(theta, tuple(size), bool(align_corners))

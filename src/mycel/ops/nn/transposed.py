@@ -15,7 +15,7 @@ PLAIN = {"NCHW", "NCDHW"}
 
 
 @op(windows=True)
-def spread_convolution(x, weight, *, stride, cuts, dilation, groups):
+def transposed_convolution(x, weight, *, stride, cuts, dilation, groups):
     """Every element of x lays a multiple of the kernel, `stride` apart, and all are summed.
 
     Args:
@@ -28,9 +28,9 @@ def spread_convolution(x, weight, *, stride, cuts, dilation, groups):
         ValueError: shapes or attributes do not fit together.
 
     Example:
-        >>> from mycel.ops.nn.transposed import spread_convolution
+        >>> from mycel.ops.nn.transposed import transposed_convolution
         >>> x, weight = Tensor([[[1.0, 2.0]]]), Tensor([[[1.0, 10.0, 100.0]]])
-        >>> print(spread_convolution(x, weight, (2,), ((0, 0),), (1,), 1))
+        >>> print(transposed_convolution(x, weight, (2,), ((0, 0),), (1,), 1))
         [[[  1.  10. 102.  20. 200.]]]
     """
     _check(x, weight, stride, cuts, dilation, groups)
@@ -204,7 +204,7 @@ def conv_transpose(
     if any(not 0 <= more < max(s, d) for more, s, d in limits):
         raise ValueError(f"output_padding {longer} must be below the stride or the dilation.")
     cuts = _cuts(x, weight, stride, pad_mode, padding, longer, dilation)
-    made = spread_convolution(x, weight, stride, cuts, dilation, groups)
+    made = transposed_convolution(x, weight, stride, cuts, dilation, groups)
     return made if bias is None else bias_add(made, bias)
 
 
@@ -281,7 +281,7 @@ def conv2d_backprop_input(
     full = full_lengths(x.shape[2:], kernel, stride, dilation)
     ends = zip(full, lengths, pads, strict=True)
     cuts = tuple((front, whole - n - front) for whole, n, (front, _) in ends)
-    return spread_convolution(x, weight, stride, cuts, dilation, groups)
+    return transposed_convolution(x, weight, stride, cuts, dilation, groups)
 
 
 def _without_batch(numbers):

@@ -165,13 +165,13 @@ def shuffle(x, seed=None):
 
 
 @op()
-def softened_choice(x, key, tau, *, hard, axis):
+def gumbel_softmax_sample(x, key, tau, *, hard, axis):
     """One category drawn by logits, softened; see `gumbel_softmax`.
 
     Example:
-        >>> from mycel.ops.random.choices import softened_choice
+        >>> from mycel.ops.random.choices import gumbel_softmax_sample
         >>> key = Tensor(np.array([0, 1], np.uint32))
-        >>> print(softened_choice(Tensor([0.0, 99.0]), key, 1.0, True, -1))
+        >>> print(gumbel_softmax_sample(Tensor([0.0, 99.0]), key, 1.0, True, -1))
         [0. 1.]
     """
     if x.dtype.kind != "f":
@@ -206,4 +206,4 @@ def gumbel_softmax(x, tau=1.0, hard=False, dim=-1):
     """
     if tau <= 0:
         raise ValueError(f"The tau of gumbel_softmax must be positive, but {tau} was given.")
-    return softened_choice(x, draw_key(), float(tau), bool(hard), dim)
+    return gumbel_softmax_sample(x, draw_key(), float(tau), bool(hard), dim)

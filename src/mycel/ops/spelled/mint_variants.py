@@ -184,12 +184,12 @@ def mint_log_softmax(x, dim=None, dtype=None):
         Bounds(1, 0, lengths[0] * lengths[1], operator="max_unpool2d")
     ]
 )
-def spread_maxima(x, index, *, lengths):
+def unpooled_maxima(x, index, *, lengths):
     """Zeros (…, H, W) with the elements of x at positions counted through H and W.
 
     Example:
-        >>> from mycel.ops.spelled.mint_variants import spread_maxima
-        >>> print(spread_maxima(Tensor([[[[5.0]]]]), Tensor([[[[1]]]]), (1, 2)))
+        >>> from mycel.ops.spelled.mint_variants import unpooled_maxima
+        >>> print(unpooled_maxima(Tensor([[[[5.0]]]]), Tensor([[[[1]]]]), (1, 2)))
         [[[[0. 5.]]]]
     """
     front = x.shape[:-2]
@@ -232,7 +232,7 @@ def mint_max_unpool2d(x, index, kernel_size, stride=None, padding=0, output_size
     apart = zip(lengths, usual, stride, strict=True)
     if any(not n - s < wanted < n + s for wanted, n, s in apart):
         raise ValueError(f"output_size {lengths} must be less than a stride from {usual}.")
-    return spread_maxima(x, index, lengths)
+    return unpooled_maxima(x, index, lengths)
 
 
 @composite(
@@ -474,13 +474,13 @@ def batch_norm_elemt(x, weight=None, bias=None, mean=None, inverse=None, *, epsi
 
 
 @op()
-def gathered_statistics(means, inverses, counts, *, epsilon):
+def combined_statistics(means, inverses, counts, *, epsilon):
     """Mean, 1 / √(variance + eps), unbiased variance of all, from those of several parts.
 
     Example:
-        >>> from mycel.ops.spelled.mint_variants import gathered_statistics
+        >>> from mycel.ops.spelled.mint_variants import combined_statistics
         >>> means, inverses = Tensor([[1.0], [3.0]]), Tensor([[1.0], [1.0]])
-        >>> print(gathered_statistics(means, inverses, Tensor([2.0, 2.0]), 0.0)[0])
+        >>> print(combined_statistics(means, inverses, Tensor([2.0, 2.0]), 0.0)[0])
         [2.]
     """
     counts = counts.astype(means.dtype).reshape(-1, 1)
@@ -527,7 +527,7 @@ def batch_norm_gather_stats_with_counts(
     """
     if counts is None:
         counts = Tensor(np.full(means.shape[0], x.size // x.shape[1], np.float32))
-    mean, inverse, variance = gathered_statistics(means, inverses, counts, epsilon)
+    mean, inverse, variance = combined_statistics(means, inverses, counts, epsilon)
     if running_mean is not None:
         assigned(running_mean, running_mean * (1 - momentum) + mean * momentum)
     if running_var is not None:

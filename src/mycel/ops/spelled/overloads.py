@@ -41,7 +41,7 @@ def gather_method(x, dim=None, index=None, batch_dims=0, input_indices=None, axi
     Args:
         x: any shape.
         dim: the indices, as first argument of `x.gather(indices, axis)`; or a dimension.
-        index: the axis of those indices; or, behind a dimension, integers with as many dimensions
+        index: the axis of those indices; or, after a dimension, integers with as many dimensions
             as `x`.
         batch_dims: how many leading dimensions `x` and the indices have in common; 0 by default.
         input_indices: another name for the indices.
@@ -157,7 +157,7 @@ def select_method(x, dim=None, index=None, condition=None, y=None):
     Args:
         x: any shape.
         dim: a dimension; or the condition.
-        index: the position along it, an integer; or `y`, behind a condition.
+        index: the position along it, an integer; or `y`, after a condition.
         condition: a Bool Tensor.
         y: what stands where the condition is False, a Tensor or a number; `x` stands where it is
             True.
