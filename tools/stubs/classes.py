@@ -12,6 +12,7 @@ import importlib
 import inspect
 
 from mycel.kernel.spell.primitive import Primitive
+from mycel.nn.cell import Cell
 from mycel.nn.layers.declare import declarations
 from tools.stubs.functions import import_kinds, lead, stub
 from tools.stubs.kinds import kind_of_setting, written_parameters
@@ -68,11 +69,7 @@ def class_signatures(path: str) -> tuple[str, str]:
             taken = written_parameters(_parameters(value), _kind)
             lines.append(f"    def __init__({_with_self(taken)}) -> None: ...")
         if value in declarations:
-            called = inspect.signature(value.construct)
-            taken = written_parameters([*called.parameters.values()][1:], lambda _: "_Any")
-            lines.append(
-                f"    def construct({_with_self(taken)}) -> _{called.return_annotation}: ..."
-            )
+            lines.append(_call(value))
     imports.append("from mycel.kernel.record.parameter import Parameter as _Parameter")
     imports.append("from mycel.kernel.record.tensor import Tensor as _Tensor")
     text = "\nfrom typing import Any as _Any\n\n" + "\n".join(sorted(imports)) + "\n"
@@ -82,6 +79,18 @@ def class_signatures(path: str) -> tuple[str, str]:
         stub(what, text + import_kinds(_KINDS), body),
         lead(f"Where the classes of {path} are", sources),
     )
+
+
+def _call(value: type[Cell]) -> str:
+    """The line of `construct` of a declared class; it may call its inputs otherwise than bases."""
+    called = inspect.signature(value.construct)
+    taken = written_parameters([*called.parameters.values()][1:], lambda _: "_Any")
+    line = f"    def construct({_with_self(taken)}) -> _{called.return_annotation}: ..."
+    bases = value.__mro__[1 : value.__mro__.index(Cell)]
+    others = [inspect.signature(base.construct) for base in bases if "construct" in vars(base)]
+    if all(list(other.parameters) == list(called.parameters) for other in others):
+        return line
+    return f"{line}  # pyright: ignore[reportIncompatibleMethodOverride]"
 
 
 def _with_self(parameters: str) -> str:

@@ -31,6 +31,8 @@ class ConvolutionBase(Convolution):
         (6, 2, 3)
     """
 
+    _formats = ("NCHW", "NHWC")
+
     def __init__(
         self, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
         has_bias, weight_init, bias_init, data_format="NCHW", transposed=False, dtype=float32,
@@ -46,6 +48,12 @@ class ConvolutionBase(Convolution):
             fan = out_channels // group * math.prod(kernel_size)
             self.has_bias = True
             self.bias = weight_and_bias((out_channels,), fan, "zeros", bias_init, True, dtype)[1]
+
+    def _sizes(self, value, name):
+        return value  # whatever the class that derives from this one makes of it
+
+    def _sides(self, padding):
+        return padding
 
 
 def deconvolution_length(

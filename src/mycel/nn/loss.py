@@ -11,6 +11,7 @@ from mycel.kernel.base.log import older
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number, one_of
+from mycel.nn.layers.declare import layer
 from mycel.ops.math.statistics import root_of_squares
 from mycel.ops.nn.loss import cross_entropies_of_classes
 
@@ -27,6 +28,21 @@ def tensors(owner: Cell, **given) -> None:
         if not isinstance(value, Tensor):
             what = f"{type(owner).__name__}: {name}"
             raise wrong(TypeError, what, "a Tensor", f"{type(value).__name__} {value!r:.40}")
+
+
+def known_reduction(value, what: str) -> str:
+    """'mean', 'sum' or 'none'.
+
+    Raises:
+        ValueError: another word.
+    """
+    return one_of(value, what, REDUCTIONS)
+
+
+def _class_number(value, what: str) -> int:
+    if not is_integer(value):
+        raise wrong(TypeError, what, "an integer", f"{type(value).__name__} {value!r}")
+    return value
 
 
 class LossBase(Cell):
@@ -50,7 +66,7 @@ class LossBase(Cell):
 
     def __init__(self, reduction="mean"):
         super().__init__()
-        self.reduction = one_of(reduction, f"{type(self).__name__}.reduction", REDUCTIONS)
+        self.reduction = known_reduction(reduction, f"{type(self).__name__}.reduction")
 
     def get_axis(self, x) -> tuple[int, ...]:
         """All dimensions of x."""
@@ -78,20 +94,21 @@ class LossBase(Cell):
         raise NotImplementedError(f"{type(self).__name__} has no construct(self, logits, labels).")
 
 
+@layer(ops, "l1_loss", "nn.L1Loss(reduction='mean')(logits, labels)",
+    "mint.nn.L1Loss(reduction='mean')(input, target)",
+    accepts=tensors, reduction=known_reduction)  # fmt: skip
 class L1Loss(LossBase):
-    """|logits - labels|.
+    """|prediction - label| of each entry, reduced; both of one shape.
 
-    Source: MindSpore's `mindspore.nn.L1Loss`.
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
 
     Example:
         >>> print(nn.L1Loss()(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
         1.0
+        >>> print(mint.nn.L1Loss()(Tensor([1.0, 2.0]), Tensor([3.0, 2.0])))
+        1.0
     """
-
-    def construct(self, logits, labels) -> Tensor:
-        """The distances, reduced."""
-        tensors(self, logits=logits, labels=labels)
-        return ops.l1_loss(logits, labels, self.reduction)
 
 
 class MAELoss(LossBase):
@@ -110,20 +127,21 @@ class MAELoss(LossBase):
         return self.get_loss(ops.abs(logits - label))
 
 
+@layer(ops, "mse_loss", "nn.MSELoss(reduction='mean')(logits, labels)",
+    "mint.nn.MSELoss(reduction='mean')(input, target)",
+    accepts=tensors, reduction=known_reduction)  # fmt: skip
 class MSELoss(LossBase):
-    """(logits - labels)².
+    """(prediction - label)² of each entry, reduced; both of one shape.
 
-    Source: MindSpore's `mindspore.nn.MSELoss`.
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
 
     Example:
         >>> print(nn.MSELoss()(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
         2.0
+        >>> print(mint.nn.MSELoss()(Tensor([1.0, 2.0]), Tensor([3.0, 2.0])))
+        2.0
     """
-
-    def construct(self, logits, labels) -> Tensor:
-        """The squared distances, reduced."""
-        tensors(self, logits=logits, labels=labels)
-        return ops.mse_loss(logits, labels, self.reduction)
 
 
 class RMSELoss(LossBase):
@@ -145,44 +163,37 @@ class RMSELoss(LossBase):
         return root_of_squares(self.MSELoss(logits, label))
 
 
+@layer(ops, "huber_loss", "nn.HuberLoss(reduction='mean', delta=1.0)(logits, labels)",
+    accepts=tensors, reduction=known_reduction)  # fmt: skip
 class HuberLoss(LossBase):
-    """½·d² for distances d up to delta, delta·(d - ½·delta) beyond.
+    """½·d² for distances d up to delta, delta·(d - ½·delta) beyond, reduced.
 
-    Source: MindSpore's `mindspore.nn.HuberLoss`.
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
+        delta: where the parabola ends, above 0.
 
     Example:
         >>> print(nn.HuberLoss()(Tensor([1.0]), Tensor([4.0])))
         2.5
     """
 
-    def __init__(self, reduction="mean", delta=1.0):
-        super().__init__(reduction)
-        self.delta = delta
 
-    def construct(self, logits, labels) -> Tensor:
-        """The distances, squared where they are small, reduced."""
-        tensors(self, logits=logits, labels=labels)
-        return ops.huber_loss(logits, labels, self.reduction, self.delta)
-
-
+@layer(ops, "smooth_l1_loss", "nn.SmoothL1Loss(beta=1.0, reduction='none')(logits, labels)",
+    "mint.nn.SmoothL1Loss(reduction='mean', beta=1.0)(input, target)",
+    accepts=tensors, reduction=known_reduction)  # fmt: skip
 class SmoothL1Loss(LossBase):
-    """½·d²/beta for distances d below beta, d - ½·beta beyond.
+    """½·d²/beta for distances d below beta, d - ½·beta beyond, reduced.
 
-    Source: MindSpore's `mindspore.nn.SmoothL1Loss`.
+    Args:
+        beta: where the parabola ends.
+        reduction: 'mean', 'sum' or 'none'.
 
     Example:
         >>> print(nn.SmoothL1Loss()(Tensor([1.0, 2.0]), Tensor([4.0, 3.0])))
         [2.5 0.5]
+        >>> print(mint.nn.SmoothL1Loss("none")(Tensor([1.0, 2.0]), Tensor([4.0, 3.0])))
+        [2.5 0.5]
     """
-
-    def __init__(self, beta=1.0, reduction="none"):
-        super().__init__(reduction)
-        self.beta = beta
-
-    def construct(self, logits, labels) -> Tensor:
-        """The distances, squared where they are small, reduced."""
-        tensors(self, logits=logits, labels=labels)
-        return ops.smooth_l1_loss(logits, labels, self.beta, self.reduction)
 
 
 class SoftmaxCrossEntropyWithLogits(LossBase):
@@ -270,52 +281,36 @@ class CrossEntropyLoss(LossBase):
         )
 
 
+@layer(ops, "nll_loss",
+    "nn.NLLLoss(weight=None, ignore_index=-100, reduction='mean')(logits, labels)",
+    accepts=tensors, ignore_index=_class_number, reduction=known_reduction)  # fmt: skip
 class NLLLoss(LossBase):
     """-logits of the right class, for logits that are log-probabilities (N, C) or (N, C, …).
 
     Args:
         weight: a factor for each class, (C,).
         ignore_index: labels of this number count nothing.
-
-    Source: MindSpore's `mindspore.nn.NLLLoss`.
+        reduction: 'mean', 'sum' or 'none'.
 
     Example:
         >>> print(nn.NLLLoss()(Tensor([[-3.0, -0.5]]), Tensor([0], mycel.int32)))
         3.0
     """
 
-    def __init__(self, weight=None, ignore_index=-100, reduction="mean"):
-        super().__init__(reduction)
-        self.weight = weight
-        self.ignore_index = _class_number(ignore_index, "NLLLoss.ignore_index")
 
-    def construct(self, logits, labels) -> Tensor:
-        """The negative log-probabilities, weighted and reduced."""
-        tensors(self, logits=logits, labels=labels)
-        return ops.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
-
-
+@layer(ops, "binary_cross_entropy", "nn.BCELoss(weight=None, reduction='mean')(logits, labels)",
+    accepts=tensors, reduction=known_reduction)  # fmt: skip
 class BCELoss(LossBase):
     """Cross entropy of probabilities, each with a label from 0 to 1.
 
     Args:
         weight: a factor for each entry, of a shape that broadcasts.
-
-    Source: MindSpore's `mindspore.nn.BCELoss`.
+        reduction: 'mean', 'sum' or 'none'.
 
     Example:
         >>> print(nn.BCELoss()(Tensor([0.5]), Tensor([1.0])))
         0.6931472
     """
-
-    def __init__(self, weight=None, reduction="mean"):
-        super().__init__(reduction)
-        self.weight = weight
-
-    def construct(self, logits, labels) -> Tensor:
-        """The cross entropies, weighted and reduced."""
-        tensors(self, logits=logits, labels=labels)
-        return ops.binary_cross_entropy(logits, labels, self.weight, self.reduction)
 
 
 class BCEWithLogitsLoss(LossBase):
@@ -413,9 +408,3 @@ class CosineEmbeddingLoss(LossBase):
 
 def _unit(value) -> bool:
     return -1 <= value <= 1
-
-
-def _class_number(value, what: str) -> int:
-    if not is_integer(value):
-        raise wrong(TypeError, what, "an integer", f"{type(value).__name__} {value!r}")
-    return value

@@ -10,23 +10,26 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, number
 from mycel.nn.layers.activation import get_activation
-from mycel.nn.loss import LossBase, tensors
+from mycel.nn.layers.declare import layer
+from mycel.nn.loss import LossBase, known_reduction, tensors
 from mycel.ops.math.statistics import root_of_squares
 
 
+@layer(ops, "soft_margin_loss", "nn.SoftMarginLoss(reduction='mean')(logits, labels)",
+    "mint.nn.SoftMarginLoss(reduction='mean')(input, target)",
+    reduction=known_reduction)  # fmt: skip
 class SoftMarginLoss(LossBase):
-    """log(1 + exp(-labels · logits)), for labels 1 and -1.
+    """log(1 + exp(-label · prediction)) of each entry, reduced, for labels 1 and -1.
 
-    Source: MindSpore's `mindspore.nn.SoftMarginLoss`.
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
 
     Example:
         >>> print(nn.SoftMarginLoss()(Tensor([0.0]), Tensor([1.0])))
         0.6931472
+        >>> print(mint.nn.SoftMarginLoss()(Tensor([0.0]), Tensor([1.0])))
+        0.6931472
     """
-
-    def construct(self, logits, labels) -> Tensor:
-        """The losses, reduced."""
-        return ops.soft_margin_loss(logits, labels, self.reduction)
 
 
 class MultiMarginLoss(LossBase):
@@ -61,41 +64,36 @@ class MultiMarginLoss(LossBase):
         return ops.multi_margin_loss(x, target, self.p, self.margin, weight, self.reduction)
 
 
+@layer(ops, "multilabel_margin_loss", "nn.MultilabelMarginLoss(reduction='mean')(x, target)",
+    reduction=known_reduction)  # fmt: skip
 class MultilabelMarginLoss(LossBase):
     """How far other classes come within 1 of the labelled ones, over the number of classes.
 
-    Source: MindSpore's `mindspore.nn.MultilabelMarginLoss`.
+    In a row of `target` the class numbers end with -1: x and target are (C,) or (N, C).
+
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
 
     Example:
         >>> print(nn.MultilabelMarginLoss()(Tensor([[1.0, 0.5]]), Tensor([[0, -1]])))
         0.25
     """
 
-    def construct(self, x, target) -> Tensor:
-        """The losses, reduced; in a row of target the class numbers end with -1."""
-        return ops.multilabel_margin_loss(x, target, self.reduction)
 
-
+@layer(ops, "multilabel_soft_margin_loss",
+    "nn.MultiLabelSoftMarginLoss(weight=None, reduction='mean')(x, target)",
+    reduction=known_reduction)  # fmt: skip
 class MultiLabelSoftMarginLoss(LossBase):
-    """The cross entropy of sigmoid(x) for each class, and its mean over the classes.
+    """The cross entropy of sigmoid(x) for each class, and its mean over the classes: x (N, C).
 
     Args:
         weight: a factor for each class, (C,).
-
-    Source: MindSpore's `mindspore.nn.MultiLabelSoftMarginLoss`.
+        reduction: 'mean', 'sum' or 'none'.
 
     Example:
         >>> print(nn.MultiLabelSoftMarginLoss()(Tensor([[0.0]]), Tensor([[1.0]])))
         0.6931472
     """
-
-    def __init__(self, weight=None, reduction="mean"):
-        super().__init__(reduction)
-        self.weight = weight
-
-    def construct(self, x, target) -> Tensor:
-        """The cross entropies, weighted and reduced."""
-        return ops.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
 
 
 class TripletMarginLoss(LossBase):

@@ -11,8 +11,7 @@ from mycel.mint.nn.linear import (
     Dropout, Dropout2d, Embedding, Fold, Linear, Unfold,
 )
 from mycel.mint.nn.loss import (
-    BCELoss, BCEWithLogitsLoss, CosineEmbeddingLoss, CrossEntropyLoss, KLDivLoss, L1Loss, MSELoss,
-    NLLLoss, SmoothL1Loss, SoftMarginLoss,
+    BCELoss, BCEWithLogitsLoss, CosineEmbeddingLoss, CrossEntropyLoss, KLDivLoss, NLLLoss,
 )
 from mycel.mint.nn.normalization import (
     BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, LayerNorm, SyncBatchNorm,
@@ -36,4 +35,10 @@ from mycel.nn.layers.resizing import (
 )
 from mycel.nn.layers.volumes import (
     AdaptiveAvgPool3d, AdaptiveMaxPool1d,
+)
+from mycel.nn.loss import (
+    L1Loss, MSELoss, SmoothL1Loss,
+)
+from mycel.nn.margin_loss import (
+    SoftMarginLoss,
 )

@@ -5,61 +5,21 @@ from __future__ import annotations
 
 from mycel.kernel.record.tensor import Tensor
 from mycel.mint.nn import functional
-from mycel.nn import loss
+from mycel.nn import loss, margin_loss
 from mycel.nn.checks import boolean
+from mycel.nn.layers.declare import twin
 
 
-class L1Loss(loss.L1Loss):
-    """|input - target|, reduced.
-
-    Source: MindSpore's `mint.nn.L1Loss`.
-
-    Example:
-        >>> print(mint.nn.L1Loss()(Tensor([1.0, 2.0]), Tensor([3.0, 2.0])))
-        1.0
-    """
-
-    def construct(self, input, target) -> Tensor:
-        """The distances, reduced."""
-        return functional.l1_loss(input, target, self.reduction)
+@twin(loss.L1Loss, functional, reduction=loss.known_reduction)
+class L1Loss(loss.L1Loss): ...
 
 
-class MSELoss(loss.MSELoss):
-    """(input - target)², reduced.
-
-    Source: MindSpore's `mint.nn.MSELoss`.
-
-    Example:
-        >>> print(mint.nn.MSELoss()(Tensor([1.0, 2.0]), Tensor([3.0, 2.0])))
-        2.0
-    """
-
-    def construct(self, input, target) -> Tensor:
-        """The squares of the distances, reduced."""
-        return functional.mse_loss(input, target, self.reduction)
+@twin(loss.MSELoss, functional, reduction=loss.known_reduction)
+class MSELoss(loss.MSELoss): ...
 
 
-class SmoothL1Loss(loss.LossBase):
-    """½·d²/beta for distances d below beta, d - ½·beta beyond.
-
-    Args:
-        reduction: 'mean', 'sum' or 'none'.
-        beta: where the parabola ends.
-
-    Source: MindSpore's `mint.nn.SmoothL1Loss`.
-
-    Example:
-        >>> print(mint.nn.SmoothL1Loss("none")(Tensor([1.0, 2.0]), Tensor([4.0, 3.0])))
-        [2.5 0.5]
-    """
-
-    def __init__(self, reduction="mean", beta=1.0):
-        super().__init__(reduction)
-        self.beta = beta
-
-    def construct(self, input, target) -> Tensor:
-        """The distances, squared where they are small, reduced."""
-        return functional.smooth_l1_loss(input, target, self.reduction, self.beta)
+@twin(loss.SmoothL1Loss, functional, reduction=loss.known_reduction)
+class SmoothL1Loss(loss.LossBase): ...
 
 
 class CrossEntropyLoss(loss.CrossEntropyLoss):
@@ -176,19 +136,8 @@ class KLDivLoss(loss.LossBase):
         return functional.kl_div(input, target, self.reduction, self.log_target)
 
 
-class SoftMarginLoss(loss.LossBase):
-    """log(1 + exp(-target · input)), for targets 1 and -1.
-
-    Source: MindSpore's `mint.nn.SoftMarginLoss`.
-
-    Example:
-        >>> print(mint.nn.SoftMarginLoss()(Tensor([0.0]), Tensor([1.0])))
-        0.6931472
-    """
-
-    def construct(self, input, target) -> Tensor:
-        """The losses, reduced."""
-        return functional.soft_margin_loss(input, target, self.reduction)
+@twin(margin_loss.SoftMarginLoss, functional, reduction=loss.known_reduction)
+class SoftMarginLoss(loss.LossBase): ...
 
 
 class CosineEmbeddingLoss(loss.CosineEmbeddingLoss):

@@ -323,6 +323,9 @@ class Softmax2d(Cell):
          [[0.5]]]
     """
 
+    def __init__(self):
+        super().__init__()
+
     def construct(self, x) -> Tensor:
         """Shares that sum to one over the channels."""
         if x.ndim not in (3, 4):

@@ -95,12 +95,9 @@ class SlidingKernel(Cell):
 class Convolution(SlidingKernel):
     """What the convolutions share: their Parameters."""
 
-    _formats = ("NCHW", "NHWC")
-
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,
-        dilation=1, group=1, has_bias=False, weight_init=None, bias_init=None,
-        data_format="NCHW", dtype=float32,
+        self, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
+        has_bias, weight_init, bias_init, data_format, dtype,
     ):  # fmt: skip
         window = kernel_size, stride, pad_mode, padding, dilation, group
         starts = has_bias, weight_init, bias_init
@@ -143,6 +140,17 @@ class Conv2d(Convolution):
         >>> print(layer(ops.ones((1, 1, 3, 3), mycel.float32)).asnumpy().ravel())
         [9. 9.]
     """
+
+    _formats = ("NCHW", "NHWC")
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,
+        dilation=1, group=1, has_bias=False, weight_init=None, bias_init=None,
+        data_format="NCHW", dtype=float32,
+    ):  # fmt: skip
+        window = kernel_size, stride, pad_mode, padding, dilation, group
+        starts = has_bias, weight_init, bias_init, data_format, dtype
+        super().__init__(in_channels, out_channels, *window, *starts)
 
     def construct(self, x) -> Tensor:
         """The outputs for images x."""
@@ -220,8 +228,8 @@ class Conv1d(Convolution):
         dilation=1, group=1, has_bias=False, weight_init=None, bias_init=None, dtype=float32,
     ):  # fmt: skip
         window = kernel_size, stride, pad_mode, padding, dilation, group
-        starts = has_bias, weight_init, bias_init
-        super().__init__(in_channels, out_channels, *window, *starts, dtype=dtype)
+        starts = has_bias, weight_init, bias_init, "NCHW", dtype
+        super().__init__(in_channels, out_channels, *window, *starts)
 
     def construct(self, x) -> Tensor:
         """The outputs for sequences x."""

@@ -37,7 +37,12 @@ declarations: dict[type, Declaration] = {}
 
 
 def layer(
-    operators: ModuleType, operator: str, *spellings: str, shows: bool = False, **checks: Check
+    operators: ModuleType,
+    operator: str,
+    *spellings: str,
+    shows: bool = False,
+    accepts: Callable[..., None] | None = None,
+    **checks: Check,
 ) -> Callable[[Kind], Kind]:
     """Declare a Cell that hands its inputs and its settings to one operator.
 
@@ -48,6 +53,7 @@ def layer(
         spellings: how the layer is made and called, `"nn.ELU(alpha=1.0)(x)"`: that of the class
             below, then that of its `twin`. `"nn.LGamma(x)"` is made as its base is.
         shows: whether the settings are shown where the Cell is printed.
+        accepts: `accepts(cell, x=x)` raises for inputs that it does not take.
         checks: by setting, `check(value, "ELU.alpha")`, which gives what is kept, or raises.
 
     The docstring tells of all spellings: each class keeps the Args that it takes and the examples
@@ -65,7 +71,8 @@ def layer(
     def declare(kind: Kind) -> Kind:
         text = inspect.cleandoc(kind.__doc__ or "")
         declarations[kind] = Declaration(kind, operator, spellings, text)
-        return _write(kind, operators, parse(spellings[0], {}), shows, checks)
+        names = {"operators": operators, "checks": checks, "accepts": accepts}
+        return _write(kind, parse(spellings[0], {}), shows, names)
 
     return declare
 
@@ -83,23 +90,22 @@ def twin(
 
     def declare(kind: Kind) -> Kind:
         declaration = declarations[kind] = declarations[declared]
-        return _write(kind, operators, parse(declaration.spellings[1], {}), shows, checks)
+        names = {"operators": operators, "checks": checks, "accepts": None}
+        return _write(kind, parse(declaration.spellings[1], {}), shows, names)
 
     return declare
 
 
-def _write(
-    kind: Kind, operators: ModuleType, spelling: Spelling, shows: bool, checks: dict[str, Check]
-) -> Kind:
-    """Give a class its methods and its documentation."""
+def _write(kind: Kind, spelling: Spelling, shows: bool, names: dict[str, Any]) -> Kind:
+    """Give a class its methods, which see these names, and its documentation."""
     declaration = declarations[kind]
-    source = _source(declaration, spelling, shows, checks)
+    source = _source(declaration, spelling, shows, names)
     # Kept for tracebacks.
     filename = f"<mycel {spelling.namespace}.{spelling.name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    names = {"__name__": kind.__module__, "kind": kind, "operators": operators, "checks": checks}
+    names |= {"__name__": kind.__module__, "kind": kind, "Any": Any, "Tensor": Tensor}
     methods: dict[str, Callable] = {}
-    exec(compile(source, filename, "exec"), names | {"Any": Any, "Tensor": Tensor}, methods)
+    exec(compile(source, filename, "exec"), names, methods)
     for name, method in methods.items():
         method.__qualname__ = f"{kind.__qualname__}.{name}"
         setattr(kind, name, method)
@@ -108,9 +114,7 @@ def _write(
     return kind
 
 
-def _source(
-    declaration: Declaration, spelling: Spelling, shows: bool, checks: dict[str, Check]
-) -> str:
+def _source(declaration: Declaration, spelling: Spelling, shows: bool, names: dict) -> str:
     """The methods of a class as text."""
     settings = [one.public for one in spelling.created or ()]
     inputs = [one.public for one in spelling.called or ()]
@@ -118,10 +122,12 @@ def _source(
     if spelling.created is not None:
         lines.append(f"def __init__({_parameters(spelling.created)}):")
         lines.append("    super(kind, self).__init__()")
-        lines += [f"    self.{name} = {_checked(name, checks)}" for name in settings]
+        lines += [f"    self.{name} = {_checked(name, names['checks'])}" for name in settings]
     result = "Any" if "return_indices" in settings else "Tensor"
     given = ", ".join([*inputs, *(f"self.{name}" for name in settings)])
     lines.append(f"def construct({_parameters(spelling.called or [])}) -> {result}:")
+    if names["accepts"] is not None:
+        lines.append(f"    accepts(self, {', '.join(f'{name}={name}' for name in inputs)})")
     lines.append(f"    return operators.{declaration.operator}({given})")
     if shows:
         shown = ", ".join(f"{name}={{self.{name}}}" for name in settings)

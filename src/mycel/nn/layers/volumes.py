@@ -53,8 +53,8 @@ class Conv3d(Convolution):
         data_format="NCDHW", dtype=float32,
     ):  # fmt: skip
         window = kernel_size, stride, pad_mode, padding, dilation, group
-        starts = has_bias, weight_init, bias_init
-        super().__init__(in_channels, out_channels, *window, *starts, data_format, dtype)
+        starts = has_bias, weight_init, bias_init, data_format, dtype
+        super().__init__(in_channels, out_channels, *window, *starts)
 
     def construct(self, x) -> Tensor:
         """The outputs for volumes x."""
