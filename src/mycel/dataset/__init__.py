@@ -70,7 +70,7 @@ from mycel.dataset.samplers import (
 from mycel.dataset.transforms.operations import Implementation
 
 # What the methods of every dataset make; see `engine.operations`.
-_Operations._kinds = _Kinds(
+_Operations._wired = _Kinds(
     batch=BatchDataset,
     padded_batch=PaddedBatchDataset,
     bucket_batch_by_length=BucketBatchByLengthDataset,

@@ -46,7 +46,7 @@ def _ordered(dataset, columns, called: str):
 class Operations:
     """The methods of a dataset that make datasets."""
 
-    _kinds: ClassVar[Kinds]
+    _wired: ClassVar[Kinds]
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, **kwargs):
         """Rows put together: each column gains a first dimension.
@@ -77,7 +77,7 @@ class Operations:
                 raise wrong(ValueError, what, "None where there is a per_batch_map", repr(pad_info))
             made = self.padded_batch(batch_size, drop_remainder, num_parallel_workers, pad_info)
         else:
-            made = self._kinds.batch(
+            made = self._wired.batch(
                 self, batch_size, drop_remainder, num_parallel_workers, **kwargs
             )
         return _ordered(made, order, "Dataset.batch")
@@ -97,7 +97,7 @@ class Operations:
             [[ 0 -1 -1 -1]
              [ 0  1  2 -1]]
         """
-        return self._kinds.padded_batch(
+        return self._wired.padded_batch(
             self, batch_size, drop_remainder, num_parallel_workers, pad_info
         )
 
@@ -128,7 +128,7 @@ class Operations:
             >>> [row[0].shape for row in data.bucket_batch_by_length(["x"], [3], [2, 2])]
             [(2, 2), (2, 5)]
         """
-        return self._kinds.bucket_batch_by_length(
+        return self._wired.bucket_batch_by_length(
             self,
             column_names,
             bucket_boundaries,
@@ -165,7 +165,7 @@ class Operations:
             [(1, 10), (2, 20)]
         """
         order = kwargs.pop("column_order", None)
-        made = self._kinds.map(
+        made = self._wired.map(
             self, operations, input_columns, output_columns, num_parallel_workers, **kwargs
         )
         return _ordered(made, order, "Dataset.map")
@@ -178,7 +178,7 @@ class Operations:
             >>> [int(row[0]) for row in data.filter(lambda x: x % 2 == 0, ["x"])]
             [2, 4]
         """
-        return self._kinds.filter(self, predicate, input_columns, num_parallel_workers)
+        return self._wired.filter(self, predicate, input_columns, num_parallel_workers)
 
     def shuffle(self, buffer_size):
         """Rows in random order within windows of `buffer_size` rows.
@@ -188,7 +188,7 @@ class Operations:
             >>> sorted(int(row[0]) for row in data)
             [1, 2, 3, 4]
         """
-        return self._kinds.shuffle(self, buffer_size)
+        return self._wired.shuffle(self, buffer_size)
 
     def repeat(self, count=None):
         """All rows several times, shuffled anew each time where something shuffles below.
@@ -200,7 +200,7 @@ class Operations:
             >>> [int(row[0]) for row in ds.NumpySlicesDataset([1, 2], shuffle=False).repeat(2)]
             [1, 2, 1, 2]
         """
-        return self._kinds.repeat(self, count)
+        return self._wired.repeat(self, count)
 
     def skip(self, count):
         """Without the first rows.
@@ -209,7 +209,7 @@ class Operations:
             >>> [int(row[0]) for row in ds.NumpySlicesDataset([1, 2, 3], shuffle=False).skip(2)]
             [3]
         """
-        return self._kinds.skip(self, count)
+        return self._wired.skip(self, count)
 
     def take(self, count=-1):
         """The first rows; -1 takes all.
@@ -218,7 +218,7 @@ class Operations:
             >>> [int(row[0]) for row in ds.NumpySlicesDataset([1, 2, 3], shuffle=False).take(2)]
             [1, 2]
         """
-        return self._kinds.take(self, count)
+        return self._wired.take(self, count)
 
     def zip(self, datasets):
         """Rows side by side, as long as every dataset has some.
@@ -233,7 +233,7 @@ class Operations:
             [(1, 3), (2, 4)]
         """
         others = datasets if isinstance(datasets, tuple) else (datasets,)
-        return self._kinds.zip((self, *others))
+        return self._wired.zip((self, *others))
 
     def concat(self, datasets):
         """Rows of one dataset after those of another; also written `+`.
@@ -245,7 +245,7 @@ class Operations:
         """
         if not isinstance(datasets, (list, tuple)):
             datasets = [datasets]
-        return self._kinds.concat([self, *datasets])
+        return self._wired.concat([self, *datasets])
 
     def __add__(self, other):
         return self.concat([other])
@@ -257,7 +257,7 @@ class Operations:
             >>> ds.NumpySlicesDataset({"x": [1]}).rename("x", "data").get_col_names()
             ['data']
         """
-        return self._kinds.rename(self, input_columns, output_columns)
+        return self._wired.rename(self, input_columns, output_columns)
 
     def project(self, columns):
         """Only these columns, in this order.
@@ -266,7 +266,7 @@ class Operations:
             >>> ds.NumpySlicesDataset({"x": [1], "y": [2]}).project("y").get_col_names()
             ['y']
         """
-        return self._kinds.project(self, columns)
+        return self._wired.project(self, columns)
 
     def apply(self, apply_func):
         """What a function makes of the dataset.
@@ -292,7 +292,7 @@ class Operations:
             [1, 1, 2, 2]
         """
         rows = self.create_tuple_iterator(num_epochs=1, output_numpy=True)
-        return self._kinds.concat([func(*row) for row in rows])
+        return self._wired.concat([func(*row) for row in rows])
 
     def split(self, sizes, randomize=True):
         """Parts without a common row, each with a fixed choice of rows in a fixed order.
@@ -306,7 +306,7 @@ class Operations:
             >>> len(train), len(test)
             (3, 1)
         """
-        return self._kinds.split(self, sizes, randomize)
+        return self._wired.split(self, sizes, randomize)
 
     def save(self, file_name, num_files=1, file_type="mindrecord"):
         """Write all rows to a MindRecord file, which MindDataset reads.
@@ -321,7 +321,7 @@ class Operations:
             raise wrong(ValueError, "save: file_type", "'mindrecord'", repr(file_type))
         if not isinstance(file_name, (str, pathlib.Path)):
             raise wrong(TypeError, "save: file_name", "a path", repr(file_name))
-        self._kinds.save(self, str(file_name), num_files)
+        self._wired.save(self, str(file_name), num_files)
 
 
 def zip(datasets: Any) -> Any:
@@ -344,4 +344,4 @@ def zip(datasets: Any) -> Any:
         raise wrong(TypeError, "zip: datasets", "a tuple of datasets", repr(datasets))
     if len(datasets) < 1:
         raise wrong(ValueError, "zip: datasets", "at least one dataset", "none")
-    return Operations._kinds.zip(tuple(datasets))
+    return Operations._wired.zip(tuple(datasets))

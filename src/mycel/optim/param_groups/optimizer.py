@@ -252,8 +252,10 @@ class Optimizer(Cell):
             formula, rate = self._formula(group, members, step), self._rate(group, step)
             decay = self._number(group["weight_decay"]) if group["weight_decay"] else None
             centralize = "grad_centralization" in self.defaults and group["grad_centralization"]
-            ways = [-g for g in gradients[members]] if group.get("maximize") else gradients[members]
-            pairs = zip(self.parameters[members], ways, strict=True)
+            own = gradients[members]
+            if group.get("maximize"):
+                own = [-gradient for gradient in own]
+            pairs = zip(self.parameters[members], own, strict=True)
             rows = ((p, gradient, rate, decay, None, centralize) for p, gradient in pairs)
             fused.apply(formula, rows)
         fused.record()
