@@ -38,7 +38,9 @@ from mycel.ops.nn.patches import (
     fold, pixel_shuffle,
 )
 from mycel.ops.nn.pooling import (
-    adaptive_avg_pool1d, adaptive_avg_pool2d, avg_pool1d, avg_pool2d, max_pool2d, unfold,
+    adaptive_avg_pool as adaptive_avg_pool1d, adaptive_avg_pool as adaptive_avg_pool2d,
+    adaptive_avg_pool as adaptive_avg_pool3d, avg_pool as avg_pool1d, avg_pool as avg_pool2d,
+    avg_pool as avg_pool3d, max_pool2d, unfold,
 )
 from mycel.ops.nn.regression_loss import (
     l1_loss, mse_loss, smooth_l1_loss,
@@ -53,7 +55,7 @@ from mycel.ops.nn.transposed import (
     conv_transpose as conv_transpose2d,
 )
 from mycel.ops.nn.volumes import (
-    adaptive_avg_pool3d, avg_pool3d, mint_adaptive_max_pool1d as adaptive_max_pool1d,
+    mint_adaptive_max_pool1d as adaptive_max_pool1d,
 )
 from mycel.ops.spelled.in_place import (
     mint_dropout as dropout, mint_dropout2d as dropout2d,

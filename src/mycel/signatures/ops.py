@@ -225,7 +225,8 @@ from mycel.ops.nn.attention import (
     multi_head_attention_forward,
 )
 from mycel.ops.nn.convolution import (
-    bias_add as BiasAdd, bias_add, conv as conv2d, conv1d, conv3d, convolution as Conv2D,
+    bias_add as BiasAdd, bias_add, conv as conv1d, conv as conv2d, conv as conv3d, convolution as
+    Conv2D, convolution as Conv3D,
 )
 from mycel.ops.nn.deformable import (
     deformable_conv2d, deformable_offsets as DeformableOffsets,
@@ -236,9 +237,10 @@ from mycel.ops.nn.detection import (
     as RandomChoiceWithMask, choice_with_mask, iou as IOU, iou, nms_with_mask as NMSWithMask,
 )
 from mycel.ops.nn.dropout import (
-    dropout, dropout1d, dropout2d, dropout2d_with_mask as Dropout2D, dropout3d, dropout3d_with_mask
-    as Dropout3D, dropout_do_mask as DropoutDoMask, dropout_gen_mask as DropoutGenMask,
-    dropout_with_mask as Dropout,
+    dropout, dropout_channels as dropout1d, dropout_channels as dropout2d, dropout_channels as
+    dropout3d, dropout_channels_with_mask as Dropout2D, dropout_channels_with_mask as Dropout3D,
+    dropout_do_mask as DropoutDoMask, dropout_gen_mask as DropoutGenMask, dropout_with_mask as
+    Dropout,
 )
 from mycel.ops.nn.embedding import (
     embedding, embedding_lookup as EmbeddingLookup,
@@ -277,9 +279,11 @@ from mycel.ops.nn.patches import (
     SpaceToDepth,
 )
 from mycel.ops.nn.pooling import (
-    adaptive_avg_pool1d, adaptive_avg_pool2d as AdaptiveAvgPool2D, adaptive_avg_pool2d, avg_pool1d,
-    avg_pool2d, max_pool as MaxPool, max_pool2d, max_pool_with_argmax as MaxPoolWithArgmax,
-    mean_pool as AvgPool, unfold,
+    adaptive_avg_pool as AdaptiveAvgPool2D, adaptive_avg_pool as AdaptiveAvgPool3D,
+    adaptive_avg_pool as adaptive_avg_pool1d, adaptive_avg_pool as adaptive_avg_pool2d,
+    adaptive_avg_pool as adaptive_avg_pool3d, avg_pool as avg_pool1d, avg_pool as avg_pool2d,
+    avg_pool as avg_pool3d, max_pool as MaxPool, max_pool2d, max_pool_with_argmax as
+    MaxPoolWithArgmax, mean_pool as AvgPool, unfold,
 )
 from mycel.ops.nn.positions import (
     add_rms_norm as AddRmsNorm, add_rms_norm, apply_rotary_pos_emb as ApplyRotaryPosEmb,
@@ -297,9 +301,9 @@ from mycel.ops.nn.regression_loss import (
     huber_loss, l1_loss, mse_loss, smooth_l1_loss as SmoothL1Loss, smooth_l1_loss,
 )
 from mycel.ops.nn.resizing import (
-    interpolate, interpolate as upsample, resize_bicubic as ResizeBicubic, resize_bilinear as
-    ResizeBilinear, resize_bilinear as ResizeBilinearV2, resize_linear1d as ResizeLinear1D,
-    resize_nearest as ResizeNearestNeighbor, resize_nearest as ResizeNearestNeighborV2,
+    interpolate, interpolate as upsample, resize_images as ResizeBicubic, resize_images as
+    ResizeBilinear, resize_images as ResizeBilinearV2, resize_images as ResizeNearestNeighbor,
+    resize_images as ResizeNearestNeighborV2, resize_linear1d as ResizeLinear1D,
 )
 from mycel.ops.nn.sampling import (
     affine_grid as AffineGrid, affine_grid, grid_sample as GridSampler2D, grid_sample as
@@ -315,16 +319,16 @@ from mycel.ops.nn.transposed import (
     DepthwiseConv2dNative,
 )
 from mycel.ops.nn.unpooling import (
-    fractional_max_pool2d, fractional_max_pool3d, fractional_max_pool3d_of_samples as
-    FractionalMaxPool3DWithFixedKsize, fractional_max_pool_of_samples as
-    FractionalMaxPoolWithFixedKsize, lp_pool1d, lp_pool2d, max_pool3d_with_positions as
-    MaxPool3DWithArgmax, max_pool_with_positions as MaxPoolWithArgmaxV2, max_unpool1d, max_unpool2d
-    as MaxUnpool2D, max_unpool2d, max_unpool3d as MaxUnpool3D, max_unpool3d,
+    fractional_max_pool as fractional_max_pool2d, fractional_max_pool as fractional_max_pool3d,
+    fractional_max_pool_of_samples as FractionalMaxPool3DWithFixedKsize,
+    fractional_max_pool_of_samples as FractionalMaxPoolWithFixedKsize, lp_pool as lp_pool1d, lp_pool
+    as lp_pool2d, max_pool3d_with_positions as MaxPool3DWithArgmax, max_pool_with_positions as
+    MaxPoolWithArgmaxV2, max_unpool as MaxUnpool2D, max_unpool as MaxUnpool3D, max_unpool as
+    max_unpool1d, max_unpool as max_unpool2d, max_unpool as max_unpool3d,
 )
 from mycel.ops.nn.volumes import (
-    adaptive_avg_pool3d as AdaptiveAvgPool3D, adaptive_avg_pool3d, adaptive_max_pool1d,
-    adaptive_max_pool3d, adaptive_max_pool_image as AdaptiveMaxPool2D, avg_pool3d, conv3d_primitive
-    as Conv3D, max_pool3d, max_pool_volume as MaxPool3D, mean_pool_volume as AvgPool3D,
+    adaptive_max_pool1d, adaptive_max_pool3d, adaptive_max_pool_image as AdaptiveMaxPool2D,
+    max_pool3d, max_pool_volume as MaxPool3D, mean_pool_volume as AvgPool3D,
 )
 from mycel.ops.random.choices import (
     gumbel_softmax, multinomial as Multinomial, multinomial, random_categorical as

@@ -115,7 +115,7 @@ def test_a_name_is_written_when_it_is_first_asked_for(names_of_its_own, monkeypa
     written = []
     write = declare.write_function
     monkeypatch.setattr(
-        declare, "write_function", lambda *a, **k: written.append(a[1]) or write(*a, **k)
+        declare, "write_function", lambda *a, **k: written.append(a[1].name) or write(*a, **k)
     )
     weighed_sum()
     here = names_of_its_own["here"]

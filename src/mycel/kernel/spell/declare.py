@@ -144,7 +144,8 @@ def op(
         definition.windows, definition.rearranges = windows, rearranges
         definition.indices = indices
         own = own_arguments(definition)
-        made: Any = write_function(definition, definition.name, own, composite=False)
+        spelling = Spelling("", definition.name, own, None)
+        made: Any = write_function(definition, spelling, own, composite=False)
 
         def reverse(derivative):
             definition.set_reverse(derivative)
@@ -194,17 +195,14 @@ def _spell_all(definition, spellings, own, composite):
 
 def _written(definition, text, own, composite):
     spelling = parse(text, definition.defaults)
-    place = f"{spelling.namespace}.{spelling.name}"
-    others = other_keywords.get(place)
+    others = other_keywords.get(f"{spelling.namespace}.{spelling.name}")
     called = called_arguments(definition, spelling, own)
     if others is not None:
-        made = write_renaming(definition, place, called, composite, spelling.target, others.words)
+        made = write_renaming(definition, spelling, called, composite, others.words)
     elif spelling.created is None:
-        made = write_function(definition, spelling.name, called, composite, spelling.target)
+        made = write_function(definition, spelling, called, composite)
     else:
-        made = write_primitive(
-            definition, spelling.name, spelling.created, called, Primitive, composite
-        )
+        made = write_primitive(definition, spelling, called, Primitive, composite)
     if spelling.namespace != "Tensor":
         made.__module__ = f"mycel.{spelling.namespace}"
     return made

@@ -5,7 +5,9 @@ A spelling is written as a call. Each argument says how a public parameter maps 
 definition's own: `axis` keeps the name, `dim=axis` renames it, `axis=-1` gives it another
 default, `dim=(axis, -1)` does both, and `*shape` takes loose numbers or one tuple. A name that
 starts with a capital and has no dot is a Primitive class: `ReduceSum(keep_dims=keepdims)(x, axis)`.
-An arrow names the array that is assigned the result and returned: `Tensor.exp_(x) -> x`.
+Behind `with` stand the parameters that are not public, for a definition that has several names of
+different meaning: `ops.conv1d(input=x, weight=weight) with space=1`. An arrow names the array that
+is assigned the result and returned: `Tensor.exp_(x) -> x`.
 """
 
 from __future__ import annotations
@@ -28,14 +30,15 @@ class Argument(NamedTuple):
 class Spelling(NamedTuple):
     """Where a name lives and what it takes.
 
-    `created` is None unless it is a Primitive class; `target` is the definition's parameter that
-    is assigned the result, "" for none.
+    `created` is None unless it is a Primitive class; `fixed` has literals by the definition's
+    parameters; `target` is that which is assigned the result, "" for none.
     """
 
     namespace: str
     name: str
     called: list[Argument] | None
     created: list[Argument] | None
+    fixed: tuple[tuple[str, str], ...] = ()
     target: str = ""
 
 
@@ -52,6 +55,7 @@ def where(text: str) -> tuple[str, str]:
 def parse(text: str, defaults: dict[str, object]) -> Spelling:
     """Read one spelling; `defaults` are the definition's own."""
     text, _, target = text.partition(" -> ")
+    text, _, fixed = text.partition(" with ")
     node = ast.parse(text, mode="eval").body
     called = created = None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Call):
@@ -68,7 +72,16 @@ def parse(text: str, defaults: dict[str, object]) -> Spelling:
             called = arguments
     if isinstance(node, ast.Name):
         created = created or []
-    return Spelling(*where(text), called, created, target)
+    return Spelling(*where(text), called, created, _fixed(fixed), target)
+
+
+def _fixed(text: str) -> tuple[tuple[str, str], ...]:
+    """`space=1, mode='same'` as pairs of a name and a literal."""
+    if not text:
+        return ()
+    call = ast.parse(f"fixed({text})", mode="eval").body
+    assert isinstance(call, ast.Call)
+    return tuple((str(k.arg), repr(ast.literal_eval(k.value))) for k in call.keywords)
 
 
 def _arguments(call: ast.Call, defaults) -> list[Argument]:

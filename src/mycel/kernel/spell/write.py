@@ -16,7 +16,7 @@ from mycel.kernel.define.definition import Definition
 from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn
 from mycel.kernel.spell.assign import assigned
 from mycel.kernel.spell.other_keywords import ABSENT, call_renamed
-from mycel.kernel.spell.spelling import REQUIRED, Argument
+from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling
 
 INPLACE = "inplace"
 
@@ -116,15 +116,15 @@ class Writer:
         """The expression that calls a plain function over operators."""
         return f"function({', '.join(f'{inner}={text}' for inner, text in given.items())})"
 
-    def body(self, name: str, given: dict[str, str], composite: bool, target: str) -> str:
+    def body(self, spelling: Spelling, given: dict[str, str], composite: bool) -> str:
         """The lines that return what the definition makes, or assign it to the target.
 
         `inplace` may stand in the spelling of an operator: then its first array has the result too.
         """
         call = self.call_composite(given) if composite else self.call(given)
-        if target:
-            plain = name.removesuffix("_")
-            return f"    return assigned({given[target]}, {call}, {plain!r})\n"
+        if spelling.target:
+            plain = spelling.name.removesuffix("_")
+            return f"    return assigned({given[spelling.target]}, {call}, {plain!r})\n"
         if composite or INPLACE not in given:
             return f"    return {call}\n"
         first = given[self.definition.arrays[0]]
@@ -208,48 +208,47 @@ def _tuple(parts: list[str]) -> str:
     return "".join(f"{part}, " for part in parts)
 
 
-def given_by(arguments: list[Argument], prefix: str = "") -> dict[str, str]:
+def _given_by(arguments: list[Argument], prefix: str = "") -> dict[str, str]:
     """Definition parameter -> expression, for the public parameters of a function."""
     return {a.inner: f"spread({a.public})" if a.spread else prefix + a.public for a in arguments}
 
 
 def write_function(
-    definition, name: str, arguments: list[Argument], composite: bool, target: str = ""
+    definition, spelling: Spelling, arguments: list[Argument], composite: bool
 ) -> Callable:
-    """The function `name` with these public parameters, the target of which is assigned its
-    result."""
+    """The function that is spelled so, with these public parameters."""
     writer = Writer(definition)
-    body = writer.body(name, given_by(arguments), composite, target)
-    source = f"def {name}({writer.parameters(arguments)}):\n{body}"
-    public = next((a.public for a in arguments if a.inner == target), "")
-    return writer.make(name, source, public)
+    given = _given_by(arguments)
+    body = writer.body(spelling, given | dict(spelling.fixed), composite)
+    source = f"def {spelling.name}({writer.parameters(arguments)}):\n{body}"
+    return writer.make(spelling.name, source, given.get(spelling.target, ""))
 
 
 def write_renaming(
     definition,
-    where: str,
+    spelling: Spelling,
     arguments: list[Argument],
     composite: bool,
-    target: str,
     renamed: Mapping[str, str],
 ) -> Callable:
     """As `write_function`, for a function that takes other keywords behind its parameters."""
-    name, writer = where.rpartition(".")[2], Writer(definition)
+    name, writer, given = spelling.name, Writer(definition), _given_by(arguments)
     newer = [
         a._replace(default=ABSENT) if a.default is REQUIRED and a.public in renamed.values() else a
         for a in arguments
     ]
     former = [Argument(word, word, ABSENT) for word in renamed]
-    body = writer.body(name, given_by(arguments), composite, target)
+    body = writer.body(spelling, given | dict(spelling.fixed), composite)
     taken = f"{writer.parameters(newer)}, *, {writer.parameters(former)}"
     writer.globals |= {"absent": ABSENT, "call_renamed": call_renamed}
     unsure = [a.public for a in newer if a.default is ABSENT]
     test = " or ".join([f"{p} is absent" for p in unsure] + [f"{p} is not absent" for p in renamed])
+    place = f"{spelling.namespace}.{name}"
     source = (
         f"def {name}({taken}):\n    if {test}:\n"
-        f"        return call_renamed({name}, {where!r}, {_dict(newer)}, {_dict(former)})\n{body}"
+        f"        return call_renamed({name}, {place!r}, {_dict(newer)}, {_dict(former)})\n{body}"
     )
-    return writer.make(name, source)
+    return writer.make(name, source, given.get(spelling.target, ""))
 
 
 def _dict(arguments: list[Argument]) -> str:
@@ -257,12 +256,12 @@ def _dict(arguments: list[Argument]) -> str:
 
 
 def write_primitive(
-    definition, name: str, created: list[Argument], called: list[Argument], base: type, composite
+    definition, spelling: Spelling, called: list[Argument], base: type, composite: bool
 ) -> type:
-    """The Primitive class `name`: attributes at creation, Tensors at the call."""
-    writer = Writer(definition)
+    """The Primitive class that is spelled so: attributes at creation, Tensors at the call."""
+    name, created, writer = spelling.name, spelling.created or [], Writer(definition)
     writer.globals["Primitive"] = base
-    given = given_by(called) | given_by(created, "self.")
+    given = _given_by(called) | _given_by(created, "self.") | dict(spelling.fixed)
     call = writer.call_composite(given) if composite else writer.call(given)
     lines = [f"class {name}(Primitive):"]
     made_with = writer.parameters(created)

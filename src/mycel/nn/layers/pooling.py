@@ -9,7 +9,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of
 from mycel.nn.layers.declare import layer
-from mycel.ops.nn.pooling import avg_pool1d, avg_pool2d, max_pool, max_pool2d, mean_pool
+from mycel.ops.nn.pooling import avg_pool, max_pool, max_pool2d, mean_pool
 
 PAD_MODES = ("VALID", "SAME", "PAD")
 
@@ -221,7 +221,7 @@ class AvgPool2d(AveragePooling):
     def _pooled(self, x):
         if self.pad_mode == "SAME" or (self.pad_mode == "VALID" and not self.divisor_override):
             return mean_pool(x, self.kernel_size, self.stride, self.pad_mode)
-        return avg_pool2d(
+        return avg_pool(
             x,
             self.kernel_size,
             self.stride,
@@ -257,7 +257,7 @@ class AvgPool1d(AveragePooling):
             made = mean_pool(x.expand_dims(2), self.kernel_size, self.stride, self.pad_mode)
             return made.squeeze(2)
         settings = self.padding, self.ceil_mode, self.count_include_pad
-        return avg_pool1d(x, self.kernel_size[1], self.stride[1], *settings)
+        return avg_pool(x, self.kernel_size[1], self.stride[1], *settings, space=1)
 
 
 def _regions(value, what: str):

@@ -11,7 +11,7 @@ from mycel.nn.checks import boolean, is_integer, one_of, positive_integer
 from mycel.nn.layers.declare import layer
 from mycel.ops.nn.convolution import same_or_given
 from mycel.ops.nn.patches import patches
-from mycel.ops.nn.resizing import resize_bilinear
+from mycel.ops.nn.resizing import resize_images
 
 
 @layer(ops, "interpolate", "nn.Upsample(size=None, scale_factor=None, mode='nearest',"
@@ -66,7 +66,7 @@ class ResizeBilinear(Cell):
         if size is None:
             factor = positive_integer(scale_factor, "ResizeBilinear.scale_factor")
             size = (x.shape[2] * factor, x.shape[3] * factor)
-        return resize_bilinear(x, size, align_corners, self.half_pixel_centers)
+        return resize_images(x, size, align_corners, self.half_pixel_centers, "linear")
 
 
 @layer(

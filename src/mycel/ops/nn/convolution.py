@@ -11,6 +11,8 @@ from mycel.tuning.lowering import convolve
 @op(
     "Conv2D(out_channel, kernel_size, mode=1, pad_mode='valid', pad=(padding, 0), stride=1,"
     " dilation=1, group=(groups, 1), data_format='NCHW')(x=x, weight=weight)",
+    "Conv3D(out_channel, kernel_size, mode=1, pad_mode='valid', pad=(padding, 0), stride=1,"
+    " dilation=1, group=(groups, 1), data_format='NCDHW')(x=x, weight=weight)",
     windows=True,
 )
 def convolution(
@@ -32,9 +34,20 @@ def convolution(
 
     Args:
         x: [N, C, *space], one to three dimensions of space.
-        weight: [O, C / groups, *kernel].
-        pad_mode: 'valid' (no padding), 'same' (as many outputs as inputs / stride), or 'pad'
-            (`padding` zeros: one number, one for each dimension, or two for each).
+        weight: [O, C / groups, *kernel], of the same element type.
+        out_channel: the number of output channels, O; None for that of the weight.
+        kernel_size: the size of the kernel, one number or one for each dimension; None for that of
+            the weight.
+        mode: 1, the only one.
+        stride: the steps from window to window, one number or one for each dimension; 1 by default.
+        pad_mode: 'valid' (no padding, the default), 'same' (as many outputs as inputs / stride,
+            rounded up) or 'pad' (`padding` zeros).
+        padding: for 'pad', the number of zeros: one for all sides, one for each dimension, or one
+            for each end of each dimension; 0 by default.
+        dilation: the distance between neighbouring elements of a window, one number or one for each
+            dimension; 1 by default.
+        groups: the number of groups of channels that are convolved separately, 1 by default.
+        data_format: 'NCHW' or 'NCDHW', with the channels in front.
         space: how many dimensions of space there must be; None takes any.
 
     Raises:
@@ -44,6 +57,9 @@ def convolution(
         >>> x, w = ops.ones((1, 1, 3, 3), mycel.float32), ops.ones((1, 1, 3, 3), mycel.float32)
         >>> print(ops.Conv2D(1, 3)(x, w))
         [[[[9.]]]]
+        >>> x, w = ops.ones((1, 1, 2, 2, 2)), ops.ones((1, 1, 2, 2, 2))
+        >>> print(ops.Conv3D(1, 2)(x, w).asnumpy().ravel())
+        [8.]
     """
     if x.ndim == weight.ndim and space not in (None, weight.ndim - 2):
         raise ValueError(
@@ -111,17 +127,30 @@ def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
 
 
 @composite(
+    "ops.conv1d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
+    " dilation=1, groups=1) with space=1",
     "ops.conv2d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
-    " dilation=1, groups=1)",
+    " dilation=1, groups=1) with space=2",
+    "ops.conv3d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
+    " dilation=1, groups=1) with space=3",
 )
 def conv(
     x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1, space=2
 ):
-    """Slide a kernel over x and sum the products; add a bias for each output channel.
+    """The convolution of sequences, images or volumes, with a bias for each output channel.
 
     Args:
-        x: [N, C, *space]; weight: [O, C / groups, *kernel]; bias: [O] or None.
-        pad_mode: 'valid', 'same' or 'pad'; only 'pad' uses `padding`.
+        x: [N, C, *space], with one, two or three dimensions of space, as the name says.
+        weight: [O, C / groups, *kernel], of the same element type.
+        bias: [O]; None, the default, for none.
+        stride: the steps from window to window, one number or one for each dimension; 1 by default.
+        pad_mode: 'valid' (no padding, the default), 'same' (as many outputs as inputs / stride,
+            rounded up) or 'pad' (`padding` zeros).
+        padding: for 'pad', the number of zeros: one for all sides, one for each dimension, or one
+            for each end of each dimension; 0 by default.
+        dilation: the distance between neighbouring elements of a window, one number or one for each
+            dimension; 1 by default.
+        groups: the number of groups of channels that are convolved separately, 1 by default.
 
     Raises:
         ValueError: shapes, channels or attributes do not fit together.
@@ -130,6 +159,10 @@ def conv(
         >>> x, w = ops.ones((1, 1, 4, 4), mycel.float32), ops.ones((2, 1, 3, 3), mycel.float32)
         >>> ops.conv2d(x, w, pad_mode="same").shape
         (1, 2, 4, 4)
+        >>> ops.conv1d(ops.ones((1, 1, 4)), ops.ones((2, 1, 3))).shape
+        (1, 2, 2)
+        >>> ops.conv3d(ops.ones((1, 1, 2, 3, 4)), ops.ones((2, 1, 2, 2, 2))).shape
+        (1, 2, 1, 2, 3)
     """
     # A number of dimensions that fits no weight is reported by the operator itself.
     if isinstance(padding, str):
@@ -137,58 +170,6 @@ def conv(
     settings = stride, pad_mode, padding, dilation, groups, "NCHW", space
     made = convolution(x, weight, None, None, 1, *settings)
     return made if bias is None else bias_add(made, bias)
-
-
-@composite(
-    "ops.conv1d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
-    " dilation=1, groups=1)",
-)
-def conv1d(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
-    """The convolution of one-dimensional signals; see `ops.conv2d`.
-
-    Args:
-        x: [N, C, L].
-        weight: [O, C / groups, kernel], of the same element type.
-        bias: [O]; None, the default, for none.
-        stride: the step from window to window, 1 by default.
-        pad_mode: 'valid' (no padding, the default), 'same' (as many outputs as L / stride, rounded
-            up) or 'pad' (`padding` zeros).
-        padding: for 'pad', the number of zeros at each end; 0 by default.
-        dilation: the distance between neighbouring samples of a window, 1 by default.
-        groups: the number of groups of channels that are convolved separately, 1 by default.
-
-    Example:
-        >>> ops.conv1d(ops.ones((1, 1, 4)), ops.ones((2, 1, 3))).shape
-        (1, 2, 2)
-    """
-    return conv(x, weight, bias, stride, pad_mode, padding, dilation, groups, 1)
-
-
-@composite(
-    "ops.conv3d(input=x, weight=weight, bias=bias, stride=1, pad_mode='valid', padding=0,"
-    " dilation=1, groups=1)",
-)
-def conv3d(x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1):
-    """The convolution of volumes; see `ops.conv2d`.
-
-    Args:
-        x: [N, C, D, H, W].
-        weight: [O, C / groups, *kernel], of the same element type.
-        bias: [O]; None, the default, for none.
-        stride: the steps from window to window, one number or three; 1 by default.
-        pad_mode: 'valid' (no padding, the default), 'same' (as many outputs as inputs / stride,
-            rounded up) or 'pad' (`padding` zeros).
-        padding: for 'pad', the number of zeros: one for all sides, three for (D, H, W), or six for
-            the two ends of each; 0 by default.
-        dilation: the distance between neighbouring elements of a window, one number or three; 1 by
-            default.
-        groups: the number of groups of channels that are convolved separately, 1 by default.
-
-    Example:
-        >>> ops.conv3d(ops.ones((1, 1, 2, 3, 4)), ops.ones((2, 1, 2, 2, 2))).shape
-        (1, 2, 1, 2, 3)
-    """
-    return conv(x, weight, bias, stride, pad_mode, padding, dilation, groups, 3)
 
 
 @composite(

@@ -88,12 +88,16 @@ def dropout(x, p=0.5, training=True, seed=None):
     return _dropped(x, p, training, 0, seed)
 
 
-@composite("ops.dropout1d(input=x, p=0.5, training=True)")
-def dropout1d(x, p=0.5, training=True):
-    """Dropout of whole channels of sequences; see `ops.dropout`.
+@composite(
+    "ops.dropout1d(input=x, p=0.5, training=True) with space=1",
+    "ops.dropout2d(input=x, p=0.5, training=True) with space=2",
+    "ops.dropout3d(input=x, p=0.5, training=True) with space=3",
+)
+def dropout_channels(x, p=0.5, training=True, space=2):
+    """Dropout of whole channels of sequences, images or volumes; see `ops.dropout`.
 
     Args:
-        x: [N, C, L] or [C, L], real.
+        x: [N, C, *space], real, with one, two or three dimensions of space; of one also [C, L].
         p: the probability that a channel is dropped, from 0 and below 1; 0.5 by default. What is
             kept is divided by 1 - p.
         training: whether anything is dropped; False gives `x` itself. True by default.
@@ -101,42 +105,12 @@ def dropout1d(x, p=0.5, training=True):
     Example:
         >>> print(ops.dropout1d(Tensor([[1.0, 2.0]]), training=False))
         [[1. 2.]]
-    """
-    return _dropped(x, p, training, 1)
-
-
-@composite("ops.dropout2d(input=x, p=0.5, training=True)")
-def dropout2d(x, p=0.5, training=True):
-    """Dropout of whole channels of images; see `ops.dropout`.
-
-    Args:
-        x: [N, C, H, W], real.
-        p: the probability that a channel is dropped, from 0 and below 1; 0.5 by default. What is
-            kept is divided by 1 - p.
-        training: whether anything is dropped; False gives `x` itself. True by default.
-
-    Example:
         >>> print(ops.dropout2d(Tensor([[[[1.0, 2.0]]]]), training=False))
         [[[[1. 2.]]]]
-    """
-    return _dropped(x, p, training, 2)
-
-
-@composite("ops.dropout3d(input=x, p=0.5, training=True)")
-def dropout3d(x, p=0.5, training=True):
-    """Dropout of whole channels of volumes; see `ops.dropout`.
-
-    Args:
-        x: [N, C, D, H, W], real.
-        p: the probability that a channel is dropped, from 0 and below 1; 0.5 by default. What is
-            kept is divided by 1 - p.
-        training: whether anything is dropped; False gives `x` itself. True by default.
-
-    Example:
         >>> print(ops.dropout3d(Tensor([[[[[1.0]]]]]), training=False))
         [[[[[1.]]]]]
     """
-    return _dropped(x, p, training, 3)
+    return _dropped(x, p, training, space)
 
 
 def _with_mask(x, keep_prob, alike):
@@ -170,26 +144,22 @@ def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0) -> tuple[Tensor, Tenso
     return made, kept.astype(x.dtype)
 
 
-@composite("Dropout2D(keep_prob=0.5)(x)")
-def dropout2d_with_mask(x, keep_prob=0.5) -> tuple[Tensor, Tensor]:
-    """Dropout of whole channels of [N, C, H, W], with the mask, Bool.
+@composite("Dropout2D(keep_prob=0.5)(x) with space=2", "Dropout3D(keep_prob=0.5)(x) with space=3")
+def dropout_channels_with_mask(x, keep_prob=0.5, space=2) -> tuple[Tensor, Tensor]:
+    """Dropout of whole channels of images or volumes, and the mask, Bool.
+
+    Args:
+        x: [N, C, H, W] or [N, C, D, H, W], as the name says; real.
+        keep_prob: the probability that a channel is kept, 0.5 by default; what is kept is divided
+            by it.
 
     Example:
         >>> ops.Dropout2D(1.0)(Tensor([[[[2.0]]]]))[1].shape
         (1, 1, 1, 1)
-    """
-    return _with_mask(x, keep_prob, 2)
-
-
-@composite("Dropout3D(keep_prob=0.5)(x)")
-def dropout3d_with_mask(x, keep_prob=0.5) -> tuple[Tensor, Tensor]:
-    """Dropout of whole channels of [N, C, D, H, W], with the mask, Bool.
-
-    Example:
         >>> ops.Dropout3D(1.0)(Tensor([[[[[2.0]]]]]))[1].shape
         (1, 1, 1, 1, 1)
     """
-    return _with_mask(x, keep_prob, 3)
+    return _with_mask(x, keep_prob, space)
 
 
 # -- masks as bits -----------------------------------------------------------------------------
@@ -217,7 +187,10 @@ def dropout_gen_mask(shape, keep, seed=0, seed2=0):
     """A mask for `DropoutDoMask`: a bit for each element of a shape, in UInt8.
 
     Args:
+        shape: the shape, a tuple of integers.
         keep: the probability of a 1, a number or a Tensor.
+        seed, seed2: two integers; the first that is not 0 begins a sequence of masks that is the
+            same in each run. 0 and 0, the default, draw from the default generator.
 
     Example:
         >>> ops.DropoutGenMask(1, 2)((4, 50), 0.5).shape

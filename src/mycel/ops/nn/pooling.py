@@ -136,9 +136,16 @@ def max_pool2d(
     """The maximum of every window of [N, C, H, W] or [C, H, W].
 
     Args:
-        stride: from window to window; None is the kernel size.
-        return_indices: give the positions of the maxima too, Int64, counted through H and W.
-        ceil_mode: a last window may reach over the edge.
+        x: [N, C, H, W] or [C, H, W].
+        kernel_size: the size of a window, one number or two for (H, W).
+        stride: the steps from window to window, likewise; None, the default, for the size of a
+            window.
+        padding: the number of elements at both ends that are below all others, likewise, at most
+            half a window; 0 by default.
+        dilation: the distance between neighbouring elements of a window, likewise; 1 by default.
+        return_indices: whether the positions of the maxima are returned too, Int64, counted through
+            H and W; False by default.
+        ceil_mode: whether a last window may reach over the end; False by default.
 
     Raises:
         ValueError: a window does not fit into x.
@@ -269,20 +276,21 @@ def mean_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
     return window_mean(x, *window, None)
 
 
-def averaged(x, space, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
-    *window, given = windows_of(x, space, kernel, stride, padding, 1, ceil_mode)
-    _half_at_most(given, window[0])
-    counting = given if count_include_pad else None
-    return window_mean(x, *window, int(divisor) if divisor else counting)
-
-
 @composite(
+    "ops.avg_pool1d(input_x=x, kernel_size=1, stride=1, padding=0, ceil_mode=False,"
+    " count_include_pad=True) with space=1",
     "ops.avg_pool2d(input_x=x, kernel_size=1, stride=1, padding=0, ceil_mode=False,"
-    " count_include_pad=True, divisor_override=0)",
+    " count_include_pad=True, divisor_override=0) with space=2",
+    "ops.avg_pool3d(input_x=x, kernel_size=1, stride=1, padding=0, ceil_mode=False,"
+    " count_include_pad=True, divisor_override=0) with space=3",
+    "mint.nn.functional.avg_pool1d(input=x, kernel_size=kernel_size, stride=None, padding=0,"
+    " ceil_mode=False, count_include_pad=True) with space=1",
     "mint.nn.functional.avg_pool2d(input=x, kernel_size=kernel_size, stride=None, padding=0,"
-    " ceil_mode=False, count_include_pad=True, divisor_override=None)",
+    " ceil_mode=False, count_include_pad=True, divisor_override=None) with space=2",
+    "mint.nn.functional.avg_pool3d(input=x, kernel_size=kernel_size, stride=None, padding=0,"
+    " ceil_mode=False, count_include_pad=True, divisor_override=None) with space=3",
 )
-def avg_pool2d(
+def avg_pool(
     x,
     kernel_size=1,
     stride=1,
@@ -290,47 +298,35 @@ def avg_pool2d(
     ceil_mode=False,
     count_include_pad=True,
     divisor_override=0,
+    space=2,
 ):
-    """The mean of every window of [N, C, H, W] or [C, H, W].
+    """The mean of every window of the last one, two or three dimensions, as the name says.
 
     Args:
-        count_include_pad: whether padding counts in the mean.
-        divisor_override: a number to divide by instead of the count.
+        x: [N, C, *space] or [C, *space].
+        kernel_size: the size of a window, one number for all dimensions of space or one for each.
+        stride: the steps from window to window, likewise; None for the size of a window.
+        padding: the number of zeros at both ends, likewise, at most half a window; 0 by default.
+        ceil_mode: whether a last window may reach over the end; False by default.
+        count_include_pad: whether padding counts in the mean; True by default.
+        divisor_override: a number to divide by instead of the count; 0, the default, or None for
+            none.
 
     Raises:
         ValueError: a window does not fit into x.
 
     Example:
-        >>> print(ops.avg_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
-        [[[2.5]]]
-    """
-    return averaged(
-        x, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
-
-
-@composite(
-    "ops.avg_pool1d(input_x=x, kernel_size=1, stride=1, padding=0, ceil_mode=False,"
-    " count_include_pad=True)",
-    "mint.nn.functional.avg_pool1d(input=x, kernel_size=kernel_size, stride=None, padding=0,"
-    " ceil_mode=False, count_include_pad=True)",
-)
-def avg_pool1d(x, kernel_size=1, stride=1, padding=0, ceil_mode=False, count_include_pad=True):
-    """The mean of every window of a sequence.
-
-    Args:
-        x: [N, C, L] or [C, L].
-        kernel_size: the length of a window.
-        stride: the step from window to window; None for the length of a window.
-        padding: the number of zeros at each end, at most half a window; 0 by default.
-        ceil_mode: whether a last window may reach over the end; False by default.
-        count_include_pad: whether padding counts in the mean; True by default.
-
-    Example:
         >>> print(ops.avg_pool1d(Tensor([[1.0, 3.0]]), 2))
         [[2.]]
+        >>> print(ops.avg_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2))
+        [[[2.5]]]
+        >>> print(ops.avg_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (1, 2, 2)))
+        [[[[2.5]]]]
     """
-    return averaged(x, 1, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
+    *window, given = windows_of(x, space, kernel_size, stride, padding, 1, ceil_mode)
+    _half_at_most(given, window[0])
+    counting = given if count_include_pad else None
+    return window_mean(x, *window, int(divisor_override) if divisor_override else counting)
 
 
 def adaptive_sizes(x, output_size, space):
@@ -368,41 +364,40 @@ def region_bounds(length, size):
     return [(i * length // size, -(-(i + 1) * length // size)) for i in range(size)]
 
 
-def adaptive_mean(x, output_size, space):
+@composite(
+    "ops.adaptive_avg_pool1d(input=x, output_size=output_size) with space=1",
+    "ops.adaptive_avg_pool2d(input=x, output_size=output_size) with space=2",
+    "ops.adaptive_avg_pool3d(input=x, output_size=output_size) with space=3",
+    "AdaptiveAvgPool2D(output_size)(x) with space=2",
+    "AdaptiveAvgPool3D(output_size)(x) with space=3",
+    "mint.nn.functional.adaptive_avg_pool1d(input=x, output_size=output_size) with space=1",
+    "mint.nn.functional.adaptive_avg_pool2d(input=x, output_size=output_size) with space=2",
+    "mint.nn.functional.adaptive_avg_pool3d(input=x, output_size=output_size) with space=3",
+)
+def adaptive_avg_pool(x, output_size, space):
+    """The mean of regions that cover the last one, two or three dimensions, as the name says.
+
+    Args:
+        x: [N, C, *space] or [C, *space].
+        output_size: the number of regions, one number for all dimensions of space or one for each;
+            None keeps a length.
+
+    Raises:
+        ValueError: x or `output_size` has another number of dimensions.
+
+    Example:
+        >>> print(ops.adaptive_avg_pool1d(Tensor([[[1.0, 3.0]]]), 1))
+        [[[2.]]]
+        >>> print(ops.adaptive_avg_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 1))
+        [[[2.5]]]
+        >>> print(ops.adaptive_avg_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1))
+        [[[[2.5]]]]
+    """
     sizes, lengths = adaptive_sizes(x, output_size, space)
     if any(n % s for n, s in zip(lengths, sizes, strict=True)):
         return regions_mean(x, sizes)
     kernel = tuple(n // s for n, s in zip(lengths, sizes, strict=True))
     return window_mean(x, kernel, kernel, ((0, 0),) * space, (1,) * space, math.prod(kernel))
-
-
-@composite(
-    "ops.adaptive_avg_pool2d(input=x, output_size=output_size)",
-    "AdaptiveAvgPool2D(output_size)(x)",
-    "mint.nn.functional.adaptive_avg_pool2d(input=x, output_size=output_size)",
-)
-def adaptive_avg_pool2d(x, output_size):
-    """The mean of regions that cover H and W, `output_size` of them; None keeps a length.
-
-    Example:
-        >>> print(ops.adaptive_avg_pool2d(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 1))
-        [[[2.5]]]
-    """
-    return adaptive_mean(x, output_size, 2)
-
-
-@composite(
-    "ops.adaptive_avg_pool1d(input=x, output_size=output_size)",
-    "mint.nn.functional.adaptive_avg_pool1d(input=x, output_size=output_size)",
-)
-def adaptive_avg_pool1d(x, output_size):
-    """The mean of `output_size` regions that cover the last dimension.
-
-    Example:
-        >>> print(ops.adaptive_avg_pool1d(Tensor([[[1.0, 3.0]]]), 1))
-        [[[2.]]]
-    """
-    return adaptive_mean(x, output_size, 1)
 
 
 @op()

@@ -232,6 +232,7 @@ def interpolate(
     """x [N, C, *space], resized along its dimensions of space.
 
     Args:
+        x: [N, C, *space], with one to three dimensions of space.
         size: the new lengths, one number or one for each dimension.
         scale_factor: instead of `size`, by how much to multiply them.
         mode: 'nearest', 'nearest-exact', 'linear' (one dimension of space), 'bilinear', 'bicubic'
@@ -349,65 +350,21 @@ def _interpolate_as_before(x, mode, scales, sizes, coordinates):
     return resized(x, lengths, "linear", known[coordinates], steps)
 
 
-def _resize_image(x, size, method, align_corners, half_pixel_centers):
-    if x.ndim != 4:
-        raise ValueError(f"Images are [N, C, H, W], not {x.shape}.")
-    if align_corners and half_pixel_centers:
-        raise ValueError("align_corners and half_pixel_centers cannot both be True.")
-    size = tuple(map(int, several(_numbers(size, "size"), 2, "size")))
-    centers = "corners" if align_corners else "halves" if half_pixel_centers else "edges"
-    return resized(x, size, method, centers, (None, None))
-
-
 @composite(
-    "ResizeNearestNeighbor(size, align_corners=False, half_pixel_centers=False)(input_x=x)",
-    "ResizeNearestNeighborV2(align_corners=False, half_pixel_centers=False)(image=x, size=size)",
+    "ResizeNearestNeighbor(size, align_corners=False, half_pixel_centers=False)(input_x=x)"
+    " with method='nearest'",
+    "ResizeNearestNeighborV2(align_corners=False, half_pixel_centers=False)(image=x, size=size)"
+    " with method='nearest'",
+    "ResizeBilinear(size, align_corners=False, half_pixel_centers=False)(x) with method='linear'",
+    "ResizeBilinearV2(align_corners=False, half_pixel_centers=False)(image=x, size=size)"
+    " with method='linear'",
+    "ResizeBicubic(align_corners=False, half_pixel_centers=False)(image=x, size=size)"
+    " with method='cubic'",
 )
-def resize_nearest(x, size, align_corners=False, half_pixel_centers=False):
-    """Images [N, C, H, W] of another size, each pixel the nearest old one.
+def resize_images(x, size, align_corners=False, half_pixel_centers=False, method="nearest"):
+    """Images in another size: each pixel is the nearest one, or is computed from those around it.
 
-    Args:
-        size: the new (H, W).
-        align_corners: the corner pixels keep their place.
-        half_pixel_centers: the middles of pixels count, not their upper left corners.
-
-    Raises:
-        ValueError: x is not [N, C, H, W], the size is not positive, or both kinds of positions are
-            asked for.
-
-    Example:
-        >>> print(ops.ResizeNearestNeighbor((1, 4))(Tensor([[[[1.0, 2.0]]]])))
-        [[[[1. 1. 2. 2.]]]]
-    """
-    return _resize_image(x, size, "nearest", align_corners, half_pixel_centers)
-
-
-@composite(
-    "ResizeBilinear(size, align_corners=False, half_pixel_centers=False)(x)",
-    "ResizeBilinearV2(align_corners=False, half_pixel_centers=False)(image=x, size=size)",
-)
-def resize_bilinear(x, size, align_corners=False, half_pixel_centers=False):
-    """Images [N, C, H, W] of another size, each pixel between the four old ones around it.
-
-    Args:
-        size: the new (H, W).
-        align_corners: the corner pixels keep their place.
-        half_pixel_centers: the middles of pixels count, not their upper left corners.
-
-    Raises:
-        ValueError: x is not [N, C, H, W], the size is not positive, or both kinds of positions are
-            asked for.
-
-    Example:
-        >>> print(ops.ResizeBilinear((1, 3), align_corners=True)(Tensor([[[[1.0, 2.0]]]])))
-        [[[[1.  1.5 2. ]]]]
-    """
-    return _resize_image(x, size, "linear", align_corners, half_pixel_centers)
-
-
-@composite("ResizeBicubic(align_corners=False, half_pixel_centers=False)(image=x, size=size)")
-def resize_bicubic(x, size, align_corners=False, half_pixel_centers=False):
-    """Images in another size, each pixel computed from the sixteen old ones around it.
+    From the four around it by the bilinear rule, from sixteen by the bicubic one, as the name says.
 
     Args:
         x: [N, C, H, W].
@@ -421,10 +378,20 @@ def resize_bicubic(x, size, align_corners=False, half_pixel_centers=False):
             asked for.
 
     Example:
+        >>> print(ops.ResizeNearestNeighbor((1, 4))(Tensor([[[[1.0, 2.0]]]])))
+        [[[[1. 1. 2. 2.]]]]
+        >>> print(ops.ResizeBilinear((1, 3), align_corners=True)(Tensor([[[[1.0, 2.0]]]])))
+        [[[[1.  1.5 2. ]]]]
         >>> print(ops.ResizeBicubic(align_corners=True)(Tensor([[[[1.0, 2.0]]]]), (1, 3)))
         [[[[1.  1.5 2. ]]]]
     """
-    return _resize_image(x, size, "cubic", align_corners, half_pixel_centers)
+    if x.ndim != 4:
+        raise ValueError(f"Images are [N, C, H, W], not {x.shape}.")
+    if align_corners and half_pixel_centers:
+        raise ValueError("align_corners and half_pixel_centers cannot both be True.")
+    size = tuple(map(int, several(_numbers(size, "size"), 2, "size")))
+    centers = "corners" if align_corners else "halves" if half_pixel_centers else "edges"
+    return resized(x, size, method, centers, (None, None))
 
 
 LINES_UP = {"align_corners": "corners", "half_pixel": "halves", "asymmetric": "edges"}

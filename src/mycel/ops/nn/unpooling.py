@@ -42,102 +42,81 @@ def put_back(x, places, *, lengths):
     return made.reshape(*front, *lengths)
 
 
-def _unpooled(x, places, space, kernel_size, stride, padding, output_size):
-    if x.ndim not in (space + 1, space + 2) or x.shape != places.shape:
+@composite(
+    "ops.max_unpool1d(x, indices, kernel_size, stride=None, padding=0, output_size=None)"
+    " with space=1",
+    "ops.max_unpool2d(x, indices, kernel_size, stride=None, padding=0, output_size=None)"
+    " with space=2",
+    "ops.max_unpool3d(x, indices, kernel_size, stride=None, padding=0, output_size=None)"
+    " with space=3",
+    "MaxUnpool2D(ksize=kernel_size, strides=(stride, 0), pads=(padding, 0),"
+    " output_shape=(output_size, ()), data_format='NCHW')(x=x, argmax=indices) with space=2",
+    "MaxUnpool3D(ksize=kernel_size, strides=(stride, 0), pads=(padding, 0),"
+    " output_shape=(output_size, ()), data_format='NCDHW')(x=x, argmax=indices) with space=3",
+)
+def max_unpool(
+    x, indices, kernel_size, stride=None, padding=0, output_size=None, data_format="", space=2
+):
+    """Maxima put back where max pooling found them, zeros elsewhere.
+
+    Args:
+        x: [N, C, *space] or [C, *space], with as many dimensions of space as the name says.
+        indices: their positions, counted through the dimensions of space, in the shape of `x`.
+        kernel_size: the size of the windows of the pooling, one number or one for each dimension.
+        stride: the steps of its windows, likewise; None, the default, for the size of a window.
+        padding: its padding, likewise; 0 by default.
+        output_size: the lengths of the result, or its whole shape, where several pool to the same;
+            None, the default, for the usual ones.
+        data_format: of a Primitive, the layout with the batch in front: 'NCHW' or 'NCDHW'.
+
+    Raises:
+        ValueError: the shapes do not fit together, or the layout is unknown.
+
+    Example:
+        >>> print(ops.max_unpool1d(Tensor([[5.0, 6.0]]), Tensor([[1, 2]]), 2))
+        [[0. 5. 6. 0.]]
+        >>> print(ops.max_unpool2d(Tensor([[[5.0]]]), Tensor([[[2]]]), 2))
+        [[[0. 0.]
+          [5. 0.]]]
+        >>> ops.max_unpool3d(ops.ones((1, 1, 1, 1)), ops.zeros((1, 1, 1, 1), mycel.int64), 2).shape
+        (1, 2, 2, 2)
+    """
+    if data_format:
+        _check_layout(data_format, space)
+    if x.ndim not in (space + 1, space + 2) or x.shape != indices.shape:
         raise ValueError(
             f"Unpooling over {space} dimensions needs [N, C, …] with a place for each element, "
-            f"not {x.shape} and {places.shape}."
+            f"not {x.shape} and {indices.shape}."
         )
     kernel = several(kernel_size, space, "The kernel_size")
     stride = several(stride, space, "The stride") if _given(stride) else kernel
     padding = several(padding, space, "The padding")
     spans = zip(x.shape[-space:], kernel, stride, padding, strict=True)
     lengths = [(n - 1) * s - 2 * p + k for n, k, s, p in spans]
-    if output_size:
-        wanted = tuple(output_size)[-space:]
-        apart = zip(wanted, lengths, stride, strict=True)
-        if len(wanted) != space or any(abs(n - usual) > s for n, usual, s in apart):
-            raise ValueError(
-                f"output_size {output_size} must end with lengths within a stride of {lengths}."
-            )
-        lengths = wanted
-    return put_back(x, places, tuple(lengths))
+    return put_back(x, indices, _lengths(output_size, lengths, stride))
+
+
+def _check_layout(data_format, space):
+    layout = "NC" + "DHW"[-space:]
+    if data_format != layout:
+        raise ValueError(f"Only the layout {layout} is supported, not {data_format!r}.")
+
+
+def _lengths(output_size, usual, stride) -> tuple[int, ...]:
+    """The lengths that `output_size` ends with; those of the usual case if it is empty."""
+    if not output_size:
+        return tuple(usual)
+    wanted = tuple(output_size)[-len(usual) :]
+    apart = zip(wanted, usual, stride, strict=True)
+    if len(wanted) != len(usual) or any(abs(n - length) > s for n, length, s in apart):
+        raise ValueError(
+            f"output_size {output_size} must end with lengths within a stride of {usual}."
+        )
+    return wanted
 
 
 def _given(stride):
     return stride is not None and any(one_or_more(stride))
-
-
-@composite("ops.max_unpool1d(x, indices, kernel_size, stride=None, padding=0, output_size=None)")
-def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, output_size=None):
-    """Maxima of [N, C, L] or [C, L] put back where `max_pool1d` found them, zeros elsewhere.
-
-    Args:
-        indices: the places, counted through L.
-        kernel_size, stride, padding: of the pooling; a stride of None is the kernel size.
-        output_size: the length, or the whole shape, where several pool to the same.
-
-    Raises:
-        ValueError: the shapes do not fit together.
-
-    Example:
-        >>> print(ops.max_unpool1d(Tensor([[5.0, 6.0]]), Tensor([[1, 2]]), 2))
-        [[0. 5. 6. 0.]]
-    """
-    return _unpooled(x, indices, 1, kernel_size, stride, padding, output_size)
-
-
-@composite("ops.max_unpool2d(x, indices, kernel_size, stride=None, padding=0, output_size=None)",
-    "MaxUnpool2D(ksize=kernel_size, strides=(stride, 0), pads=(padding, 0),"
-    " output_shape=(output_size, ()), data_format='NCHW')(x=x, argmax=indices)",
-)  # fmt: skip
-def max_unpool2d(
-    x, indices, kernel_size, stride=None, padding=0, output_size=None, data_format="NCHW"
-):
-    """Maxima of [N, C, H, W] or [C, H, W] put back where `max_pool2d` found them, else zeros.
-
-    Args:
-        indices: the places, counted through H and W.
-        kernel_size, stride, padding: of the pooling; a stride of None is the kernel size.
-        output_size: height and width, or the whole shape, where several pool to the same.
-
-    Raises:
-        ValueError: the shapes do not fit together, or the layout is unknown.
-
-    Example:
-        >>> print(ops.max_unpool2d(Tensor([[[5.0]]]), Tensor([[[2]]]), 2))
-        [[[0. 0.]
-          [5. 0.]]]
-    """
-    if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
-    return _unpooled(x, indices, 2, kernel_size, stride, padding, output_size)
-
-
-@composite("ops.max_unpool3d(x, indices, kernel_size, stride=None, padding=0, output_size=None)",
-    "MaxUnpool3D(ksize=kernel_size, strides=(stride, 0), pads=(padding, 0),"
-    " output_shape=(output_size, ()), data_format='NCDHW')(x=x, argmax=indices)",
-)  # fmt: skip
-def max_unpool3d(
-    x, indices, kernel_size, stride=None, padding=0, output_size=None, data_format="NCDHW"
-):
-    """Maxima of [N, C, D, H, W] or [C, D, H, W] put back where `max_pool3d` found them, else zeros.
-
-    Args:
-        indices: the places, counted through D, H and W.
-        kernel_size, stride, padding: of the pooling; a stride of None is the kernel size.
-        output_size: the three lengths, or the whole shape, where several pool to the same.
-
-    Raises:
-        ValueError: the shapes do not fit together, or the layout is unknown.
-
-    Example:
-        >>> ops.max_unpool3d(ops.ones((1, 1, 1, 1)), ops.zeros((1, 1, 1, 1), mycel.int64), 2).shape
-        (1, 2, 2, 2)
-    """
-    if data_format != "NCDHW":
-        raise ValueError(f"Only the layout NCDHW is supported, not {data_format!r}.")
-    return _unpooled(x, indices, 3, kernel_size, stride, padding, output_size)
 
 
 # -- norms -------------------------------------------------------------------------------------
@@ -157,23 +136,20 @@ def rooted(x, *, order):
     return jnp.where(there, jnp.sign(x) * safe ** jnp.array(1 / order, x.dtype), 0).astype(x.dtype)
 
 
-def _by_norm(x, space, order, kernel_size, stride, ceil_mode):
-    if isinstance(order, bool) or not isinstance(order, (int, float)):
-        raise TypeError(f"norm_type must be a number, not {order!r}.")
-    *window, _ = windows_of(x, space, kernel_size, stride, 0, 1, ceil_mode)
-    # A window that reaches over the edge counts as if it were full of what it has.
-    means = window_mean(x**order, *window, None)
-    return rooted(means * math.prod(window[0]), float(order))
-
-
-@composite("ops.lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False)")
-def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """The root of the sum of powers in every window of [N, C, L] or [C, L].
+@composite(
+    "ops.lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False) with space=1",
+    "ops.lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False) with space=2",
+)
+def lp_pool(x, norm_type, kernel_size, stride=None, ceil_mode=False, space=2):
+    """The root of the sum of powers in every window of the last one or two dimensions.
 
     Args:
-        norm_type: the power p: (Σ x^p)^(1/p).
-        stride: from window to window; None is the kernel size.
-        ceil_mode: a last window may reach over the edge.
+        x: [N, C, *space] or [C, *space], with as many dimensions of space as the name says.
+        norm_type: the power p, a number: (Σ x^p)^(1/p).
+        kernel_size: the size of a window, one number or one for each dimension of space.
+        stride: the steps from window to window, likewise; None, the default, for the size of a
+            window.
+        ceil_mode: whether last windows may reach over the end; False by default.
 
     Raises:
         TypeError: norm_type is not a number.
@@ -182,28 +158,15 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     Example:
         >>> print(ops.lp_pool1d(Tensor([[3.0, 4.0]]), 2, 2))
         [[5.]]
-    """
-    return _by_norm(x, 1, norm_type, kernel_size, stride, ceil_mode)
-
-
-@composite("ops.lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False)")
-def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """The root of the sum of powers in every window of [N, C, H, W] or [C, H, W].
-
-    Args:
-        norm_type: the power p: (Σ x^p)^(1/p).
-        stride: from window to window; None is the kernel size.
-        ceil_mode: last windows may reach over the edge.
-
-    Raises:
-        TypeError: norm_type is not a number.
-        ValueError: a window does not fit into x.
-
-    Example:
         >>> print(ops.lp_pool2d(Tensor([[[3.0, 4.0]]]), 2, (1, 2)))
         [[[5.]]]
     """
-    return _by_norm(x, 2, norm_type, kernel_size, stride, ceil_mode)
+    if isinstance(norm_type, bool) or not isinstance(norm_type, (int, float)):
+        raise TypeError(f"norm_type must be a number, not {norm_type!r}.")
+    *window, _ = windows_of(x, space, kernel_size, stride, 0, 1, ceil_mode)
+    # A window that reaches over the edge counts as if it were full of what it has.
+    means = window_mean(x**norm_type, *window, None)
+    return rooted(means * math.prod(window[0]), float(norm_type))
 
 
 # -- windows at random places ------------------------------------------------------------------
@@ -293,17 +256,31 @@ def _fractional(x, space, kernel_size, output_size, output_ratio, samples):
 
 @composite(
     "ops.fractional_max_pool2d(input=x, kernel_size=kernel_size, output_size=None,"
-    " output_ratio=None, return_indices=False, _random_samples=(samples, None))"
+    " output_ratio=None, return_indices=False, _random_samples=(samples, None)) with space=2",
+    "ops.fractional_max_pool3d(input=x, kernel_size=kernel_size, output_size=None,"
+    " output_ratio=None, return_indices=False, _random_samples=(samples, None)) with space=3",
 )
-def fractional_max_pool2d(
-    x, kernel_size, output_size=None, output_ratio=None, return_indices=False, samples=None
+def fractional_max_pool(
+    x,
+    kernel_size,
+    output_size=None,
+    output_ratio=None,
+    return_indices=False,
+    samples=None,
+    space=2,
 ) -> Any:
-    """The maxima of windows of [N, C, H, W] that stand about evenly, at places by chance.
+    """The maxima of windows that stand about evenly, at places by chance.
 
     Args:
-        output_size: how many windows; or output_ratio: of the lengths, between 0 and 1.
-        return_indices: give the positions of the maxima too, counted through H and W, Int64.
-        samples: numbers from 0 and below 1 in place of chance, [N, C, 2].
+        x: [N, C, *space] or [C, *space], with two or three dimensions of space, as the name says.
+        kernel_size: the size of a window, one number or one for each dimension of space.
+        output_size: the number of windows, likewise; None for that of `output_ratio`.
+        output_ratio: the number of windows as a part of the lengths, between 0 and 1, one number or
+            one for each dimension; None for that of `output_size`.
+        return_indices: whether the positions of the maxima are returned too, Int64, counted through
+            the dimensions of space; False by default.
+        samples: [N, C, 2 or 3], numbers from 0 and below 1 in place of chance; None, the default,
+            for chance.
 
     Raises:
         ValueError: both or neither of `output_size` and `output_ratio` are given, or the windows do
@@ -312,89 +289,42 @@ def fractional_max_pool2d(
     Example:
         >>> ops.fractional_max_pool2d(ops.ones((1, 1, 5, 6)), 2, (3, 4)).shape
         (1, 1, 3, 4)
-    """
-    found = _fractional(x, 2, kernel_size, output_size, output_ratio, samples)
-    return found if return_indices else found[0]
-
-
-@composite(
-    "ops.fractional_max_pool3d(input=x, kernel_size=kernel_size, output_size=None,"
-    " output_ratio=None, return_indices=False, _random_samples=(samples, None))"
-)
-def fractional_max_pool3d(
-    x, kernel_size, output_size=None, output_ratio=None, return_indices=False, samples=None
-) -> Any:
-    """The maxima of windows of [N, C, D, H, W] that stand about evenly, at places by chance.
-
-    Args:
-        output_size: how many windows; or output_ratio: of the lengths, between 0 and 1.
-        return_indices: give the positions of the maxima too, counted through D, H and W, Int64.
-        samples: numbers from 0 and below 1 in place of chance, [N, C, 3].
-
-    Raises:
-        ValueError: both or neither of `output_size` and `output_ratio` are given, or the windows do
-            not fit into x.
-
-    Example:
         >>> ops.fractional_max_pool3d(ops.ones((1, 1, 4, 5, 6)), 2, (2, 3, 4)).shape
         (1, 1, 2, 3, 4)
     """
-    found = _fractional(x, 3, kernel_size, output_size, output_ratio, samples)
+    found = _fractional(x, space, kernel_size, output_size, output_ratio, samples)
     return found if return_indices else found[0]
 
 
 @composite(
     "FractionalMaxPoolWithFixedKsize(ksize, output_shape, data_format='NCHW')"
-    "(input_x=x, random_samples=samples)",
+    "(input_x=x, random_samples=samples) with space=2",
+    "FractionalMaxPool3DWithFixedKsize(ksize, output_shape, data_format='NCDHW')"
+    "(x=x, random_samples=samples) with space=3",
 )
 def fractional_max_pool_of_samples(
-    x, samples, ksize, output_shape, data_format="NCHW"
+    x, samples, ksize, output_shape, data_format="NCHW", space=2
 ) -> tuple[Tensor, Tensor]:
-    """`ops.fractional_max_pool2d` with given random numbers, and the Int64 positions of the maxima.
+    """Fractional max pooling with given random numbers, and the Int64 positions of the maxima.
 
     Args:
-        x: [N, C, H, W] or [C, H, W].
-        samples: [N, C, 2], numbers from 0 and below 1 that place the windows; [1, C, 2] for [C, H,
-            W].
-        ksize: the size of a window, one number or two for (H, W).
-        output_shape: the number of windows, one number or two for (H, W).
-        data_format: 'NCHW', the only one.
+        x: [N, C, *space] or [C, *space], with two or three dimensions of space, as the name says.
+        samples: [N, C, 2 or 3], numbers from 0 and below 1 that place the windows; [1, C, 2 or 3]
+            for [C, *space].
+        ksize: the size of a window, one number or one for each dimension of space.
+        output_shape: the number of windows, likewise.
+        data_format: 'NCHW' or 'NCDHW', as the name says.
 
     Example:
         >>> pool = ops.FractionalMaxPoolWithFixedKsize(2, (1, 1))
         >>> print(pool(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), Tensor([[[0.5, 0.5]]]))[1])
         [[[[3]]]]
-    """
-    if data_format != "NCHW":
-        raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
-    return _fractional(x, 2, ksize, output_shape, None, samples)
-
-
-@composite(
-    "FractionalMaxPool3DWithFixedKsize(ksize, output_shape, data_format='NCDHW')"
-    "(x=x, random_samples=samples)",
-)
-def fractional_max_pool3d_of_samples(
-    x, samples, ksize, output_shape, data_format="NCDHW"
-) -> tuple[Tensor, Tensor]:
-    """`ops.fractional_max_pool3d` with given random numbers, and the Int64 positions of the maxima.
-
-    Args:
-        x: [N, C, D, H, W] or [C, D, H, W].
-        samples: [N, C, 3], numbers from 0 and below 1 that place the windows; [1, C, 3] for [C, D,
-            H, W].
-        ksize: the size of a window, one number or three for (D, H, W).
-        output_shape: the number of windows, one number or three for (D, H, W).
-        data_format: 'NCDHW', the only one.
-
-    Example:
         >>> pool = ops.FractionalMaxPool3DWithFixedKsize(1, (1, 1, 1))
         >>> print(pool(ops.ones((1, 1, 1, 1, 1)), Tensor([[[0.5, 0.5, 0.5]]]))[1].shape)
         (1, 1, 1, 1, 1)
     """
-    if data_format != "NCDHW":
-        raise ValueError(f"Only the layout NCDHW is supported, not {data_format!r}.")
-    return _fractional(x, 3, ksize, output_shape, None, samples)
+    _check_layout(data_format, space)
+    return _fractional(x, space, ksize, output_shape, None, samples)
 
 
 # -- maxima with their positions ---------------------------------------------------------------
@@ -415,7 +345,15 @@ def max_pool_with_positions(
     """The maximum of every window of [N, C, H, W], and its position, counted through H and W.
 
     Args:
-        kind: the type of the positions; None is Int64.
+        x: [N, C, H, W].
+        kernel_size: the size of a window, one number or two for (H, W).
+        stride: the steps from window to window, likewise; None, the default, for the size of a
+            window.
+        padding: the number of elements at both ends that are below all others, likewise; 0 by
+            default.
+        dilation: the distance between neighbouring elements of a window, likewise; 1 by default.
+        ceil_mode: whether a last window may reach over the end; False by default.
+        kind: the type of the positions; None, the default, is Int64.
 
     Raises:
         ValueError: a window does not fit into x.
@@ -446,7 +384,14 @@ def max_pool3d_with_positions(
     """The maximum of every window of [N, C, D, H, W], and its position through D, H and W.
 
     Args:
-        kind: the type of the positions; None is Int64.
+        x: [N, C, D, H, W].
+        ksize: the size of a window, one number or three for (D, H, W).
+        strides: the steps from window to window, likewise.
+        pads: the number of elements at both ends that are below all others, likewise.
+        dilation: the distance between neighbouring elements of a window, likewise; 1 by default.
+        ceil_mode: whether a last window may reach over the end; False by default.
+        data_format: 'NCDHW', the only one.
+        kind: the type of the positions; None, the default, is Int64.
 
     Raises:
         ValueError: a window does not fit into x, or the layout is unknown.

@@ -11,11 +11,9 @@ import numpy as np
 
 from mycel.kernel.base.dtypes import int32
 from mycel.kernel.spell import composite, op
-from mycel.ops.nn.convolution import convolution
 from mycel.ops.nn.pooling import (
-    adaptive_mean,
     adaptive_sizes,
-    averaged,
+    avg_pool,
     named_window,
     region_bounds,
     regions_maximum,
@@ -24,41 +22,6 @@ from mycel.ops.nn.pooling import (
     window_mean,
     windows_of,
 )
-
-
-@composite(
-    "Conv3D(out_channel, kernel_size, mode=1, pad_mode='valid', pad=(padding, 0), stride=1,"
-    " dilation=1, group=(groups, 1), data_format='NCDHW')(x=x, weight=weight)"
-)
-def conv3d_primitive(
-    x,
-    weight,
-    out_channel=None,
-    kernel_size=None,
-    mode=1,
-    pad_mode="valid",
-    padding=0,
-    stride=1,
-    dilation=1,
-    groups=1,
-    data_format="NCDHW",
-):
-    """Slide a kernel over volumes and sum the products.
-
-    Args:
-        x: [N, C, D, H, W]; weight: [O, C / groups, *kernel].
-        pad_mode: 'valid', 'same' or 'pad'; `padding` is one number, three, or six.
-
-    Raises:
-        ValueError: shapes, channels or attributes do not fit together.
-
-    Example:
-        >>> x, w = ops.ones((1, 1, 2, 2, 2)), ops.ones((1, 1, 2, 2, 2))
-        >>> print(ops.Conv3D(1, 2)(x, w).asnumpy().ravel())
-        [8.]
-    """
-    settings = mode, stride, pad_mode, padding, dilation, groups, data_format
-    return convolution(x, weight, out_channel, kernel_size, *settings)
 
 
 @composite(
@@ -71,9 +34,16 @@ def max_pool3d(
     """The maximum of every window of [N, C, D, H, W] or [C, D, H, W].
 
     Args:
-        stride: from window to window; None is the kernel size.
-        ceil_mode: a last window may reach over the edge.
-        return_indices: give the positions of the maxima too, Int64, counted through D, H and W.
+        x: [N, C, D, H, W] or [C, D, H, W].
+        kernel_size: the size of a window, one number or three for (D, H, W).
+        stride: the steps from window to window, likewise; None, the default, for the size of a
+            window.
+        padding: the number of elements at both ends that are below all others, likewise; 0 by
+            default.
+        dilation: the distance between neighbouring elements of a window, likewise; 1 by default.
+        ceil_mode: whether a last window may reach over the end; False by default.
+        return_indices: whether the positions of the maxima are returned too, Int64, counted through
+            D, H and W; False by default.
 
     Raises:
         ValueError: a window does not fit into x.
@@ -117,8 +87,16 @@ def max_pool_volume(
     """The maximum of every window of [N, C, D, H, W].
 
     Args:
-        pad_mode: 'valid' (none), 'same' (as many outputs as inputs / strides), or 'pad':
-            `pad_list` and `ceil_mode` count.
+        x: [N, C, D, H, W].
+        kernel_size: the size of a window, one number or three for (D, H, W); 1 by default.
+        strides: the steps from window to window, likewise; 1 by default.
+        pad_mode: 'valid' (no padding, the default), 'same' (as many outputs as inputs / strides,
+            rounded up) or 'pad', with which alone `pad_list` and `ceil_mode` count.
+        pad_list: the number of elements at both ends that are below all others: one number, three
+            for (D, H, W), or six for the two ends of each; 0 by default.
+        ceil_mode: whether a last window may reach over the end; None, the default, and False mean
+            that it may not.
+        data_format: 'NCDHW', the only one.
 
     Raises:
         ValueError: the mode or the layout is unknown, or a window does not fit into x.
@@ -131,39 +109,6 @@ def max_pool_volume(
     if mode == "pad":
         return max_pool3d(x, kernel, stride, pad_list, 1, bool(ceil_mode))
     return window_maximum(x, *named_window(x, kernel, stride, mode, "NCHW"))
-
-
-@composite(
-    "ops.avg_pool3d(input_x=x, kernel_size=1, stride=1, padding=0, ceil_mode=False,"
-    " count_include_pad=True, divisor_override=0)",
-    "mint.nn.functional.avg_pool3d(input=x, kernel_size=kernel_size, stride=None, padding=0,"
-    " ceil_mode=False, count_include_pad=True, divisor_override=None)",
-)
-def avg_pool3d(
-    x,
-    kernel_size=1,
-    stride=1,
-    padding=0,
-    ceil_mode=False,
-    count_include_pad=True,
-    divisor_override=0,
-):
-    """The mean of every window of [N, C, D, H, W] or [C, D, H, W].
-
-    Args:
-        count_include_pad: whether padding counts in the mean.
-        divisor_override: a number to divide by instead of the count.
-
-    Raises:
-        ValueError: a window does not fit into x.
-
-    Example:
-        >>> print(ops.avg_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (1, 2, 2)))
-        [[[[2.5]]]]
-    """
-    return averaged(
-        x, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
 
 
 @composite(
@@ -184,9 +129,17 @@ def mean_pool_volume(
     """The mean of every window of [N, C, D, H, W].
 
     Args:
-        pad_mode: 'valid' (none), 'same' (as many outputs as inputs / strides), or 'pad'.
-        count_include_pad: whether padding counts in the mean.
-        divisor_override: a number to divide by instead of the count.
+        x: [N, C, D, H, W].
+        kernel_size: the size of a window, one number or three for (D, H, W); 1 by default.
+        strides: the steps from window to window, likewise; 1 by default.
+        pad_mode: 'valid' (no padding, the default), 'same' (as many outputs as inputs / strides,
+            rounded up) or 'pad', with which alone `padding` and `ceil_mode` count.
+        padding: the number of zeros at both ends: one number, three for (D, H, W), or six for the
+            two ends of each; 0 by default.
+        ceil_mode: whether a last window may reach over the end; False by default.
+        count_include_pad: whether padding counts in the mean; True by default.
+        divisor_override: a number to divide by instead of the count; 0, the default, for none.
+        data_format: 'NCDHW', the only one.
 
     Raises:
         ValueError: the mode or the layout is unknown, or a window does not fit into x.
@@ -198,25 +151,10 @@ def mean_pool_volume(
     mode, kernel, stride = _mode(pad_mode, data_format), _five(kernel_size), _five(strides)
     if mode == "pad":
         settings = padding, ceil_mode, count_include_pad, divisor_override
-        return avg_pool3d(x, kernel, stride, *settings)
+        return avg_pool(x, kernel, stride, *settings, space=3)
     window = named_window(x, kernel, stride, mode, "NCHW")
     counting = window[2] if count_include_pad else None
     return window_mean(x, *window, int(divisor_override) if divisor_override else counting)
-
-
-@composite(
-    "ops.adaptive_avg_pool3d(input=x, output_size=output_size)",
-    "AdaptiveAvgPool3D(output_size)(x)",
-    "mint.nn.functional.adaptive_avg_pool3d(input=x, output_size=output_size)",
-)
-def adaptive_avg_pool3d(x, output_size):
-    """The mean of regions that cover D, H and W, `output_size` of them; None keeps a length.
-
-    Example:
-        >>> print(ops.adaptive_avg_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1))
-        [[[[2.5]]]]
-    """
-    return adaptive_mean(x, output_size, 3)
 
 
 @op()
@@ -309,7 +247,10 @@ def adaptive_max_pool3d(x, output_size, return_indices=False) -> Any:
     """The maximum of regions that cover D, H and W, `output_size` of them; None keeps a length.
 
     Args:
-        return_indices: give the positions of the maxima too, Int32, counted through D, H and W.
+        x: [N, C, D, H, W] or [C, D, H, W].
+        output_size: the number of regions, one number or three for (D, H, W); None keeps a length.
+        return_indices: whether the positions of the maxima are returned too, Int32, counted through
+            D, H and W; False by default.
 
     Example:
         >>> print(ops.adaptive_max_pool3d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1))

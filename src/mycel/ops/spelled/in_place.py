@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from mycel.kernel.spell import composite
 from mycel.kernel.spell.assign import assigned
-from mycel.ops.nn.dropout import dropout, dropout2d
+from mycel.ops.nn.dropout import dropout, dropout_channels
 
 
 def _with_holes(x, dropped, p, training, inplace):
@@ -51,4 +51,4 @@ def mint_dropout2d(x, p=0.5, training=True, inplace=False):
         >>> print(mint.nn.functional.dropout2d(Tensor([[[[1.0, 2.0]]]]), 1.0))
         [[[[0. 0.]]]]
     """
-    return _with_holes(x, dropout2d, p, training, inplace)
+    return _with_holes(x, dropout_channels, p, training, inplace)
