@@ -99,3 +99,14 @@ def test_rows_are_the_callers_own():
         for row in data.create_dict_iterator(num_epochs=1, output_numpy=True):
             row["x"] += 1
         assert not arrays.any()
+
+
+def test_a_random_sampler_behind_a_concatenation():
+    """Oracle: the set of the rows; 1 of 20! orders is the one they are written in."""
+    both = [ds.NumpySlicesDataset(np.arange(n, n + 10), ["x"], shuffle=False) for n in (0, 10)]
+    data = both[0] + both[1]
+    data.use_sampler(ds.RandomSampler())
+    epochs = [[int(x) for (x,) in data.create_tuple_iterator(num_epochs=1)] for _ in range(2)]
+    assert data.get_dataset_size() == 20
+    for epoch in epochs:
+        assert sorted(epoch) == list(range(20)) != epoch

@@ -51,10 +51,10 @@ from mycel.ops.array.selection import (
     gather_elements, gather_nd, index_select, narrow,
 )
 from mycel.ops.array.shape import (
-    broadcast_to, broadcast_to as expand, expand_as, expand_dims, expand_dims as unsqueeze, flatten,
-    flip as reverse, fliplr, flipud, movedim as moveaxis, movedim, ravel, repeat, repeat_interleave,
-    reshape, reshape_as, reshape_as as view_as, roll, rot90, squeeze, swapaxes, swapaxes as
-    swapdims, t,
+    broadcast_to, broadcast_to as expand, expand_as, expand_dims, expand_dims as unsqueeze,
+    flatten_method as flatten, flip as reverse, fliplr, flipud, movedim as moveaxis, movedim, ravel,
+    repeat, repeat_interleave, reshape, reshape_as, reshape_as as view_as, roll, rot90, squeeze,
+    swapaxes, swapaxes as swapdims, t,
 )
 from mycel.ops.math.accumulation import (
     cumprod, cumsum_method as cumsum, diff, logcumsumexp,

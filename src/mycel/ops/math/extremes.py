@@ -165,12 +165,14 @@ def argmax_with_value(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
 
 @composite("Tensor.argmax_with_value(x, axis=axis, keep_dims=keepdims)")
 def argmax_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
-    """The largest elements along one axis, and their indices.
+    """The largest elements along one axis, and where; of all elements, with index 0, if None.
 
     Example:
         >>> print(*Tensor([[1, 5], [4, 3]]).argmax_with_value(1))
         [5 4] [1 0]
     """
+    if axis is None:
+        return reduce_max(x), zeros((), int64)
     return max_with_index(x, axis, keepdims)
 
 
@@ -267,12 +269,14 @@ def argmin_with_value(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
 
 @composite("Tensor.argmin_with_value(x, axis=axis, keep_dims=keepdims)")
 def argmin_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]:
-    """The smallest elements along one axis, and their indices.
+    """The smallest elements along one axis, and where; of all elements, with index 0, if None.
 
     Example:
         >>> print(*Tensor([[1, 5], [4, 3]]).argmin_with_value(1))
         [1 3] [0 1]
     """
+    if axis is None:
+        return reduce_min(x), zeros((), int64)
     return min_with_index(x, axis, keepdims)
 
 
@@ -338,23 +342,36 @@ def argmin_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     return argmin(x, first_given(axis, dim), bool(first_given(keepdim, keepdims)))
 
 
+def _numbers(x, axis, stand_in):
+    """x with another value where NaN stands beside numbers."""
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    missing = jnp.isnan(x)
+    beside = missing & ~jnp.all(missing, axis, keepdims=True)
+    return jnp.where(beside, jnp.asarray(stand_in, x.dtype), x)
+
+
 @op(
     "ops.aminmax(input=x, axis=axis, keepdims=keepdims)",
     "Tensor.aminmax(x, axis=axis, keepdims=keepdims)",
 )
 def aminmax(x, *, axis=0, keepdims=False) -> tuple[Array, Array]:
-    """The smallest and the largest elements along `axis`.
+    """The smallest and the largest elements along `axis`; of all elements, if None.
+
+    As MindSpore documents it, NaN does not count where there are other elements.
 
     Example:
-        >>> print(*ops.aminmax(Tensor([[1, 5], [4, 3]])))
-        [1 3] [4 5]
+        >>> print(*ops.aminmax(Tensor([[1.0, 5.0], [4.0, float("nan")]])))
+        [1. 5.] [4. 5.]
     """
     axis = None if axis is None else axis_in(axis, x.ndim)
+    low, high = (_numbers(x, axis, stand_in) for stand_in in (np.inf, -np.inf))
     if axis is None:
-        return jnp.min(x, keepdims=keepdims), jnp.max(x, keepdims=keepdims)
+        return jnp.min(low, keepdims=keepdims), jnp.max(high, keepdims=keepdims)
     # Of several that are alike the first has the gradient, as in `ops.max` along an axis.
-    places = (find(x, axis, keepdims=True) for find in (jnp.argmin, jnp.argmax))
-    found = [jnp.take_along_axis(x, place, axis) for place in places]
+    places = (jnp.argmin(low, axis, keepdims=True), jnp.argmax(high, axis, keepdims=True))
+    parts = zip((low, high), places, strict=True)
+    found = [jnp.take_along_axis(part, place, axis) for part, place in parts]
     return tuple(found if keepdims else [part.squeeze(axis) for part in found])
 
 

@@ -113,7 +113,7 @@ def median_of(x, whole=False, axis=0, keepdims=False, missing=False) -> tuple[Te
     """The middle element along an axis, the lower of two, and its Int64 index.
 
     Args:
-        whole: of all elements.
+        whole: of all elements, with the index 0, as in MindSpore.
         missing: of the elements that are numbers.
 
     Example:
@@ -121,7 +121,10 @@ def median_of(x, whole=False, axis=0, keepdims=False, missing=False) -> tuple[Te
         2.0 2
     """
     find = nanmedian if missing else median
-    return find(x.reshape(-1), 0) if whole else find(x, axis, keepdims)
+    if whole:
+        value, index = find(x.reshape(-1), 0)
+        return value, index * 0
+    return find(x, axis, keepdims)
 
 
 @op(
