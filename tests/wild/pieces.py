@@ -250,6 +250,31 @@ answer = [(each.name, each.value) for each in ds.Implementation]
 """,
 }
 
+# What MindSpore 2.10 no longer has; recorded with 2.7.
+FORMER = {
+    "the former transformer package": """
+from mindspore.parallel._transformer.transformer import FeedForward, MultiHeadAttention
+from mindspore.parallel._transformer.layers import _LayerNorm
+layers = (MultiHeadAttention(2, 5, 5, 8, 2, 0.0, 0.0), FeedForward(8, 16, 0.0, hidden_act="relu"),
+          _LayerNorm((8,)))
+names = []
+for layer in layers:
+    for each in layer.get_parameters():
+        values = np.sin(np.arange(each.size)).reshape(each.shape) * 0.5
+        each.set_data(Tensor(values.astype(np.float32)))
+        names.append([each.name, each.shape])
+y = Tensor(np.cos(np.arange(80)).reshape(2, 5, 8).astype(np.float32))
+mask = np.ones((2, 5, 5), np.float32)
+mask[:, :, 3:] = 0
+attended, (key, value) = layers[0](y, y, y, Tensor(mask))
+found = attended, key, value, layers[1](y), layers[2](y)
+answer = [names, [[str(f.dtype), f.shape] for f in found]]
+# Float16 rounds: one digit is the same in every order of additions.
+answer.append([float(np.round(f.asnumpy().astype(np.float64).sum(), 1)) + 0.0 for f in found])
+answer.append([np.round(float(f.asnumpy().reshape(-1)[3]), 1) + 0.0 for f in found])
+""",
+}
+
 PIECES = {"networks": NETWORKS, "operators": OPERATORS, "data": DATA}
 
 

@@ -18,11 +18,16 @@ from harness import EXECUTIONS, execution, matches
 from mycel.compat.log import LogActionOnce
 
 HERE = pathlib.Path(__file__).parent
-ANSWERS = json.loads((HERE / "mindspore_2_10.json").read_text("utf-8"))
+ANSWERS = {
+    name: answer
+    for version in ("2_10", "2_7")
+    for name, answer in json.loads((HERE / f"mindspore_{version}.json").read_text("utf-8")).items()
+}
 _spec = importlib.util.spec_from_file_location("wild_pieces", HERE / "pieces.py")
 pieces = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(pieces)
-CASES = {name: source for group in pieces.PIECES.values() for name, source in group.items()}
+GROUPS = [*pieces.PIECES.values(), pieces.FORMER]
+CASES = {name: source for group in GROUPS for name, source in group.items()}
 
 
 @pytest.fixture(autouse=True)
