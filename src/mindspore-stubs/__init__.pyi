@@ -11,9 +11,9 @@ from mycel.compat.older import *
 from mycel.compat.context import *
 from mycel.kernel.base.context import *
 from mycel import *
-from mindspore import _c_expression as _c_expression  # pyright: ignore[reportPrivateUsage]
-from mindspore import _checkparam as _checkparam  # pyright: ignore[reportPrivateUsage]
-from mindspore import _extends as _extends  # pyright: ignore[reportPrivateUsage]
+from mindspore import _c_expression as _c_expression  # pyright: ignore
+from mindspore import _checkparam as _checkparam  # pyright: ignore
+from mindspore import _extends as _extends  # pyright: ignore
 from mindspore import amp as amp
 from mindspore import boost as boost
 from mindspore import common as common
@@ -86,7 +86,7 @@ ms_class = _ms_class
 from mycel import jit as _ms_function
 ms_function = _ms_function
 from mycel.debug.profiler import Profiler as Profiler
-from mycel.transform.no_grad import no_grad as __no_grad
-_no_grad = __no_grad
+from mycel.transform.no_grad import no_grad as __no_grad  # pyright: ignore
+_no_grad = __no_grad  # pyright: ignore
 from mycel.transform.no_grad import no_grad as no_grad
 __version__: str

@@ -106,6 +106,51 @@ answer = [ops.tuple_to_array(range(3)), ops.tuple_to_array((1, 2)), ops.tuple_to
 """,
 }
 
+OPERATORS = {
+    "flatten by position": """
+y = x(2, 3, 4)
+answer = [y.flatten(0, -1), y.flatten(1, 2), y.flatten(1), y.flatten("F"), y.flatten(0, 1),
+          y.flatten(start_dim=1), y.flatten(order="F", start_dim=1), y.flatten()]
+""",
+    "aminmax disregards NaN": """
+nan = float("nan")
+answer = str([ops.aminmax(Tensor(value), axis=axis)
+              for value in ([[1.0, 2.0], [3.0, nan]], [[nan, nan], [nan, nan]], [[1, 2], [3, 0]])
+              for axis in (None, 0, 1)])
+""",
+    "the index of a global median": """
+y = Tensor([[3.0, 1.0], [2.0, 7.0]])
+answer = [ops.Median(True)(y), ops.Median(True, ignore_nan=True)(y), ops.Median()(y)]
+""",
+    "argmax_with_value of all": """
+y = x(2, 3)
+answer = [y.argmax_with_value(axis=None), y.argmin_with_value(axis=None, keep_dims=True),
+          y.argmax_with_value(1), y.argmin_with_value(0, True)]
+""",
+    "ApplyAdagradDA": """
+var, total, squares = (Parameter(Tensor(value, ms.float32), name=name)
+    for name, value in (("v", [[0.6, 0.4]]), ("a", [[0.1, 0.5]]), ("s", [[0.2, 0.1]])))
+rate = Tensor(0.05, ms.float32)
+made = ops.ApplyAdagradDA()(var, total, squares, Tensor([[0.3, 0.7]], ms.float32),
+                            rate, rate, rate, Tensor(2, ms.int32))
+answer = [isinstance(made, Tensor), made.shape, [round(n, 5) for n in made.asnumpy()[0].tolist()]]
+""",
+    "a CTC loss of one sequence": """
+loss = nn.CTCLoss(0, reduction="none")
+made = loss(Tensor(np.zeros((10, 5), np.float32)), Tensor(np.array([1, 2, 3], np.int32)),
+            Tensor([10], ms.int32), Tensor([3], ms.int32))
+answer = [made.shape, round(float(made), 4)]
+""",
+    "attributes of a Primitive": """
+made = ops.Primitive("add")
+made.init_prim_io_names(["x", "y"], ["z"])
+answer = [made.input_names, made.output_names, made.set_stage(1).stage, dict(made.attrs)]
+answer += [made.add_prim_attr("own", 3).own, made.del_prim_attr("own") is made]
+answer += [hasattr(made, name) for name in ("own", "other")]
+answer += [ops.ReLU().set_device("CPU").primitive_target]
+""",
+}
+
 DATA = {
     "a folder with one pair of the files of MNIST": """
 import pathlib, struct, tempfile
@@ -187,6 +232,14 @@ data = ds.NumpySlicesDataset([[0.0, 0.0]]).map(lambda x: (x, x), ["column_0"], [
 data = data.map(less, ["x"])
 answer = rows(data)
 """,
+    "ToNumpy of lists": """
+from mindspore.dataset import vision
+answer = [vision.ToNumpy()(value) for value in ([1, 2], (1.0, 2), [[1, 2], [3, 4]], 3)]
+""",
+    "slices of different lengths": """
+answer = [rows(ds.NumpySlicesDataset(data, shuffle=False))
+          for data in ([[1, 2], [3]], ([[1, 2], [3]], [4, 5]), {"a": [[1.5], []], "b": ["x", "y"]})]
+""",
     "dataset_size": """
 data = ds.NumpySlicesDataset(np.arange(7)).batch(2)
 data.get_dataset_size()
@@ -197,7 +250,32 @@ answer = [(each.name, each.value) for each in ds.Implementation]
 """,
 }
 
-PIECES = {"networks": NETWORKS, "data": DATA}
+# What MindSpore 2.10 no longer has; recorded with 2.7.
+FORMER = {
+    "the former transformer package": """
+from mindspore.parallel._transformer.transformer import FeedForward, MultiHeadAttention
+from mindspore.parallel._transformer.layers import _LayerNorm
+layers = (MultiHeadAttention(2, 5, 5, 8, 2, 0.0, 0.0), FeedForward(8, 16, 0.0, hidden_act="relu"),
+          _LayerNorm((8,)))
+names = []
+for layer in layers:
+    for each in layer.get_parameters():
+        values = np.sin(np.arange(each.size)).reshape(each.shape) * 0.5
+        each.set_data(Tensor(values.astype(np.float32)))
+        names.append([each.name, each.shape])
+y = Tensor(np.cos(np.arange(80)).reshape(2, 5, 8).astype(np.float32))
+mask = np.ones((2, 5, 5), np.float32)
+mask[:, :, 3:] = 0
+attended, (key, value) = layers[0](y, y, y, Tensor(mask))
+found = attended, key, value, layers[1](y), layers[2](y)
+answer = [names, [[str(f.dtype), f.shape] for f in found]]
+# Float16 rounds: one digit is the same in every order of additions.
+answer.append([float(np.round(f.asnumpy().astype(np.float64).sum(), 1)) + 0.0 for f in found])
+answer.append([np.round(float(f.asnumpy().reshape(-1)[3]), 1) + 0.0 for f in found])
+""",
+}
+
+PIECES = {"networks": NETWORKS, "operators": OPERATORS, "data": DATA}
 
 
 def answer_of(source: str):

@@ -162,7 +162,7 @@ def test_a_csv_file_with_a_header_where_names_are_given(tmp_path):
     path = tmp_path / "x.csv"
     for lines, text in (
         ("a,b\n1,2\n", r"line 1 of .*x\.csv.*leave column_names out"),
-        ("1,2\n3,?\n", r"line 2 of .*x\.csv has '\?' in column 'v', which is no int32\.$"),
+        ("1,2\n3,?\n", r"line 2 of .*x\.csv has '\?' in column 'v', which is no int32\.\n"),
     ):
         path.write_text(lines)
         data = ds.CSVDataset(str(path), column_names=["u", "v"], column_defaults=[0, 0])

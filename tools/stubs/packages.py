@@ -121,14 +121,15 @@ def _declaration(name: str, value) -> str:
 
 def _again(module: str, own: str, name: str) -> Iterator[str]:
     """Lines that offer a name of a module; in a stub an import under another name is private."""
-    # MindSpore's private names may be served by ours; those are private too.
-    private = "  # pyright: ignore[reportPrivateUsage]" if own.startswith("_") else ""
+    # MindSpore's private names, which some programs import, may be served by ours, and need not
+    # tell their types.
+    private = "  # pyright: ignore" if name.startswith("_") or own.startswith("_") else ""
     if own == name:
         yield f"from {module} import {own} as {own}{private}"
     else:
         line = f"from {module} import {own} as _{name}" if own else f"import {module} as _{name}"
         yield line + private
-        yield f"{name} = _{name}"
+        yield f"{name} = _{name}{private}"
 
 
 def _origin(path: str, name: str, value) -> tuple[str, str] | None:

@@ -5,14 +5,14 @@
 from mycel import *
 from mindspore._c_expression import amp as amp
 from mindspore._c_expression import typing as typing
-from mycel.debug.profiler import step_begins as __framework_profiler_step_start
-_framework_profiler_step_start = __framework_profiler_step_start
-from mycel.debug.profiler import step_ends as __framework_profiler_step_end
-_framework_profiler_step_end = __framework_profiler_step_end
+from mycel.debug.profiler import step_begins as __framework_profiler_step_start  # pyright: ignore
+_framework_profiler_step_start = __framework_profiler_step_start  # pyright: ignore
+from mycel.debug.profiler import step_ends as __framework_profiler_step_end  # pyright: ignore
+_framework_profiler_step_end = __framework_profiler_step_end  # pyright: ignore
 from mycel import Tensor as _TensorPy
 TensorPy = _TensorPy
 from mycel.compat.older import disable_multi_thread as disable_multi_thread
-from mycel.compat.older import ms_memory_recycle as __ms_memory_recycle
-_ms_memory_recycle = __ms_memory_recycle
+from mycel.compat.older import ms_memory_recycle as __ms_memory_recycle  # pyright: ignore
+_ms_memory_recycle = __ms_memory_recycle  # pyright: ignore
 from mycel.nn.cell import Cell as _Cell_
 Cell_ = _Cell_

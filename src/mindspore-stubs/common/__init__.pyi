@@ -8,7 +8,7 @@ from mycel.compat.older import *
 from mycel.compat.types import *
 from mycel.init import *
 from mycel import *
-from mindspore.common import _stub_tensor as _stub_tensor  # pyright: ignore[reportPrivateUsage]
+from mindspore.common import _stub_tensor as _stub_tensor  # pyright: ignore
 from mindspore.common import api as api
 from mindspore.common import dtype as dtype
 from mindspore.common import generator as generator

@@ -3,6 +3,6 @@
 
 
 from mycel.communication import *
-from mindspore.communication import _comm_helper as _comm_helper  # pyright: ignore[reportPrivateUsage]
+from mindspore.communication import _comm_helper as _comm_helper  # pyright: ignore
 from mindspore.communication import comm_func as comm_func
 from mindspore.communication import management as management

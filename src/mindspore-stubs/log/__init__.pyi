@@ -5,7 +5,7 @@
 from mycel.kernel.base.log import *
 from mycel.compat.log import *
 from mindspore.log import logging as logging
-from mycel.compat.log import LogActionOnce as __LogActionOnce
-_LogActionOnce = __LogActionOnce
-from mycel.compat.log import get_logger as __get_logger
-_get_logger = __get_logger
+from mycel.compat.log import LogActionOnce as __LogActionOnce  # pyright: ignore
+_LogActionOnce = __LogActionOnce  # pyright: ignore
+from mycel.compat.log import get_logger as __get_logger  # pyright: ignore
+_get_logger = __get_logger  # pyright: ignore

@@ -3,8 +3,8 @@
 
 
 from mycel.ops import *
-from mindspore.ops import _grad as _grad  # pyright: ignore[reportPrivateUsage]
-from mindspore.ops import _primitive_cache as _primitive_cache  # pyright: ignore[reportPrivateUsage]
+from mindspore.ops import _grad as _grad  # pyright: ignore
+from mindspore.ops import _primitive_cache as _primitive_cache  # pyright: ignore
 from mindspore.ops import auto_generate as auto_generate
 from mindspore.ops import communication as communication
 from mindspore.ops import composite as composite

@@ -5,5 +5,5 @@
 from mycel.debug.profiler import *
 from mindspore.profiler import profiler as profiler
 from mindspore.profiler import profiling as profiling
-from mycel.debug.profiler import ExperimentalConfig as __ExperimentalConfig
-_ExperimentalConfig = __ExperimentalConfig
+from mycel.debug.profiler import ExperimentalConfig as __ExperimentalConfig  # pyright: ignore
+_ExperimentalConfig = __ExperimentalConfig  # pyright: ignore

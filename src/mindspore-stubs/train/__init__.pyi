@@ -5,7 +5,7 @@
 from mycel.checkpoint import *
 from mycel.summary import *
 from mycel.train import *
-from mindspore.train import _utils as _utils  # pyright: ignore[reportPrivateUsage]
+from mindspore.train import _utils as _utils  # pyright: ignore
 from mindspore.train import amp as amp
 from mindspore.train import callback as callback
 from mindspore.train import data_sink as data_sink

@@ -275,14 +275,17 @@ class CTCLoss(LossBase):
     def construct(self, log_probs, targets, input_lengths, target_lengths) -> Tensor:
         """The loss of (T, N, C) log-probabilities and (N, S) class numbers, reduced.
 
-        (T, C) with (S,) is one sequence; lengths may be numbers or tuples of them.
+        (T, C) with (S,) is one sequence, whose loss has no dimension; lengths may be numbers or
+        tuples of them.
         """
-        if log_probs.ndim == 2:
+        single = log_probs.ndim == 2
+        if single:
             log_probs = log_probs.expand_dims(1)
             targets = targets.expand_dims(0) if targets.ndim == 1 else targets
         lengths = [_lengths(given, log_probs.shape[1]) for given in (input_lengths, target_lengths)]
         settings = self.blank, self.reduction, self.zero_infinity
-        return ops.ctc_loss(log_probs, targets, *lengths, *settings)[0]
+        loss = ops.ctc_loss(log_probs, targets, *lengths, *settings)[0]
+        return loss.reshape(()) if single else loss
 
 
 def _lengths(given, count):

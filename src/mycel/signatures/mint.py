@@ -34,7 +34,7 @@ from mycel.ops.math.accumulation import (
     cumprod, diff,
 )
 from mycel.ops.math.argminmax import (
-    argmax, cummax, median_method as median, mint_argmin as argmin, mint_max as max, mint_min as min,
+    argmax, cummax, mint_argmin as argmin, mint_max as max, mint_min as min,
 )
 from mycel.ops.math.arithmetic import (
     abs, add_multiple as add, divide as div, divide, floor_divide, fmod, maximum, minimum, mul, neg,
@@ -65,7 +65,7 @@ from mycel.ops.math.powers import (
     reciprocal, rsqrt, sqrt, square, xlogy,
 )
 from mycel.ops.math.quantiles import (
-    histc,
+    histc, median_method as median,
 )
 from mycel.ops.math.reduction import (
     all, any, logsumexp, mean, nansum, prod, reduce_max as amax, reduce_min as amin, sum,

@@ -90,7 +90,7 @@ from mycel.ops.math.accumulation import (
 from mycel.ops.math.argminmax import (
     amax, amin, aminmax, argmax as Argmax, argmax, argmax_with_value as ArgMaxWithValue, argmin as
     Argmin, argmin, argmin_with_value as ArgMinWithValue, cummax as Cummax, cummax, cummin as
-    Cummin, cummin, max_with_indices as max, median, min_with_indices as min,
+    Cummin, cummin, max_with_indices as max, min_with_indices as min,
 )
 from mycel.ops.math.arithmetic import (
     abs as Abs, abs, abs as absolute, add as Add, add, divide as div, divide, floor_divide as
@@ -160,9 +160,9 @@ from mycel.ops.math.products import (
 from mycel.ops.math.quantiles import (
     bincount_primitive as Bincount, bucketize as Bucketize, bucketize, equal_count as EqualCount,
     histc as Histogram, histc, histogram_fixed_width as HistogramFixedWidth, lower_bound as
-    LowerBound, median_primitive as Median, nanmedian, nanquantile, nth_element as NthElement,
-    quantile, quantile_primitive as Quantile, search_sorted as SearchSorted, upper_bound as
-    UpperBound,
+    LowerBound, median, median_primitive as Median, nanmedian, nanquantile, nth_element as
+    NthElement, quantile, quantile_primitive as Quantile, search_sorted as SearchSorted, upper_bound
+    as UpperBound,
 )
 from mycel.ops.math.quotients import (
     cumulative_logsumexp as CumulativeLogsumexp, fmax as Fmax, fmax, fmin as Fmin, fmin, inv as Inv,

@@ -48,10 +48,10 @@ from mycel.ops.array.selection import (
     choose, gather_elements, gather_nd, index_select, narrow,
 )
 from mycel.ops.array.shape import (
-    broadcast_to, broadcast_to as expand, expand_as, expand_dims, expand_dims as unsqueeze, flatten,
-    flip as reverse, fliplr, flipud, movedim as moveaxis, movedim, ndimension, numel as nelement,
-    numel, ravel, repeat, repeat_interleave, reshape, reshape_as, reshape_as as view_as,
-    reverse_sequence, roll, rot90, squeeze, swapaxes, swapaxes as swapdims, t,
+    broadcast_to, broadcast_to as expand, expand_as, expand_dims, expand_dims as unsqueeze,
+    flatten_method as flatten, flip as reverse, fliplr, flipud, movedim as moveaxis, movedim,
+    ndimension, numel as nelement, numel, ravel, repeat, repeat_interleave, reshape, reshape_as,
+    reshape_as as view_as, reverse_sequence, roll, rot90, squeeze, swapaxes, swapaxes as swapdims, t,
 )
 from mycel.ops.math.accumulation import (
     cumprod, cumsum_method as cumsum, diff, logcumsumexp,
@@ -59,7 +59,7 @@ from mycel.ops.math.accumulation import (
 from mycel.ops.math.argminmax import (
     amax, amin, aminmax, argmax_method as argmax, argmax_with_value_method as argmax_with_value,
     argmin_method as argmin, argmin_with_value_method as argmin_with_value, cummax, cummin,
-    max_method as max, median_method as median, min_method as min, ptp,
+    max_method as max, min_method as min, ptp,
 )
 from mycel.ops.math.arithmetic import (
     abs as __abs__, abs, abs as absolute, add as __add__, add as __iadd__, add as __radd__,
@@ -116,7 +116,7 @@ from mycel.ops.math.products import (
     adjoint, cov,
 )
 from mycel.ops.math.quantiles import (
-    histc, nanmedian, nanquantile, quantile,
+    histc, median_method as median, nanmedian, nanquantile, quantile,
 )
 from mycel.ops.math.quotients import (
     fmax, fmin, inv,

@@ -558,8 +558,8 @@ class TensorMethods:
     def fills(self, value: _Scalar) -> _Tensor:
         """A Tensor like x, filled with one value; `mycel.ops.array.creation.fill_method`."""
         ...
-    def flatten(self, order: _Str = 'C', start_dim: _Int = 0, end_dim: _Int = -1) -> _Tensor:
-        """x with the dimensions `start` to `end` joined into one; `mycel.ops.array.shape.flatten`."""
+    def flatten(self, order: _Str = 'C', end_dim: _Int = -1, start_dim: _Int = 0) -> _Tensor:
+        """The dimensions `start_dim` to `end_dim` joined into one; `x.flatten(0, -1)` names them too; `mycel.ops.array.shape.flatten_method`."""
         ...
     def flip(self, *axes: _Axes, dims: _Axes | _Tensor | None = None) -> _Tensor:
         """x with the order of its elements reversed along some dimensions; `mycel.ops.spelled.overloads.flip_method`."""
@@ -883,7 +883,7 @@ class TensorMethods:
         """The mean over some dimensions; of integers it is rounded towards zero; `mycel.ops.math.reduction.mean_method`."""
         ...
     def median(self, axis: _Axes | None = None, keepdims: _Bool = False, dim: _Axes | None = None, keepdim: _Bool | None = None) -> _Tensor:
-        """The median along a dimension and its Int64 index; or the median of all elements alone; `mycel.ops.math.argminmax.median_method`."""
+        """The median along a dimension and its Int64 index; or the median of all elements alone; `mycel.ops.math.quantiles.median_method`."""
         ...
     def min(self, dim: _Axes | None = None, keepdim: _Bool = False, axis: _Axes | None = None, keepdims: _Bool | None = None, initial: _Scalar | None = None, where: _Any = None, return_indices: _Bool = False) -> _Any:
         """The smallest elements; along `dim` with their indices, along `axis` without; `mycel.ops.math.argminmax.min_method`."""

@@ -4,5 +4,5 @@
 
 from mycel.ops.processes import *
 from mycel.communication import *
-from mycel.communication import is_initialized as __is_initialized
-_is_initialized = __is_initialized
+from mycel.communication import is_initialized as __is_initialized  # pyright: ignore
+_is_initialized = __is_initialized  # pyright: ignore

@@ -3,5 +3,5 @@
 
 
 from mycel.numpy import *
-from mycel.numpy.convert import as_tensor as __to_tensor
-_to_tensor = __to_tensor
+from mycel.numpy.convert import as_tensor as __to_tensor  # pyright: ignore
+_to_tensor = __to_tensor  # pyright: ignore

@@ -3,5 +3,5 @@
 
 
 from mycel.compat.older import *
-from mycel.compat.older import get_cache_prim as __get_cache_prim
-_get_cache_prim = __get_cache_prim
+from mycel.compat.older import get_cache_prim as __get_cache_prim  # pyright: ignore
+_get_cache_prim = __get_cache_prim  # pyright: ignore

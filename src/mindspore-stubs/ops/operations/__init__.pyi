@@ -3,11 +3,11 @@
 
 
 from mycel.ops import *
-from mindspore.ops.operations import _grad_ops as _grad_ops  # pyright: ignore[reportPrivateUsage]
-from mindspore.ops.operations import _infer_ops as _infer_ops  # pyright: ignore[reportPrivateUsage]
-from mindspore.ops.operations import _inner_ops as _inner_ops  # pyright: ignore[reportPrivateUsage]
-from mindspore.ops.operations import _quant_ops as _quant_ops  # pyright: ignore[reportPrivateUsage]
-from mindspore.ops.operations import _sequence_ops as _sequence_ops  # pyright: ignore[reportPrivateUsage]
+from mindspore.ops.operations import _grad_ops as _grad_ops  # pyright: ignore
+from mindspore.ops.operations import _infer_ops as _infer_ops  # pyright: ignore
+from mindspore.ops.operations import _inner_ops as _inner_ops  # pyright: ignore
+from mindspore.ops.operations import _quant_ops as _quant_ops  # pyright: ignore
+from mindspore.ops.operations import _sequence_ops as _sequence_ops  # pyright: ignore
 from mindspore.ops.operations import array_ops as array_ops
 from mindspore.ops.operations import comm_ops as comm_ops
 from mindspore.ops.operations import control_ops as control_ops

@@ -3,5 +3,5 @@
 
 
 from mycel.parallel.context import *
-from mycel.parallel.context import set_multi_subgraphs as __set_multi_subgraphs
-_set_multi_subgraphs = __set_multi_subgraphs
+from mycel.parallel.context import set_multi_subgraphs as __set_multi_subgraphs  # pyright: ignore
+_set_multi_subgraphs = __set_multi_subgraphs  # pyright: ignore

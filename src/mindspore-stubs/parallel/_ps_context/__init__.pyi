@@ -3,7 +3,7 @@
 
 
 from mycel.parallel.context import *
-from mycel.parallel.context import is_parameter_server as __is_role_pserver
-_is_role_pserver = __is_role_pserver
-from mycel.parallel.context import is_parameter_server as __is_role_sched
-_is_role_sched = __is_role_sched
+from mycel.parallel.context import is_parameter_server as __is_role_pserver  # pyright: ignore
+_is_role_pserver = __is_role_pserver  # pyright: ignore
+from mycel.parallel.context import is_parameter_server as __is_role_sched  # pyright: ignore
+_is_role_sched = __is_role_sched  # pyright: ignore

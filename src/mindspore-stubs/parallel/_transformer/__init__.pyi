@@ -8,3 +8,7 @@ from mindspore.parallel._transformer import loss as loss
 from mindspore.parallel._transformer import moe as moe
 from mindspore.parallel._transformer import op_parallel_config as op_parallel_config
 from mindspore.parallel._transformer import transformer as transformer
+from mycel.compat.transformers import FeedForward as FeedForward
+from mycel.compat.transformers import MultiHeadAttention as MultiHeadAttention
+from mycel.compat.transformers import MoEConfig as MoEConfig
+from mycel.compat.transformers import OpParallelConfig as OpParallelConfig

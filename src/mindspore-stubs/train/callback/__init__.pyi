@@ -3,11 +3,11 @@
 
 
 from mycel.train import *
-from mindspore.train.callback import _callback as _callback  # pyright: ignore[reportPrivateUsage]
-from mindspore.train.callback import _checkpoint as _checkpoint  # pyright: ignore[reportPrivateUsage]
-from mindspore.train.callback import _loss_monitor as _loss_monitor  # pyright: ignore[reportPrivateUsage]
-from mindspore.train.callback import _time_monitor as _time_monitor  # pyright: ignore[reportPrivateUsage]
-from mycel.train.callbacks.base import InternalCallbackParam as __InternalCallbackParam
-_InternalCallbackParam = __InternalCallbackParam
-from mycel.train.callbacks.base import CallbackManager as __CallbackManager
-_CallbackManager = __CallbackManager
+from mindspore.train.callback import _callback as _callback  # pyright: ignore
+from mindspore.train.callback import _checkpoint as _checkpoint  # pyright: ignore
+from mindspore.train.callback import _loss_monitor as _loss_monitor  # pyright: ignore
+from mindspore.train.callback import _time_monitor as _time_monitor  # pyright: ignore
+from mycel.train.callbacks.base import InternalCallbackParam as __InternalCallbackParam  # pyright: ignore
+_InternalCallbackParam = __InternalCallbackParam  # pyright: ignore
+from mycel.train.callbacks.base import CallbackManager as __CallbackManager  # pyright: ignore
+_CallbackManager = __CallbackManager  # pyright: ignore

@@ -6,7 +6,7 @@ from mycel import *
 from mycel.checkpoint.serialization import *
 from mycel.checkpoint import *
 from mycel import context as context
-from mycel.checkpoint.serialization import exec_save as __exec_save
-_exec_save = __exec_save
-from mycel.checkpoint.serialization import update_param as __update_param
-_update_param = __update_param
+from mycel.checkpoint.serialization import exec_save as __exec_save  # pyright: ignore
+_exec_save = __exec_save  # pyright: ignore
+from mycel.checkpoint.serialization import update_param as __update_param  # pyright: ignore
+_update_param = __update_param  # pyright: ignore

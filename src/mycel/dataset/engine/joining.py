@@ -15,7 +15,7 @@ from mycel.dataset.engine.dataset import Dataset, UnionBaseDataset
 from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
 from mycel.dataset.engine.nodes import TAKEN
 from mycel.dataset.engine.session import Run
-from mycel.dataset.samplers import BuiltinSampler, Chances, DistributedSampler
+from mycel.dataset.samplers import BuiltinSampler, Chances, DistributedSampler, RandomSampler
 from mycel.kernel.base.errors import wrong
 
 DIFFERENT = "{dataset}: the datasets have different columns: {first} and {other}."
@@ -78,13 +78,14 @@ class ConcatDataset(UnionBaseDataset):
         if not isinstance(datasets, (list, tuple)) or not datasets:
             raise wrong(TypeError, "ConcatDataset: datasets", "a list of datasets", repr(datasets))
         super().__init__(datasets)
-        self._sampler: DistributedSampler | None = None
+        self._sampler: DistributedSampler | RandomSampler | None = None
 
     def use_sampler(self, sampler) -> None:
-        """Take the part of one shard out of all rows together.
+        """Take the part of one shard out of all rows together, or shuffle all rows.
 
         Args:
-            sampler: a DistributedSampler that does not shuffle.
+            sampler: a DistributedSampler that does not shuffle, or a RandomSampler without
+                replacement; neither with num_samples.
 
         Example:
             >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False)
@@ -95,8 +96,13 @@ class ConcatDataset(UnionBaseDataset):
         """
         if not isinstance(sampler, BuiltinSampler):
             raise wrong(TypeError, "use_sampler: sampler", "a sampler", repr(sampler))
-        if not isinstance(sampler, DistributedSampler) or sampler.shuffle or sampler.num_samples:
-            expected = "a DistributedSampler with shuffle=False and without num_samples"
+        shard = isinstance(sampler, DistributedSampler) and not sampler.shuffle
+        mixed = isinstance(sampler, RandomSampler) and not sampler.replacement
+        if not (shard or mixed) or sampler.num_samples:
+            expected = (
+                "a DistributedSampler with shuffle=False, or a RandomSampler without replacement, "
+                "and without num_samples"
+            )
             raise wrong(ValueError, "use_sampler: sampler", expected, type(sampler).__name__)
         self._sampler = sampler
 
@@ -112,7 +118,7 @@ class ConcatDataset(UnionBaseDataset):
         if None in sizes:
             return None
         total = sum(sizes)
-        if self._sampler is None:
+        if not isinstance(self._sampler, DistributedSampler):
             return total
         return len(range(self._sampler.shard_id, total, self._sampler.num_shards))
 
@@ -122,6 +128,9 @@ class ConcatDataset(UnionBaseDataset):
         flow = of_passes(lambda made: children[made]._flow(run), len(children))
         if self._sampler is None:
             return flow
+        if isinstance(self._sampler, RandomSampler):
+            seed = int(run.chances(self).own().integers(1 << 31))
+            return flow.shuffle(max(self.get_dataset_size(), 1), seed)
         shards, shard = self._sampler.num_shards, self._sampler.shard_id
         return flow.then(lambda parent: _EachShard(shards, shard, parent))
 

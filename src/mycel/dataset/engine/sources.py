@@ -459,6 +459,16 @@ class _Slices:
         return tuple([column[index] for column in self.columns])
 
 
+def _slices(column):
+    """What rows are taken from: an array, or, where lengths differ, a list of arrays."""
+    try:
+        return np.asarray(worker.as_column(column))
+    except TypeError:
+        if not isinstance(column, (list, tuple)):
+            raise
+        return [np.asarray(worker.as_column(row)) for row in column]
+
+
 class NumpySlicesDataset(GeneratorDataset):
     """Rows of arrays: the first dimension of each is the number of the row.
 
@@ -498,7 +508,7 @@ class NumpySlicesDataset(GeneratorDataset):
             names, columns = None, list(data)
         else:
             names, columns = None, [data]
-        arrays = [np.asarray(worker.as_column(column)) for column in columns]
+        arrays = [_slices(column) for column in columns]
         lengths = {len(array) for array in arrays}
         if len(lengths) > 1:
             raise wrong(ValueError, "NumpySlicesDataset: data", "of one length", sorted(lengths))

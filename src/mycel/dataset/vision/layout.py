@@ -99,13 +99,18 @@ class ToPIL(ImageTensorOperation):
 
 
 class ToNumpy(ImageTensorOperation):
-    """From a PIL image to an array.
+    """From a PIL image, or from nested lists of numbers, to an array.
 
     Example:
         >>> import mycel.dataset.vision as vision
         >>> vision.ToNumpy()(vision.ToPIL()(np.zeros((4, 5, 3), np.uint8))).shape
         (4, 5, 3)
     """
+
+    def __call__(self, *images):
+        """The image, or all of them, as arrays."""
+        lists = (list, tuple, int, float)
+        return super().__call__(*[np.array(i) if isinstance(i, lists) else i for i in images])
 
     def _array(self, image):
         return np.array(image)

@@ -31,7 +31,9 @@ class Primitive:
         def __getattr__(self, name: str) -> Any: ...
 
     def add_prim_attr(self, name: str, value) -> Primitive:
-        """Keep an attribute for the caller; it changes nothing."""
+        """Keep something for the caller, in `attrs` and under its name; it changes nothing."""
+        if name in self.attrs or not hasattr(self, name):
+            self.__dict__[name] = value
         self.attrs[name] = value
         return self
 
@@ -43,7 +45,9 @@ class Primitive:
             >>> ms.ops.Add().add_prim_attr("key", 1).del_prim_attr("key").attrs
             {}
         """
-        self.attrs.pop(name, None)
+        if name in self.attrs:
+            del self.attrs[name]
+            self.__dict__.pop(name, None)
         return self
 
     def init_prim_io_names(self, inputs, outputs) -> None:
@@ -122,6 +126,7 @@ class Primitive:
         return self.add_prim_attr("primitive_target", device_target)
 
     def __repr__(self):
-        shown = {k: v for k, v in vars(self).items() if k not in ("name", "attrs", "instance_name")}
+        hidden = {"name", "attrs", "instance_name", *self.attrs}
+        shown = {k: v for k, v in vars(self).items() if k not in hidden}
         body = ", ".join(f"{key}={value!r}" for key, value in shown.items())
         return f"{type(self).__name__}({body})"

@@ -227,7 +227,6 @@ def expand_dims(x, *, axis):
 @op(
     "ops.flatten(input=x, order='C', start_dim=(start, 1), end_dim=end)",
     "Flatten()(input_x=x)",
-    "Tensor.flatten(x, order='C', start_dim=(start, 0), end_dim=end)",
     "mint.flatten(input=x, start_dim=(start, 0), end_dim=end)",
     "mint.nn.functional.flatten(input=x, start_dim=(start, 0), end_dim=end)",
     rearranges=True,
@@ -259,6 +258,25 @@ def flatten(x, *, order="C", start=1, end=-1):
         raise ValueError(f"flatten starts at dimension {first}, after its end {last}.")
     joined = math.prod(x.shape[first : last + 1])
     return lax.reshape(x, (*x.shape[:first], joined, *x.shape[last + 1 :]))
+
+
+@composite("Tensor.flatten(x, order=order, end_dim=end, start_dim=start)")
+def flatten_method(x, order="C", end=-1, start=0):
+    """The dimensions `start_dim` to `end_dim` joined into one; `x.flatten(0, -1)` names them too.
+
+    Args:
+        order: 'C' joins row by row; 'F' reverses the dimensions of `x` first; an integer is the
+            first of the dimensions that are joined, in row order.
+        end: the last of them.
+        start: the first of them, given by name.
+
+    Example:
+        >>> Tensor([[[1, 2]], [[3, 4]]]).flatten(1, 2).shape
+        (2, 2)
+    """
+    if isinstance(order, int):
+        order, start = "C", order
+    return flatten(x, order=order, start=start, end=end)
 
 
 @composite("ops.ravel(input=x)", "Tensor.ravel(x)", "mint.ravel(input=x)")

@@ -206,13 +206,15 @@ def argmax_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]
 
     Args:
         x: any shape.
-        axis: the dimension, 0 by default.
+        axis: the dimension, 0 by default; None for all elements, with index 0.
         keepdims: whether it stays, with length 1; False by default.
 
     Example:
         >>> print(*Tensor([[1, 5], [4, 3]]).argmax_with_value(1))
         [5 4] [1 0]
     """
+    if axis is None:
+        return reduce_max(x), zeros((), int64)
     return max_with_index(x, axis, keepdims)
 
 
@@ -350,13 +352,15 @@ def argmin_with_value_method(x, axis=0, keepdims=False) -> tuple[Tensor, Tensor]
 
     Args:
         x: any shape.
-        axis: the dimension, 0 by default.
+        axis: the dimension, 0 by default; None for all elements, with index 0.
         keepdims: whether it stays, with length 1; False by default.
 
     Example:
         >>> print(*Tensor([[1, 5], [4, 3]]).argmin_with_value(1))
         [1 3] [0 1]
     """
+    if axis is None:
+        return reduce_min(x), zeros((), int64)
     return min_with_index(x, axis, keepdims)
 
 
@@ -453,6 +457,15 @@ def argmin_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
     return argmin(x, first_given(axis, dim), bool(first_given(keepdim, keepdims)))
 
 
+def _numbers(x, axis, stand_in):
+    """x with another value where NaN stands beside numbers."""
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    missing = jnp.isnan(x)
+    beside = missing & ~jnp.all(missing, axis, keepdims=True)
+    return jnp.where(beside, jnp.asarray(stand_in, x.dtype), x)
+
+
 @op(
     "ops.aminmax(input=x, axis=axis, keepdims=keepdims)",
     "Tensor.aminmax(x, axis=axis, keepdims=keepdims)",
@@ -460,21 +473,25 @@ def argmin_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
 def aminmax(x, *, axis=0, keepdims=False) -> tuple[Array, Array]:
     """The smallest and the largest elements along a dimension.
 
+    NaN does not count where there are other elements.
+
     Args:
         x: any shape.
         axis: the dimension, 0 by default; None for all elements.
         keepdims: whether reduced dimensions stay, with length 1; False by default.
 
     Example:
-        >>> print(*ops.aminmax(Tensor([[1, 5], [4, 3]])))
-        [1 3] [4 5]
+        >>> print(*ops.aminmax(Tensor([[1.0, 5.0], [4.0, float("nan")]])))
+        [1. 5.] [4. 5.]
     """
     axis = None if axis is None else axis_in(axis, x.ndim)
+    low, high = (_numbers(x, axis, stand_in) for stand_in in (np.inf, -np.inf))
     if axis is None:
-        return jnp.min(x, keepdims=keepdims), jnp.max(x, keepdims=keepdims)
+        return jnp.min(low, keepdims=keepdims), jnp.max(high, keepdims=keepdims)
     # Of several that are alike the first has the gradient, as in `ops.max` along an axis.
-    places = (find(x, axis, keepdims=True) for find in (jnp.argmin, jnp.argmax))
-    found = [jnp.take_along_axis(x, place, axis) for place in places]
+    places = (jnp.argmin(low, axis, keepdims=True), jnp.argmax(high, axis, keepdims=True))
+    parts = zip((low, high), places, strict=True)
+    found = [jnp.take_along_axis(part, place, axis) for part, place in parts]
     return tuple(found if keepdims else [part.squeeze(axis) for part in found])
 
 
@@ -518,59 +535,6 @@ def cummin(x, *, axis) -> tuple[Array, Array]:
         [5 1 1] [0 1 1]
     """
     return _running(x, axis, lax.cummin, np.int32)
-
-
-@op("ops.median(input=x, axis=axis, keepdims=keepdims)")
-def median(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
-    """The median along a dimension, the lower of the two middle elements, and its Int64 index.
-
-    Args:
-        x: any shape.
-        axis: the dimension, the last one by default.
-        keepdims: whether it stays, with length 1; False by default.
-
-    Example:
-        >>> print(*ops.median(Tensor([[3, 1, 2]])))
-        [2] [2]
-    """
-    axis = axis_in(axis, x.ndim)
-    if not x.ndim:
-        return x, jnp.zeros((), np.int64)
-    if not x.shape[axis]:
-        raise ValueError(f"There is no median of {x.shape} along axis {axis}.")
-    order = jnp.argsort(x, axis)
-    middle = (x.shape[axis] - 1) // 2
-    index = lax.slice_in_dim(order, middle, middle + 1, axis=axis).astype(np.int64)
-    # Among others NaN has no place in the order: the first one is the answer.
-    missing = x != x
-    first = jnp.argmax(missing, axis, keepdims=True).astype(np.int64)
-    index = jnp.where(jnp.any(missing, axis, keepdims=True), first, index)
-    value = pick(x, index, axis)
-    return (value, index) if keepdims else (value.squeeze(axis), index.squeeze(axis))
-
-
-@composite(
-    "Tensor.median(x, axis=axis, keepdims=keepdims, dim=dim, keepdim=keepdim)",
-    "mint.median(input=x, dim=(dim, None), keepdim=keepdim)",
-)
-def median_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
-    """The median along a dimension and its Int64 index; or the median of all elements alone.
-
-    Args:
-        x: any shape.
-        axis: the dimension; None, the default, for all elements, without an index.
-        keepdims: whether the dimension stays, with length 1; False by default.
-        dim: another name for `axis`.
-        keepdim: another name for `keepdims`.
-
-    Example:
-        >>> print(mint.median(Tensor([3, 1, 2])))
-        2
-    """
-    chosen = first_given(axis, dim)
-    if chosen is None:
-        return median(x.reshape(-1))[0]
-    return median(x, chosen, bool(first_given(keepdim, keepdims)))
 
 
 @composite("Tensor.ptp(x, axis=None, keepdims=False)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
+from jax import Array, lax
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import int32, int64, numpy_dtype
@@ -14,7 +14,61 @@ from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.ordering import places_in_order, searchsorted
 from mycel.ops.common import as_float
-from mycel.ops.math.argminmax import median
+from mycel.ops.math.argminmax import pick
+from mycel.ops.math.reduction import first_given
+
+
+@op("ops.median(input=x, axis=axis, keepdims=keepdims)")
+def median(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
+    """The median along a dimension, the lower of the two middle elements, and its Int64 index.
+
+    Args:
+        x: any shape.
+        axis: the dimension, the last one by default.
+        keepdims: whether it stays, with length 1; False by default.
+
+    Example:
+        >>> print(*ops.median(Tensor([[3, 1, 2]])))
+        [2] [2]
+    """
+    axis = axis_in(axis, x.ndim)
+    if not x.ndim:
+        return x, jnp.zeros((), np.int64)
+    if not x.shape[axis]:
+        raise ValueError(f"There is no median of {x.shape} along axis {axis}.")
+    order = jnp.argsort(x, axis)
+    middle = (x.shape[axis] - 1) // 2
+    index = lax.slice_in_dim(order, middle, middle + 1, axis=axis).astype(np.int64)
+    # Among others NaN has no place in the order: the first one is the answer.
+    missing = x != x
+    first = jnp.argmax(missing, axis, keepdims=True).astype(np.int64)
+    index = jnp.where(jnp.any(missing, axis, keepdims=True), first, index)
+    value = pick(x, index, axis)
+    return (value, index) if keepdims else (value.squeeze(axis), index.squeeze(axis))
+
+
+@composite(
+    "Tensor.median(x, axis=axis, keepdims=keepdims, dim=dim, keepdim=keepdim)",
+    "mint.median(input=x, dim=(dim, None), keepdim=keepdim)",
+)
+def median_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
+    """The median along a dimension and its Int64 index; or the median of all elements alone.
+
+    Args:
+        x: any shape.
+        axis: the dimension; None, the default, for all elements, without an index.
+        keepdims: whether the dimension stays, with length 1; False by default.
+        dim: another name for `axis`.
+        keepdim: another name for `keepdims`.
+
+    Example:
+        >>> print(mint.median(Tensor([3, 1, 2])))
+        2
+    """
+    chosen = first_given(axis, dim)
+    if chosen is None:
+        return median(x.reshape(-1))[0]
+    return median(x, chosen, bool(first_given(keepdim, keepdims)))
 
 
 @op()
@@ -140,7 +194,8 @@ def median_primitive(
 
     Args:
         x: any shape.
-        whole: `global_median`: whether the median is that of all elements; False by default.
+        whole: `global_median`: whether the median is that of all elements, with the index 0; False
+            by default.
         axis: the dimension along which, 0 by default.
         keepdims: whether reduced dimensions stay, with length 1; False by default.
         missing: `ignore_nan`: whether NaN is left out; False by default.
@@ -150,7 +205,10 @@ def median_primitive(
         2.0 2
     """
     find = nanmedian if missing else median
-    return find(x.reshape(-1), 0) if whole else find(x, axis, keepdims)
+    if whole:
+        value, index = find(x.reshape(-1), 0)
+        return value, index * 0
+    return find(x, axis, keepdims)
 
 
 @op(

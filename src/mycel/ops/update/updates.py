@@ -444,8 +444,8 @@ def apply_adagrad_dual(
     l2,
     global_step,
     use_locking=False,
-) -> tuple[Tensor]:
-    """One step of Adagrad by dual averaging: a tuple of var, changed in place with both sums.
+) -> Tensor:
+    """One step of Adagrad by dual averaging: var, changed in place with both sums.
 
     Args:
         var: a Parameter or Tensor of any shape; changed in place.
@@ -461,12 +461,12 @@ def apply_adagrad_dual(
 
     Example:
         >>> w, s, q = (Parameter(Tensor([1.0]), name=name) for name in "wsq")
-        >>> print(*ops.ApplyAdagradDA()(w, s, q, Tensor([0.0]), 0.5, 0.0, 0.0, 1))
+        >>> print(ops.ApplyAdagradDA()(w, s, q, Tensor([0.0]), 0.5, 0.0, 0.0, 1))
         [-0.5]
     """
     settings = settings_for(var, lr, l1, l2, global_step)
     handles = var, gradient_accumulator, gradient_squared_accumulator
-    return updated(handles, rules.dual_averaging(*handles, grad, *settings))[:1]
+    return updated(handles, rules.dual_averaging(*handles, grad, *settings))[0]
 
 
 @composite("ApplyAddSign()(var, m, lr, alpha, sign_decay, beta, grad)")

@@ -3,7 +3,7 @@
 
 
 from mycel.nn import *
-from mycel.compat.layers import ConvolutionBase as __Conv
-_Conv = __Conv
-from mycel.compat.layers import deconvolution_length as __deconv_output_length
-_deconv_output_length = __deconv_output_length
+from mycel.compat.layers import ConvolutionBase as __Conv  # pyright: ignore
+_Conv = __Conv  # pyright: ignore
+from mycel.compat.layers import deconvolution_length as __deconv_output_length  # pyright: ignore
+_deconv_output_length = __deconv_output_length  # pyright: ignore

@@ -3,5 +3,5 @@
 
 
 from mycel.nn import *
-from mycel.nn.loss import LossBase as __Loss
-_Loss = __Loss
+from mycel.nn.loss import LossBase as __Loss  # pyright: ignore
+_Loss = __Loss  # pyright: ignore

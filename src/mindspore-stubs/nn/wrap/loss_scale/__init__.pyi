@@ -5,5 +5,5 @@
 from mycel.nn import *
 from mycel.amp import *
 from mycel.nn.loss_scale import *
-from mycel.nn.loss_scale import gradient_overflow as __grad_overflow
-_grad_overflow = __grad_overflow
+from mycel.nn.loss_scale import gradient_overflow as __grad_overflow  # pyright: ignore
+_grad_overflow = __grad_overflow  # pyright: ignore

@@ -3,3 +3,8 @@
 
 
 from mycel.parallel.configurations import *
+from mycel.compat.transformers import FeedForward as FeedForward
+from mycel.compat.transformers import MultiHeadAttention as MultiHeadAttention
+from mycel.compat.transformers import get_lambda_func as __get_lambda_func  # pyright: ignore
+_get_lambda_func = __get_lambda_func  # pyright: ignore
+from mycel.compat.transformers import default_transformer_config as default_transformer_config

@@ -5,5 +5,5 @@
 from mycel.train import *
 from mycel.train.callbacks.base import InternalCallbackParam as InternalCallbackParam
 from mycel.train.callbacks.base import CallbackManager as CallbackManager
-from mycel.train.callbacks.base import handle_loss as __handle_loss
-_handle_loss = __handle_loss
+from mycel.train.callbacks.base import handle_loss as __handle_loss  # pyright: ignore
+_handle_loss = __handle_loss  # pyright: ignore
