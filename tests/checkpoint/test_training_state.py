@@ -137,7 +137,7 @@ def test_errors_of_arguments(tmp_path):
     with pytest.raises(ValueError, match="There is no checkpoint file"):
         load_training_state(path)
     ms.save_checkpoint(nn.Dense(2, 1), str(path))
-    with pytest.raises(ValueError, match="no file of save_training_state"):
+    with pytest.raises(ValueError, match="not a file of save_training_state"):
         load_training_state(path)
     with pytest.raises(TypeError, match="plain values are returned"):
         save_training_state(path, step=1)

@@ -129,7 +129,7 @@ def test_summaries_of_a_training(tmp_path):
 
 def test_input_that_is_no_image_is_told_once(tmp_path):
     collector = ms.train.SummaryCollector(str(tmp_path), collect_freq=1)
-    with pytest.warns(UserWarning, match="no image") as caught:
+    with pytest.warns(UserWarning, match="not an image") as caught:
         model_of(dense()).train(1, DATA, callbacks=[collector])
     assert len(caught) == 1
 
