@@ -13,8 +13,8 @@ import re
 
 import pytest
 
-from mycel import mint, nn
-from mycel.nn.layers.declare import declarations
+from mycel import mint, nn, ops
+from mycel.nn.layers.declare import declarations, layer
 from mycel.nn.precision import names_used
 
 DECLARED = [kind for kind in declarations if kind.__module__.startswith("mycel.")]
@@ -110,3 +110,12 @@ def test_a_class_with_a_second_base_is_made_by_both():
         pass
 
     assert Mine(0.5).count == 0
+
+
+def test_a_declaration_that_contradicts_itself_is_an_error():
+    with pytest.raises(
+        ValueError, match=r"^Own has no setting \['aplha'\] that could be checked\.$"
+    ):
+        layer(ops, "elu", "nn.Own(alpha=1.0)(x)", aplha=abs)(type("Own", (nn.Cell,), {}))
+    with pytest.raises(ValueError, match=r"^The spelling of Own stands above Other\.$"):
+        layer(ops, "elu", "nn.Own(alpha=1.0)(x)")(type("Other", (nn.Cell,), {}))

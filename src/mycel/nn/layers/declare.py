@@ -59,6 +59,9 @@ def layer(
     The docstring tells of all spellings: each class keeps the Args that it takes and the examples
     that show it, and is told where its name comes from.
 
+    Raises:
+        ValueError: a spelling of another class, or a check of a setting that it does not have.
+
     Example:
         >>> from mycel.nn.layers.declare import layer
         >>> @layer(ops, "leaky_relu", "nn.Leaky(alpha=0.5)(x)")
@@ -99,6 +102,8 @@ def twin(
 def _write(kind: Kind, spelling: Spelling, shows: bool, names: dict[str, Any]) -> Kind:
     """Give a class its methods, which see these names, and its documentation."""
     declaration = declarations[kind]
+    if spelling.name != kind.__name__:
+        raise ValueError(f"The spelling of {spelling.name} stands above {kind.__name__}.")
     source = _source(declaration, spelling, shows, names)
     # Kept for tracebacks.
     filename = f"<mycel {spelling.namespace}.{spelling.name}>"
@@ -118,6 +123,9 @@ def _source(declaration: Declaration, spelling: Spelling, shows: bool, names: di
     """The methods of a class as text."""
     settings = [one.public for one in spelling.created or ()]
     inputs = [one.public for one in spelling.called or ()]
+    unknown = names["checks"].keys() - set(settings)
+    if unknown:
+        raise ValueError(f"{spelling.name} has no setting {sorted(unknown)} that could be checked.")
     lines = [f"# declared by {declaration.kind.__module__}.{declaration.kind.__qualname__}"]
     if spelling.created is not None:
         lines.append(f"def __init__({_parameters(spelling.created)}):")
