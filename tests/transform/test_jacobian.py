@@ -163,7 +163,7 @@ def test_a_reverse_of_ones_own_takes_part():
 
 def test_bad_products_are_refused():
     x, y = Tensor(X), Tensor(Y)
-    with pytest.raises(ValueError, match=r"directions of shapes .*test_products.py:\d+"):
+    with pytest.raises(ValueError, match=r"directions of shapes .*test_jacobian.py:\d+"):
         ms.jvp(ops.relu, x, y)
     with pytest.raises(ValueError, match="1 outputs, but 2 gradients"):
         ms.vjp(ops.relu, x)[1](x, x)
@@ -293,7 +293,7 @@ def test_values_of_rows_cannot_be_seen():
     outside = Tensor(2.0)
     for name in EXECUTIONS:
         with execution(name):
-            with pytest.raises(TypeError, match=r"stands for many rows.*test_products.py:\d+"):
+            with pytest.raises(TypeError, match=r"stands for many rows.*test_jacobian.py:\d+"):
                 ms.vmap(lambda a: a if a.sum() > 0 else -a)(Tensor(X))
             with pytest.raises(TypeError, match="stands for many rows"):
                 ms.vmap(lambda a: print(a))(Tensor(X))
@@ -340,7 +340,7 @@ def test_a_reverse_written_for_one_row():
 
 def test_bad_maps_are_refused():
     x, y = Tensor(X), Tensor(Y)
-    with pytest.raises(ValueError, match=r"1 in_axes for 2 inputs \(at .*test_products.py"):
+    with pytest.raises(ValueError, match=r"1 in_axes for 2 inputs \(at .*test_jacobian.py"):
         ms.vmap(ops.mul, (0,))(x, y)
     with pytest.raises(ValueError, match="they have 2 and 3"):
         ms.vmap(ops.mul)(x, y)

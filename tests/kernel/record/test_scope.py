@@ -11,12 +11,12 @@ import pathlib
 
 import numpy as np
 import pytest
-from interrupts import AtMoment, TimeLimit, left_open
 
 import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
 from mycel.kernel.record.scope import OUTSIDE, Scope
 from mycel.kernel.record.stream import Stream, current_stream
+from support.interrupts import AtMoment, TimeLimit, left_open
 
 SOURCE = pathlib.Path(ms.__file__).parent
 FIELDS = frozenset(Scope.__slots__)

@@ -99,7 +99,8 @@ class Capture(Trace):
             self.know(fresh, Held(handle))
         self.outside[id(handle)] = Held(handle)
         self._lifted[id(handle)] = fresh
-        point(handle, fresh)
+        # Not by `point`, which looks at what the handle has: a data queue would be asked for a row.
+        handle._value = fresh
         return fresh
 
     def write(self, handle: Tensor) -> None:
