@@ -255,6 +255,9 @@ FORMER = {
     "the former transformer package": """
 from mindspore.parallel._transformer.transformer import FeedForward, MultiHeadAttention
 from mindspore.parallel._transformer.layers import _LayerNorm
+from mindspore.parallel._transformer.transformer import default_transformer_config as config
+parts = config.dp_mp_config, config.moe_parallel_config.dpmp
+assert [(p.data_parallel, p.model_parallel) for p in parts] == [(1, 1)] * 2
 layers = (MultiHeadAttention(2, 5, 5, 8, 2, 0.0, 0.0), FeedForward(8, 16, 0.0, hidden_act="relu"),
           _LayerNorm((8,)))
 names = []

@@ -19,43 +19,11 @@ from mycel.kernel.base.dtypes import float16, float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
-from mycel.parallel.configurations import TransformerOpParallelConfig
+from mycel.parallel.configurations import OpParallelConfig, TransformerOpParallelConfig
 
 NOT_HERE = "{name} is no part of mycel: {what}."
 # What is added to the scores of places that a mask hides.
 _HIDDEN = -10000.0
-
-
-class OpParallelConfig:
-    """Into how many parts the batch and the weights are divided; here there is one of each.
-
-    Example:
-        >>> from mycel.compat.transformers import OpParallelConfig
-        >>> OpParallelConfig().data_parallel
-        1
-    """
-
-    def __init__(self, data_parallel=1, model_parallel=1):
-        self.data_parallel, self.model_parallel = data_parallel, model_parallel
-
-
-class MoEParallelConfig(OpParallelConfig):
-    """OpParallelConfig with a number of parts for the experts.
-
-    Example:
-        >>> from mycel.compat.transformers import MoEParallelConfig
-        >>> MoEParallelConfig().expert_parallel
-        1
-    """
-
-    def __init__(self, data_parallel=1, model_parallel=1, expert_parallel=1):
-        super().__init__(data_parallel, model_parallel)
-        self.expert_parallel = expert_parallel
-
-    @property
-    def dpmp(self) -> OpParallelConfig:
-        """The part without experts."""
-        return OpParallelConfig(self.data_parallel, self.model_parallel)
 
 
 class MoEConfig:

@@ -24,6 +24,38 @@ class TransformerRecomputeConfig:
     recompute_slice_activation: bool = False
 
 
+class OpParallelConfig:
+    """Into how many parts the batch and the weights are divided; here there is one of each.
+
+    Example:
+        >>> from mycel.parallel.configurations import OpParallelConfig
+        >>> OpParallelConfig().data_parallel
+        1
+    """
+
+    def __init__(self, data_parallel=1, model_parallel=1):
+        self.data_parallel, self.model_parallel = data_parallel, model_parallel
+
+
+class MoEParallelConfig(OpParallelConfig):
+    """OpParallelConfig with a number of parts for the experts.
+
+    Example:
+        >>> from mycel.parallel.configurations import MoEParallelConfig
+        >>> MoEParallelConfig().expert_parallel
+        1
+    """
+
+    def __init__(self, data_parallel=1, model_parallel=1, expert_parallel=1):
+        super().__init__(data_parallel, model_parallel)
+        self.expert_parallel = expert_parallel
+
+    @property
+    def dpmp(self) -> OpParallelConfig:
+        """The part without experts."""
+        return OpParallelConfig(self.data_parallel, self.model_parallel)
+
+
 @dataclass
 class TransformerOpParallelConfig:
     """Into how many parts the batch, the weights and the layers of a transformer are divided.
@@ -55,6 +87,16 @@ class TransformerOpParallelConfig:
                 raise wrong(
                     ValueError, f"{type(self).__name__}: {name}", "1, for one device", value
                 )
+
+    @property
+    def dp_mp_config(self) -> OpParallelConfig:
+        """The part for layers without experts."""
+        return OpParallelConfig(self.data_parallel, self.model_parallel)
+
+    @property
+    def moe_parallel_config(self) -> MoEParallelConfig:
+        """The part for layers with experts."""
+        return MoEParallelConfig(self.data_parallel, self.model_parallel, self.expert_parallel)
 
 
 __all__ = ["TransformerOpParallelConfig", "TransformerRecomputeConfig"]

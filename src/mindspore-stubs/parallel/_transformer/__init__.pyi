@@ -11,4 +11,4 @@ from mindspore.parallel._transformer import transformer as transformer
 from mycel.compat.transformers import FeedForward as FeedForward
 from mycel.compat.transformers import MultiHeadAttention as MultiHeadAttention
 from mycel.compat.transformers import MoEConfig as MoEConfig
-from mycel.compat.transformers import OpParallelConfig as OpParallelConfig
+from mycel.parallel.configurations import OpParallelConfig as OpParallelConfig
