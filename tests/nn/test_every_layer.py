@@ -51,11 +51,13 @@ OLDER = {"nn.FlashAttention": "of MindFormers", "nn.ResizeBilinear": "of MindSpo
 
 
 def public_layers() -> dict:
-    """Every Cell that a program finds in `nn` and `mint.nn`, but optimisers, by its first name."""
+    """Every Cell that stands in `nn` and `mint.nn`, but optimisers, by its first name.
+
+    Those that tables answer, under names of MindSpore's (`nn.AvgPool1dExt`), stand elsewhere too.
+    """
     found = {}
     for space, owner in (("nn", nn), ("mint.nn", mint.nn)):
-        for name in dir(owner):
-            item = getattr(owner, name)
+        for name, item in sorted(vars(owner).items()):
             if inspect.isclass(item) and issubclass(item, nn.Cell):
                 found.setdefault(item, f"{space}.{name}")
     return {
