@@ -11,11 +11,17 @@ import jax
 import pytest
 
 # The tests compile thousands of tiny programs, each of them once: XLA is told to take less trouble,
-# which is four times as fast. `XLA_FLAGS= python -m pytest` compiles as users do; so do the tests
-# that count what XLA makes. A flag that another version of XLA does not know would end the process.
+# which is four times as fast, and not to divide a program among threads, for the tests themselves
+# keep all processors busy. `XLA_FLAGS= python -m pytest` compiles as users do (see README.md here);
+# so do the tests that count what XLA makes. A flag that another version of XLA does not know would
+# end the process.
 if jax.__version_info__[:2] == (0, 10):
-    quick = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
-    os.environ.setdefault("XLA_FLAGS", quick)
+    quick = (
+        "--xla_backend_optimization_level=0",
+        "--xla_cpu_use_fusion_emitters=false",
+        "--xla_cpu_parallel_codegen_split_count=1",
+    )
+    os.environ.setdefault("XLA_FLAGS", " ".join(quick))
 
 import mycel as ms
 from mycel.kernel.execute.compile import executables
@@ -45,6 +51,26 @@ def fresh_ledger():
     ms.debug.ledger().reset()
     yield
     ms.set_context(mode=ms.PYNATIVE_MODE, pynative_synchronize=False)
+
+
+def pytest_collection_finish(session):
+    """The collector of garbage need not look at what is there to stay: 750,000 objects."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config, specs):
+    """Something to read before the first tests have ended."""
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    reporter.write_line(f"{len(specs)} processes collect the tests, which takes half a minute")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node, ids):
+    """As above: one line for each process."""
+    reporter = node.config.pluginmanager.getplugin("terminalreporter")
+    reporter.write_line(f"{node.gateway.id} has collected {len(ids):,} tests")
 
 
 def pytest_terminal_summary(terminalreporter):
