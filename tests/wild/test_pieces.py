@@ -15,6 +15,7 @@ import pytest
 import mycel as ms
 import mycel.dataset as ds
 from harness import EXECUTIONS, execution, matches
+from mycel.compat.absent import reason
 from mycel.compat.log import LogActionOnce
 
 HERE = pathlib.Path(__file__).parent
@@ -115,3 +116,11 @@ def test_a_random_sampler_behind_a_concatenation():
     assert data.get_dataset_size() == 20
     for epoch in epochs:
         assert sorted(epoch) == list(range(20)) != epoch
+
+
+def test_mindspore_is_denied_no_name_that_it_has():
+    """Oracle: the names that MindSpore 2.10 and 2.7 have, in other_names.toml."""
+    names = "dataset.dataloader", "dataset.debug", "graph", "mint.item", "mint.distributed.TCPStore"
+    for name in names:
+        assert reason(name) == "MindSpore has it, but does not list it among its public names."
+    assert reason("ops.Sum") == "MindSpore 2.10 has no such name either."

@@ -145,18 +145,20 @@ def reason(inner: str) -> str:
         if fnmatchcase(inner, pattern):
             return why
     path, _, name = inner.rpartition(".")
-    public = _public().get(path)
+    public = _names("public_names").get(path)
     if public is None:
         return "It is no public name of MindSpore 2.10."
     if name in public:
         return "It is not written yet."
+    if name in _names("other_names").get(path, ()):
+        return "MindSpore has it, but does not list it among its public names."
     return "MindSpore 2.10 has no such name either."
 
 
 @functools.cache
-def _public() -> dict[str, set[str]]:
-    """The public names of MindSpore 2.10 by namespace."""
-    text = (Path(__file__).parent / "public_names.toml").read_text("utf-8")
+def _names(file: str) -> dict[str, set[str]]:
+    """Names of MindSpore by namespace: those of public_names.toml, or those of other_names.toml."""
+    text = (Path(__file__).parent / f"{file}.toml").read_text("utf-8")
     return {path: set(names.split()) for path, names in tomllib.loads(text)["namespaces"].items()}
 
 
