@@ -16,9 +16,7 @@ import typing as _typing
 from mycel.kernel.base import backend as _backend
 from mycel.kernel.base import context as _settings
 from mycel.kernel.base import signals as _signals
-from mycel.tuning import malloc as _malloc
 
-_malloc.keep_freed_memory()
 _backend.configure()
 _signals.keep_what_python_drops()
 
@@ -69,6 +67,7 @@ from mycel.ops.spelled.hints import constexpr, is_tensor, jit_class, mutable
 from mycel.report.ledger import ledger as _ledger
 from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp
 from mycel.transform.vmap import vmap
+from mycel.tuning import malloc as _malloc
 from mycel.tuning import materialize as _materialize
 from mycel.tuning import options as _options
 
@@ -86,6 +85,7 @@ _stream.machine.run_segment = _fused.run_segment
 _stream.machine.run_by_operator = _fused.run_by_operator
 _stream.machine.run_directly = _direct.run_directly
 _forked.watch_forks()
+_backend.tuning.prepare = _malloc.keep_freed_memory
 _backend.tuning.compiler_options = _options.compiler_options
 _backend.tuning.to_materialize = _materialize.to_materialize
 _backend.tuning.materialize = _materialize.materialize

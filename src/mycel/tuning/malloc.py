@@ -22,9 +22,8 @@ HEAP_VARIABLE = "MYCEL_HEAP"
 # programs run on the thread that has the first, where blocks of any size are kept.
 _FEW_CORES = 2
 
-# From <malloc.h> and <sys/mman.h> of Linux.
+# From <malloc.h> of Linux.
 _TRIM_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -4, -8
-_ADVISE_HUGE_PAGES, _HUGE_PAGE = 14, 2 << 20
 _MOST = 2**31 - 1  # mallopt takes an int
 _LARGER_THAN_PYTHONS_OWN = 4096  # Python keeps a store of its own for blocks of up to 512 bytes
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -33,6 +32,8 @@ _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_b
 @functools.cache
 def keep_freed_memory() -> int:
     """Let freed memory stay with this process from now on; how many bytes at most.
+
+    Done before the first array is made; a process that only imports the library stays as it is.
 
     0, and nothing is changed, where the C library is not glibc, with MYCEL_HEAP=off, and where the
     environment says already how memory is to be had (`MALLOC_...`, `GLIBC_TUNABLES`).
@@ -47,7 +48,6 @@ def keep_freed_memory() -> int:
         library.mallopt(_ARENA_MAX, 1)
     elif len(os.sched_getaffinity(0)) <= _FEW_CORES:
         _have_two_heaps(library)
-    _prefer_huge_pages(library, kept // 2)
     return kept
 
 
@@ -85,11 +85,7 @@ def _glibc():
     version = "CS_GNU_LIBC_VERSION"
     if version not in getattr(os, "confstr_names", ()) or not os.confstr(version):
         return None
-    library = ctypes.CDLL(None)
-    library.malloc.restype = library.sbrk.restype = ctypes.c_void_p
-    library.malloc.argtypes, library.free.argtypes = [ctypes.c_size_t], [ctypes.c_void_p]
-    library.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    return library
+    return ctypes.CDLL(None)
 
 
 def _is_chosen_by_user() -> bool:
@@ -109,18 +105,3 @@ def _memory() -> int:
         except (OSError, ValueError):  # another version of control groups, or "max"
             continue
     return most
-
-
-def _prefer_huge_pages(library, size: int) -> None:
-    """Have the part of the heap that comes next made of pages of 2 MiB.
-
-    It is address space: memory is taken when something is written there.
-    """
-    start = library.malloc(size)
-    # Another malloc, loaded before the program, has no heap that grows here.
-    if start and start + size <= library.sbrk(0):
-        first = -(-start // _HUGE_PAGE) * _HUGE_PAGE
-        library.madvise(
-            first, (start + size - first) // _HUGE_PAGE * _HUGE_PAGE, _ADVISE_HUGE_PAGES
-        )
-    library.free(start)

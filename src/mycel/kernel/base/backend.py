@@ -27,7 +27,9 @@ def has_begun() -> bool:
 
 def _note_begin() -> None:
     global _begun
-    _begun = True
+    if not _begun:
+        _begun = True
+        tuning.prepare()
 
 
 # Called where arrays are made. A fork exchanges it for what raises.
@@ -69,9 +71,11 @@ def keep_programs_in(folder: str) -> None:
 class Tuning:
     """What is chosen by platform; the package root fills it in, and nothing is tuned without."""
 
-    __slots__ = ("compiler_options", "materialize", "to_materialize")
+    __slots__ = ("compiler_options", "materialize", "prepare", "to_materialize")
 
     def __init__(self):
+        # What is done to this process before XLA starts its threads.
+        self.prepare: Callable[[], object] = lambda: None
         # Options of XLA's compiler for the platform that programs run on now.
         self.compiler_options: Callable[[], dict[str, str]] = dict
         # The slots of a program whose arrays are to be materialized, and what does that.
@@ -128,8 +132,8 @@ def _first_device(platforms):
 
 def default_target() -> str:
     """The target that JAX would use by itself."""
-    platform = jax.default_backend()
     _note_begin()
+    platform = jax.default_backend()
     return next((name for name, known in PLATFORMS.items() if platform in known), "CPU")
 
 
