@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import signal
 
 import jax
 import pytest
@@ -22,6 +23,10 @@ if jax.__version_info__[:2] == (0, 10):
         "--xla_cpu_parallel_codegen_split_count=1",
     )
     os.environ.setdefault("XLA_FLAGS", " ".join(quick))
+
+# A shell ignores Ctrl-C for what it starts in the background; tests and documents send it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import mycel as ms
 from mycel.kernel.execute.compile import executables

@@ -14,6 +14,7 @@ from scipy import special
 
 import mycel as ms
 from fixtures import cases, load, singular_oracles
+from fixtures.case import Array
 from harness import EXECUTIONS, TOLERANCE, assert_close, execution, run_everywhere
 from mycel import Parameter, Tensor, nn, ops
 from support.recorded_operators import function_of, with_gradient
@@ -31,7 +32,7 @@ GRADIENT = {name: by_row(singular_oracles.GRADIENT[name]) for name in FAMILIES}
 
 def values(tree) -> list:
     """The arrays of a recorded answer, or of ours, in order."""
-    if hasattr(tree, "values"):
+    if isinstance(tree, Array):
         return [tree.values]
     return [leaf for part in tree for leaf in values(part)] if isinstance(tree, tuple) else [tree]
 

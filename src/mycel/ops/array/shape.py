@@ -265,6 +265,7 @@ def flatten_method(x, order="C", end=-1, start=0):
     """The dimensions `start_dim` to `end_dim` joined into one; `x.flatten(0, -1)` names them too.
 
     Args:
+        x: any shape.
         order: 'C' joins row by row; 'F' reverses the dimensions of `x` first; an integer is the
             first of the dimensions that are joined, in row order.
         end: the last of them.
