@@ -25,7 +25,7 @@ from mycel.kernel.record.stream import (
     local,
     record,
 )
-from mycel.kernel.record.tensor import Tensor, data_value, new_tensor, resolve
+from mycel.kernel.record.tensor import StandIn, Tensor, data_value, new_tensor, resolve
 from mycel.kernel.record.value import Value
 
 _new_handle = Tensor.__new__
@@ -206,6 +206,8 @@ def number_value(x, like: Value | None) -> Value:
             raise OverflowError(
                 f"{x} does not fit {found[1].dtype} (at {user_place(3)})."
             ) from None
+    if isinstance(x, StandIn):
+        return resolve(x.operand)
     if isinstance(x, (np.ndarray, np.generic, list, tuple)):
         return data_value(x, None)
     if hasattr(x, "__array__"):

@@ -29,6 +29,17 @@ else:
     TensorMethods = object
 
 
+class StandIn:
+    """What is more than a Tensor; operators that are given it take its `operand`."""
+
+    __slots__ = ()
+
+    @property
+    def operand(self) -> Tensor:
+        """The Tensor that it stands for."""
+        raise NotImplementedError
+
+
 class Tensor(TensorMethods):
     """An array of one element type; the result of every operator.
 
@@ -90,6 +101,8 @@ class Tensor(TensorMethods):
                 expected="a number, a nested list, a NumPy array or a Tensor",
                 actual="None",
             )
+        if isinstance(input_data, StandIn):
+            input_data = input_data.operand
         if isinstance(input_data, Tensor):
             source = input_data
             if wanted is not None and wanted is not source.dtype:

@@ -5,24 +5,29 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from mycel.kernel.record.tensor import StandIn, Tensor
+
 _COMPARISONS = "lt le gt ge eq ne"
 _BINARY = "add sub mul truediv floordiv mod pow matmul and or xor"
 _UNARY = "neg pos abs invert float int"
 
 
-class ExtremePair(tuple):
+class ExtremePair(tuple, StandIn):
     """The extreme values along a dimension and their indices, and at the same time the values.
 
     MindSpore gives a pair here in PyNative mode and the values alone in Graph mode, and there are
     programs written for each. This serves both: it is a tuple for whatever takes a tuple apart
-    (unpacking, `[0]`, `[1]`, `len`), and the values for arithmetic, comparison with anything but a
-    tuple, indices that are no integers or slices, and every attribute of a Tensor.
+    (unpacking, `[0]`, `[1]`, `len`), and the values for operators, arithmetic, comparison with
+    anything but a tuple, indices that are not integers or slices, every public attribute of a
+    Tensor, and NumPy.
 
     Example:
         >>> x = Tensor([[1, 5], [4, 3]])
         >>> values, indices = x.max(1)
-        >>> print(values, indices, x.max(1) < 5, x.max(1).sum())
-        [5 4] [1 0] [False  True] 9
+        >>> print(values, indices, x.max(1) < 5, x.max(1).sum(), ops.neg(x.max(1)))
+        [5 4] [1 0] [False  True] 9 [-5 -4]
     """
 
     __slots__ = ()
@@ -31,6 +36,11 @@ class ExtremePair(tuple):
     @property
     def values(self) -> Any:
         """The extreme values."""
+        return self[0]
+
+    @property
+    def operand(self) -> Tensor:
+        """The extreme values, for operators."""
         return self[0]
 
     @property
@@ -44,9 +54,12 @@ class ExtremePair(tuple):
         return tuple.__getitem__(self, 0)[key]
 
     def __getattr__(self, name) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self[0], name)
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return self[0].asnumpy().astype(dtype, copy=bool(copy))
 
 
 def _with_values(name: str):
