@@ -163,7 +163,7 @@ class Tensor(TensorMethods):
 
     # -- looking at values: each of these is a guard in a remembered call -------------------
 
-    def asnumpy(self) -> np.ndarray:
+    def asnumpy(self) -> np.ndarray[Any, Any]:
         """A NumPy copy of the values, which may be written to; waits until they are there."""
         return np.array(look(self, "array"))
 
@@ -248,7 +248,7 @@ class Tensor(TensorMethods):
     _of: Tensor | None = None
 
     @staticmethod
-    def from_numpy(array: np.ndarray) -> Tensor:
+    def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
         """A Tensor of the values of a NumPy array, as `mycel.from_numpy` makes it.
 
         Example:
@@ -381,7 +381,7 @@ def tensor(
     return Tensor(input_data, dtype, shape, init, const_arg, device)
 
 
-def from_numpy(array: np.ndarray) -> Tensor:
+def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     """A Tensor of the values of a NumPy array: a copy, which later changes of it do not reach.
 
     Raises:
@@ -575,7 +575,7 @@ def _hooks_changed(owner: Callable, what: str) -> None:
         note_changed(handle, what, REGISTER_ONCE)
 
 
-def look(handle: Tensor, kind: str, text=None) -> np.ndarray:
+def look(handle: Tensor, kind: str, text=None) -> np.ndarray[Any, Any]:
     """The one place where Python sees values; `kind` says how much of them it saw."""
     value = resolve(handle)
     capture = local.stream.scope.capture

@@ -63,7 +63,7 @@ class Metric(metaclass=ABCMeta):
     def __init__(self):
         self._indexes = None
 
-    def _convert_data(self, data) -> np.ndarray:
+    def _convert_data(self, data) -> np.ndarray[Any, Any]:
         """A Tensor, a list or an array as an array.
 
         Raises:
@@ -78,7 +78,7 @@ class Metric(metaclass=ABCMeta):
         what = f"What {type(self).__name__} is given"
         raise wrong(TypeError, what, "a Tensor, a list or a NumPy array", type(data).__name__)
 
-    def _pair(self, inputs) -> tuple[np.ndarray, np.ndarray]:
+    def _pair(self, inputs) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Prediction and truth as arrays."""
         self._check_count(inputs, 2, "prediction and truth")
         return self._convert_data(inputs[0]), self._convert_data(inputs[1])
@@ -150,7 +150,7 @@ class EvaluationBase(Metric):
         self._type = eval_type
         self._class_num = 0
 
-    def _classes(self, inputs) -> tuple[np.ndarray, np.ndarray]:
+    def _classes(self, inputs) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Checked prediction and truth; one-hot truth as the numbers of classes."""
         y_pred, y = self._pair(inputs)
         if self._type == "classification" and y_pred.ndim == y.ndim and is_onehot(y):
@@ -184,7 +184,7 @@ class EvaluationBase(Metric):
                     raise wrong(ValueError, what, "0 or 1", "another number")
 
 
-def is_onehot(data: np.ndarray) -> bool:
+def is_onehot(data: np.ndarray[Any, Any]) -> bool:
     """Whether each row is 0 but for one 1.
 
     Example:
@@ -197,7 +197,7 @@ def is_onehot(data: np.ndarray) -> bool:
     return bool((data.sum(axis=1) == 1).all())
 
 
-def as_onehot(numbers: np.ndarray, classes: int) -> np.ndarray:
+def as_onehot(numbers: np.ndarray[Any, Any], classes: int) -> np.ndarray[Any, Any]:
     """Numbers of classes as rows with one 1.
 
     Example:
