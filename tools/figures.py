@@ -22,7 +22,7 @@ from mycel.kernel.record import value
 
 SOURCE = Path(ms.__file__).parent
 KERNEL, RECORD = SOURCE / "kernel", SOURCE / "kernel" / "record"
-STREAM_SLOTS = re.compile(r"\b(?:stream|current_stream\(\)|local\.stream)\.\w+(?:\.\w+)* = ")
+STREAM_SLOTS = re.compile(r"\b(?:stream|current_stream\(\)|local\.stream)\.\w+ = ")
 VALUES = re.compile(r"\._value = ")
 GIVEN = re.compile(r"^given\b.*[:=]", re.MULTILINE)
 WARM = 6
