@@ -102,6 +102,7 @@ def array_names() -> frozenset[str]:
 def result_of(function) -> str:
     """The type of a result, as a function says it; a Tensor if it says nothing."""
     written = inspect.unwrap(function).__annotations__.get("return", "Tensor")
+    written = written.replace("np.ndarray[Any, Any]", "np.ndarray")  # it gets them below
     return re.sub(_RESULT, lambda found: _RESULTS[found[0]], written)
 
 
