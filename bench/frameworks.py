@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -61,13 +62,19 @@ class Worker:
 
     It is stopped while it is not asked: threads of MindSpore and OpenMP that spin while they wait
     would slow the others down.
+
+    Args:
+        name: of the framework.
+        tree: the tree whose mycel runs (see versions.py); by default the installed one.
     """
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, tree: pathlib.Path | None = None):
         self.name = name
+        source = {} if tree is None else {"PYTHONPATH": str(tree / "src")}
         self._process = subprocess.Popen(
             [python_of(name), "-m", "bench.worker", KINDS[name].module],
             cwd=HERE.parent,
+            env=os.environ | source,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if name.startswith("mindspore") else None,
