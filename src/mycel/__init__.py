@@ -41,6 +41,7 @@ from mycel.kernel.differentiate.api import get_grad, grad, value_and_grad
 from mycel.kernel.execute import direct as _direct
 from mycel.kernel.execute import forked as _forked
 from mycel.kernel.execute import fused as _fused
+from mycel.kernel.execute import numerics as _numerics
 from mycel.kernel.execute.effects import every_call
 from mycel.kernel.execute.graph import Remembered as _Remembered
 from mycel.kernel.execute.graph import jit
@@ -81,6 +82,7 @@ if _typing.TYPE_CHECKING:
 # higher ones, so that imports go one way.
 _stream.machine.account = _ledger
 _stream.machine.report = _report
+_stream.machine.begin_step = _numerics.begin_step
 _stream.machine.run_segment = _fused.run_segment
 _stream.machine.run_by_operator = _fused.run_by_operator
 _stream.machine.run_directly = _direct.run_directly
@@ -94,6 +96,7 @@ _stream.machine.remember = _Remembered
 _stream.machine.initializer = _initializer_of
 
 _at_exit.register()
+_numerics.heed_jax()
 
 # Names that MindSpore has in other places, has given up, or has two of.
 _other_keywords.update(_keywords.OTHER)

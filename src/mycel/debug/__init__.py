@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looking at the machine: the ledger of compilations and of calls that were not replayed."""
+"""Looking at the machine and into networks: the ledger of compilations and of calls that were not
+replayed, and where NaN comes from."""
 
+from mycel.debug.nan import find_nan
+from mycel.kernel.base.errors import NonFiniteError
 from mycel.report.ledger import Ledger, budget
 from mycel.report.ledger import ledger as _ledger
 
@@ -25,4 +28,4 @@ def ledger() -> Ledger:
     return _ledger
 
 
-__all__ = ["Ledger", "budget", "ledger"]
+__all__ = ["Ledger", "NonFiniteError", "budget", "find_nan", "ledger"]

@@ -13,6 +13,8 @@ from mycel.kernel.base import backend, errors, log
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere
 
+# Set to 1 in the environment it checks numerics from the start.
+NUMERICS_VARIABLE = "MYCEL_CHECK_NUMERICS"
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 
@@ -27,8 +29,10 @@ class Context:
 
     __slots__ = (
         "accepted",
+        "armed",
         "before_device_change",
         "check_indices",
+        "check_numerics",
         "device_id",
         "device_target",
         "direct",
@@ -36,16 +40,23 @@ class Context:
         "mode",
         "save_graphs",
         "save_graphs_path",
+        "synchronize",
     )
 
     def __init__(self):
         self.mode = PYNATIVE_MODE
         self.device_target = ""
         self.device_id = 0
-        # True runs every operator by itself to its end: MindSpore's pynative_synchronize.
-        self.direct = False
+        # MindSpore's pynative_synchronize; `direct`: every operator is run by itself to its end,
+        # unless numerics are checked, which looks at records.
+        self.synchronize = self.direct = False
         # Whether wrong positions and class numbers are errors (see define.bounds).
         self.check_indices = True
+        # Whether the first operator that makes NaN or an infinity is looked for (see
+        # execute.numerics).
+        self.check_numerics = os.environ.get(NUMERICS_VARIABLE, "0") not in ("", "0")
+        # How often that began: steps are counted from there.
+        self.armed = 0
         self.max_call_depth = 1000
         # 0: compiled programs are not saved; 1: as recorded; 2 and more: also as XLA made them.
         self.save_graphs = 0
@@ -72,6 +83,8 @@ def set_context(**settings: Any) -> None:
             the folder `save_graphs_path`; 2, 3 or True also what XLA made of it.
         check_indices: False lets operators run on positions and class numbers that are not there:
             their results are then not defined, as in XLA.
+        check_numerics: True ends a step that makes NaN or infinities with an error that names the
+            operator: see `mycel.debug.find_nan`.
         compile_cache_path: the folder in which compiled programs are kept between runs.
         max_call_depth: how deeply functions may call each other; Python's own limit is raised to
             it where it is lower.
@@ -117,7 +130,7 @@ def get_context(attr_key: str) -> Any:
     if name == "device_target":
         return context.device_target or backend.default_target()
     if name == "pynative_synchronize":
-        return context.direct
+        return context.synchronize
     if name == "deterministic":
         return "ON" if backend.is_deterministic() else "OFF"
     if name == "compile_cache_path":
@@ -180,7 +193,8 @@ def _set_device_id(value) -> None:
 
 def set_synchronize(value) -> None:
     context.before_device_change()
-    context.direct = bool(value)
+    context.synchronize = bool(value)
+    context.direct = context.synchronize and not context.check_numerics
 
 
 def set_determinism(value) -> None:
@@ -197,6 +211,15 @@ def _set_check_indices(value) -> None:
         context.before_device_change()
         context.check_indices = value
         changed_everywhere()
+
+
+def set_check_numerics(value) -> None:
+    if not isinstance(value, bool):
+        raise errors.wrong(TypeError, "check_numerics", "True or False", repr(value))
+    context.before_device_change()
+    context.armed += value and not context.check_numerics
+    context.check_numerics = value
+    context.direct = context.synchronize and not value
 
 
 def _set_save_graphs(value) -> None:
@@ -235,6 +258,7 @@ _SETTERS = {
     "pynative_synchronize": set_synchronize,
     "deterministic": set_determinism,
     "check_indices": _set_check_indices,
+    "check_numerics": set_check_numerics,
     "save_graphs": _set_save_graphs,
     "save_graphs_path": _set_save_graphs_path,
     "compile_cache_path": _set_cache_path,

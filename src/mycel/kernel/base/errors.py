@@ -105,6 +105,26 @@ class HookOrderError(RuntimeError):
     that cannot be set back for the function to go on from there."""
 
 
+class NonFiniteError(FloatingPointError):
+    """An operator made NaN or an infinity, while numerics are checked (`mycel.debug.find_nan`).
+
+    Attributes:
+        step: which step it was, from 1 on, since numerics are checked.
+        operator: its name; empty for what came into the step from outside.
+        phase: "forward", "reverse", "update" (what follows the reverse) or "outside".
+        line: the file and line of the forward.
+        cell: the path of the Cell that was called, as `Net.head`.
+        element: the index of the first element that is not finite.
+        batch: which element of the batch that is, or None.
+    """
+
+    def __init__(self, text, step, operator, phase, place, cell, element, batch):
+        super().__init__(text)
+        self.step, self.operator, self.phase = step, operator, phase
+        self.line = (place.code.co_filename, place.line) if place.code else ("", 0)
+        self.cell, self.element, self.batch = cell, element, batch
+
+
 class BudgetError(RuntimeError):
     """A budget set with `mycel.debug.budget` was used up."""
 

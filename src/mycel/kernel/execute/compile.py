@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from mycel.kernel.base import backend
 from mycel.kernel.base.context import context
 from mycel.kernel.base.signals import undisturbed
 from mycel.kernel.define.op import Signature, signatures
-from mycel.kernel.execute.checks import Indices, indices_of
+from mycel.kernel.execute.checks import Indices, Tripped, indices_of
 from mycel.kernel.record.stream import machine
 
 # Executables beyond this many are forgotten, the longest unused first.
@@ -58,9 +59,11 @@ def program(
     guards: tuple[Guard, ...] = (),
     packs: tuple[tuple[int, ...], ...] = (),
     indices: Indices | None = None,
+    checked: tuple[int, ...] = (),
 ):
     """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
-    the guards, as one vector each, and the flag of its own indices out."""
+    the guards, as one vector each, the flag of its indices, and which of the checked results are
+    finite, out."""
     materialize = backend.tuning.materialize
     apart = backend.tuning.to_materialize(nodes)
 
@@ -80,9 +83,19 @@ def program(
             outputs.append(jnp.concatenate([seen_bits(at(g.slot), g.kind) for g in guards]))
         if indices is not None and indices.inside:
             outputs.append(indices.flag(at))
+        if checked:
+            outputs.append(jnp.stack([_is_finite(at(slot)) for slot in checked]))
         return outputs
 
     return run
+
+
+def _is_finite(array):
+    """Whether all elements are finite. 0 times anything else is NaN; a sum of real numbers takes
+    half as long as one of conditions."""
+    if jnp.issubdtype(array.dtype, jnp.complexfloating):
+        return jnp.isfinite(array).all()
+    return jnp.sum(array * 0, dtype=np.float32) == 0
 
 
 def seen_bits(array, kind: str):
@@ -107,17 +120,35 @@ def seen_bytes(array, kind: str) -> bytes:
     return array.tobytes()
 
 
+class NotFinite(Tripped):
+    """A program made something that is not finite.
+
+    Attributes:
+        results: what it made.
+    """
+
+    def __init__(self, results):
+        super().__init__()
+        self.results = results
+
+
 class Executable:
-    """A compiled record. `runs` counts how often it was asked for, `compiled` tells if it is."""
+    """A compiled record. `runs` counts how often it was asked for, `compiled` tells if it is.
 
-    __slots__ = ("compiled", "fallible", "function", "indices", "runs", "size")
+    Args:
+        look_at_indices: whether wrong indices are looked for.
+        checked: the slots of the results that are to be finite.
+    """
 
-    def __init__(self, key, live, guards=(), packs=(), checked=True):
+    __slots__ = ("checked", "compiled", "fallible", "function", "indices", "runs", "size")
+
+    def __init__(self, key, live, guards=(), packs=(), look_at_indices=True, checked=()):
         nodes = decode(key)
-        self.indices = indices_of(nodes) if checked else None
+        self.indices = indices_of(nodes) if look_at_indices else None
+        self.checked = _inexact(nodes, checked) if checked else ()
         # keep_unused: every caller passes all externals, whatever the program needs of them.
         self.function = jax.jit(
-            program(nodes, live, guards, packs, self.indices),
+            program(nodes, live, guards, packs, self.indices, self.checked),
             keep_unused=True,
             compiler_options=backend.compiler_options(),
         )
@@ -131,6 +162,7 @@ class Executable:
 
         Raises:
             Tripped: it was given a wrong index, or made one.
+            NotFinite: a result that is checked is not finite.
         """
         indices = self.indices
         if indices is not None:
@@ -142,8 +174,11 @@ class Executable:
             results = self.function(*arrays)
         else:
             results = undisturbed(self._compile, arrays)
+        finite = results.pop() if self.checked else None
         if indices is not None and indices.inside:
             indices.look_behind(results.pop())
+        if finite is not None and not np.asarray(finite).all():
+            raise NotFinite(results)
         return results
 
     def _run_and_wait(self, arrays):
@@ -163,6 +198,12 @@ class Executable:
     def lower(self, arrays):
         """The lowered program, for inspection."""
         return self.function.lower(*arrays)
+
+
+def _inexact(nodes, slots) -> tuple[int, ...]:
+    """Those slots whose elements may be other than finite."""
+    avals = [aval for node in nodes for aval in node.signature.outputs]
+    return tuple([slot for slot in slots if slot >= 0 and avals[slot].inexact])
 
 
 _saved = itertools.count(1)
@@ -188,9 +229,17 @@ class Executables:
         self._families: OrderedDict = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple, live: tuple, guards: tuple = (), packs: tuple = ()) -> Executable:
-        """The executable of this structure, made (not yet compiled) if it is new."""
-        place = (key, live, guards, packs, context.check_indices)
+    def get(
+        self, key: tuple, live: tuple, guards: tuple = (), packs: tuple = (), results=None
+    ) -> Executable:
+        """The executable of this structure, made (not yet compiled) if it is new.
+
+        Args:
+            results: the slots of what the program itself uses, by default all live ones; while
+                numerics are checked these are to be finite.
+        """
+        checked = (live if results is None else results) if context.check_numerics else ()
+        place = (key, live, guards, packs, context.check_indices, checked)
         with self._lock:
             found = self._kept.get(place)
             if found is None:

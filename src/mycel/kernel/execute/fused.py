@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from mycel.kernel.base.errors import OutOfRangeError
+from mycel.kernel.base.context import context
 from mycel.kernel.base.places import NOWHERE
 from mycel.kernel.base.signals import came_from_outside
-from mycel.kernel.execute.checks import has_wrong_index, slots_assigned, take_back
-from mycel.kernel.execute.compile import Executable, decode, executables
+from mycel.kernel.execute.checks import Tripped, has_wrong_index, slots_assigned, take_back
+from mycel.kernel.execute.compile import Executable, NotFinite, decode, executables
 from mycel.kernel.execute.direct import run_operator
-from mycel.kernel.record.stream import Segment, demand, machine, place_of
+from mycel.kernel.execute.numerics import Examination, steps_of
+from mycel.kernel.record.stream import Segment, demand, local, machine, place_of
 from mycel.kernel.record.value import Observer, Poison
 
 # New structures of one set of operations that are compiled at once; later ones run operator by
@@ -40,34 +41,49 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
         machine.account.raise_if_over()
 
 
-def _fill(held, key, externals, has_pending, places, assigned) -> OutOfRangeError | None:
-    """Compute what is held; the error of the first wrong index, if there is one."""
+def _fill(held, key, externals, has_pending, places, assigned) -> Exception | None:
+    """Compute what is held; the error of the first wrong index, or of what is not finite."""
     live, key = tuple([slot for slot, _ in held]), tuple(key)
+    steps = steps_of(local.stream) if context.check_numerics else None
+    if steps is not None:
+        steps.before(key, externals)
+        steps.assigned(assigned)
     executable = executables.get(key, live)
     arrays = [demand(v) for v in externals] if has_pending else [v.array for v in externals]
     machine.account.ran(executable.size)
     wrong: list = []
+    one_by_one = steps is not None and steps.one_by_one
+    seen = None
     try:
-        if _compile_now(executable, key):
+        if not one_by_one and _compile_now(executable, key):
             results = executable(arrays)
         else:
-            results = run_by_operator(key, live, arrays, places, wrong)
+            seen = None if steps is None else Examination(key, arrays, places)
+            results = run_by_operator(key, live, arrays, places, wrong, seen)
     except Exception as error:
-        if came_from_outside(error):
+        # Not so what the program itself found, which nothing of a signal's handler raised: to look
+        # at the frames of an exception makes a cycle of them in Python 3.11.
+        if not isinstance(error, Tripped) and came_from_outside(error):
             raise
         # Once more, one by one: what can be computed is, the rest tells what failed and where.
-        results = run_by_operator(key, live, arrays, places, wrong)
+        seen = None if steps is None else Examination(key, arrays, places)
+        results = run_by_operator(key, live, arrays, places, wrong, seen)
+        if isinstance(error, NotFinite) and seen is not None and not any(map(seen.state, live)):
+            assert steps is not None
+            steps.differs()
     for (_, value), array in zip(held, results, strict=True):
         # Together, whatever interrupts: nothing is called in between.
         value.array = array
         value.source = None
-    if not wrong:
-        return None
-    first, poison = wrong[0]
-    again = slots_assigned(assigned, first)
-    results = run_by_operator(key, again, arrays, places) if again else ()
-    take_back(assigned, first, dict(zip(again, results, strict=True)))
-    return poison.error()
+    if wrong:
+        first, poison = wrong[0]
+        again = slots_assigned(assigned, first)
+        results = run_by_operator(key, again, arrays, places) if again else ()
+        take_back(assigned, first, dict(zip(again, results, strict=True)))
+        return poison.error()
+    if steps is not None and seen is not None:
+        return steps.judge(seen, held, externals)
+    return None
 
 
 def _compile_now(executable: Executable, key) -> bool:
@@ -76,7 +92,14 @@ def _compile_now(executable: Executable, key) -> bool:
     return executables.family_count(key) <= COMPILED_AT_ONCE
 
 
-def run_by_operator(key, live, arrays, places, wrong: list | None = None) -> list:
+def run_by_operator(
+    key,
+    live,
+    arrays,
+    places,
+    wrong: list | None = None,
+    seen: Examination | None = None,
+) -> list:
     """Run a record operator by operator, without what nobody needs, freeing as it goes.
 
     An operator that fails poisons its outputs and what depends on them; the rest survives.
@@ -84,6 +107,7 @@ def run_by_operator(key, live, arrays, places, wrong: list | None = None) -> lis
     Args:
         wrong: gets the first node that had a wrong index: the slot of its first output, and what
             poisons that.
+        seen: looks at what each operator is given and gives.
     """
     nodes = decode(key)
     needed, last_use = set(live), {}
@@ -92,7 +116,7 @@ def run_by_operator(key, live, arrays, places, wrong: list | None = None) -> lis
         node = nodes[index]
         outputs = range(node.first, node.first + len(node.signature.outputs))
         looked_at = wrong is not None and node.signature.bounds
-        fails = node.signature.op.fallible or looked_at
+        fails = node.signature.op.fallible or looked_at or seen is not None
         if fails or any(slot in needed for slot in outputs):
             kept.append(index)
             for slot in node.inputs:
@@ -109,6 +133,11 @@ def run_by_operator(key, live, arrays, places, wrong: list | None = None) -> lis
             made[node.first + offset] = result
         if wrong is not None and not wrong and has_wrong_index(results[0]):
             wrong.append((node.first, results[0]))
+        if seen is not None:
+            seen.look(index, node, inputs, results)
+            for slot in range(node.first, node.first + len(results)):
+                if slot not in needed:
+                    del made[slot]
         for slot in last_use.get(index, ()):
             del made[slot]
     return [made[slot] if slot >= 0 else arrays[-1 - slot] for slot in live]

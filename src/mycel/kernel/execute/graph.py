@@ -16,6 +16,7 @@ import numpy as np
 
 from mycel.kernel.base import log
 from mycel.kernel.base.cell import CellBase
+from mycel.kernel.base.context import context
 from mycel.kernel.base.places import definition_of
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
@@ -28,6 +29,7 @@ from mycel.kernel.execute.explain import (
     nearest_key,
 )
 from mycel.kernel.execute.notes import hooks_of
+from mycel.kernel.execute.numerics import begin_step
 from mycel.kernel.execute.python_watch import is_debugged, watch_over
 from mycel.kernel.execute.reads import Reads
 from mycel.kernel.execute.replay import Difference, Given, Memory, Outcome, replay
@@ -138,6 +140,8 @@ class Remembered:
         scope = stream.scope
         if scope.capture is not None or scope.depth or scope.plain:
             return self.function(*args, **kwargs)  # inside another, it is just a function
+        if context.check_numerics:
+            begin_step(stream, id(self))
         tensors: list[Tensor] = []
         given = Given(tensors, [], [])
         key = tuple([_key_of(argument, given) for argument in args])

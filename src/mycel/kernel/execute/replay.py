@@ -11,6 +11,7 @@ from weakref import finalize, ref
 
 import numpy as np
 
+from mycel.kernel.base.context import context
 from mycel.kernel.base.errors import GOES_ANOTHER_WAY, HookOrderError
 from mycel.kernel.base.places import Place, user_place
 from mycel.kernel.base.signals import Reported, came_from_outside, keep_what_python_drops
@@ -19,8 +20,9 @@ from mycel.kernel.define.aval import Aval
 from mycel.kernel.execute.capture import Capture
 from mycel.kernel.execute.cases import Case
 from mycel.kernel.execute.checks import Tripped
-from mycel.kernel.execute.compile import Guard, decode, executables, seen_bytes
+from mycel.kernel.execute.compile import Guard, NotFinite, decode, executables, seen_bytes
 from mycel.kernel.execute.notes import Argument, Constant, Held, Slot, same, same_function
+from mycel.kernel.execute.numerics import steps_of
 from mycel.kernel.execute.sources import contents_of, first_change
 from mycel.kernel.execute.store import Store
 from mycel.kernel.execute.templates import Kept, bound_to, builder, leaves, of_inputs
@@ -118,14 +120,13 @@ class Memory:
         self._met_otherwise = self._arguments_met_otherwise(given.tensors)
         self._site_reads = capture.site_reads
         self.needed = self._needed()
-        self._prepared = False
+        # Whether the program that is laid out checks numerics; None before it is.
+        self._prepared: bool | None = None
         self._values = dict(capture.read_values)
 
     def _needed(self) -> set[int]:
         """The numbers that a replay must have: results, assignments, and what sites receive."""
-        found = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
-        found.update(number for _, number in self.bindings)
-        found |= self._site_reads
+        found = self._used_by_program() | self._site_reads
         for site in self.sites:
             found.update(slot.number for slot in site.slots())
             found.update(number for _, number in site.bindings)
@@ -247,14 +248,17 @@ class Memory:
     # -- preparing ------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Lay out what a replay needs, once."""
+        """Lay out what a replay needs: once, and again when numerics are to be checked or not."""
+        if self._prepared is not None:
+            self.store.give_all()
         inner = [read for read in self.reads if read.number >= 0]
         guards = tuple([Guard(read.number, read.kind) for read in inner])
         avals = [aval for node in decode(self.key) for aval in node.signature.outputs]
         packs = self._packs(avals)
         packed = [number for pack in packs for number in pack]
         live = tuple(sorted(n for n in self.needed if n >= 0 and n not in packed))
-        self.executable = executables.get(self.key, live, guards, packs)
+        results = tuple(sorted(n for n in self._used_by_program() if n in live))
+        self.executable = executables.get(self.key, live, guards, packs, results)
         self.inner_reads = inner
         self.expected = b"".join([read.bits for read in inner])
         self.input_reads = [
@@ -300,7 +304,12 @@ class Memory:
             self.result_index = self.order[self.template.number]
         else:
             self.build_result = builder(self.template, self.order, "leaf")
-        self._prepared = True
+        self._prepared = context.check_numerics
+
+    def _used_by_program(self) -> set[int]:
+        """The numbers of what is returned and assigned: not what only sites are given."""
+        found = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
+        return found.union([number for _, number in self.bindings])
 
     def _lay_out_commits(self) -> None:
         """Tell what is assigned an output: Parameters that are inputs too, which the store keeps;
@@ -355,7 +364,7 @@ def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
     stream.flush()
     if sys.unraisablehook.__class__ is not Reported:
         keep_what_python_drops()
-    if not memory._prepared:
+    if memory._prepared is not context.check_numerics:
         memory.prepare()
     for read, source, value in memory.input_reads:
         if not _reads_the_same(read, source, value, tensors):
@@ -369,7 +378,9 @@ def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
                 raise
             # Pending elsewhere: packed, on another thread, or where a run was broken off.
             results = memory.executable(memory.store.demanded(tensors))
-    except Tripped:
+    except Tripped as tripped:
+        if isinstance(tripped, NotFinite):
+            steps_of(stream).one_by_one = True
         return Outcome(False, missed=None)
     except Exception as error:
         if came_from_outside(error):

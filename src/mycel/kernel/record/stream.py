@@ -168,6 +168,7 @@ class Machine:
     Attributes:
         account, report: what keeps account of what runs, and what speaks to people.
         run_segment, run_by_operator, run_directly: the executors.
+        begin_step: told that a step begins, while numerics are checked.
         remember: makes of a function, and the Cell it belongs to, one that Graph mode remembers.
         initializer: the initialiser that a name or a number means.
         on_gradients: told of those of each derivative, once something asked for it; else None.
@@ -175,6 +176,7 @@ class Machine:
 
     __slots__ = (
         "account",
+        "begin_step",
         "initializer",
         "on_gradients",
         "remember",
@@ -191,6 +193,7 @@ class Machine:
         self.remember: Callable[..., Any] = _not_wired
         self.initializer: Callable[[Any], Any] = _not_wired
         self.on_gradients: Callable[[Any], None] | None = None
+        self.begin_step: Callable[[Stream, int | None], None] = _not_wired
         self.run_segment: Callable[[Segment, Observer | None], None] = _not_wired
         self.run_by_operator: Callable[..., list] = _not_wired
         self.run_directly: Callable[[Signature, tuple, Place], list] = _not_wired
@@ -217,17 +220,19 @@ class Stream:
         scope: what holds for whatever is recorded now; exchanged by `within`.
         called: the Cell being called and those around it, as links `(cell, the link around it)`.
         generator: what random operators draw from, once something asked for it.
+        steps: what is known of its steps while numerics are checked (execute.numerics), or None.
         unfinished: how many runs of segments, and sites, were broken off by an exception, go on, or
             were run once more for a Value.
     """
 
-    __slots__ = ("called", "generator", "scope", "segment", "unfinished")
+    __slots__ = ("called", "generator", "scope", "segment", "steps", "unfinished")
 
     def __init__(self, scope: Scope = OUTSIDE):
         self.segment = Segment(self)
         self.scope = scope
         self.called: tuple | None = None
         self.generator: Any = None
+        self.steps: Any = None
         self.unfinished = 0
 
     def within(self, scope: Scope, function: Callable, *args, **kwargs):
@@ -302,6 +307,9 @@ class Stream:
         met = self.segment.met
         if cell is None or id(cell) in met or (None in met and cell._begins_segment):
             self.flush()
+            met = self.segment.met
+        if context.check_numerics and not self.scope.plain:
+            machine.begin_step(self, None if cell is None else id(cell))
             met = self.segment.met
         met.add(None if cell is None else id(cell))
 

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numerics: where a value that is not finite comes from, while `check_numerics` is set.
+
+A program then has one more output, which tells of each of its results whether it is finite
+(`execute.compile`). Where one is not, the record runs once more operator by operator, and what each
+operator was given and gave is looked at. The operator to be named is the first one that made
+something that is not finite from finite values, and on which the result depends.
+
+Not all that is infinite is a fault: a mask of literal infinities is meant, and a program may test
+its gradients and leave a step out. So a result is a fault at once if a Parameter is assigned it or
+if it is a single number, such as a loss. Any other waits (`Suspect`) until Python looks at it or an
+operator takes it; one that tests for finite values may.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, ref
+
+import jax
+import numpy as np
+
+from mycel.kernel.base import log
+from mycel.kernel.base.context import context, set_check_numerics
+from mycel.kernel.base.errors import NonFiniteError
+from mycel.kernel.base.places import NOWHERE, Place
+from mycel.kernel.base.structure import structure
+from mycel.kernel.define.aval import Aval
+from mycel.kernel.execute.compile import Node, decode
+from mycel.kernel.execute.describe import (
+    describe_array,
+    describe_origin,
+    describe_outside,
+    describe_suspicion,
+)
+from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.record.stream import Stream, machine, place_of
+from mycel.kernel.record.tensor import point
+from mycel.kernel.record.value import Poison, Value
+
+FINITE, INFINITE, NAN = 0, 1, 2
+# What a reverse begins with: it is given what is differentiated.
+SEED = "ones_like"
+# Operators by which a program looks for values that are not finite, to leave a step out or to
+# replace them.
+TESTS = frozenset(("isfinite", "isinf", "isnan", "nan_to_num", "overflows"))
+
+
+def inexact_slots(live, avals: Callable[[int], Aval]) -> tuple[int, ...]:
+    """Those of a program's results that can be other than finite."""
+    return tuple([slot for slot in live if avals(slot).inexact])
+
+
+def state_of(array) -> int:
+    """Whether an array has infinities, NaN, both or neither."""
+    if array.__class__ is Poison:
+        return FINITE
+    numbers = np.asarray(array)
+    if numbers.dtype.kind in "biuSUO" or np.isfinite(numbers).all():
+        return FINITE
+    return (NAN if np.isnan(numbers).any() else 0) | (INFINITE if np.isinf(numbers).any() else 0)
+
+
+class Origin(NamedTuple):
+    """A node that made values that are not finite from finite ones.
+
+    Attributes:
+        index, slot: of the node, and of its output.
+        operator: its name, with a ' if it is the reverse of that operator.
+        state: what its output has.
+        inputs: words for each of its inputs; `output`: for its output.
+        element: the index of the first element that is not finite.
+    """
+
+    index: int
+    slot: int
+    operator: str
+    state: int
+    inputs: tuple[str, ...]
+    output: str
+    element: tuple[int, ...]
+
+
+class Examination:
+    """What is not finite in one run of a record, operator by operator, and where it came from."""
+
+    def __init__(self, key, arrays, places):
+        self.nodes = decode(key)
+        self.arrays = arrays
+        self.places = places
+        self.tested = False
+        # The slots of what was differentiated, as far as it is not finite.
+        self.losses: list[int] = []
+        self.origins: dict[int, Origin] = {}
+        self._states: dict[int, int] = {}
+        # By slot: the inputs that are not finite, and the node.
+        self._sources: dict[int, tuple[int, list[int]]] = {}
+
+    def look(self, index: int, node: Node, inputs, results) -> None:
+        """Look at what a node was given and gave."""
+        given = [self.state(slot, array) for slot, array in zip(node.inputs, inputs, strict=True)]
+        if node.signature.op.name in TESTS and any(given):
+            self.tested = True
+        if node.signature.op.name == SEED and given[0]:
+            self.losses.append(node.inputs[0])
+        for offset, array in enumerate(results):
+            state = state_of(array)
+            slot = node.first + offset
+            self._states[slot] = state
+            if not state:
+                continue
+            self._sources[slot] = index, [s for s, g in zip(node.inputs, given, strict=True) if g]
+            made_nan = state & NAN and not any(g & NAN for g in given)
+            if given and (made_nan or not any(given)):
+                numbers = np.asarray(array)
+                element = np.unravel_index(int(np.argmax(~np.isfinite(numbers))), numbers.shape)
+                self.origins[slot] = Origin(
+                    index,
+                    slot,
+                    node.signature.op.name,
+                    state,
+                    tuple([describe_array(array) for array in inputs]),
+                    describe_array(array),
+                    tuple([int(position) for position in element]),
+                )
+
+    def state(self, slot: int, array=None) -> int:
+        """What the array at a slot has."""
+        found = self._states.get(slot)
+        if found is None:
+            found = state_of(self.arrays[-1 - slot] if array is None else array)
+            self._states[slot] = found
+        return found
+
+    def depends_on(self, slot: int) -> dict[int, int | None]:
+        """What is not finite that a slot depends on: each slot, with the next one on the way."""
+        way: dict[int, int | None] = {slot: None}
+        waiting = [slot]
+        for following in waiting:
+            for source in self._sources.get(following, (0, []))[1]:
+                if source not in way:
+                    way[source] = following
+                    waiting.append(source)
+        return way
+
+    def origin_of(self, slot: int) -> tuple[Origin | int | None, list[int]]:
+        """The first origin of what is at a slot, or the external slot that had it from outside, and
+        the slots on the way from there; None if it is what was meant to be infinite."""
+        way = self.depends_on(slot)
+        first = min((o for s in way if (o := self.origins.get(s))), default=None)
+        outside = [s for s in way if s < 0 and self.state(s) & NAN]
+        start = first.slot if first is not None else outside[0] if outside else None
+        path = []
+        following = start
+        while following is not None:
+            path.append(following)
+            following = way[following]
+        return (first if first is not None else start), path
+
+    def node_of(self, slot: int) -> int:
+        """The number of the node that made a slot."""
+        return self._sources[slot][0]
+
+    def place(self, index: int) -> Place:
+        """Where a node was recorded; of a reverse, where its forward was."""
+        return place_of(self.places, index) if self.places else NOWHERE
+
+    def phase(self, index: int) -> str:
+        """Whether a node belongs to the forward, to the reverse, or to what follows it."""
+        reverse = [number for number in range(len(self.nodes)) if self._is_reverse(number)]
+        if not reverse or index < reverse[0]:
+            return "forward"
+        return "reverse" if index <= reverse[-1] else "update"
+
+    def _is_reverse(self, index: int) -> bool:
+        if not self.places:
+            return False
+        code = self.places[3 * index]
+        by_name = self.nodes[index].signature.op.name.endswith("'")
+        return by_name or isinstance(code, int) or (code is not None and code.co_name == "bprop")
+
+    def first_lengths(self, parameters) -> list[int]:
+        """The lengths of the first axes of what comes from outside and is no Parameter."""
+        return [
+            array.shape[0]
+            for position, array in enumerate(self.arrays)
+            if position not in parameters and getattr(array, "ndim", 0)
+        ]
+
+
+class Suspect:
+    """The source of a Value that is not finite and that nothing has used: it has its array."""
+
+    apart = True
+    __slots__ = ("array", "error", "state", "told")
+
+    def __init__(self, array, state: int, error: NonFiniteError):
+        self.array, self.state, self.error = array, state, error
+        self.told = False
+
+    def produce(self, value: Value) -> None:
+        """An operator takes it: what is only infinite may be meant, and goes on.
+
+        Raises:
+            NonFiniteError: it has NaN.
+        """
+        if self.state & NAN:
+            self.told = True
+            raise self.error
+        self.release(value)
+
+    def view(self, value: Value) -> np.ndarray:
+        """Python looks at it.
+
+        Raises:
+            NonFiniteError: always.
+        """
+        self.told = True
+        raise self.error
+
+    def release(self, value: Value) -> None:
+        """Let the Value have its array."""
+        value.array = self.array
+        value.source = None
+
+
+class Steps:
+    """The steps of one thread while numerics are checked.
+
+    Attributes:
+        armed: which time it is that numerics are checked.
+        number: of the present step.
+        one_by_one: whether the present step runs operator by operator, because its program has
+            made something that is not finite.
+    """
+
+    def __init__(self, armed: int):
+        self.armed = armed
+        self.number = 1
+        self.one_by_one = False
+        # What was called or differentiated in it, outermost: what comes round again begins a step.
+        self._met: set[int | None] = set()
+        # The handles assigned since the step began, by id, with what they had before it.
+        self._assigned: dict[int, tuple[ref, Value | None]] = {}
+        self._suspects: list[ref] = []
+        # What is known of infinite Values that operators went on with.
+        self._known: WeakKeyDictionary[Value, NonFiniteError] = WeakKeyDictionary()
+
+    def meet(self, what: int | None) -> bool:
+        """Whether a step begins where this is about to be called."""
+        begins = what in self._met
+        if begins:
+            self._met.clear()
+        self._met.add(what)
+        return begins
+
+    def begin(self) -> None:
+        """One more step begins.
+
+        Raises:
+            NonFiniteError: something of the last one that has NaN is still there.
+        """
+        self.number += 1
+        self.one_by_one = False
+        self._assigned.clear()
+        self.settle()
+
+    def settle(self) -> None:
+        """What was suspected has to be settled.
+
+        Raises:
+            NonFiniteError: something that has NaN is still there, and nothing has tested it.
+        """
+        suspects, self._suspects = self._suspects, []
+        for suspect in suspects:
+            value = suspect()
+            if value is not None and isinstance(value.source, Suspect):
+                found = value.source
+                found.release(value)
+                if found.state & NAN and not found.told:
+                    raise found.error
+
+    def before(self, key, externals) -> None:
+        """A segment is about to run: those that it tests are no longer suspected."""
+        if not any(isinstance(value.source, Suspect) for value in externals):
+            return
+        if any(node.signature.op.name in TESTS for node in decode(key)):
+            for value in externals:
+                if isinstance(value.source, Suspect):
+                    value.source.release(value)
+
+    def assigned(self, handles: list[tuple[ref, Value | int, int]]) -> None:
+        """These handles were assigned, and had that before (see Segment.assigned). What was made in
+        the step is not kept."""
+        for reference, had, _ in handles:
+            handle = reference()
+            if handle is not None and id(handle) not in self._assigned:
+                before = had if isinstance(had, Value) and not _made_inside(had) else None
+                self._assigned[id(handle)] = reference, before
+
+    def put_back(self) -> None:
+        """Let every handle have what it had before the step."""
+        while self._assigned:
+            reference, had = self._assigned.popitem()[1]
+            handle = reference()
+            if handle is not None and had is not None:
+                if handle._value.aval is not had.aval:
+                    structure.changes += 1
+                point(handle, had)
+
+    def judge(self, seen: Examination, held, externals) -> NonFiniteError | None:
+        """The error of a segment that ran operator by operator; None if it is none, or waits.
+
+        Args:
+            held: its Values that are still held, by slot.
+            externals: the Values it took from outside.
+        """
+        faults = [(slot, value) for slot, value in held if seen.state(slot)]
+        handled = seen.tested or machine.on_gradients is not None
+        assigned = self._parameters_assigned()
+        for slot, value in faults:
+            if id(value) in assigned or (not handled and value.aval.inexact and _is_one(value)):
+                error = self._error(seen, slot, externals)
+                if error is not None:
+                    self.put_back()
+                    return error
+        for slot, value in faults if not handled else ():
+            error = self._error(seen, slot, externals)
+            if error is not None:
+                self._known[value] = error
+                value.source, value.array = Suspect(value.array, seen.state(slot), error), None
+                self._suspects.append(ref(value))
+        return None
+
+    def _parameters_assigned(self) -> set[int]:
+        """The ids of the Values that the Parameters assigned in this step have now."""
+        handles = [reference() for reference, _ in self._assigned.values()]
+        return {id(handle._value) for handle in handles if isinstance(handle, Parameter)}
+
+    def _error(self, seen: Examination, slot: int, externals) -> NonFiniteError | None:
+        for start in (*seen.losses, slot):
+            origin, path = seen.origin_of(start)
+            if origin is not None:
+                break
+        else:
+            return None
+        if isinstance(origin, int) or seen.state(path[0]) & NAN:
+            known = [self._known.get(externals[-1 - s]) for s in seen.depends_on(slot) if s < 0]
+            earlier = next((error for error in known if error is not None), None)
+            if earlier is not None:
+                return earlier
+        names = self._names(externals)
+        if isinstance(origin, int):
+            return describe_outside(self.number, seen, path, names)
+        return describe_origin(self.number, seen, origin, path, names)
+
+    def _names(self, externals) -> dict[int, str]:
+        """The Parameters among what came from outside, by position: they have these Values, or had
+        them when the step began."""
+        handles = [
+            (handle, handle._value)
+            for handle in gc.get_referrers(*externals)
+            if isinstance(handle, Parameter)
+        ]
+        handles += [(reference(), had) for reference, had in self._assigned.values()]
+        names = {id(value): h.name for h, value in handles if isinstance(h, Parameter)}
+        return {
+            position: f"Parameter {names[id(value)]}"
+            for position, value in enumerate(externals)
+            if id(value) in names
+        }
+
+    def differs(self) -> None:
+        """The compiled program made something that its operators one by one do not make."""
+        log.logger.warning(describe_suspicion(self.number))
+
+
+def _made_inside(value: Value) -> bool:
+    """Whether the call that is being remembered made a Value."""
+    return value.capture is not None and value.number >= 0
+
+
+def _is_one(value: Value) -> bool:
+    return value.aval.nbytes == value.aval.numpy.itemsize
+
+
+def steps_of(stream: Stream) -> Steps:
+    """The steps of a thread."""
+    steps: Any = stream.steps
+    if steps is None or steps.armed != context.armed:
+        steps = stream.steps = Steps(context.armed)
+    return steps
+
+
+def begin_step(stream: Stream, what: int | None) -> None:
+    """What is outermost is about to be called, or, where it is None, a derivative to be taken.
+
+    Args:
+        what: the id of a Cell or of a remembered function.
+    """
+    steps = steps_of(stream)
+    if steps.meet(what):
+        stream.flush()
+        steps.begin()
+
+
+def heed_jax() -> None:
+    """JAX's own search for NaN would end each of our programs: this one takes its place."""
+    names = ("jax_debug_nans", "jax_debug_infs")
+    asked = [name for name in names if getattr(jax.config, name)]
+    for name in asked:
+        jax.config.update(name, False)
+    if asked:
+        set_check_numerics(True)
+        text = f"{' and '.join(asked)}: mycel checks numerics instead, see mycel.debug.find_nan"
+        log.logger.warning(text)
