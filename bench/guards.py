@@ -28,7 +28,7 @@ from bench.work import CLASSES, RECIPES, batch
 from mycel import Tensor, nn
 from mycel.compat import alias
 from mycel.kernel.execute import graph
-from mycel.kernel.execute.cases import Case
+from mycel.kernel.prove.cases import Case
 
 SWIN = "swin_tiny"
 CALLS = {"lenet": 100, "mlp": 50, "resnet50": 2, SWIN: 1}

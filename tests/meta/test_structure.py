@@ -25,6 +25,7 @@ LAYERS = [
     {"kernel.base"},
     {"kernel.define"},
     {"kernel.record"},
+    {"kernel.prove"},
     {"kernel.execute", "kernel.differentiate", "kernel.spell"},
     {"transform", "tuning", "report"},
     {"ops"},

@@ -32,6 +32,11 @@ SHELVES = {
     "update": "clipping descent_updates overflow sparse_updates updates",
     "user": "composite control custom hook registration user_operator user_primitive",
 }
+# The modules that stood in `kernel.execute`, in `execute` before that, and are in `kernel.prove`.
+PROVE = (
+    "attributes bytecode callees cases explain guards kinds lines memos notes python_watch "
+    "reads sources"
+)
 # Former paths below mycel, of packages and modules; what was below a package is below the new one.
 MOVED = {
     "base": "kernel.base",
@@ -80,6 +85,11 @@ MOVED = {
     "ops.sparse_functions": "ops.sparse.sparse_functions",
     **{
         f"ops.{name}": f"ops.{shelf}.{name}" for shelf in SHELVES for name in SHELVES[shelf].split()
+    },
+    **{
+        f"{former}.{name}": f"kernel.prove.{name}"
+        for former in ("execute", "kernel.execute")
+        for name in PROVE.split()
     },
 }
 

@@ -14,7 +14,7 @@ import sys
 import warnings
 from typing import Any
 
-from mycel.kernel.execute.kinds import STAND_INS
+from mycel.kernel.prove.kinds import STAND_INS
 from mycel.kernel.record.stream import local
 
 _real_log = logging.Logger._log

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from mycel.kernel.base.places import Place
 from mycel.kernel.execute.graph import BREAKPOINT
-from mycel.kernel.execute.kinds import STAND_INS
+from mycel.kernel.prove.kinds import STAND_INS
 from mycel.kernel.record.stream import local, refuse
 from mycel.kernel.record.value import Shown
 

@@ -20,8 +20,8 @@ import mycel as ms
 from harness import execution
 from mycel import Parameter, Tensor, nn, ops
 from mycel.kernel.base.errors import HookOrderError
-from mycel.kernel.execute.reads import Reads
-from mycel.kernel.execute.sources import FIELD
+from mycel.kernel.prove.reads import Reads
+from mycel.kernel.prove.sources import FIELD
 
 SCRIPT = """
 import jax, numpy as np, mycel as ms

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from mycel.kernel.execute.cases import Case
+from mycel.kernel.prove.cases import Case
 from support.by_operators import by_operators
 from support.random_programs import vocabulary
 from support.random_programs.plans import EVENTS, FORMS, drawn_plan

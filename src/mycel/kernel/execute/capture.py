@@ -20,10 +20,10 @@ from mycel.kernel.base.trees import tree_map
 from mycel.kernel.define.op import signatures
 from mycel.kernel.execute.compile import seen_bytes
 from mycel.kernel.execute.effects import Site, emission
-from mycel.kernel.execute.notes import Argument, Held, Read, Slot
-from mycel.kernel.execute.reads import Reads
 from mycel.kernel.execute.templates import Templates
 from mycel.kernel.execute.trace import Trace
+from mycel.kernel.prove.notes import Argument, Held, Read, Slot
+from mycel.kernel.prove.reads import Reads
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.stream import Segment, Stream, cell_path, demand, seen

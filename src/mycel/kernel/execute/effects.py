@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from mycel.kernel.base.trees import tree_leaves, tree_map
-from mycel.kernel.execute.notes import Slot, same, same_function
 from mycel.kernel.execute.templates import leaves
+from mycel.kernel.prove.notes import Slot, same, same_function
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.marker import Marker, flattened
 from mycel.kernel.record.stream import local

@@ -20,7 +20,10 @@ from mycel.kernel.base.context import context
 from mycel.kernel.base.places import definition_of
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
-from mycel.kernel.execute.explain import (
+from mycel.kernel.execute.numerics import begin_step
+from mycel.kernel.execute.replay import Difference, Given, Memory, Outcome, replay
+from mycel.kernel.execute.templates import carries_tensors
+from mycel.kernel.prove.explain import (
     argument_names,
     describe_key,
     describe_remembered,
@@ -28,13 +31,10 @@ from mycel.kernel.execute.explain import (
     name_of,
     nearest_key,
 )
-from mycel.kernel.execute.notes import hooks_of
-from mycel.kernel.execute.numerics import begin_step
-from mycel.kernel.execute.python_watch import is_debugged, watch_over
-from mycel.kernel.execute.reads import Reads
-from mycel.kernel.execute.replay import Difference, Given, Memory, Outcome, replay
-from mycel.kernel.execute.sources import elements, put_back
-from mycel.kernel.execute.templates import carries_tensors
+from mycel.kernel.prove.notes import hooks_of
+from mycel.kernel.prove.python_watch import is_debugged, watch_over
+from mycel.kernel.prove.reads import Reads
+from mycel.kernel.prove.sources import elements, put_back
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import Stream, demand, local, machine
 from mycel.kernel.record.tensor import Tensor

@@ -18,15 +18,15 @@ from mycel.kernel.base.signals import Reported, came_from_outside, keep_what_pyt
 from mycel.kernel.base.structure import structure
 from mycel.kernel.define.aval import Aval
 from mycel.kernel.execute.capture import Capture
-from mycel.kernel.execute.cases import Case
 from mycel.kernel.execute.checks import Tripped
 from mycel.kernel.execute.compile import Guard, NotFinite, decode, executables, seen_bytes
-from mycel.kernel.execute.notes import Argument, Constant, Held, Slot, same, same_function
 from mycel.kernel.execute.numerics import steps_of
-from mycel.kernel.execute.sources import contents_of, first_change
 from mycel.kernel.execute.store import Store
 from mycel.kernel.execute.templates import Kept, bound_to, builder, leaves, of_inputs
 from mycel.kernel.execute.watch import Done, Watch
+from mycel.kernel.prove.cases import Case
+from mycel.kernel.prove.notes import Argument, Constant, Held, Slot, same, same_function
+from mycel.kernel.prove.sources import contents_of, first_change
 from mycel.kernel.record.packed import Packed, still_packed
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.scope import Scope

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from mycel.kernel.base.trees import rebuilt, tree_leaves, tree_map
-from mycel.kernel.execute import kinds
-from mycel.kernel.execute.kinds import kind_of
-from mycel.kernel.execute.notes import Argument, Held, Slot, same
+from mycel.kernel.prove import kinds
+from mycel.kernel.prove.kinds import kind_of
+from mycel.kernel.prove.notes import Argument, Held, Slot, same
 from mycel.kernel.record.tensor import Tensor, new_tensor
 
 # Kinds of objects that are what they are, whoever made them.

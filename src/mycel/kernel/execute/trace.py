@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mycel.kernel.execute.notes import Argument, Constant, Held
+from mycel.kernel.prove.notes import Argument, Constant, Held
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.stream import Stream, demand
 from mycel.kernel.record.tensor import Tensor, made_within

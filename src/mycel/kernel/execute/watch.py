@@ -17,9 +17,9 @@ import numpy as np
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.base.trees import tree_leaves, tree_map
 from mycel.kernel.execute.effects import Site, emission, shown
-from mycel.kernel.execute.notes import Constant, Held, Slot, same
-from mycel.kernel.execute.sources import Left, Source, put_back, same_plain
 from mycel.kernel.execute.trace import Trace
+from mycel.kernel.prove.notes import Constant, Held, Slot, same
+from mycel.kernel.prove.sources import Left, Source, put_back, same_plain
 from mycel.kernel.record.hooks import tell_hook, tell_where
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.marker import Inside, Marker, record_again

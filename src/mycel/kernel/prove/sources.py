@@ -21,7 +21,7 @@ import numpy as np
 
 from mycel.kernel.base.places import Place
 from mycel.kernel.base.signals import came_from_outside
-from mycel.kernel.execute.bytecode import written_out
+from mycel.kernel.prove.bytecode import written_out
 
 # A program may put another in its place.
 _sorted = sorted

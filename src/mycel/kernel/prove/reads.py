@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads: the Python state that a call reads and changes, found while it is being recorded.
 
-Before a line of user code runs, what it touches (see execute.bytecode) is looked up the way Python
+Before a line of user code runs, what it touches (see prove.bytecode) is looked up the way Python
 will look it up, without running anything, and kept as sources. Only what was there before the call
 counts: objects are known to be from outside when they come out of a source, an argument or a
 Parameter's Cell. What cannot be looked into is an effect: such a call is not replayed.
@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from mycel.kernel.base.places import PACKAGE, Place
-from mycel.kernel.execute import kinds
-from mycel.kernel.execute.attributes import UNSEEN, Attributes, class_attribute
-from mycel.kernel.execute.bytecode import ATTRIBUTE, CONSTANT, summary, written_out
-from mycel.kernel.execute.callees import by_first_argument, by_name, runs_code_when_asked
-from mycel.kernel.execute.kinds import is_watched, kind_of
-from mycel.kernel.execute.memos import kept_by, memo_state
-from mycel.kernel.execute.notes import Slot
-from mycel.kernel.execute.sources import (
+from mycel.kernel.prove import kinds
+from mycel.kernel.prove.attributes import UNSEEN, Attributes, class_attribute
+from mycel.kernel.prove.bytecode import ATTRIBUTE, CONSTANT, summary, written_out
+from mycel.kernel.prove.callees import by_first_argument, by_name, runs_code_when_asked
+from mycel.kernel.prove.kinds import is_watched, kind_of
+from mycel.kernel.prove.memos import kept_by, memo_state
+from mycel.kernel.prove.notes import Slot
+from mycel.kernel.prove.sources import (
     ABSENT,
     CLOSURE,
     CONTENT,

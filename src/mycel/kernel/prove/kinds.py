@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a file, an object or a function is to the watch over Python (see execute.reads).
+"""What a file, an object or a function is to the watch over Python (see prove.reads).
 
 Python code is either looked into or belongs to the machine. Functions written in C cannot be looked
 into: those listed here depend on nothing but what they are given; all others are effects.
@@ -26,7 +26,7 @@ import numpy as np
 
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.places import PACKAGE
-from mycel.kernel.execute.sources import PLAIN, VIEWS
+from mycel.kernel.prove.sources import PLAIN, VIEWS
 from mycel.kernel.record.tensor import Tensor
 
 # -- files ----------------------------------------------------------------------------------

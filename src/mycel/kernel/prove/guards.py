@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mycel.kernel.base.signals import came_from_outside
-from mycel.kernel.execute.sources import (
+from mycel.kernel.prove.sources import (
     ABSENT,
     CLOSURE,
     CONTENT,

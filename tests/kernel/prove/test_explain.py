@@ -11,7 +11,7 @@ import pytest
 
 import mycel as ms
 from mycel import Tensor, nn
-from mycel.kernel.execute.explain import (
+from mycel.kernel.prove.explain import (
     argument_names,
     describe_key,
     describe_remembered,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from mycel.kernel.base.places import Place
 from mycel.kernel.base.structure import structure
-from mycel.kernel.execute.guards import Guards
-from mycel.kernel.execute.notes import hooks_of
-from mycel.kernel.execute.reads import Reads
-from mycel.kernel.execute.sources import Referent, Source, TooLarge, changes, put_back, same_plain
+from mycel.kernel.prove.guards import Guards
+from mycel.kernel.prove.notes import hooks_of
+from mycel.kernel.prove.reads import Reads
+from mycel.kernel.prove.sources import Referent, Source, TooLarge, changes, put_back, same_plain
 from mycel.kernel.record.tensor import Tensor
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 
-from mycel.kernel.execute.sources import MOST_ELEMENTS, PUT, TooLarge, elements
+from mycel.kernel.prove.sources import MOST_ELEMENTS, PUT, TooLarge, elements
 
 
 def memo_state(memo, *_) -> tuple:

@@ -20,10 +20,10 @@ from typing import Any
 
 from mycel.kernel.base.places import PACKAGE, Place
 from mycel.kernel.base.signals import came_from_outside
-from mycel.kernel.execute.bytecode import summary
-from mycel.kernel.execute.kinds import NOT, PACKAGES, STAND_INS, USERS, is_machine, is_watched
-from mycel.kernel.execute.lines import look_at_instruction, look_at_line
-from mycel.kernel.execute.reads import Reads
+from mycel.kernel.prove.bytecode import summary
+from mycel.kernel.prove.kinds import NOT, PACKAGES, STAND_INS, USERS, is_machine, is_watched
+from mycel.kernel.prove.lines import look_at_instruction, look_at_line
+from mycel.kernel.prove.reads import Reads
 from mycel.kernel.record.stream import local, machine
 
 _STOOD_IN = ("getattr", "hasattr", "setattr", "delattr", "vars")

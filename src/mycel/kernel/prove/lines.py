@@ -24,9 +24,9 @@ import numpy as np
 
 from mycel.kernel.base.places import PACKAGE
 from mycel.kernel.base.signals import came_from_outside
-from mycel.kernel.execute import kinds
-from mycel.kernel.execute.attributes import UNSEEN
-from mycel.kernel.execute.bytecode import (
+from mycel.kernel.prove import kinds
+from mycel.kernel.prove.attributes import UNSEEN
+from mycel.kernel.prove.bytecode import (
     ATTRIBUTE,
     CALL,
     CLOSED,
@@ -46,9 +46,9 @@ from mycel.kernel.execute.bytecode import (
     USE,
     summary,
 )
-from mycel.kernel.execute.kinds import effect_of, is_machine, is_watched, kind_of
-from mycel.kernel.execute.reads import Reads
-from mycel.kernel.execute.sources import ABSENT, CLOSURE, FIELD, INDEX, STATE, VARIABLE
+from mycel.kernel.prove.kinds import effect_of, is_machine, is_watched, kind_of
+from mycel.kernel.prove.reads import Reads
+from mycel.kernel.prove.sources import ABSENT, CLOSURE, FIELD, INDEX, STATE, VARIABLE
 
 
 def look_at_line(reads: Reads, frame) -> dict[int, list] | None:

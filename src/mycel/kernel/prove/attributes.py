@@ -10,10 +10,10 @@ from enum import Enum
 from typing import Any
 
 from mycel.kernel.base.places import Place
-from mycel.kernel.execute import kinds
-from mycel.kernel.execute.bytecode import written_out
-from mycel.kernel.execute.kinds import is_machine, kind_of
-from mycel.kernel.execute.sources import (
+from mycel.kernel.prove import kinds
+from mycel.kernel.prove.bytecode import written_out
+from mycel.kernel.prove.kinds import is_machine, kind_of
+from mycel.kernel.prove.sources import (
     ABSENT,
     COUNT,
     FIELD,
