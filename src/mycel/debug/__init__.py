@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looking at the machine and into networks: the ledger of compilations and of calls that were not
-replayed, and where NaN comes from."""
+replayed; where NaN comes from; what Cells give, and what they would give.
+"""
 
+from mycel.debug.capture import Captured, capture
 from mycel.debug.nan import find_nan
+from mycel.debug.patch import Edit, Patched, patch
 from mycel.kernel.base.errors import NonFiniteError
 from mycel.report.ledger import Ledger, budget
 from mycel.report.ledger import ledger as _ledger
@@ -28,4 +31,15 @@ def ledger() -> Ledger:
     return _ledger
 
 
-__all__ = ["Ledger", "NonFiniteError", "budget", "find_nan", "ledger"]
+__all__ = [
+    "Captured",
+    "Edit",
+    "Ledger",
+    "NonFiniteError",
+    "Patched",
+    "budget",
+    "capture",
+    "find_nan",
+    "ledger",
+    "patch",
+]

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""capture and patch: what Cells give, by path, and what they would give, in every mode.
+
+Oracles: the same network by hand in NumPy, derivatives of mycel by the value itself, the other
+modes; compilations and replays are counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mycel as ms
+from mycel import Tensor, nn, ops
+
+MODES = ("pynative", "direct", "jit", "graph")
+
+
+class Attention(nn.Cell):
+    def __init__(self, width: int):
+        super().__init__()
+        self.query = nn.Dense(width, width)
+        self.act = nn.Tanh()
+
+    def construct(self, x):
+        return self.act(self.act(self.query(x)) * x)
+
+
+class Block(nn.Cell):
+    def __init__(self, width: int):
+        super().__init__()
+        self.att = Attention(width)
+        self.out = nn.Dense(width, width)
+
+    def construct(self, x):
+        return x + self.out(self.att(x))
+
+
+class Net(nn.Cell):
+    def __init__(self, width: int = 4, depth: int = 3):
+        super().__init__()
+        self.blocks = nn.CellList([Block(width) for _ in range(depth)])
+
+    def construct(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+@pytest.fixture(params=MODES)
+def mode(request):
+    ms.set_seed(1)
+    graph, direct = request.param == "graph", request.param == "direct"
+    ms.set_context(mode=ms.GRAPH_MODE if graph else ms.PYNATIVE_MODE, pynative_synchronize=direct)
+    yield request.param
+    ms.set_context(mode=ms.PYNATIVE_MODE, pynative_synchronize=False)
+
+
+def compiled(mode: str, function):
+    return ms.jit(function) if mode == "jit" else function
+
+
+def batch(scale: float = 1.0) -> Tensor:
+    return Tensor(scale * np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4))
+
+
+def block_by_hand(block: Block, x: np.ndarray) -> dict[str, np.ndarray]:
+    def dense(cell, x):
+        return x @ cell.weight.asnumpy().T + cell.bias.asnumpy()
+
+    query = dense(block.att.query, x)
+    first = np.tanh(query)
+    second = np.tanh(first * x)
+    out = dense(block.out, second)
+    return {"att.query": query, "att.act": first, "att.act#2": second, "out": out, "": x + out}
+
+
+def test_values_of_every_cell_and_every_call(mode):
+    net = Net()
+    call = compiled(mode, lambda x: net(x))
+    with ms.debug.capture(net, "**") as kept:
+        for scale in (1.0, 1.0, 1.0, 0.5, 2.0):
+            call(batch(scale))
+            x = batch(scale).asnumpy()
+            for number, block in enumerate(net.blocks):
+                expected = block_by_hand(block, x)
+                for name, value in expected.items():
+                    path = f"blocks.{number}.{name}".rstrip(".")
+                    np.testing.assert_allclose(kept[path].asnumpy(), value, 1e-5, 1e-6)
+                x = expected[""]
+            np.testing.assert_allclose(kept[""].asnumpy(), x, 1e-5, 1e-6)
+    assert len(kept) == 3 * 6 + 1
+    call(batch(3.0))
+    np.testing.assert_allclose(kept[""].asnumpy(), x, 1e-5, 1e-6)  # nothing is captured behind it
+
+
+def test_inputs_and_gradients(mode):
+    net = Net()
+    derivative = compiled(mode, ms.value_and_grad(lambda x: (net(x) ** 2).sum(), 0, None))
+    with ms.debug.capture(net, "blocks.*.out", "", inputs=True, gradients=True) as kept:
+        for scale in (1.0, 1.0, 1.0, 0.5):
+            derivative(batch(scale))
+    assert list(kept) == ["blocks.0.out", "blocks.1.out", "blocks.2.out", ""]
+    np.testing.assert_array_equal(kept.inputs[""].asnumpy(), batch(0.5).asnumpy())
+    np.testing.assert_allclose(kept.gradients[""].asnumpy(), 2 * kept[""].asnumpy(), 1e-5, 1e-6)
+
+    def from_the_second_on(x):
+        for block in net.blocks[1:]:
+            x = block(x)
+        return (x**2).sum()
+
+    behind = ms.grad(from_the_second_on)(kept["blocks.0.out"] + batch(0.5))
+    np.testing.assert_allclose(
+        kept.gradients["blocks.0.out"].asnumpy(), behind.asnumpy(), 1e-4, 1e-5
+    )
+
+
+def test_gradients_of_calls_of_one_cell_are_told_apart(mode):
+    net = Net(depth=1)
+    derivative = compiled(mode, ms.grad(lambda x: net(x).sum()))
+    with ms.debug.capture(net, "**.act", outputs=False, gradients=True) as kept:
+        for _ in range(4):
+            derivative(batch())
+    first, second = kept["blocks.0.att.act"].asnumpy(), kept["blocks.0.att.act#2"].asnumpy()
+    weight = net.blocks[0].out.weight.asnumpy()
+    np.testing.assert_allclose(second, np.ones((2, 4)) @ weight, 1e-5, 1e-6)
+    inner = block_by_hand(net.blocks[0], batch().asnumpy())["att.act#2"]
+    np.testing.assert_allclose(first, second * (1 - inner**2) * batch().asnumpy(), 1e-4, 1e-6)
+
+
+def test_two_calls_of_a_network_in_one_derivative(mode):
+    net = nn.SequentialCell(nn.Dense(4, 4))
+    derivative = compiled(mode, ms.grad(lambda x: (net(x) * net(2 * x)).sum()))
+    with ms.debug.capture(net, "0") as kept:
+        for _ in range(4):
+            derivative(batch())
+    assert list(kept) == ["0", "0#2"]
+
+
+def test_a_captured_program_stays_compiled_and_leaves_nothing():
+    net = Net()
+    step = ms.jit(ms.value_and_grad(lambda x: (net(x) ** 2).sum(), None, net.trainable_params()))
+    counts = ms.debug.ledger().counts
+    for _ in range(4):
+        step(batch())
+    plain = step(batch())[0].asnumpy()
+    with ms.debug.capture(net, "blocks.*.att", gradients=True):
+        for _ in range(4):
+            step(batch())
+        before = counts.replays, counts.compilations
+        for scale in range(5):
+            step(batch(float(scale)))
+        assert (counts.replays, counts.compilations) == (before[0] + 5, before[1])
+    for _ in range(3):
+        step(batch())
+    before = counts.replays, counts.compilations
+    np.testing.assert_array_equal(step(batch())[0].asnumpy(), plain)
+    assert (counts.replays, counts.compilations) == (before[0] + 1, before[1])
+
+
+def test_wrong_paths_are_told():
+    net = Net()
+    with pytest.raises(ValueError, match=r"No Cell of Net is at 'blocks.\*.atn'.*'blocks.0.att'"):
+        ms.debug.capture(net, "blocks.*.atn")
+    with pytest.raises(ValueError, match="nothing to capture"):
+        ms.debug.capture(net, outputs=False)
+    with pytest.raises(TypeError, match="A Cell is needed, not function"):
+        ms.debug.capture(lambda x: x, "a")
+    with pytest.raises(TypeError, match="as 'blocks"):
+        ms.debug.capture(net, 3)
+    with pytest.raises(TypeError, match="a dict by path"):
+        ms.debug.patch(net, "blocks.0")
+    with ms.debug.patch(net, {"blocks.0": None}) as patched:
+        with pytest.raises(KeyError, match="is not patched here"):
+            patched["blocks.1"] = 0.0
+        net(batch())
+        with pytest.raises(ValueError, match=r"shape \(3,\) does not fit \(2, 4\)"):
+            patched["blocks.0"] = np.zeros(3, np.float32)
+
+
+# -- patch --------------------------------------------------------------------------------------
+
+
+def test_edits(mode):
+    net = Net()
+    call = compiled(mode, lambda x: net(x))
+    x = batch()
+    first = block_by_hand(net.blocks[0], x.asnumpy())
+
+    def behind(value):
+        for block in net.blocks[1:]:
+            value = block_by_hand(block, value)[""]
+        return value
+
+    vector = np.float32([1, 2, 3, 4])
+    part = first[""].copy()
+    part[:, 2] = 5
+    half = 0.5 * first[""] + 0.5 * vector
+    edits = [
+        (None, first[""]),
+        (0.0, np.zeros((2, 4), np.float32)),
+        (vector, np.broadcast_to(vector, (2, 4))),
+        (Tensor(part), part),
+        ((np.s_[:, 2], 5.0), part),
+        (ms.debug.Edit(vector, strength=0.5), half),
+        (ms.debug.Edit(vector, strength=0.5, add=True), first[""] + 0.5 * vector),
+        (ms.debug.Edit(vector[1], at=(0, 1), strength=2.0, add=True),
+         first[""] + 2 * np.float32([[0, 2, 0, 0], [0, 0, 0, 0]])),
+        (lambda output: output * 2, 2 * first[""]),
+        (None, first[""]),
+    ]  # fmt: skip
+    with ms.debug.patch(net, {"blocks.0": None}) as patched:
+        for edit, expected in edits:
+            patched["blocks.0"] = edit
+            for _ in range(3):
+                np.testing.assert_allclose(call(x).asnumpy(), behind(expected), 1e-4, 1e-5)
+    np.testing.assert_allclose(call(x).asnumpy(), behind(first[""]), 1e-4, 1e-5)
+
+
+def test_a_thousand_interventions_compile_nothing():
+    net = Net(depth=4)
+    call = ms.jit(lambda x: net(x).sum())
+    counts, numbers = ms.debug.ledger().counts, np.random.RandomState(0)
+    x = batch()
+    with ms.debug.patch(net, {"blocks.*": None}) as patched:
+        for path in patched:
+            patched[path] = 0.0
+            call(x)
+            del patched[path]
+        for _ in range(4):
+            call(x)
+        before = counts.compilations, counts.captures
+        results = set()
+        for _ in range(1000):
+            path = f"blocks.{numbers.randint(4)}"
+            vector, position = numbers.rand(4).astype(np.float32), numbers.randint(2)
+            strength = float(numbers.rand())
+            patched[path] = ms.debug.Edit(
+                vector, np.s_[position], strength, bool(numbers.randint(2))
+            )
+            results.add(float(call(x)))
+            del patched[path]
+        assert (counts.compilations, counts.captures) == before
+    assert len(results) > 990
+
+
+def test_activations_are_swapped_between_two_runs(mode):
+    """With what the last block gave in another run, the network gives that run's result."""
+    net = Net()
+    call = compiled(mode, lambda x: net(x))
+    with ms.debug.capture(net, "blocks.*") as kept:
+        clean = call(batch()).asnumpy()
+    other = call(batch(3.0)).asnumpy()
+    assert not np.allclose(clean, other)
+    for number in range(3):
+        path = f"blocks.{number}"
+        with ms.debug.patch(net, {path: kept[path]}):
+            for _ in range(3):
+                np.testing.assert_allclose(call(batch(3.0)).asnumpy(), clean, 1e-5, 1e-6)
+
+
+def test_gradients_by_a_patched_value(mode):
+    net = Net()
+    with ms.debug.patch(net, {"blocks.1": 0.5}) as patched:
+        net(batch())
+        derivative = compiled(mode, ms.grad(lambda x: net(x).sum(), None, patched.values))
+        for _ in range(4):
+            (gradient,) = derivative(batch())
+    last = net.blocks[2]
+    expected = ms.grad(lambda x: last(x).sum())(Tensor(np.full((2, 4), 0.5, np.float32)))
+    np.testing.assert_allclose(gradient.asnumpy(), expected.asnumpy(), 1e-5, 1e-6)
+
+
+def test_one_of_several_outputs(mode):
+    class Two(nn.Cell):
+        def construct(self, x):
+            return x, x + 1
+
+    class Outer(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.two = Two()
+
+        def construct(self, x):
+            a, b = self.two(x)
+            return a * 10 + b
+
+    net = Outer()
+    with ms.debug.patch(net, {"two": ms.debug.Edit(7.0, output=1)}), ms.debug.capture(net) as kept:
+        result = net(batch()).asnumpy()
+    np.testing.assert_allclose(result, batch().asnumpy() * 10 + 7, 1e-6)
+    np.testing.assert_array_equal(kept["two"][1].asnumpy(), np.full((2, 4), 7, np.float32))
+
+
+def test_other_lengths_get_states_of_their_own(mode):
+    net = Net()
+    call = compiled(mode, lambda x: net(x))
+    with ms.debug.patch(net, {"blocks.2": 1.0}):
+        for rows in (2, 3, 2, 3):
+            x = Tensor(np.ones((rows, 4), np.float32))
+            np.testing.assert_array_equal(call(x).asnumpy(), np.ones((rows, 4), np.float32))
+
+
+def test_operators_see_the_patched_values_only_in_the_block():
+    net = nn.SequentialCell(nn.ReLU())
+    with ms.debug.patch(net, {"0": 3.0}):
+        assert float(ops.mean(net(batch()))) == 3.0
+    assert float(ops.mean(net(batch()))) != 3.0
