@@ -6,6 +6,7 @@ replayed; where NaN comes from; what Cells give, and what they would give.
 from mycel.debug.capture import Captured, capture
 from mycel.debug.nan import find_nan
 from mycel.debug.patch import Edit, Patched, patch
+from mycel.debug.why import Explanation, why
 from mycel.kernel.base.errors import NonFiniteError
 from mycel.report.ledger import Ledger, budget
 from mycel.report.ledger import ledger as _ledger
@@ -34,6 +35,7 @@ def ledger() -> Ledger:
 __all__ = [
     "Captured",
     "Edit",
+    "Explanation",
     "Ledger",
     "NonFiniteError",
     "Patched",
@@ -42,4 +44,5 @@ __all__ = [
     "find_nan",
     "ledger",
     "patch",
+    "why",
 ]
