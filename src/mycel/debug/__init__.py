@@ -4,8 +4,10 @@ replayed; where NaN comes from; what Cells give, and what they would give.
 """
 
 from mycel.debug.capture import Captured, capture
+from mycel.debug.compare import Comparison, compare
 from mycel.debug.nan import find_nan
 from mycel.debug.patch import Edit, Patched, patch
+from mycel.debug.summary import Summary, summary
 from mycel.debug.why import Explanation, why
 from mycel.kernel.base.errors import NonFiniteError
 from mycel.report.ledger import Ledger, budget
@@ -34,15 +36,19 @@ def ledger() -> Ledger:
 
 __all__ = [
     "Captured",
+    "Comparison",
     "Edit",
     "Explanation",
     "Ledger",
     "NonFiniteError",
     "Patched",
+    "Summary",
     "budget",
     "capture",
+    "compare",
     "find_nan",
     "ledger",
     "patch",
+    "summary",
     "why",
 ]

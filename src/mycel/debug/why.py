@@ -162,7 +162,10 @@ def why(tensor: Tensor, loss_fn: Callable, *inputs: Any) -> Explanation:
         return result.sum()
 
     more: list[str] = []
-    derivative = grad(watched, None, [tensor]) if position is None else grad(watched, position)
+    if isinstance(tensor, Parameter) and position is None:
+        derivative = grad(watched, None, [tensor])
+    else:
+        derivative = grad(watched, position)
     found = stream.within(stream.scope.but(plain=True), derivative, *inputs)
     gradient = (found[0] if isinstance(found, tuple) else found).asnumpy()
     if isinstance(tensor, Parameter) and not tensor.requires_grad:
