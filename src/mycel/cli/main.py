@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from mycel.cli import demo, doctor, run
+from mycel.cli import demo, doctor, replay, run
 from mycel.kernel.base.version import __version__
 
 ABOUT = """\
@@ -15,10 +15,13 @@ PyNative mode (operators run as they are called) and in Graph mode (what repeats
 
   mycel demo                        train LeNet-5 on real handwritten digits in both modes
   mycel run script.py [arguments]   run a MindSpore program unchanged, without MindSpore
+  mycel replay step.mycel           run a recorded step again, and find where it goes wrong
   mycel doctor                      show versions, devices, folders and the mode
 """
 VARIABLES = """\
 environment:
+  MYCEL_CHECK_NUMERICS
+                    1 ends a step that makes NaN, and names the operator
   MYCEL_DEVICE      CPU, GPU or TPU: used instead of the device a program asks for
   MYCEL_CACHE       folder of compiled programs that later runs reuse; "off" keeps none
   MYCEL_HEAP        "one" keeps large freed blocks for the next step too, "off" none (Linux)
@@ -53,6 +56,6 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mycel {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (demo, run, doctor):
+    for module in (demo, run, replay, doctor):
         module.add_command(commands)
     return parser

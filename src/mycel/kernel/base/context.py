@@ -33,11 +33,13 @@ class Context:
         "before_device_change",
         "check_indices",
         "check_numerics",
+        "counts_steps",
         "device_id",
         "device_target",
         "direct",
         "max_call_depth",
         "mode",
+        "recording",
         "save_graphs",
         "save_graphs_path",
         "synchronize",
@@ -57,6 +59,9 @@ class Context:
         self.check_numerics = os.environ.get(NUMERICS_VARIABLE, "0") not in ("", "0")
         # How often that began: steps are counted from there.
         self.armed = 0
+        # How many want steps to be recorded, and whether steps are counted: for one or the other.
+        self.recording = 0
+        self.counts_steps = self.check_numerics
         self.max_call_depth = 1000
         # 0: compiled programs are not saved; 1: as recorded; 2 and more: also as XLA made them.
         self.save_graphs = 0
@@ -219,7 +224,15 @@ def set_check_numerics(value) -> None:
     context.before_device_change()
     context.armed += value and not context.check_numerics
     context.check_numerics = value
+    count_steps(0)
     context.direct = context.synchronize and not value
+
+
+def count_steps(more: int) -> None:
+    """So many more want steps to be recorded (see mycel.debug.record_steps)."""
+    context.armed += more > 0 and not context.counts_steps
+    context.recording += more
+    context.counts_steps = context.check_numerics or context.recording > 0
 
 
 def _set_save_graphs(value) -> None:

@@ -75,6 +75,7 @@ class Capture(Trace):
         # The Values that handles from outside were lifted to, by the handles' ids.
         self._lifted: dict[int, Value] = {}
         self._segments: list[tuple] = []
+        self._places: list[list] = []
         self._survivors: list[tuple[int, ref]] = []
         self._site_spans: list[range] = []
         self._site_results: set[int] = set()
@@ -132,6 +133,7 @@ class Capture(Trace):
         # Together: the handler of a signal may run what it recorded, before or behind this.
         base = self._count
         self._segments += [(segment.key, numbers, base)]
+        self._places += [segment.places]
         self._count = base + segment.count
         for slot, value in held:
             value.capture = self
@@ -277,6 +279,17 @@ class Capture(Trace):
         segment = self.stream.segment
         numbers = [self.number_of(value) for value in segment.externals]
         return self.record((segment.key, numbers, self._count))
+
+    def places(self) -> list:
+        """Where the nodes of all segments were recorded (see record.stream.Segment)."""
+        places: list = []
+        for segment in self._places:
+            before = len(places) // 3
+            places += [
+                part + before if isinstance(part, int) and number % 3 == 0 else part
+                for number, part in enumerate(segment)
+            ]
+        return places
 
     def record(self, *more: tuple) -> tuple[tuple, list[int]]:
         """All segments as one: the flat key, and the inputs it uses in the order of first use."""

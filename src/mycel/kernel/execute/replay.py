@@ -95,6 +95,7 @@ class Memory:
         key, used = capture.record()
         self.name = name
         self.key = key
+        self.places = capture.places()
         self.template = template
         self.bindings = bindings
         self.sites = capture.sites
@@ -371,6 +372,9 @@ def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
         if not _reads_the_same(read, source, value, tensors):
             return Outcome(False, missed=_changed(read))
     arrays = memory.store.inputs(tensors)
+    if machine.on_record is not None:
+        arrays = memory.store.demanded(tensors)
+        machine.on_record(memory.key, memory.places, arrays, memory.numbers)
     try:
         try:
             results = memory.executable(arrays)

@@ -171,6 +171,7 @@ class Machine:
         begin_step: told that a step begins, while numerics are checked.
         remember: makes of a function, and the Cell it belongs to, one that Graph mode remembers.
         initializer: the initialiser that a name or a number means.
+        on_record: told of what runs as one program: its key, places, inputs and results; or None.
         on_gradients: told of those of each derivative, once something asked for it; else None.
     """
 
@@ -179,6 +180,7 @@ class Machine:
         "begin_step",
         "initializer",
         "on_gradients",
+        "on_record",
         "remember",
         "report",
         "run_by_operator",
@@ -193,6 +195,7 @@ class Machine:
         self.remember: Callable[..., Any] = _not_wired
         self.initializer: Callable[[Any], Any] = _not_wired
         self.on_gradients: Callable[[Any], None] | None = None
+        self.on_record: Callable[..., None] | None = None
         self.begin_step: Callable[[Stream, int | None], None] = _not_wired
         self.run_segment: Callable[[Segment, Observer | None], None] = _not_wired
         self.run_by_operator: Callable[..., list] = _not_wired
@@ -308,7 +311,7 @@ class Stream:
         if cell is None or id(cell) in met or (None in met and cell._begins_segment):
             self.flush()
             met = self.segment.met
-        if context.check_numerics and not self.scope.plain:
+        if context.counts_steps and not self.scope.plain:
             machine.begin_step(self, None if cell is None else id(cell))
             met = self.segment.met
         met.add(None if cell is None else id(cell))
