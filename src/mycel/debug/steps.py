@@ -137,7 +137,7 @@ def record_steps(last: int = 3, folder: str = "steps") -> RecordedSteps:
         ...         for number in (3.0, 2.0, 1.0, 0.0):
         ...             y = step(Tensor([number]))
         ... except FloatingPointError:
-        ...     [os.path.basename(path) for path in recorded.written]
+        ...     [path.removeprefix(folder)[1:] for path in recorded.written]
         ['step_3.mycel', 'step_4.mycel']
     """
     if isinstance(last, bool) or not isinstance(last, int) or last < 1:
