@@ -8,6 +8,7 @@ import importlib
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -50,7 +51,7 @@ class Namespace(ModuleType):
         return importlib.import_module, (self.__name__,)
 
 
-class Finder:
+class Finder(MetaPathFinder, Loader):
     """Finds the module paths below one root (`mindspore`, or `mycel` for its older spellings)."""
 
     def __init__(self, root: str):
@@ -65,7 +66,7 @@ class Finder:
         # A path served by nothing is one that programs import, and none of whose names are here.
         if served is None or (served and not _present(served, fullname)):
             raise ModuleNotFoundError(_absent(fullname))
-        return ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
+        return ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> Namespace:
         return Namespace(spec.name, f"{spec.name}, served by {OURS}.")

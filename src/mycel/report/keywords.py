@@ -90,7 +90,7 @@ def check_keywords(kind: type, given: dict) -> None:
     Raises:
         TypeError: names the keyword, those there are, and the nearest.
     """
-    made = kind.__init__  # type: ignore[misc]
+    made = kind.__init__
     # A decorator takes whatever it is given; what it stands for says what is right.
     code = getattr(getattr(made, "__wrapped__", made), "__code__", None)
     if code is None or code.co_flags & inspect.CO_VARKEYWORDS:
