@@ -178,10 +178,11 @@ def argwhere(a):
     return ops.argwhere(as_tensor(a, "a"))
 
 
-def unravel_index(indices, shape, order="C") -> tuple[Tensor, ...]:
+def unravel_index(indices, shape, order="C") -> tuple[Tensor, ...] | Tensor:
     """Positions among all elements of a shape as one Tensor for each dimension.
 
-    Positions beyond the last or before the first are taken for the nearest.
+    Positions beyond the last or before the first are taken for the nearest. For one position in a
+    shape of one dimension there is no tuple, but a Tensor of one element.
 
     Example:
         >>> print(*ms.numpy.unravel_index(Tensor([5, 2]), (2, 3)))
@@ -218,18 +219,18 @@ def ravel_multi_index(multi_index, dims, mode="clip", order="C"):
     if order not in ("C", "F"):
         raise errors.wrong(ValueError, "order", "'C' or 'F'", repr(order))
     lengths = (dims,) if isinstance(dims, int) else tuple(as_tensor(dims, "dims").tolist())
-    if any(isinstance(n, (bool, float)) for n in lengths):
+    if not lengths or any(isinstance(n, (bool, float)) for n in lengths):
         raise errors.wrong(TypeError, "dims", "integers", dims)
     parts = _listed(multi_index, "multi_index")
     if len(parts) != len(lengths):
         raise errors.wrong(ValueError, "multi_index", f"{len(lengths)} positions", len(parts))
     if any(part.dtype.is_inexact for part in parts):
         raise errors.wrong(TypeError, "multi_index", "of integers", parts[0].dtype)
-    pairs = list(zip(parts, lengths, strict=True))
-    total = None
-    for part, length in pairs if order == "C" else reversed(pairs):
-        place = _inside(part, length, mode)
-        total = place if total is None else ops.add(ops.mul(total, length), place)
+    pairs = list(zip(parts, lengths, strict=True))[:: 1 if order == "C" else -1]
+    places = [_inside(part, length, mode) for part, length in pairs]
+    total = places[0]
+    for place, (_, length) in zip(places[1:], pairs[1:], strict=True):
+        total = ops.add(ops.mul(total, length), place)
     return ops.cast(total, "float32")
 
 

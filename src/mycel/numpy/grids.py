@@ -155,7 +155,7 @@ def tri_indices(rows, k, columns, upper: bool):
             raise errors.wrong(TypeError, name, "a number", repr(number))
         counts.append(math.ceil(number))
     find = ops.triu_indices if upper else ops.tril_indices
-    found = find(*counts, k, dtype=int32)
+    found = find(counts[0], counts[1], k, dtype=int32)
     return found[0], found[1]
 
 

@@ -80,7 +80,8 @@ def tensordot(a, b, axes=2):
         >>> print(ms.numpy.tensordot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), 1))
         11.0
     """
-    return ops.tensor_dot(*_met(a, b), axes)
+    a, b = _met(a, b)
+    return ops.tensor_dot(a, b, axes)
 
 
 kron = binary("numpy.kron(a, b)", ops.kron,
