@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 
 from mycel.kernel.base.trees import tree_leaves, tree_map
+from mycel.kernel.define.op import Op
 from mycel.kernel.differentiate.reverse import ZEROS
 from mycel.kernel.record.marker import COPY, Inside, Marker
 from mycel.kernel.record.stream import Stream, find_place, record
@@ -36,7 +37,7 @@ class CustomReverse(Marker):
     def rule(self, inputs, outputs, cotangents, mask):
         """Call `bprop(*inputs, out, dout)` and order what it returns by the inputs."""
         arriving = iter(
-            given if given is not None else record(ZEROS, (output,))
+            given if given is not None else _recorded(ZEROS, output)
             for given, output in zip(cotangents, outputs, strict=True)
         )
         dout = tree_map(
@@ -166,4 +167,10 @@ def _shown(tree):
 
 
 def _own(leaf):
-    return new_tensor(record(COPY, (resolve(leaf),))) if isinstance(leaf, Tensor) else leaf
+    return new_tensor(_recorded(COPY, resolve(leaf))) if isinstance(leaf, Tensor) else leaf
+
+
+def _recorded(op: Op, value: Value) -> Value:
+    result = record(op, (value,))
+    assert isinstance(result, Value)
+    return result

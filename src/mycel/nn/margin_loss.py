@@ -282,9 +282,11 @@ class CTCLoss(LossBase):
         if single:
             log_probs = log_probs.expand_dims(1)
             targets = targets.expand_dims(0) if targets.ndim == 1 else targets
-        lengths = [_lengths(given, log_probs.shape[1]) for given in (input_lengths, target_lengths)]
+        steps, labels = (
+            _lengths(given, log_probs.shape[1]) for given in (input_lengths, target_lengths)
+        )
         settings = self.blank, self.reduction, self.zero_infinity
-        loss = ops.ctc_loss(log_probs, targets, *lengths, *settings)[0]
+        loss = ops.ctc_loss(log_probs, targets, steps, labels, *settings)[0]
         return loss.reshape(()) if single else loss
 
 

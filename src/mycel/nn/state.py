@@ -102,10 +102,11 @@ class Stateful(Members):
         _check(keep_vars, bool, "keep_vars", "True or False")
         if destination is None:
             destination = OrderedDict()
-            destination._metadata = OrderedDict()
+            destination.__dict__["_metadata"] = OrderedDict()
         metadata: dict = {}
-        if hasattr(destination, "_metadata"):
-            destination._metadata[prefix[:-1]] = metadata
+        of_paths: dict | None = getattr(destination, "_metadata", None)
+        if of_paths is not None:
+            of_paths[prefix[:-1]] = metadata
         hooks = self._state_hooks
         for hook in list(hooks.save_pre.values()) if hooks else ():
             hook(self, prefix, keep_vars)
@@ -212,6 +213,7 @@ class Stateful(Members):
         for hook in list(hooks.load_pre.values()) if hooks else ():
             hook(self, state_dict, prefix, local_metadata, *told)
         saved = self._saved_members()
+        own = set(saved)
         for name, member in saved.items():
             if prefix + name in state_dict:
                 problem = _load_one(prefix + name, member, state_dict[prefix + name])
@@ -224,12 +226,12 @@ class Stateful(Members):
                 self.set_extra_state(state_dict[extra])
             elif strict:
                 missing_keys.append(extra)
-            saved[EXTRA] = None  # type: ignore[assignment]
+            own.add(EXTRA)
         if strict:
             children = [name for name, cell in self._cells.items() if cell is not None]
             for key in state_dict:
                 name, dot, _ = key.removeprefix(prefix).partition(".")
-                if key.startswith(prefix) and name not in (children if dot else saved):
+                if key.startswith(prefix) and name not in (children if dot else own):
                     unexpected_keys.append(key)
 
     # -- hooks ----------------------------------------------------------------------------

@@ -12,11 +12,21 @@ import linecache
 import re
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling, parse
 from mycel.nn.cell import Cell
+
+if TYPE_CHECKING:
+
+    class Declared(Cell):
+        """A Cell with the `__init__` that its declaration writes: for those that create one."""
+
+        def __init__(self, *settings: object, **named: object) -> None: ...
+
+else:
+    Declared = Cell
 
 Kind = TypeVar("Kind", bound=type[Cell])
 Check = Callable[[object, str], object]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from mycel import ops
 from mycel.init import Uniform
@@ -103,7 +104,7 @@ class Conv2dBnAct(Cell):
         x = self.conv(x)
         if self.has_bn:
             x = self.batchnorm(x)
-        return self.activation(x) if self.has_act else x
+        return self.activation(x) if self.has_act and self.activation is not None else x
 
 
 class DenseBnAct(Cell):
@@ -155,7 +156,7 @@ class DenseBnAct(Cell):
         x = self.dense(x)
         if self.has_bn:
             x = self.batchnorm(x)
-        return self.activation(x) if self.has_act else x
+        return self.activation(x) if self.has_act and self.activation is not None else x
 
 
 class BiDense(Cell):
@@ -236,7 +237,7 @@ class TimeDistributed(Cell):
         (4, 5, 2)
     """
 
-    def __init__(self, layer, time_axis, reshape_with_axis=None):
+    def __init__(self, layer: Callable[..., Tensor], time_axis, reshape_with_axis=None):
         super().__init__()
         if not callable(layer):
             raise wrong(TypeError, "TimeDistributed.layer", "a Cell or a function", repr(layer))

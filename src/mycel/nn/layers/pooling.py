@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel import ops
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
@@ -57,8 +59,8 @@ class Pooling(Cell):
                 expected = f"{default} with pad_mode={self.pad_mode.lower()!r}"
                 raise wrong(ValueError, f"{type(self).__name__}.{name}", expected, value)
 
-    def construct(self, x) -> Tensor:
-        """The pooled x."""
+    def construct(self, x) -> Any:
+        """The pooled x; of maxima also their positions, if they are asked for."""
         if x.ndim == self.space + 2:
             return self._arranged(x)
         if x.ndim != self.space + 1:
@@ -194,6 +196,10 @@ class AveragePooling(Pooling):
         self.count_include_pad = boolean(count_include_pad, f"{owner}.count_include_pad")
         self.divisor_override = divisor_override
         self._only_with_pad(padding=(padding, 0), ceil_mode=(ceil_mode, False))
+
+    def construct(self, x) -> Tensor:
+        """The pooled x."""
+        return super().construct(x)
 
 
 class AvgPool2d(AveragePooling):

@@ -178,7 +178,7 @@ class Vjp(Cell):
         super().__init__()
         self.fn = fn
 
-    def construct(self, *args) -> tuple[Tensor, Tensor]:
+    def construct(self, *args) -> tuple[Tensor, Tensor | tuple[Tensor, ...]]:
         """The output for all arguments but the last, and its pull-back of the last."""
         *inputs, direction = args
         output, pull = vjp(self.fn, *inputs)

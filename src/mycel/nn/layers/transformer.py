@@ -440,13 +440,13 @@ class Transformer(Cell):
         def norm():
             return LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
 
-        self.encoder, self.decoder = custom_encoder, custom_decoder
         if custom_encoder is None:
             layer = TransformerEncoderLayer(*made)
-            self.encoder = TransformerEncoder(layer, num_encoder_layers, norm())
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm())
         if custom_decoder is None:
             layer = TransformerDecoderLayer(*made)
-            self.decoder = TransformerDecoder(layer, num_decoder_layers, norm())
+            custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm())
+        self.encoder, self.decoder = custom_encoder, custom_decoder
         for parameter in self.get_parameters():
             if parameter.ndim > 1:
                 drawn = initializer(XavierUniform(), parameter.shape, parameter.dtype)

@@ -155,7 +155,7 @@ class Conv1dTranspose(_ConvTranspose):
         dilation=1, group=1, has_bias=False,
         weight_init=None, bias_init=None, dtype=float32,
     ):  # fmt: skip
-        if getattr(weight_init, "ndim", 0) == 3:
+        if isinstance(weight_init, Tensor) and weight_init.ndim == 3:
             weight_init = weight_init.expand_dims(2)
         window = kernel_size, stride, pad_mode, padding, 0, dilation, group
         starts = has_bias, weight_init, bias_init, "NCHW", dtype
