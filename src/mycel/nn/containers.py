@@ -88,11 +88,11 @@ class _Container(Cell):
 
     def _part(self, kind: type[_Container], keys) -> _Container:
         """Some of the children in a container of their own; nothing is renamed."""
-        made = kind()
+        container = kind()
         for key in keys:
-            made._cells.put(key, self._cells[key])
-        made.__dict__["training"] = self.training
-        return made
+            container._cells.put(key, self._cells[key])
+        container.__dict__["training"] = self.training
+        return container
 
     def _place(self, named: Iterable[tuple[str, Cell]]) -> None:
         """Have exactly these children, in this order; names change their keys and nothing else."""

@@ -46,7 +46,7 @@ class CustomReverse(Marker):
         )
         returned = self._cell.bprop(*_shown(self._args), _shown(self._output), dout)
         by_input, by_parameter = self._split(returned)
-        found = []
+        fitting = []
         for argument, gradient in zip(self._args, by_input, strict=True):
             values = _values(argument)
             gradients = tree_leaves(gradient)
@@ -54,10 +54,10 @@ class CustomReverse(Marker):
                 continue
             if len(gradients) != len(values):
                 raise self._wrong(f"{len(values)} gradients for an input", gradient)
-            found += [self._fitting(g, v) for g, v in zip(gradients, values, strict=True)]
+            fitting += [self._fitting(g, v) for g, v in zip(gradients, values, strict=True)]
         for parameter in self._internal:
-            found.append(self._fitting(by_parameter.get(parameter), resolve(parameter)))
-        return [value if wanted else None for value, wanted in zip(found, mask, strict=True)]
+            fitting.append(self._fitting(by_parameter.get(parameter), resolve(parameter)))
+        return [value if asked else None for value, asked in zip(fitting, mask, strict=True)]
 
     def renewed(self, present):
         """The same call on other Values."""

@@ -290,11 +290,11 @@ class CTCLoss(LossBase):
         return loss.reshape(()) if single else loss
 
 
-def _lengths(given, count):
+def _lengths(lengths, count):
     """One length for each sequence."""
-    if isinstance(given, Tensor):
-        return given.reshape(-1) if given.ndim else ops.broadcast_to(given, (count,))
-    return Tensor([given] * count if isinstance(given, int) else list(given))
+    if isinstance(lengths, Tensor):
+        return lengths.reshape(-1) if lengths.ndim else ops.broadcast_to(lengths, (count,))
+    return Tensor([lengths] * count if isinstance(lengths, int) else list(lengths))
 
 
 class DiceLoss(LossBase):

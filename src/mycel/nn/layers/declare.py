@@ -142,11 +142,11 @@ def _source(declaration: Declaration, spelling: Spelling, shows: bool, names: di
         lines.append("    super(kind, self).__init__()")
         lines += [f"    self.{name} = {_checked(name, names['checks'])}" for name in settings]
     result = "Any" if "return_indices" in settings else "Tensor"
-    given = ", ".join([*inputs, *(f"self.{name}" for name in settings)])
+    arguments = ", ".join([*inputs, *(f"self.{name}" for name in settings)])
     lines.append(f"def construct({_parameters(spelling.called or [])}) -> {result}:")
     if names["accepts"] is not None:
         lines.append(f"    accepts(self, {', '.join(f'{name}={name}' for name in inputs)})")
-    lines.append(f"    return operators.{declaration.operator}({given})")
+    lines.append(f"    return operators.{declaration.operator}({arguments})")
     if shows:
         shown = ", ".join(f"{name}={{self.{name}}}" for name in settings)
         lines += ["def extend_repr(self) -> str:", f"    return f'{shown}'"]

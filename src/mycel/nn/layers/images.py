@@ -47,9 +47,9 @@ def _gaussian_window(size: int, sigma: float) -> np.ndarray:
 
 def _window_layer(size, sigma) -> Conv2d:
     window = Tensor(_gaussian_window(size, sigma))
-    made = Conv2d(1, 1, size, 1, "valid", weight_init=window)
-    made.weight.requires_grad = False
-    return made
+    filters = Conv2d(1, 1, size, 1, "valid", weight_init=window)
+    filters.weight.requires_grad = False
+    return filters
 
 
 def _alike(layer, first, second, settings):

@@ -118,11 +118,11 @@ class Conv2dTranspose(_ConvTranspose):
 
     def _convolved(self, x, output_padding):
         # MindSpore adds zeros, without the bias, where Conv3dTranspose adds what the kernels lay.
-        made = super()._convolved(x, 0)
+        output = super()._convolved(x, 0)
         rows, columns = several(output_padding, 2, "output_padding")
         if rows or columns:
-            made = pad_constant(made, 0, ((0, 0), (0, 0), (0, rows), (0, columns)))
-        return made
+            output = pad_constant(output, 0, ((0, 0), (0, 0), (0, rows), (0, columns)))
+        return output
 
 
 class Conv1dTranspose(_ConvTranspose):
