@@ -80,10 +80,10 @@ class Initializer:
         return self._drawn(shape, dtype)
 
     def _drawn(self, shape, dtype) -> np.ndarray:
-        wanted = as_dtype(dtype).numpy
-        drawn = np.zeros(shape, wanted if wanted.itemsize > 4 else np.float32)
+        kind = as_dtype(dtype).numpy
+        drawn = np.zeros(shape, kind if kind.itemsize > 4 else np.float32)
         self._initialize(drawn)
-        return drawn.astype(wanted, copy=False)
+        return drawn.astype(kind, copy=False)
 
 
 class Zero(Initializer):
@@ -419,8 +419,8 @@ def initializer(init, shape=None, dtype=float32) -> Tensor:
     """
     if isinstance(init, Tensor):
         return _given(init, shape)
-    wanted = _shape_of(shape)
-    return Tensor(shape=wanted, dtype=dtype, init=initializer_of(init))
+    sizes = _shape_of(shape)
+    return Tensor(shape=sizes, dtype=dtype, init=initializer_of(init))
 
 
 @composite("Tensor.init_data(x)")
