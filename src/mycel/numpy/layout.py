@@ -296,8 +296,8 @@ def column_stack(tup):
 
 
 def _each(function, arys):
-    found = [function(as_tensor(x, "arys")) for x in arys]
-    return found[0] if len(found) == 1 else found
+    results = [function(as_tensor(x, "arys")) for x in arys]
+    return results[0] if len(results) == 1 else results
 
 
 def atleast_1d(*arys) -> Any:
