@@ -165,9 +165,9 @@ def custom_mixed_precision(
     """
     _check_cell(network)
     if (white_list is None) == (black_list is None):
-        given = "none of them" if white_list is None else "both"
+        actual = "none of them" if white_list is None else "both"
         expected = "given a white_list or a black_list"
-        raise wrong(ValueError, "custom_mixed_precision", expected, given)
+        raise wrong(ValueError, "custom_mixed_precision", expected, actual)
     _check_type(dtype)
     if white_list is not None:
         _check_list(white_list, "white_list", (Cell, Primitive))
@@ -270,9 +270,9 @@ def _check_type(dtype) -> None:
 
 
 def _check_list(classes, what: str, kinds: tuple[type, ...]) -> None:
-    wanted = f"a list of classes of {' and '.join(kind.__name__ + 's' for kind in kinds)}"
+    expected = f"a list of classes of {' and '.join(kind.__name__ + 's' for kind in kinds)}"
     if not isinstance(classes, list):
-        raise wrong(TypeError, what, wanted, repr(classes))
+        raise wrong(TypeError, what, expected, repr(classes))
     for member in classes:
         if not isinstance(member, type) or not issubclass(member, kinds):
-            raise wrong(TypeError, what, wanted, f"one with {member!r}")
+            raise wrong(TypeError, what, expected, f"one with {member!r}")

@@ -57,8 +57,8 @@ def _each(rule, scale: Tensor, tree):
     if isinstance(tree, ParameterTuple):
         tree = tuple(tree)  # what comes out are Tensors
     tensors = _tensors(tree)
-    made = iter(rule(scale, tensors)) if tensors else iter(())
-    return tree_exchange(lambda leaf: next(made) if isinstance(leaf, Tensor) else leaf, tree)
+    changed = iter(rule(scale, tensors)) if tensors else iter(())
+    return tree_exchange(lambda leaf: next(changed) if isinstance(leaf, Tensor) else leaf, tree)
 
 
 class LossScaler(ABC):
@@ -194,5 +194,5 @@ def adjusted(scale, counter, finite, factor, window):
     larger = scale * factor
     grows = (counter == window - one) & jnp.isfinite(larger)
     smaller = jnp.maximum(scale / factor, np.ones((), scale.dtype))
-    made = jnp.where(finite, jnp.where(grows, larger, scale), smaller)
-    return made, jnp.where(finite, (counter + one) % window, np.zeros((), counter.dtype))
+    following = jnp.where(finite, jnp.where(grows, larger, scale), smaller)
+    return following, jnp.where(finite, (counter + one) % window, np.zeros((), counter.dtype))

@@ -44,13 +44,13 @@ class Entry(NamedTuple):
 
 def encode(contents: Contents, checksum: bool = False) -> Iterator[bytes | memoryview]:
     """The bytes of a .ckpt file, piece by piece."""
-    found = 0
+    check = 0
     for entry in _entries(contents):
         for piece in _encoded(entry):
-            found = zlib.crc32(piece, found) if checksum else 0
+            check = zlib.crc32(piece, check) if checksum else 0
             yield piece
     if checksum:
-        yield CHECKSUM + found.to_bytes(CHECKSUM_BYTES, "big")
+        yield CHECKSUM + check.to_bytes(CHECKSUM_BYTES, "big")
 
 
 def _entries(contents: Contents) -> Iterator[Entry]:
@@ -82,12 +82,12 @@ def _encoded(entry: Entry) -> Iterable[bytes | memoryview]:
 
 
 def _varint(number: int) -> bytes:
-    made = bytearray()
+    digits = bytearray()
     while number > 0x7F:
-        made.append(number & 0x7F | 0x80)
+        digits.append(number & 0x7F | 0x80)
         number >>= 7
-    made.append(number)
-    return bytes(made)
+    digits.append(number)
+    return bytes(digits)
 
 
 # -- reading -------------------------------------------------------------------------------------
@@ -191,11 +191,11 @@ def _letters(value, path) -> str:
 
 
 def _packed(data, path) -> list[int]:
-    found, position = [], 0
+    numbers, position = [], 0
     while position < len(data):
         number, position = _number(data, position, path)
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers
 
 
 def _fields(data, path) -> Iterator[tuple[int, int | memoryview]]:
@@ -225,15 +225,15 @@ def _fields(data, path) -> Iterator[tuple[int, int | memoryview]]:
 
 def _number(data, position: int, path) -> tuple[int, int]:
     """An integer of variable length, 64 bits with a sign, and where it ends."""
-    made = shift = 0
+    number = shift = 0
     while shift < 70:
         if position >= len(data):
             raise damaged(path, "it ends too early")
         byte = data[position]
         position += 1
-        made |= (byte & 0x7F) << shift
+        number |= (byte & 0x7F) << shift
         shift += 7
         if byte < 0x80:
-            made &= (1 << 64) - 1
-            return made - (1 << 64) if made >> 63 else made, position
+            number &= (1 << 64) - 1
+            return number - (1 << 64) if number >> 63 else number, position
     raise damaged(path, "a number in it is too long")

@@ -31,9 +31,9 @@ def array_from(path, name: str, data, dtype: np.dtype, shape: tuple[int, ...]) -
     """
     if min(shape, default=0) < 0:
         raise damaged(path, f"{name!r} has the shape {shape}")
-    wanted = math.prod(shape) * dtype.itemsize
-    if len(data) != wanted:
-        reason = f"{name!r} has {len(data)} bytes, but {dtype} of shape {shape} has {wanted}"
+    size = math.prod(shape) * dtype.itemsize
+    if len(data) != size:
+        reason = f"{name!r} has {len(data)} bytes, but {dtype} of shape {shape} has {size}"
         raise damaged(path, reason)
     try:
         return np.frombuffer(data, dtype).reshape(shape)

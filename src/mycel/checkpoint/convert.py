@@ -94,12 +94,12 @@ def _found(file_path: str, ending: str, pattern: str | None) -> Iterator[str]:
         return
     if not os.path.isdir(file_path):
         raise wrong(ValueError, "file_path", f"a .{ending} file or a folder", repr(file_path))
-    found = [
+    paths = [
         os.path.join(folder, name)
         for folder, _, names in os.walk(file_path)
         for name in sorted(names)
         if name.endswith(f".{ending}") and (pattern is None or re.search(pattern, name))
     ]
-    if not found:
+    if not paths:
         raise wrong(ValueError, "file_path", f"a folder with .{ending} files", repr(file_path))
-    yield from found
+    yield from paths

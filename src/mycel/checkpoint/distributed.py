@@ -100,12 +100,12 @@ def _paths(filenames, folder, rank: int) -> list[str]:
         actual = "neither" if folder is None else "both"
         raise wrong(ValueError, f"What {what} loads", expected, actual)
     if folder is not None:
-        found = sorted(map(str, Path(folder).glob("*.safetensors")))
-        if not found:
+        paths = sorted(map(str, Path(folder).glob("*.safetensors")))
+        if not paths:
             actual = repr(folder)
             expected = "a folder with .safetensors files"
             raise wrong(ValueError, f"{what}: unified_safetensors_dir", expected, actual)
-        return found
+        return paths
     names = [filenames] if isinstance(filenames, (str, os.PathLike)) else list(filenames)
     if not 0 <= rank < len(names):
         expected = f"a place in the list of {len(names)} files"

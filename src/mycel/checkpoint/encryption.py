@@ -66,7 +66,7 @@ def decrypt(data, key: bytes, mode: str, path=None) -> bytes:
         ValueError: the key or the mode is another one, or the file is damaged.
     """
     tag_bytes = _TAG_BYTES if mode == "AES-GCM" else 0
-    made, position = [], 0
+    pieces, position = [], 0
     while position < len(data):
         magic, position = _number(data, position, path)
         if magic != MODES[mode]:
@@ -77,8 +77,8 @@ def decrypt(data, key: bytes, mode: str, path=None) -> bytes:
         vector, position = _bytes(data, position, size, path)
         size, position = _number(data, position, path)
         hidden, position = _bytes(data, position, size, path)
-        made.append(_opened(hidden, tag, vector, key, mode, path))
-    return b"".join(made)
+        pieces.append(_opened(hidden, tag, vector, key, mode, path))
+    return b"".join(pieces)
 
 
 def _block(data: bytes, key: bytes, mode: str) -> bytes:
@@ -127,8 +127,8 @@ def _four(number: int) -> bytes:
 
 
 def _number(data, position: int, path) -> tuple[int, int]:
-    found, position = _bytes(data, position, 4, path)
-    return int.from_bytes(found, "little"), position
+    content, position = _bytes(data, position, 4, path)
+    return int.from_bytes(content, "little"), position
 
 
 def _bytes(data, position: int, size: int, path) -> tuple[bytes, int]:

@@ -93,9 +93,9 @@ def export(
         raise wrong(TypeError, "export: file_name", "a string", repr(file_name))
     if not isinstance(net, Cell) and not callable(net):
         raise wrong(TypeError, "export: net", "a Cell or a function", type(net).__name__)
-    made = _traced(net, inputs, **_options(kwargs))
+    exported = _traced(net, inputs, **_options(kwargs))
     path = os.fspath(file_name)
-    program.write(path if path.endswith(ENDING) else path + ENDING, made)
+    program.write(path if path.endswith(ENDING) else path + ENDING, exported)
 
 
 def load(file_name: str, **kwargs: Any) -> Program:

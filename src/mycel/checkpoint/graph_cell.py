@@ -54,11 +54,11 @@ class GraphCell(Cell):
             raise wrong(TypeError, "GraphCell: graph", "what mycel.load returns", actual)
         if obf_random_seed is not None:
             raise NotImplementedError("GraphCell knows no obfuscated programs: no obf_random_seed.")
-        given = _checked(params_init)
+        starts = _checked(params_init)
         self.graph = graph
         for path, array in graph.weights.items():
             trained = path in graph.description["trainable"]
-            parameter = Parameter(given.get(path, Tensor(array)), path, requires_grad=trained)
+            parameter = Parameter(starts.get(path, Tensor(array)), path, requires_grad=trained)
             self.insert_param_to_cell(path, parameter, False)
         self._weights = tuple(sorted(graph.weights))  # in the order of JAX's dictionaries
         self._name = graph.description["name"]
@@ -77,9 +77,11 @@ class GraphCell(Cell):
         if tree not in self._ops:
             rule = None if exported.has_vjp() else self._no_derivative
             self._ops[tree] = Op(self._name, self._function(tree), rule)
-        made = applyn(self._ops[tree], (*[self._params[path] for path in self._weights], *arrays))
-        made = made if isinstance(made, tuple) else (made,)
-        return jax.tree.unflatten(exported.out_tree, made)
+        outputs = applyn(
+            self._ops[tree], (*[self._params[path] for path in self._weights], *arrays)
+        )
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        return jax.tree.unflatten(exported.out_tree, outputs)
 
     def _function(self, tree):
         names, call = self._weights, self.graph.exported.call
@@ -87,8 +89,8 @@ class GraphCell(Cell):
         def function(*arrays):
             weights = dict(zip(names, arrays, strict=False))
             inputs = jax.tree.unflatten(tree, arrays[len(names) :])
-            made = tuple(jax.tree.leaves(call(weights, *inputs)))
-            return made[0] if len(made) == 1 else made
+            outputs = tuple(jax.tree.leaves(call(weights, *inputs)))
+            return outputs[0] if len(outputs) == 1 else outputs
 
         return function
 

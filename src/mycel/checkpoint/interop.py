@@ -12,6 +12,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.stream import current_stream, demand
 from mycel.kernel.record.tensor import Tensor, look, new_tensor, resolve
 from mycel.kernel.record.value import value_of
+from mycel.kernel.spell import add_member
 
 APART = "The elements of this {kind} lie apart in memory: make a copy where they do not, first."
 # DLPack's number for the memory of the host.
@@ -87,8 +88,8 @@ def from_dlpack(dlpack: Any) -> Tensor:
         return Tensor(np.from_dlpack(dlpack))
 
 
-Tensor.to_dlpack = to_dlpack  # type: ignore[attr-defined]
-Tensor.from_dlpack = staticmethod(from_dlpack)  # type: ignore[attr-defined]
+add_member("to_dlpack", to_dlpack)
+add_member("from_dlpack", staticmethod(from_dlpack))
 
 
 class _Capsule:

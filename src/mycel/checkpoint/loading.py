@@ -82,12 +82,12 @@ def load_checkpoint(
     taken = _choice(filter_prefix, specify_prefix, choice_func)
     writer.wait()
     contents = files.read(ckpt_file_name, dec_key, dec_mode)
-    found = {
+    parameters = {
         name: value if isinstance(value, str) else Parameter(value, name=name)
         for name, value in contents.items()
         if taken(name)
     }
-    if not found:
+    if not parameters:
         what = "filter_prefix, specify_prefix or choice_func"
         raise ValueError(
             NOTHING_CHOSEN.format(
@@ -95,8 +95,8 @@ def load_checkpoint(
             )
         )
     if net is not None:
-        load_param_into_net(net, found, strict_load, remove_redundancy)
-    return found
+        load_param_into_net(net, parameters, strict_load, remove_redundancy)
+    return parameters
 
 
 class Loading:
@@ -233,16 +233,16 @@ def fitting(parameter: Parameter, value: Tensor, strict: bool = False) -> Tensor
 
 def _alike(missing: list[str], parameter_dict: dict) -> dict[str, str]:
     """For names that are missing, keys that end with them; the same prefix if that can be."""
-    found: dict[str, str] = {}
+    keys: dict[str, str] = {}
     prefix = None
     for name in missing:
         key = None if prefix is None else prefix + name
         if key not in parameter_dict:
             key = next((key for key in parameter_dict if key.endswith(name)), None)
         if key is not None:
-            found[name] = key
+            keys[name] = key
             prefix = key.removesuffix(name) if prefix is None else prefix
-    return found
+    return keys
 
 
 def _choice(filter_prefix, specify_prefix, choice_func) -> Callable[[str], object]:
@@ -264,15 +264,15 @@ def _prefixes(given) -> tuple[str, ...] | None:
     what = "load_checkpoint: specify_prefix or filter_prefix"
     if not isinstance(given, (str, list, tuple)):
         raise wrong(TypeError, what, "a string or a list of strings", type(given).__name__)
-    found = (given,) if isinstance(given, str) else tuple(given)
-    if not found:
+    prefixes = (given,) if isinstance(given, str) else tuple(given)
+    if not prefixes:
         raise wrong(ValueError, what, "a string or a list of one or more", repr(given))
-    for prefix in found:
+    for prefix in prefixes:
         if not isinstance(prefix, str):
             raise wrong(TypeError, what, "a string or a list of strings", repr(prefix))
         if not prefix:
             raise wrong(ValueError, what, "without an empty string", repr(given))
-    return found
+    return prefixes
 
 
 def _check_arguments(net, parameter_dict, strict_load, remove_redundancy) -> None:

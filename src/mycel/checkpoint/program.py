@@ -95,8 +95,8 @@ def read(path: str | os.PathLike) -> Program:
     except zipfile.BadZipFile as error:
         raise damaged(path, str(error)) from None
     description = json.loads(members[DESCRIPTION])
-    found = safetensors_format.decode(memoryview(members[WEIGHTS]), path)[0]
-    weights: Contents = {name: found[name] for name in description["weights"]}
+    arrays = safetensors_format.decode(memoryview(members[WEIGHTS]), path)[0]
+    weights: Contents = {name: arrays[name] for name in description["weights"]}
     return Program(_deserialized(members[PROGRAM]), weights, description)
 
 

@@ -112,8 +112,8 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
         restore_seed(seed or 0)
         for path, array in params.items():
             point(members[path], value_of(jnp.asarray(array)))
-        made = tree_map(_to_tensor, inputs)
-        result = tree_map(_to_array, function(*made))
+        arguments = tree_map(_to_tensor, inputs)
+        result = tree_map(_to_array, function(*arguments))
         changed = _assigned(journal, members)
     except jax.errors.JAXTypeError as error:
         reason = str(error).partition("\n")[0]
@@ -150,10 +150,10 @@ class _NoNumbers:
 def _generator_of(key) -> Generator:
     if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         key = jax.random.key_data(key)
-    made = Generator(0)
+    generator = Generator(0)
     words = jnp.asarray(key).astype(np.uint32)[:2]
-    point(made.state, value_of(jnp.concatenate([words, jnp.zeros(1, np.uint32)])))
-    return made
+    point(generator.state, value_of(jnp.concatenate([words, jnp.zeros(1, np.uint32)])))
+    return generator
 
 
 def _to_tensor(leaf):

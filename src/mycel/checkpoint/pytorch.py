@@ -94,14 +94,14 @@ def load_pytorch(
         shapes = {parameter.name: parameter.shape for parameter in name_map.get_parameters()}
     if not os.path.isfile(file_name):
         raise ValueError(MISSING.format(path=file_name))
-    found = {}
+    parameters = {}
     for name, array in _state(file_name).items():
         new = renamed(name)
-        if new in found:
+        if new in parameters:
             raise wrong(ValueError, "load_pytorch: name_map", "one name for each", f"{new!r} twice")
         if new is not None:
-            found[new] = Parameter(_reshaped(array, shapes.get(new, array.shape)), name=new)
-    return found
+            parameters[new] = Parameter(_reshaped(array, shapes.get(new, array.shape)), name=new)
+    return parameters
 
 
 def _reshaped(array: np.ndarray, shape) -> np.ndarray:
@@ -120,7 +120,7 @@ def pytorch_names(net: nn.Cell) -> dict[str, str]:
         >>> pytorch_names(nn.SequentialCell(nn.BatchNorm2d(1)))["0.running_mean"]
         '0.moving_mean'
     """
-    found = {}
+    mapping = {}
     inner = {
         f"{path}.{child}".lstrip("."): path
         for path, cell in net.cells_and_names()
@@ -133,8 +133,8 @@ def pytorch_names(net: nn.Cell) -> dict[str, str]:
         for attribute, parameter in cell._params.items():
             if parameter is not None:
                 theirs = names.get(attribute, attribute)
-                found[f"{path}.{theirs}" if path else theirs] = parameter.name
-    return found
+                mapping[f"{path}.{theirs}" if path else theirs] = parameter.name
+    return mapping
 
 
 def _renamer(name_map) -> Callable[[str], Any]:

@@ -91,9 +91,9 @@ def decode(data: memoryview, path=None) -> tuple[Contents, dict[str, str]]:
     contents: Contents = {name: _array(name, of, body, path) for name, of in header.items()}
     if max((of["data_offsets"][1] for of in header.values()), default=0) != len(body):
         raise damaged(path, "it has more bytes than its tensors")
-    wanted = metadata.pop(HEADER, None), metadata.get(CHECKSUM)
-    found = str(_checksum_of_header(contents, metadata)), str(_checksum(contents))
-    if any(a not in (None, b) for a, b in zip(wanted, found, strict=True)):
+    written = metadata.pop(HEADER, None), metadata.get(CHECKSUM)
+    computed = str(_checksum_of_header(contents, metadata)), str(_checksum(contents))
+    if any(a not in (None, b) for a, b in zip(written, computed, strict=True)):
         raise damaged(path, "its checksum is another")
     metadata.pop(CHECKSUM, None)
     for key in [key for key in metadata if key.startswith(TEXT)]:
@@ -134,11 +134,11 @@ def _array(name: str, described, body: memoryview, path) -> np.ndarray:
 
 def _checksum(arrays: Contents) -> int:
     """CRC-32 over names and bytes, in the order of the names."""
-    found = 0
+    checksum = 0
     for name in sorted(arrays):
-        found = zlib.crc32(name.encode(), found)
-        found = zlib.crc32(bytes_of(arrays[name]), found)
-    return found
+        checksum = zlib.crc32(name.encode(), checksum)
+        checksum = zlib.crc32(bytes_of(arrays[name]), checksum)
+    return checksum
 
 
 def _checksum_of_header(arrays: Contents, metadata: dict[str, str]) -> int:

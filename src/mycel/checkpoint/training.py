@@ -105,10 +105,10 @@ def load_training_state(file_name: str | os.PathLike[str], **parts: Any) -> dict
         if not _has_tensors(value):
             expected = "a Cell, Tensor or Generator (plain values are returned)"
             raise wrong(TypeError, f"load_training_state: {part}", expected, type(value).__name__)
-        wanted = dict(_tensors(part, value))
+        members = dict(_tensors(part, value))
         saved = {n: contents[same.get(n, n)] for n in [*contents, *same] if _belongs(n, part)}
-        _check(file_name, part, wanted, saved)
-        loaded += [(tensor, saved[name]) for name, tensor in wanted.items()]
+        _check(file_name, part, members, saved)
+        loaded += [(tensor, saved[name]) for name, tensor in members.items()]
     for tensor, array in loaded:
         update(tensor, Tensor(array))
     _set_random_state(contents, json.loads(metadata[RANDOM]))

@@ -123,10 +123,10 @@ def execute(options: argparse.Namespace) -> int:
         f"{len(digits.test_labels)} others; {options.epochs} epochs of batches of "
         f"{options.batch} on {ms.get_context('device_target')}."
     )
-    wanted = list(MODES) if options.mode == "both" else [options.mode]
+    modes = list(MODES) if options.mode == "both" else [options.mode]
     results = []
     with _progress(console) as progress:
-        for mode in wanted:
+        for mode in modes:
             net, result = train(mode, digits, options, progress)
             results.append(result)
     console.print(_table(results, options.batch))

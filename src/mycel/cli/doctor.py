@@ -70,8 +70,8 @@ def _version(name: str) -> str:
 
 
 def _overridden() -> str:
-    wanted = os.environ.get(backend.DEVICE_VARIABLE)
-    return f", but {backend.DEVICE_VARIABLE}={wanted} decides what programs get" if wanted else ""
+    target = os.environ.get(backend.DEVICE_VARIABLE)
+    return f", but {backend.DEVICE_VARIABLE}={target} decides what programs get" if target else ""
 
 
 def _freed_memory() -> str:

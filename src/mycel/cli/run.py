@@ -81,17 +81,17 @@ def _module(name: str):
     _as_mindspore()
     _search_first(os.getcwd())
     try:
-        found = importlib.util.find_spec(name)
-        if found is not None and found.submodule_search_locations is not None:
-            found = importlib.util.find_spec(f"{name}.__main__")
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
     except ModuleNotFoundError as error:
         raise _NoProgram(str(error)) from None
-    if found is None:
+    if spec is None:
         raise _NoProgram(f"there is no module {name} that can be run in {os.getcwd()}")
-    origin, loader = found.origin or name, found.loader
+    origin, loader = spec.origin or name, spec.loader
     sys.argv[0] = origin
-    names = {"__file__": origin, "__package__": found.parent, "__spec__": found}
-    return lambda: loader.get_code(found.name), {**names, "__loader__": loader}  # type: ignore
+    names = {"__file__": origin, "__package__": spec.parent, "__spec__": spec}
+    return lambda: loader.get_code(spec.name), {**names, "__loader__": loader}  # type: ignore
 
 
 def _as_mindspore() -> None:

@@ -117,15 +117,15 @@ def absent_name(path: str, name: str, names: Iterable[str], elsewhere: Iterable[
         >>> print(text.split("; ")[1])
         nearest: mindspore.nn.Conv2d. MindSpore 2.10 has no such name either.
     """
-    found = list(elsewhere) or [f"{path}.{n}" for n in _near(name, names)]
-    text = ABSENT.format(path=path, name=name, version=__version__, nearest=_nearest(found))
+    nearest = list(elsewhere) or [f"{path}.{n}" for n in _near(name, names)]
+    text = ABSENT.format(path=path, name=name, version=__version__, nearest=_nearest(nearest))
     return _because(text, f"{path}.{name}")
 
 
 def absent_module(path: str, known: Iterable[str]) -> str:
     """The text for a module path that nothing here serves."""
-    found = _near(path, known)
-    text = UNKNOWN_MODULE.format(path=path, version=__version__, nearest=_nearest(found))
+    nearest = _near(path, known)
+    text = UNKNOWN_MODULE.format(path=path, version=__version__, nearest=_nearest(nearest))
     return _because(text, path)
 
 

@@ -8,6 +8,7 @@ import importlib
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -50,7 +51,7 @@ class Namespace(ModuleType):
         return importlib.import_module, (self.__name__,)
 
 
-class Finder:
+class Finder(MetaPathFinder, Loader):
     """Finds the module paths below one root (`mindspore`, or `mycel` for its older spellings)."""
 
     def __init__(self, root: str):
@@ -65,7 +66,7 @@ class Finder:
         # A path served by nothing is one that programs import, and none of whose names are here.
         if served is None or (served and not _present(served, fullname)):
             raise ModuleNotFoundError(_absent(fullname))
-        return ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
+        return ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> Namespace:
         return Namespace(spec.name, f"{spec.name}, served by {OURS}.")
@@ -137,11 +138,11 @@ def _value(module: ModuleType, name: str):
 
 def public_names(path: str) -> list[str]:
     """What `from path import *` brings: names of our own, no modules and no helpers."""
-    found = set()
+    public = set()
     for module in _serving(path.partition(".")[2]):
         chosen = vars(module).get("__all__")
-        found.update(_own(module) if chosen is None else chosen)
-    return sorted(found)
+        public.update(_own(module) if chosen is None else chosen)
+    return sorted(public)
 
 
 def listed(module: ModuleType) -> list[str]:
@@ -234,21 +235,21 @@ def _internal(name: str, value) -> bool:
 
 def _offers(module: ModuleType, name: str, value) -> bool:
     """Whether a name is a module's own, or listed by it, or at least one of ours."""
-    made, listed = getattr(value, "__module__", None), vars(module).get("__all__")
+    origin, listed = getattr(value, "__module__", None), vars(module).get("__all__")
     if _internal(name, value) and name not in (listed or ()):
         return False
     if listed is not None:
-        return name in listed or made is None or f"{made}.".startswith(f"{module.__name__}.")
+        return name in listed or origin is None or f"{origin}.".startswith(f"{module.__name__}.")
     ours = OURS if module.__name__.startswith(OURS) else module.__name__
-    return made is None or made.startswith(ours)
+    return origin is None or origin.startswith(ours)
 
 
 def _own(module: ModuleType) -> Iterable[str]:
     """What a module without `__all__` offers: a package all of ours, a file what it defines."""
     ours = OURS if hasattr(module, "__path__") else module.__name__
     for name, value in vars(module).items():
-        made = getattr(value, "__module__", None)
-        if not _internal(name, value) and (made is None or made.startswith(ours)):
+        origin = getattr(value, "__module__", None)
+        if not _internal(name, value) and (origin is None or origin.startswith(ours)):
             yield name
 
 

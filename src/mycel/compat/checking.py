@@ -410,9 +410,9 @@ def check_size_and_element_type_of_tuple(
 
 def _matching(pattern: str, flags=0):
     def checked(target, reg=None, flag=flags, prim_name=None):
-        wanted = pattern if reg is None else reg
-        if re.match(wanted, target, flag) is None:
-            raise wrong(ValueError, _what(None, prim_name), f"text like {wanted}", repr(target))
+        expected = pattern if reg is None else reg
+        if re.match(expected, target, flag) is None:
+            raise wrong(ValueError, _what(None, prim_name), f"text like {expected}", repr(target))
         return True
 
     return checked
@@ -487,13 +487,13 @@ def args_type_check(*type_args: Any, **type_kwargs: Any) -> Callable[..., Any]:
 
     def decorate(function):
         signature = inspect.signature(function)
-        wanted = signature.bind_partial(*type_args, **type_kwargs).arguments
+        allowed = signature.bind_partial(*type_args, **type_kwargs).arguments
 
         @functools.wraps(function)
         def checked(*args, **kwargs):
             for name, value in signature.bind(*args, **kwargs).arguments.items():
-                if name in wanted and value is not None and not isinstance(value, wanted[name]):
-                    kinds = _names(_tuple_of(wanted[name]))
+                if name in allowed and value is not None and not isinstance(value, allowed[name]):
+                    kinds = _names(_tuple_of(allowed[name]))
                     raise wrong(TypeError, f"{function.__name__}: {name}", kinds, _shown(value))
             return function(*args, **kwargs)
 

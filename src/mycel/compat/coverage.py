@@ -43,16 +43,16 @@ def parts() -> list[Part]:
         (True, True)
     """
     text = (Path(__file__).parent / "public_names.toml").read_text("utf-8")
-    wanted = tomllib.loads(text)
-    made = []
-    for path, names in wanted["namespaces"].items():
+    public = tomllib.loads(text)
+    counted = []
+    for path, names in public["namespaces"].items():
         have = _of_namespace(path, names.split())
-        made.append(_part(path, names.split(), have))
+        counted.append(_part(path, names.split(), have))
     root = importlib.import_module(alias.OURS)
-    for path, names in wanted["classes"].items():
+    for path, names in public["classes"].items():
         kind = operator.attrgetter(path)(root)
-        made.append(_part(path, names.split(), {n for n in names.split() if hasattr(kind, n)}))
-    return made
+        counted.append(_part(path, names.split(), {n for n in names.split() if hasattr(kind, n)}))
+    return counted
 
 
 def _part(path: str, names: list[str], have: set[str]) -> Part:
@@ -79,14 +79,14 @@ def report() -> str:
         >>> print(coverage.report().splitlines()[0])
         # Names of MindSpore 2.10 in mycel
     """
-    found = parts()
+    counted = parts()
     lines = [ABOUT, "| namespace | here | of | |", "|---|---:|---:|---:|"]
-    for path, have, lack in found:
+    for path, have, lack in counted:
         lines.append(_row(f"`{path}`", len(have), len(have) + len(lack)))
-    have = sum(len(part.have) for part in found)
-    lines.append(_row("all", have, have + sum(len(part.lack) for part in found)))
+    have = sum(len(part.have) for part in counted)
+    lines.append(_row("all", have, have + sum(len(part.lack) for part in counted)))
     lines.append("\n## What is lacking\n")
-    for path, _, lack in found:
+    for path, _, lack in counted:
         if lack:
             lines.append(f"`{path}`:\n")
             lines.append(textwrap.fill(", ".join(lack), WIDTH, break_on_hyphens=False) + "\n")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -112,7 +113,7 @@ def present_path(fullname: str) -> str | None:
     return None
 
 
-class Finder:
+class Finder(MetaPathFinder, Loader):
     """Finds modules under their former paths: the same module under both names."""
 
     def find_spec(self, fullname: str, path=None, target=None) -> ModuleSpec | None:
@@ -121,7 +122,7 @@ class Finder:
         if present is None or importlib.util.find_spec(present) is None:
             return None
         is_package = fullname.count(".") == 1
-        return ModuleSpec(fullname, self, is_package=is_package)  # type: ignore[arg-type]
+        return ModuleSpec(fullname, self, is_package=is_package)
 
     def create_module(self, spec: ModuleSpec) -> None:
         """As for any module; a package stays empty, so that nothing below it is loaded twice."""

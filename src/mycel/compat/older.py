@@ -57,8 +57,8 @@ class JitConfig:
             "debug_level": "RELEASE",
             "infer_boost": "off",
         }
-        given = jit_level, exc_mode, jit_syntax_level, debug_level, infer_boost
-        self.jit_config_dict = {**dict(zip(usual, given, strict=True)), **kwargs}
+        values = jit_level, exc_mode, jit_syntax_level, debug_level, infer_boost
+        self.jit_config_dict = {**dict(zip(usual, values, strict=True)), **kwargs}
         asked = {k: v for k, v in self.jit_config_dict.items() if v != usual.get(k)}
         log.without_effect("JitConfig", asked)
 
@@ -338,8 +338,8 @@ def _primitive(kind: type) -> Callable:
 
     @functools.wraps(kind, updated=())
     def made(*args, **kwargs):
-        given = static_value((args, tuple(kwargs), tuple(kwargs.values())))
-        key = given, static_key(given)
+        arguments = static_value((args, tuple(kwargs), tuple(kwargs.values())))
+        key = arguments, static_key(arguments)
         if key not in known:
             known[key] = kind(*args, **kwargs)
         return known[key]

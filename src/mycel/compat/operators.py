@@ -58,9 +58,9 @@ def _set(sequence, index, value):
         index: the position of the member, or the key of the entry.
         value: the new member, or the value of the entry.
     """
-    made = dict(sequence) if isinstance(sequence, dict) else list(sequence)
-    made[index] = value
-    return tuple(made) if isinstance(sequence, tuple) else made
+    changed = dict(sequence) if isinstance(sequence, dict) else list(sequence)
+    changed[index] = value
+    return tuple(changed) if isinstance(sequence, tuple) else changed
 
 
 def _collect(kind):

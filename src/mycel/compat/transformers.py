@@ -81,10 +81,10 @@ class _Linear(nn.Cell):
     def construct(self, x):
         """The result for (…, inputs)."""
         weight = self.weight.astype(float16)
-        made = ops.matmul(x.astype(float16), weight.T if self.transposed else weight)
-        made = made + self.bias.astype(float16)
-        made = made if self.activation is None else self.activation(made)
-        return made.astype(x.dtype)
+        output = ops.matmul(x.astype(float16), weight.T if self.transposed else weight)
+        output = output + self.bias.astype(float16)
+        output = output if self.activation is None else self.activation(output)
+        return output.astype(x.dtype)
 
 
 class FeedForward(nn.Cell):
@@ -190,8 +190,8 @@ class MultiHeadAttention(nn.Cell):
             scores = scores + (1.0 - mask) * _HIDDEN
         weights = self.prob_dropout(ops.softmax(scores, -1).astype(float16))
         merged = ops.matmul(weights, value).transpose(0, 2, 1, 3)
-        made = self.dropout(self.projection(merged.reshape(-1, self.hidden_size)))
-        return made.reshape(query_tensor.shape).astype(query_tensor.dtype), (key, value)
+        output = self.dropout(self.projection(merged.reshape(-1, self.hidden_size)))
+        return output.reshape(query_tensor.shape).astype(query_tensor.dtype), (key, value)
 
     def _heads(self, x, rows: int):
         """(batch, heads, length, features of a head)."""

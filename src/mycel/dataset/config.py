@@ -353,7 +353,6 @@ def _kept(name: str, default, reason: str, example, least: int | None = None):
         True
     """
     globals()[setter.__name__], globals()[getter.__name__] = setter, getter
-    __all__.extend((setter.__name__, getter.__name__))
 
 
 _kept("numa_enable", False, "the operating system places threads", False)
@@ -377,5 +376,4 @@ def set_sending_batches(batch_num) -> None:
     _note("set_sending_batches", "batches are not sent in bulk")
 
 
-__all__ += [name for name in list(globals()) if name.startswith(("set_", "get_"))]
-__all__ = sorted(set(__all__))
+__all__ += [name for name in sorted(globals()) if name.startswith(("set_", "get_"))]

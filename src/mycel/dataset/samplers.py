@@ -6,6 +6,7 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -30,6 +31,8 @@ OUTSIDE = (
     "{sampler} chose row {index}, but the dataset has {size} rows, numbered from 0. "
     "Choose indices below {size}."
 )
+# Tells the class of each row; None where a dataset has none.
+Labels: TypeAlias = Callable[[], Iterable | None]
 NO_CLASSES = "PKSampler needs the classes of the rows, which {dataset} does not tell."
 
 
@@ -94,7 +97,7 @@ class BuiltinSampler:
         self.num_samples = _count(num_samples, type(self).__name__)
         self.child_sampler: BuiltinSampler | None = None
 
-    def order(self, size: int, chances: Chances, labels: Callable[[], Iterable] | None = None):
+    def order(self, size: int, chances: Chances, labels: Labels | None = None):
         """The numbers of the rows of one pass over a dataset of `size` rows."""
         if self.child_sampler is None:
             found = self._order(size, chances, labels)
@@ -111,7 +114,7 @@ class BuiltinSampler:
     def _order(self, size: int, chances: Chances, labels):
         raise NotImplementedError
 
-    def count(self, size: int, labels: Callable[[], Iterable] | None = None) -> int:
+    def count(self, size: int, labels: Labels | None = None) -> int:
         """How many rows come in a pass."""
         return len(self.order(size, Chances(0, 0), labels))
 

@@ -18,12 +18,12 @@ OWNER_VARIABLE = "MYCEL_LEDGER_OWNER"
 
 def register() -> None:
     """Have the ledger written at the end, if the environment asks for it."""
-    wanted = os.environ.get(VARIABLE)
-    if not wanted:
+    report = os.environ.get(VARIABLE)
+    if not report:
         return
     process = os.getpid()
     # Where the process is now: a program may go elsewhere.
-    path = Path(wanted).expanduser().absolute()
+    path = Path(report).expanduser().absolute()
     owner = os.environ.setdefault(OWNER_VARIABLE, str(process))
     is_owner = owner == str(process)
     if not is_owner:

@@ -17,10 +17,10 @@ def device(device_id: int | None = None, target: str | None = None):
     """A device of JAX: the one that computes, or one that is named."""
     target = target or get_context("device_target")
     index = context.device_id if device_id is None else device_id
-    found = devices(target)
-    if not 0 <= index < len(found):
-        raise wrong(ValueError, "device_id", f"below {len(found)}, the {target}s here", index)
-    return found[index]
+    known = devices(target)
+    if not 0 <= index < len(known):
+        raise wrong(ValueError, "device_id", f"below {len(known)}, the {target}s here", index)
+    return known[index]
 
 
 def devices(target: str | None) -> list:
@@ -105,10 +105,10 @@ def get_device_properties(device_id, device_target=None) -> DeviceProperties:
         >>> ms.hal.get_device_properties(0, "CPU").total_memory >= 0
         True
     """
-    found = device(device_id, device_target)
-    stats = found.memory_stats() or {}
+    single = device(device_id, device_target)
+    stats = single.memory_stats() or {}
     total = stats.get("bytes_limit", 0)
-    return DeviceProperties(found.device_kind, total, total - stats.get("bytes_in_use", 0))
+    return DeviceProperties(single.device_kind, total, total - stats.get("bytes_in_use", 0))
 
 
 def get_device_capability(device_id, device_target=None):
@@ -119,8 +119,8 @@ def get_device_capability(device_id, device_target=None):
     Example:
         >>> ms.hal.get_device_capability(0, "CPU")
     """
-    found = getattr(device(device_id, device_target), "compute_capability", None)
-    return None if found is None else tuple(int(part) for part in str(found).split("."))
+    capability = getattr(device(device_id, device_target), "compute_capability", None)
+    return None if capability is None else tuple(int(part) for part in str(capability).split("."))
 
 
 def get_arch_list(device_target=None):

@@ -41,10 +41,10 @@ def synchronize() -> None:
 
 def _stats(device_target=None) -> dict:
     flush()
-    found = device(target=device_target).memory_stats()
-    if not found:
+    stats = device(target=device_target).memory_stats()
+    if not stats:
         log.note_once("This platform does not count the memory of its device; 0 is answered")
-    return found or {}
+    return stats or {}
 
 
 # The peaks when they were last set back, "used" and "held": see _peak.
@@ -401,13 +401,13 @@ def set_cpu_affinity(
 
 
 def _processors(ranges: Iterable[str]) -> set[int]:
-    found: set[int] = set()
+    processors: set[int] = set()
     for text in ranges:
         first, _, last = str(text).partition("-")
         if not (first.isdigit() and (last or first).isdigit()):
             raise wrong(ValueError, "A range of processors", "such as '0-3'", repr(text))
-        found.update(range(int(first), int(last or first) + 1))
-    return found
+        processors.update(range(int(first), int(last or first) + 1))
+    return processors
 
 
 def dispatch_threads_num(threads_num: int) -> None:

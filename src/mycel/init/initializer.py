@@ -14,7 +14,7 @@ from mycel.kernel.base.dtypes import as_dtype, float32
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.stream import current_stream
 from mycel.kernel.record.tensor import Tensor
-from mycel.kernel.spell import composite
+from mycel.kernel.spell import add_member, composite
 from mycel.report.keywords import check_keywords
 
 
@@ -80,10 +80,10 @@ class Initializer:
         return self._drawn(shape, dtype)
 
     def _drawn(self, shape, dtype) -> np.ndarray:
-        wanted = as_dtype(dtype).numpy
-        drawn = np.zeros(shape, wanted if wanted.itemsize > 4 else np.float32)
+        kind = as_dtype(dtype).numpy
+        drawn = np.zeros(shape, kind if kind.itemsize > 4 else np.float32)
         self._initialize(drawn)
-        return drawn.astype(wanted, copy=False)
+        return drawn.astype(kind, copy=False)
 
 
 class Zero(Initializer):
@@ -194,7 +194,7 @@ class Uniform(Initializer):
 class _He(Initializer):
     """What HeUniform and HeNormal share."""
 
-    def __init__(self, negative_slope=0, mode="fan_in", nonlinearity="leaky_relu"):
+    def __init__(self, negative_slope: float = 0, mode="fan_in", nonlinearity="leaky_relu"):
         super().__init__(negative_slope=negative_slope, mode=mode, nonlinearity=nonlinearity)
 
     def _deviation(self, shape) -> float:
@@ -419,8 +419,8 @@ def initializer(init, shape=None, dtype=float32) -> Tensor:
     """
     if isinstance(init, Tensor):
         return _given(init, shape)
-    wanted = _shape_of(shape)
-    return Tensor(shape=wanted, dtype=dtype, init=initializer_of(init))
+    sizes = _shape_of(shape)
+    return Tensor(shape=sizes, dtype=dtype, init=initializer_of(init))
 
 
 @composite("Tensor.init_data(x)")
@@ -434,9 +434,8 @@ def init_data(x):
     return x
 
 
-Tensor.has_init = property(  # type: ignore[attr-defined]
-    lambda x: False, doc="Whether values are still to be drawn: never, they are drawn at once."
-)
+_HAS_INIT = "Whether values are still to be drawn: never, they are drawn at once."
+add_member("has_init", property(lambda x: False, doc=_HAS_INIT))
 
 
 def _given(tensor: Tensor, shape) -> Tensor:

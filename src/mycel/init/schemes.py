@@ -86,10 +86,10 @@ def uniform(random: Generator, shape, low: float, high: float) -> np.ndarray:
         >>> uniform(np.random.default_rng(0), (2,), 5, 6) // 1
         array([5., 5.], dtype=float32)
     """
-    made = random.random(shape, np.float32)
-    made *= high - low
-    made += low
-    return made
+    numbers = random.random(shape, np.float32)
+    numbers *= high - low
+    numbers += low
+    return numbers
 
 
 def normal(random: Generator, shape, sigma: float, mean: float = 0.0) -> np.ndarray:
@@ -100,10 +100,10 @@ def normal(random: Generator, shape, sigma: float, mean: float = 0.0) -> np.ndar
         >>> normal(np.random.default_rng(0), (2,), 0.0, 3.0)
         array([3., 3.], dtype=float32)
     """
-    made = random.standard_normal(shape, np.float32)
-    made *= sigma
-    made += mean
-    return made
+    numbers = random.standard_normal(shape, np.float32)
+    numbers *= sigma
+    numbers += mean
+    return numbers
 
 
 def truncated_normal(random: Generator, shape, sigma, mean, low, high) -> np.ndarray:
@@ -136,8 +136,8 @@ def _between(random: Generator, shape, low: float, high: float) -> np.ndarray:
     values, accepted = propose(random, count)
     missing = np.flatnonzero(~accepted)
     while missing.size:
-        found, accepted = propose(random, missing.size)
-        values[missing[accepted]] = found[accepted]
+        proposed, accepted = propose(random, missing.size)
+        values[missing[accepted]] = proposed[accepted]
         missing = missing[~accepted]
     return values.reshape(shape)
 
@@ -199,11 +199,11 @@ def sparse(random: Generator, shape, sparsity: float, sigma: float) -> np.ndarra
     """
     if len(shape) != 2:
         raise ValueError(f"A sparse Tensor needs two dimensions, not shape {shape}.")
-    made = normal(random, shape, sigma)
+    numbers = normal(random, shape, sigma)
     zeros = math.ceil(sparsity * shape[0])
     order = np.argsort(random.random(shape), axis=0)
-    np.put_along_axis(made, order[:zeros], 0, axis=0)
-    return made
+    np.put_along_axis(numbers, order[:zeros], 0, axis=0)
+    return numbers
 
 
 def identity(shape) -> np.ndarray:
@@ -237,10 +237,10 @@ def dirac(shape, groups: int) -> np.ndarray:
         raise ValueError(f"A Dirac Tensor needs three to five dimensions, not shape {shape}.")
     if shape[0] % groups:
         raise ValueError(f"groups={groups} does not divide the first length of shape {shape}.")
-    made = np.zeros(shape, np.float32)
+    kernels = np.zeros(shape, np.float32)
     middle = tuple(length // 2 for length in shape[2:])
     each = shape[0] // groups
     for group in range(groups):
         for channel in range(min(each, shape[1])):
-            made[(group * each + channel, channel, *middle)] = 1
-    return made
+            kernels[(group * each + channel, channel, *middle)] = 1
+    return kernels

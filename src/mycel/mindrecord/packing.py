@@ -65,14 +65,14 @@ def unpack_scalars(content: bytes) -> dict:
         ValueError: other bytes.
     """
     try:
-        made = msgpack().unpackb(content)
+        row = msgpack().unpackb(content)
     except ValueError as error:
         raise ValueError(
             NO_ROW.format(reason=str(error).rstrip(".") or type(error).__name__)
         ) from None
-    if not isinstance(made, dict):
-        raise ValueError(NO_ROW.format(reason=f"a {type(made).__name__} instead of a map"))
-    return made
+    if not isinstance(row, dict):
+        raise ValueError(NO_ROW.format(reason=f"a {type(row).__name__} instead of a map"))
+    return row
 
 
 def pack_integers(array: np.ndarray) -> bytes:
@@ -109,12 +109,12 @@ def unpack_integers(content: bytes, kind) -> np.ndarray:
     widths = _WIDTHS[codes]
     starts = 4 + len(controls) + np.cumsum(widths) - widths
     data = np.frombuffer(content, np.uint8)
-    made = np.zeros(count, np.int64)
+    numbers = np.zeros(count, np.int64)
     for code, width in enumerate(_WIDTHS):
         where = np.flatnonzero(codes == code)
         parts = data[starts[where][:, None] + np.arange(width)]
-        made[where] = np.ascontiguousarray(parts).view(f"<i{width}").ravel()
-    return made.astype(kind)
+        numbers[where] = np.ascontiguousarray(parts).view(f"<i{width}").ravel()
+    return numbers.astype(kind)
 
 
 def is_compressed(kind: str) -> bool:

@@ -76,22 +76,22 @@ class OneFile:
             for name in self.arrays:
                 self._kinds[name]
             with sqlite3.connect(f"file:{path}.db?mode=ro&immutable=1", uri=True) as database:
-                found = np.array(database.execute(_QUERY).fetchall(), np.int64).reshape(-1, 6)
+                rows = np.array(database.execute(_QUERY).fetchall(), np.int64).reshape(-1, 6)
             database.close()
         except _UNREADABLE as error:
             reason = f"{type(error).__name__}: {error}"
             raise MRMOpenError(
                 NO_RECORD.format(path=path, place=user_place(), reason=reason)
             ) from None
-        scalars = start + found[:, 0] * page
-        arrays = start + found[:, 3] * page
+        scalars = start + rows[:, 0] * page
+        arrays = start + rows[:, 3] * page
         # Behind eight bytes that tell the length once more.
         self._places = np.stack(
             [
-                scalars + found[:, 1] + 8,
-                scalars + found[:, 2],
-                arrays + found[:, 4] + 8,
-                arrays + found[:, 5],
+                scalars + rows[:, 1] + 8,
+                scalars + rows[:, 2],
+                arrays + rows[:, 4] + 8,
+                arrays + rows[:, 5],
             ],
             1,
         )
@@ -106,10 +106,10 @@ class OneFile:
         if self._descriptor is None:
             self._descriptor = os.open(self.path, os.O_RDONLY)
         # Not a read behind a seek: several threads may read.
-        found = os.pread(self._descriptor, end - start, start)
-        if len(found) != end - start:
+        content = os.pread(self._descriptor, end - start, start)
+        if len(content) != end - start:
             raise ValueError("the file ends too early")
-        return found
+        return content
 
     def row(self, number: int, names) -> dict:
         """Some fields of a row: Python values, bytes and arrays.
@@ -127,21 +127,21 @@ class OneFile:
             ) from None
 
     def _row(self, places: list[int], names) -> dict:
-        made: dict[str, Any] = {}
+        row: dict[str, Any] = {}
         if any(name not in self.arrays for name in names):
             scalars = unpack_scalars(self._bytes(*places[:2]))
-            made = {n: self._scalar(n, scalars) for n in names if n not in self.arrays}
+            row = {n: self._scalar(n, scalars) for n in names if n not in self.arrays}
         if any(name in self.arrays for name in names):
             parts = unpack_arrays(self._bytes(*places[2:]), len(self.arrays))
             for name, part in zip(self.arrays, parts, strict=True):
                 if name in names:
-                    made[name] = self._array(name, part)
-        return made
+                    row[name] = self._array(name, part)
+        return row
 
     def _scalar(self, name: str, scalars: dict):
         value, kind = scalars[name], self._kinds[name]
-        wanted = str if kind in ("string", "bytes") else (int, float)
-        if not isinstance(value, wanted):
+        expected = str if kind in ("string", "bytes") else (int, float)
+        if not isinstance(value, expected):
             raise TypeError(f"field {name!r} of type {kind} has the value {value!r}")
         return value
 

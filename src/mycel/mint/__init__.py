@@ -19,5 +19,5 @@ __all__ = [
     "nn",
     "optim",
     "special",
-    *_namespaces["mint"],
 ]
+__all__ += [*_namespaces["mint"]]

@@ -50,7 +50,7 @@ def init_process_group(
         >>> distributed.get_world_size()
         1
     """
-    given = {
+    options = {
         "init_method": init_method,
         "timeout": timeout,
         "store": store,
@@ -58,7 +58,7 @@ def init_process_group(
         "pg_options": pg_options,
         "device_id": device_id,
     }
-    for name, value in given.items():
+    for name, value in options.items():
         if value not in (None, ""):
             log.note_once(f"init_process_group({name}={value!r}) has no effect in one process")
     if world_size not in (-1, None, 1):
@@ -285,8 +285,8 @@ def reduce_scatter(output, input_list, op="sum", group=None, async_op=False):
     """
     _group(group)
     check_kind(op)
-    (given,) = one_each(input_list, "reduce_scatter: input_list")
-    _write(output, given, "reduce_scatter")
+    (sent,) = one_each(input_list, "reduce_scatter: input_list")
+    _write(output, sent, "reduce_scatter")
     return handle(async_op)
 
 
@@ -380,8 +380,8 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
     """
     _group(group)
     (output,) = one_each(output_tensor_list, "all_to_all: output_tensor_list")
-    (given,) = one_each(input_tensor_list, "all_to_all: input_tensor_list")
-    _write(output, given, "all_to_all")
+    (sent,) = one_each(input_tensor_list, "all_to_all: input_tensor_list")
+    _write(output, sent, "all_to_all")
     return handle(async_op)
 
 
@@ -490,8 +490,8 @@ def scatter_object_list(
         ['here']
     """
     check_rank(src, "scatter_object_list: src")
-    (given,) = one_each(scatter_object_input_list, "scatter_object_list: input")
-    all_gather_object(scatter_object_output_list, given, group)
+    (sent,) = one_each(scatter_object_input_list, "scatter_object_list: input")
+    all_gather_object(scatter_object_output_list, sent, group)
 
 
 def _write(output, given, what: str) -> None:

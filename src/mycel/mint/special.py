@@ -7,4 +7,5 @@ from mycel.kernel.spell import namespaces as _namespaces
 
 _answer(globals(), "mint.special")
 
-__all__ = [*_namespaces["mint.special"]]
+__all__ = []
+__all__ += [*_namespaces["mint.special"]]

@@ -192,4 +192,5 @@ from mycel.nn.wrap import (
     WithLossCell,
 )
 
-__all__ = [name for name in dir() if name[0].isupper() or name == "get_activation"]
+__all__ = ["get_activation"]
+__all__ += [name for name in dir() if name[0].isupper()]

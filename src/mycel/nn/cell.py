@@ -346,8 +346,8 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         for parameter in parameters:
             if id(parameter) not in known:
                 if parameter.is_unnamed:
-                    made = sum(name.startswith(_NUMBERED) for name in self._params)
-                    parameter.name = f"{_NUMBERED}{made + 1}"
+                    numbered = sum(name.startswith(_NUMBERED) for name in self._params)
+                    parameter.name = f"{_NUMBERED}{numbered + 1}"
                 self._params.put(parameter.name, parameter)
 
     def _put_member(self, members: Named, name: str, member):
@@ -377,12 +377,12 @@ class Cell(Settings, Stateful, Hookable, CellBase):
     # -- copies -------------------------------------------------------------------------
 
     def __deepcopy__(self, memo):
-        made = memo[id(self)] = type(self).__new__(type(self))
-        made.__setstate__(copy.deepcopy(self.__getstate__(), memo))
+        copied = memo[id(self)] = type(self).__new__(type(self))
+        copied.__setstate__(copy.deepcopy(self.__getstate__(), memo))
         for hooks in ("_cell_hooks", "_state_hooks"):
             if getattr(self, hooks):
-                made.__dict__[hooks] = getattr(self, hooks).copy_to(made)
-        return made
+                copied.__dict__[hooks] = getattr(self, hooks).copy_to(copied)
+        return copied
 
     def __getstate__(self):
         # What is remembered and the hooks belong to this object and this process.

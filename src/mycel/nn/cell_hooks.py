@@ -38,19 +38,19 @@ class CellHooks:
 
     def copy_to(self, cell) -> CellHooks:
         """The same hooks on a copy of the Cell."""
-        made = CellHooks(cell)
+        copied = CellHooks(cell)
         for kind in KINDS:
             for hook in getattr(self, kind).values():
-                HookHandle(getattr(made, kind), hook)
-        return made
+                HookHandle(getattr(copied, kind), hook)
+        return copied
 
     def listed(self) -> list:
         """All hooks with their kinds and settings, in order."""
-        found: list = []
+        entries: list = []
         for kind in KINDS:
             for hook in getattr(self, kind).values():
-                found += (kind, *hook) if isinstance(hook, tuple) else (kind, hook)
-        return found
+                entries += (kind, *hook) if isinstance(hook, tuple) else (kind, hook)
+        return entries
 
     def __bool__(self):
         return bool(self.forward_pre or self.forward or self.backward_pre or self.backward)
@@ -191,8 +191,8 @@ def call_with_hooks(cell, stream: Stream, args: tuple, kwargs: dict):
     if border is not None:
         output = _marked(stream, Leave(border), output)
     for hook, with_kwargs in list(hooks.forward.values()):
-        given = (cell, args, kwargs, output) if with_kwargs else (cell, args, output)
-        returned = call_hook(hooks.forward.kind, hook, given, called)
+        arguments = (cell, args, kwargs, output) if with_kwargs else (cell, args, output)
+        returned = call_hook(hooks.forward.kind, hook, arguments, called)
         if returned is not None:
             output = returned
     return output
@@ -222,8 +222,8 @@ def _before(cell, hook, with_kwargs, args, kwargs, called):
 def _marked(stream: Stream, marker, tree):
     """The same Tensors behind a marker; Parameters, which may be assigned to, stay themselves."""
     tensors = [leaf for leaf in tree_leaves(tree) if _is_passed(leaf)]
-    made = iter(mark(stream, marker, tuple(map(resolve, tensors)), find_place(2)))
-    return tree_exchange(lambda leaf: new_tensor(next(made)) if _is_passed(leaf) else leaf, tree)
+    passed = iter(mark(stream, marker, tuple(map(resolve, tensors)), find_place(2)))
+    return tree_exchange(lambda leaf: new_tensor(next(passed)) if _is_passed(leaf) else leaf, tree)
 
 
 def _is_passed(leaf) -> bool:

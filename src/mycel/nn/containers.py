@@ -73,9 +73,11 @@ class _Container(Cell):
 
     def _keys(self, index):
         """The key at an index, or the list of keys of a slice."""
+        return list(self._cells)[index] if isinstance(index, slice) else self._key(index)
+
+    def _key(self, index) -> str:
+        """The key at an index."""
         keys = list(self._cells)
-        if isinstance(index, slice):
-            return keys[index]
         if not is_integer(index):
             kind = type(self).__name__
             raise wrong(TypeError, f"An index of a {kind}", "an integer or slice", _shown(index))
@@ -86,11 +88,11 @@ class _Container(Cell):
 
     def _part(self, kind: type[_Container], keys) -> _Container:
         """Some of the children in a container of their own; nothing is renamed."""
-        made = kind()
+        container = kind()
         for key in keys:
-            made._cells.put(key, self._cells[key])
-        made.__dict__["training"] = self.training
-        return made
+            container._cells.put(key, self._cells[key])
+        container.__dict__["training"] = self.training
+        return container
 
     def _place(self, named: Iterable[tuple[str, Cell]]) -> None:
         """Have exactly these children, in this order; names change their keys and nothing else."""
@@ -173,7 +175,7 @@ class SequentialCell(_Container):
         return self._part(SequentialCell, keys) if isinstance(keys, list) else self._cells[keys]
 
     def __setitem__(self, index, cell):
-        self._take(self._keys(index), cell)
+        self._take(self._key(index), cell)
 
     def __delitem__(self, index):
         keys = self._keys(index)
@@ -265,7 +267,7 @@ class CellList(_Container):
         return self._part(CellList, keys) if isinstance(keys, list) else self._cells[keys]
 
     def __setitem__(self, index, cell):
-        self._take(self._keys(index), cell)
+        self._take(self._key(index), cell)
 
     def __delitem__(self, index):
         keys = self._keys(index)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 
 from mycel.kernel.base.trees import tree_leaves, tree_map
+from mycel.kernel.define.op import Op
 from mycel.kernel.differentiate.reverse import ZEROS
 from mycel.kernel.record.marker import COPY, Inside, Marker
 from mycel.kernel.record.stream import Stream, find_place, record
@@ -36,7 +37,7 @@ class CustomReverse(Marker):
     def rule(self, inputs, outputs, cotangents, mask):
         """Call `bprop(*inputs, out, dout)` and order what it returns by the inputs."""
         arriving = iter(
-            given if given is not None else record(ZEROS, (output,))
+            given if given is not None else _recorded(ZEROS, output)
             for given, output in zip(cotangents, outputs, strict=True)
         )
         dout = tree_map(
@@ -45,7 +46,7 @@ class CustomReverse(Marker):
         )
         returned = self._cell.bprop(*_shown(self._args), _shown(self._output), dout)
         by_input, by_parameter = self._split(returned)
-        found = []
+        fitting = []
         for argument, gradient in zip(self._args, by_input, strict=True):
             values = _values(argument)
             gradients = tree_leaves(gradient)
@@ -53,10 +54,10 @@ class CustomReverse(Marker):
                 continue
             if len(gradients) != len(values):
                 raise self._wrong(f"{len(values)} gradients for an input", gradient)
-            found += [self._fitting(g, v) for g, v in zip(gradients, values, strict=True)]
+            fitting += [self._fitting(g, v) for g, v in zip(gradients, values, strict=True)]
         for parameter in self._internal:
-            found.append(self._fitting(by_parameter.get(parameter), resolve(parameter)))
-        return [value if wanted else None for value, wanted in zip(found, mask, strict=True)]
+            fitting.append(self._fitting(by_parameter.get(parameter), resolve(parameter)))
+        return [value if asked else None for value, asked in zip(fitting, mask, strict=True)]
 
     def renewed(self, present):
         """The same call on other Values."""
@@ -166,4 +167,10 @@ def _shown(tree):
 
 
 def _own(leaf):
-    return new_tensor(record(COPY, (resolve(leaf),))) if isinstance(leaf, Tensor) else leaf
+    return new_tensor(_recorded(COPY, resolve(leaf))) if isinstance(leaf, Tensor) else leaf
+
+
+def _recorded(op: Op, value: Value) -> Value:
+    result = record(op, (value,))
+    assert isinstance(result, Value)
+    return result

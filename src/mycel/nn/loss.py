@@ -18,13 +18,13 @@ from mycel.ops.nn.loss import cross_entropies_of_classes
 REDUCTIONS = ("mean", "sum", "none")
 
 
-def tensors(owner: Cell, **given) -> None:
+def tensors(owner: Cell, **inputs) -> None:
     """Raise unless every argument is a Tensor.
 
     Raises:
         TypeError: an argument is not a Tensor; the text names the loss and the argument.
     """
-    for name, value in given.items():
+    for name, value in inputs.items():
         if not isinstance(value, Tensor):
             what = f"{type(owner).__name__}: {name}"
             raise wrong(TypeError, what, "a Tensor", f"{type(value).__name__} {value!r:.40}")
@@ -237,9 +237,9 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
 
     def _check(self, logits, labels):
         what = "SoftmaxCrossEntropyWithLogits: labels"
-        wanted = logits.shape[:-1] if self.sparse else logits.shape
-        if logits.ndim != 2 or labels.shape != wanted:
-            expected = f"of shape {wanted} beside logits of shape {logits.shape}"
+        shape = logits.shape[:-1] if self.sparse else logits.shape
+        if logits.ndim != 2 or labels.shape != shape:
+            expected = f"of shape {shape} beside logits of shape {logits.shape}"
             if logits.ndim != 2:
                 expected = "beside logits of two dimensions, (N, C)"
             raise wrong(ValueError, what, expected, f"shape {labels.shape}")

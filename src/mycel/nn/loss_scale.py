@@ -40,8 +40,8 @@ def overflows(*arrays):
         >>> print(overflows((Tensor([1.0]), Tensor([3]))), overflows((Tensor([np.inf]),)))
         False True
     """
-    found = [~jnp.isfinite(array).all() for array in arrays if _is_real(array)]
-    return functools.reduce(jnp.logical_or, found, np.zeros((), np.bool_))
+    overflowing = [~jnp.isfinite(array).all() for array in arrays if _is_real(array)]
+    return functools.reduce(jnp.logical_or, overflowing, np.zeros((), np.bool_))
 
 
 @op()
@@ -102,8 +102,8 @@ def change_unless(condition: Tensor, handles: list[Tensor], change: Callable):
     changed = [(handle, value) for handle, value in pairs if resolve(handle) is not value]
     if changed:
         kept = [new_tensor(value) for _, value in changed]
-        made = [new_tensor(resolve(handle)) for handle, _ in changed]
-        selected = chosen(condition, (*kept, *made))
+        after = [new_tensor(resolve(handle)) for handle, _ in changed]
+        selected = chosen(condition, (*kept, *after))
         for (handle, _), tensor in zip(changed, selected, strict=True):
             update(handle, tensor)
     return result
@@ -177,8 +177,8 @@ def next_scale(scale, overflow, step, last, factor, window):
     one = np.ones((), scale.dtype)
     grows = window.astype(step.dtype) <= step - last
     smaller = jnp.maximum(scale * (one / factor), one)
-    made = jnp.where(overflow, smaller, jnp.where(grows, scale * factor, scale))
-    return made, jnp.where(overflow | grows, step, last), step + np.ones((), step.dtype)
+    changed = jnp.where(overflow, smaller, jnp.where(grows, scale * factor, scale))
+    return changed, jnp.where(overflow | grows, step, last), step + np.ones((), step.dtype)
 
 
 class FixedLossScaleUpdateCell(Cell):
@@ -285,8 +285,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     def _what_a_step_changes(self) -> list[Tensor]:
         if self._changed[0] != structure.changes:
-            found = {id(p): p for p in (*self.optimizer.get_parameters(), *self.weights)}
-            self.__dict__["_changed"] = (structure.changes, list(found.values()))
+            changing = {id(p): p for p in (*self.optimizer.get_parameters(), *self.weights)}
+            self.__dict__["_changed"] = (structure.changes, list(changing.values()))
         return self._changed[1]
 
     def set_sense_scale(self, sens) -> None:

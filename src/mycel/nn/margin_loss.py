@@ -282,17 +282,19 @@ class CTCLoss(LossBase):
         if single:
             log_probs = log_probs.expand_dims(1)
             targets = targets.expand_dims(0) if targets.ndim == 1 else targets
-        lengths = [_lengths(given, log_probs.shape[1]) for given in (input_lengths, target_lengths)]
+        steps, labels = (
+            _lengths(given, log_probs.shape[1]) for given in (input_lengths, target_lengths)
+        )
         settings = self.blank, self.reduction, self.zero_infinity
-        loss = ops.ctc_loss(log_probs, targets, *lengths, *settings)[0]
+        loss = ops.ctc_loss(log_probs, targets, steps, labels, *settings)[0]
         return loss.reshape(()) if single else loss
 
 
-def _lengths(given, count):
+def _lengths(lengths, count):
     """One length for each sequence."""
-    if isinstance(given, Tensor):
-        return given.reshape(-1) if given.ndim else ops.broadcast_to(given, (count,))
-    return Tensor([given] * count if isinstance(given, int) else list(given))
+    if isinstance(lengths, Tensor):
+        return lengths.reshape(-1) if lengths.ndim else ops.broadcast_to(lengths, (count,))
+    return Tensor([lengths] * count if isinstance(lengths, int) else list(lengths))
 
 
 class DiceLoss(LossBase):

@@ -87,11 +87,11 @@ class Named(OrderedDict):
 
 def named_members(owner: ref, members: Iterable[tuple] = ()) -> Named:
     """A dictionary of members of the Cell that is referred to."""
-    made = Named.__new__(Named)
-    made._owner = owner
+    named = Named.__new__(Named)
+    named._owner = owner
     for name, member in members:
-        made.put(name, member)
-    return made
+        named.put(name, member)
+    return named
 
 
 class Members:
@@ -244,22 +244,22 @@ class Members:
         Raises:
             ValueError: two Parameters have the same name.
         """
-        found: OrderedDict[str, Parameter] = OrderedDict()
+        parameters: OrderedDict[str, Parameter] = OrderedDict()
         for parameter in self.get_parameters(expand=recurse):
-            if parameter.name in found:
+            if parameter.name in parameters:
                 raise duplicate_name(self, parameter.name, user_place(2))
-            found[parameter.name] = parameter
-        return found
+            parameters[parameter.name] = parameter
+        return parameters
 
     def parameters_broadcast_dict(self, recurse: bool = True) -> OrderedDict | None:
         """The Parameters that every device has, by name: those not `layerwise_parallel`; None
         for none."""
-        found = OrderedDict(
+        parameters = OrderedDict(
             (parameter.name, parameter)
             for parameter in self.get_parameters(expand=recurse)
             if not parameter.layerwise_parallel
         )
-        return found or None
+        return parameters or None
 
     def check_names(self) -> None:
         """Raise if two Parameters have the same name.
@@ -388,16 +388,16 @@ class Members:
             >>> net.get_sub_cell("1.0")
             Tanh()
         """
-        found = self
+        cell = self
         for name in target.split(".") if target else ():
-            inner = getattr(found, name, None)
+            inner = getattr(cell, name, None)
             if not isinstance(inner, Members):
-                known = ", ".join(found.name_cells()) or "none"
+                known = ", ".join(cell.name_cells()) or "none"
                 raise AttributeError(
-                    f"{type(found).__name__} has no child {name!r} (of {target!r}); it has {known}."
+                    f"{type(cell).__name__} has no child {name!r} (of {target!r}); it has {known}."
                 )
-            found = inner
-        return found
+            cell = inner
+        return cell
 
     def apply(self, fn: Callable):
         """Call `fn` on every child, deepest first, then on this Cell, which is returned.

@@ -74,10 +74,10 @@ class Precise(Members):
 
     def _take_precision(self, flags: dict, recurse: bool = False) -> None:
         """Compute in the type that flags ask for, if they do; an optimiser never does."""
-        wanted = [dtype for name, dtype in FLAGS.items() if flags.get(name)]
-        if not wanted or not self._begins_segment:
+        dtypes = [dtype for name, dtype in FLAGS.items() if flags.get(name)]
+        if not dtypes or not self._begins_segment:
             return
-        self.__dict__["_computes_in"] = wanted[-1]
+        self.__dict__["_computes_in"] = dtypes[-1]
         for child in self.cells() if recurse else ():
             child._take_precision(flags, True)
 
@@ -112,19 +112,19 @@ _frames = _Frames()
 _lock = threading.RLock()
 
 
-def call_in_precision(cell, function: Callable, *given):
-    """Call `function(*given)` with all that `cell` computes with cast to its type."""
-    wanted = cell._computes_in
+def call_in_precision(cell, function: Callable, *arguments):
+    """Call `function(*arguments)` with all that `cell` computes with cast to its type."""
+    dtype = cell._computes_in
     frame: dict[int, _Cast] = {}
     with _lock:
         frames = _frames.open
         depth = len(frames)
         try:
             frames.append(frame)
-            for leaf in (*tree_leaves(given), *_own_handles(cell)):
+            for leaf in (*tree_leaves(arguments), *_own_handles(cell)):
                 if isinstance(leaf, Tensor):
-                    _enter(frame, leaf, wanted)
-            return _results(function(*given), frame)
+                    _enter(frame, leaf, dtype)
+            return _results(function(*arguments), frame)
         finally:
             del frames[depth:]
             try:
@@ -134,17 +134,17 @@ def call_in_precision(cell, function: Callable, *given):
                     _leave(frame)
 
 
-def _enter(frame: dict[int, _Cast], handle: Tensor, wanted: DType) -> None:
+def _enter(frame: dict[int, _Cast], handle: Tensor, target: DType) -> None:
     """Let a handle point at its value in the type that is wanted."""
     dtype = handle._value.aval.dtype
-    if dtype is wanted or not dtype.is_floating or id(handle) in frame:
+    if dtype is target or not dtype.is_floating or id(handle) in frame:
         return
     source = outside = resolve(handle)
     around = _around(handle) if len(_frames.open) > 1 else ()
     if around and _same(around[-1].inside, outside):
         source = around[-1].source
         _check_known(source)
-    inside = _as(source, wanted)
+    inside = _as(source, target)
     frame[id(handle)] = _Cast(handle, outside, inside, source)
     point(handle, inside)
 
@@ -195,22 +195,24 @@ def _results(output, frame: dict[int, _Cast]):
     )
 
 
-def _as(value: Value, wanted: DType) -> Value:
+def _as(value: Value, dtype: DType) -> Value:
     """A Value in another real type; its gradient arrives in the type it has itself."""
-    if value.aval.dtype is wanted:
+    if value.aval.dtype is dtype:
         return value
-    op = _casts.get(wanted)
+    op = _casts.get(dtype)
     if op is None:
-        kind = wanted.numpy
+        kind = dtype.numpy
         op = Op(
-            f"to_{wanted.name}",
+            f"to_{dtype.name}",
             lambda array: array.astype(kind),
-            rule=lambda inputs, outputs, given, mask: [_as(given[0], inputs[0].aval.dtype)],
+            rule=lambda inputs, outputs, cotangents, mask: [
+                _as(cotangents[0], inputs[0].aval.dtype)
+            ],
         )
-        op = _casts.setdefault(wanted, op)
-    made = record(op, (value,))
-    assert isinstance(made, Value)
-    return made
+        op = _casts.setdefault(dtype, op)
+    cast = record(op, (value,))
+    assert isinstance(cast, Value)
+    return cast
 
 
 def _same(value: Value, other: Value) -> bool:
@@ -284,12 +286,12 @@ def _names_of(path: str) -> list[str]:
 
 def names_used(kind: type) -> frozenset[str]:
     """The attributes that the methods of a class of Cells name."""
-    found = _used.get(kind)
-    if found is None:
+    names = _used.get(kind)
+    if names is None:
         own = takewhile(lambda part: "_compute_cell" not in vars(part), kind.__mro__)
         codes = [code for part in own for member in vars(part).values() for code in _codes(member)]
-        found = _used[kind] = frozenset(name for code in codes for name in code.co_names)
-    return found
+        names = _used[kind] = frozenset(name for code in codes for name in code.co_names)
+    return names
 
 
 def _codes(function) -> Iterator[CodeType]:

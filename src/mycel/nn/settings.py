@@ -8,7 +8,8 @@ they change nothing in what a Cell computes.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.log import note_once
@@ -28,6 +29,8 @@ class Settings(Precise):
     training: bool
     requires_grad: bool
     cell_type: str | None
+    construct: Callable[..., Any]
+    __call__: Callable[..., Any]
 
     # -- the training state --------------------------------------------------------------
 

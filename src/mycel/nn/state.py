@@ -47,11 +47,11 @@ class StateHooks:
 
     def copy_to(self, cell) -> StateHooks:
         """The same hooks on a copy of the Cell."""
-        made = StateHooks(cell)
+        copied = StateHooks(cell)
         for kind in self.KINDS:
             for hook in getattr(self, kind).values():
-                HookHandle(getattr(made, kind), hook)
-        return made
+                HookHandle(getattr(copied, kind), hook)
+        return copied
 
 
 class Stateful(Members):
@@ -94,18 +94,19 @@ class Stateful(Members):
                 stacklevel=2,
             )
             names = ("destination", "prefix", "keep_vars")
-            given = dict(zip(names, args, strict=False))
-            destination = given.get("destination", destination)
-            prefix = given.get("prefix", prefix)
+            positional = dict(zip(names, args, strict=False))
+            destination = positional.get("destination", destination)
+            prefix = positional.get("prefix", prefix)
         _check(destination, (dict, type(None)), "destination", "a dictionary")
         _check(prefix, str, "prefix", "a string")
         _check(keep_vars, bool, "keep_vars", "True or False")
         if destination is None:
             destination = OrderedDict()
-            destination._metadata = OrderedDict()
+            destination.__dict__["_metadata"] = OrderedDict()
         metadata: dict = {}
-        if hasattr(destination, "_metadata"):
-            destination._metadata[prefix[:-1]] = metadata
+        of_paths: dict | None = getattr(destination, "_metadata", None)
+        if of_paths is not None:
+            of_paths[prefix[:-1]] = metadata
         hooks = self._state_hooks
         for hook in list(hooks.save_pre.values()) if hooks else ():
             hook(self, prefix, keep_vars)
@@ -183,20 +184,22 @@ class Stateful(Members):
             actual = f"{type(state_dict).__name__} {state_dict!r:.60}"
             raise errors.wrong(TypeError, "The state to load", "a dictionary of Tensors", actual)
         metadata = getattr(state_dict, "_metadata", {})
-        found = IncompatibleKeys([], [])
+        incompatible = IncompatibleKeys([], [])
         problems: list[str] = []
-        _load(self, OrderedDict(state_dict), "", metadata, found, problems)
+        _load(self, OrderedDict(state_dict), "", metadata, incompatible, problems)
         if strict:
-            for what, keys in (("missing", found[0]), ("too much", found[1])):
+            for what, keys in (("missing", incompatible[0]), ("too much", incompatible[1])):
                 if keys:
                     problems.insert(0, f"{what}: {', '.join(map(repr, keys))}")
         if problems:
             owner, lines = type(self).__name__, "\n  ".join(problems)
-            remedy = "" if not strict or not any(found) else " (strict=False allows other keys)"
+            remedy = (
+                "" if not strict or not any(incompatible) else " (strict=False allows other keys)"
+            )
             raise RuntimeError(
                 f"The state does not fit {owner}, at {user_place(2)}{remedy}:\n  {lines}"
             )
-        return found
+        return incompatible
 
     def _load_from_state_dict(
         self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
@@ -212,6 +215,7 @@ class Stateful(Members):
         for hook in list(hooks.load_pre.values()) if hooks else ():
             hook(self, state_dict, prefix, local_metadata, *told)
         saved = self._saved_members()
+        own = set(saved)
         for name, member in saved.items():
             if prefix + name in state_dict:
                 problem = _load_one(prefix + name, member, state_dict[prefix + name])
@@ -224,12 +228,12 @@ class Stateful(Members):
                 self.set_extra_state(state_dict[extra])
             elif strict:
                 missing_keys.append(extra)
-            saved[EXTRA] = None  # type: ignore[assignment]
+            own.add(EXTRA)
         if strict:
             children = [name for name, cell in self._cells.items() if cell is not None]
             for key in state_dict:
                 name, dot, _ = key.removeprefix(prefix).partition(".")
-                if key.startswith(prefix) and name not in (children if dot else saved):
+                if key.startswith(prefix) and name not in (children if dot else own):
                     unexpected_keys.append(key)
 
     # -- hooks ----------------------------------------------------------------------------
@@ -356,9 +360,9 @@ class Stateful(Members):
             child._apply(fn)
         for member in (*self._params.values(), *self._buffers.values()):
             if member is not None:
-                made = fn(member)
-                if made is not member:
-                    update(member, own_value(made))
+                changed = fn(member)
+                if changed is not member:
+                    update(member, own_value(changed))
         return self
 
 
@@ -372,17 +376,19 @@ def _check(value, kinds, name: str, expected: str) -> None:
         raise errors.wrong(TypeError, f"state_dict: {name}", expected, actual)
 
 
-def _load(cell, state, prefix: str, metadata, found: IncompatibleKeys, problems) -> None:
+def _load(cell, state, prefix: str, metadata, incompatible: IncompatibleKeys, problems) -> None:
     """Load a state into a Cell and its children."""
-    cell._load_from_state_dict(state, prefix, metadata.get(prefix[:-1], {}), True, *found, problems)
+    cell._load_from_state_dict(
+        state, prefix, metadata.get(prefix[:-1], {}), True, *incompatible, problems
+    )
     for name, child in cell._cells.items():
         if child is not None:
             path = f"{prefix}{name}."
             part = OrderedDict((key, state[key]) for key in state if key.startswith(path))
-            _load(child, part, path, metadata, found, problems)
+            _load(child, part, path, metadata, incompatible, problems)
     hooks = cell._state_hooks
     for hook in list(hooks.load.values()) if hooks else ():
-        if hook(cell, found) is not None:
+        if hook(cell, incompatible) is not None:
             raise RuntimeError("A load_state_dict hook changes the keys in place; it returns None.")
 
 

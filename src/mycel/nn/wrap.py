@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mycel import ops
@@ -15,7 +16,7 @@ from mycel.nn.checks import boolean, is_number
 from mycel.nn.layers.linear import Identity
 
 
-def _cell(value, what: str) -> Cell:
+def _cell(value: Callable[..., Any], what: str) -> Callable[..., Any]:
     """The value, if it can be called as a network.
 
     Raises:
@@ -52,7 +53,7 @@ class WithLossCell(Cell):
         return self._loss_fn(self._backbone(data), label)
 
     @property
-    def backbone_network(self) -> Cell:
+    def backbone_network(self) -> Callable[..., Any]:
         """The network without the loss."""
         return self._backbone
 

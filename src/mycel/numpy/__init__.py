@@ -304,7 +304,8 @@ from mycel.numpy.statistics import (
 # `from mindspore.numpy import *` brings neither constants nor these; they are only in the module.
 _NOT_BROUGHT = {"around", "copy", "matrix_power", "round", "uint"}
 
-__all__ = [
+__all__ = []
+__all__ += [
     name
     for name, value in globals().items()
     if name[0] != "_"

@@ -26,8 +26,8 @@ _QUOTIENT = {"float16", "bfloat16", "float32", "complex64", "complex128"}
 
 def _left_over(operator, x1, x2):
     """What a division leaves; nothing of integers that are divided by zero."""
-    made = operator(x1, x2)
-    return made if made.dtype.is_inexact else ops.where(ops.equal(x2, 0), 0, made)
+    quotient = operator(x1, x2)
+    return quotient if quotient.dtype.is_inexact else ops.where(ops.equal(x2, 0), 0, quotient)
 
 
 def _of_integers(operator, x1, x2):
@@ -187,9 +187,9 @@ def hypot(x1, x2, dtype=None):
         [5.]
     """
     x1, x2 = (as_tensor(x, "An operand") for x in (x1, x2))
-    wanted = meeting_type(x1, x2)
-    wanted = wanted if wanted.is_inexact else float32
-    return in_type(ops.hypot(ops.cast(x1, wanted), ops.cast(x2, wanted)), dtype)
+    meeting = meeting_type(x1, x2)
+    meeting = meeting if meeting.is_inexact else float32
+    return in_type(ops.hypot(ops.cast(x1, meeting), ops.cast(x2, meeting)), dtype)
 
 
 def copysign(x1, x2, dtype=None):

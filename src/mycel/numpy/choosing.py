@@ -58,12 +58,12 @@ def select(condlist, choicelist, default=0):
 def _chosen(conditions, choices, default):
     if len(conditions) != len(choices):
         raise errors.wrong(ValueError, "choicelist", f"{len(conditions)} choices", len(choices))
-    wanted = meeting_type(*choices)
+    meeting = meeting_type(*choices)
     shape = broadcast_shape(*(x.shape for x in (*conditions, *choices)))
-    made = ops.broadcast_to(ops.cast(as_tensor(default, "default"), wanted), shape)
+    chosen = ops.broadcast_to(ops.cast(as_tensor(default, "default"), meeting), shape)
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
-        made = ops.where(condition, ops.cast(choice, wanted), made)
-    return made
+        chosen = ops.where(condition, ops.cast(choice, meeting), chosen)
+    return chosen
 
 
 def _listed(values, name: str) -> list:
@@ -178,10 +178,11 @@ def argwhere(a):
     return ops.argwhere(as_tensor(a, "a"))
 
 
-def unravel_index(indices, shape, order="C") -> tuple[Tensor, ...]:
+def unravel_index(indices, shape, order="C") -> tuple[Tensor, ...] | Tensor:
     """Positions among all elements of a shape as one Tensor for each dimension.
 
-    Positions beyond the last or before the first are taken for the nearest.
+    Positions beyond the last or before the first are taken for the nearest. For one position in a
+    shape of one dimension there is no tuple, but a Tensor of one element.
 
     Example:
         >>> print(*ms.numpy.unravel_index(Tensor([5, 2]), (2, 3)))
@@ -193,13 +194,13 @@ def unravel_index(indices, shape, order="C") -> tuple[Tensor, ...]:
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     count = math.prod(lengths)
     index = ops.remainder(ops.clip(index, -count, count - 1), count)
-    found = []
+    positions = []
     for length in lengths if order == "F" else reversed(lengths):
-        found.append(ops.remainder(index, length))
+        positions.append(ops.remainder(index, length))
         index = ops.floor_divide(index, length)
     if not index.ndim and len(lengths) == 1:
-        return ops.reshape(found[0], (1,))
-    return tuple(found if order == "F" else reversed(found))
+        return ops.reshape(positions[0], (1,))
+    return tuple(positions if order == "F" else reversed(positions))
 
 
 def ravel_multi_index(multi_index, dims, mode="clip", order="C"):
@@ -218,18 +219,18 @@ def ravel_multi_index(multi_index, dims, mode="clip", order="C"):
     if order not in ("C", "F"):
         raise errors.wrong(ValueError, "order", "'C' or 'F'", repr(order))
     lengths = (dims,) if isinstance(dims, int) else tuple(as_tensor(dims, "dims").tolist())
-    if any(isinstance(n, (bool, float)) for n in lengths):
+    if not lengths or any(isinstance(n, (bool, float)) for n in lengths):
         raise errors.wrong(TypeError, "dims", "integers", dims)
     parts = _listed(multi_index, "multi_index")
     if len(parts) != len(lengths):
         raise errors.wrong(ValueError, "multi_index", f"{len(lengths)} positions", len(parts))
     if any(part.dtype.is_inexact for part in parts):
         raise errors.wrong(TypeError, "multi_index", "of integers", parts[0].dtype)
-    pairs = list(zip(parts, lengths, strict=True))
-    total = None
-    for part, length in pairs if order == "C" else reversed(pairs):
-        place = _inside(part, length, mode)
-        total = place if total is None else ops.add(ops.mul(total, length), place)
+    pairs = list(zip(parts, lengths, strict=True))[:: 1 if order == "C" else -1]
+    places = [_inside(part, length, mode) for part, length in pairs]
+    total = places[0]
+    for place, (_, length) in zip(places[1:], pairs[1:], strict=True):
+        total = ops.add(ops.mul(total, length), place)
     return ops.cast(total, "float32")
 
 
@@ -268,13 +269,13 @@ def apply_along_axis(func1d: Callable, axis, arr, *args, **kwargs) -> Any:
     axis = axis_of(axis, arr.ndim)
     moved = ops.moveaxis(arr, axis, -1)
     rows = ops.unbind(ops.reshape(moved, (-1, moved.shape[-1])), 0)
-    made = stacked([as_tensor(func1d(row, *args, **kwargs), "The result") for row in rows])
-    inner = made.ndim - 1
-    made = ops.reshape(made, (*moved.shape[:-1], *made.shape[1:]))
+    results = stacked([as_tensor(func1d(row, *args, **kwargs), "The result") for row in rows])
+    inner = results.ndim - 1
+    results = ops.reshape(results, (*moved.shape[:-1], *results.shape[1:]))
     if not inner:
-        return made
+        return results
     last = tuple(range(arr.ndim - 1, arr.ndim - 1 + inner))
-    return ops.moveaxis(made, last, tuple(range(axis, axis + inner)))
+    return ops.moveaxis(results, last, tuple(range(axis, axis + inner)))
 
 
 def apply_over_axes(func: Callable, a, axes):
@@ -287,15 +288,15 @@ def apply_over_axes(func: Callable, a, axes):
         [[10]]
     """
     a = as_tensor(a, "a")
-    made = a
+    reduced = a
     for axis in (axes,) if isinstance(axes, int) else axes:
-        made = func(made, axis=axis)
-        if made.ndim == a.ndim - 1:
-            made = ops.expand_dims(made, axis_of(axis, a.ndim))
-        if made.ndim != a.ndim:
+        reduced = func(reduced, axis=axis)
+        if reduced.ndim == a.ndim - 1:
+            reduced = ops.expand_dims(reduced, axis_of(axis, a.ndim))
+        if reduced.ndim != a.ndim:
             expected = f"such that its result has {a.ndim} or {a.ndim - 1} dimensions"
-            raise errors.wrong(ValueError, "func", expected, made.ndim)
-    return made
+            raise errors.wrong(ValueError, "func", expected, reduced.ndim)
+    return reduced
 
 
 def unique(x, return_inverse=False) -> Any:
@@ -307,8 +308,8 @@ def unique(x, return_inverse=False) -> Any:
         >>> print(ms.numpy.unique(Tensor([3, 1, 3])))
         [3 1]
     """
-    found, inverse = ops.unique(ops.reshape(as_tensor(x, "x"), (-1,)))
-    return (found, inverse) if return_inverse else found
+    values, inverse = ops.unique(ops.reshape(as_tensor(x, "x"), (-1,)))
+    return (values, inverse) if return_inverse else values
 
 
 def in1d(ar1, ar2, invert=False):
@@ -320,8 +321,8 @@ def in1d(ar1, ar2, invert=False):
     """
     ar1, ar2 = as_tensor(ar1, "ar1"), as_tensor(ar2, "ar2")
     same = ops.equal(ops.reshape(ar1, (-1, 1)), ops.reshape(ar2, (1, -1)))
-    found = ops.any(same, 1)
-    return ops.logical_not(found) if invert else found
+    contained = ops.any(same, 1)
+    return ops.logical_not(contained) if invert else contained
 
 
 def isin(element, test_elements, invert=False):

@@ -52,8 +52,8 @@ def as_tensor(value: Any, name: str = "An argument") -> Tensor:
     if _holds_tensors(value):
         return narrowed(stacked([as_tensor(part, name) for part in value]))
     array = np.array(value)
-    wanted = _NARROWED.get(array.dtype.name)
-    return Tensor(array, wanted)
+    narrow = _NARROWED.get(array.dtype.name)
+    return Tensor(array, narrow)
 
 
 def _holds_tensors(values) -> bool:
@@ -65,8 +65,8 @@ def _holds_tensors(values) -> bool:
 
 def narrowed(x: Tensor) -> Tensor:
     """Int64 as Int32 and Float64 as Float32, as Python data has them."""
-    wanted = _NARROWED.get(x.dtype.name)
-    return x if wanted is None else ops.cast(x, wanted)
+    narrow = _NARROWED.get(x.dtype.name)
+    return x if narrow is None else ops.cast(x, narrow)
 
 
 def stacked(tensors) -> Tensor:
@@ -90,8 +90,8 @@ def _fits(number, beside: Tensor) -> bool:
 
 def element(dtype) -> DType:
     """The element type that `dtype` means; `int` and `float` are Int32 and Float32."""
-    found = _WORDS.get(dtype) if isinstance(dtype, (str, type)) else None
-    return found or as_dtype(dtype)
+    meant = _WORDS.get(dtype) if isinstance(dtype, (str, type)) else None
+    return meant or as_dtype(dtype)
 
 
 def in_type(x, dtype):
@@ -109,10 +109,10 @@ def meeting_of(a: DType, b: DType) -> DType:
 
 def meeting_type(*tensors) -> DType:
     """The type that all Tensors meet in."""
-    found = tensors[0].dtype
+    meeting = tensors[0].dtype
     for x in tensors[1:]:
-        found = meeting_of(found, x.dtype)
-    return found
+        meeting = meeting_of(meeting, x.dtype)
+    return meeting
 
 
 def as_float32(x, name: str = "x") -> Tensor:
@@ -158,10 +158,10 @@ def axes_of(axes, ndim: int, name: str = "axis") -> tuple[int, ...]:
     if axes is None:
         return tuple(range(ndim))
     several = axes if isinstance(axes, (tuple, list)) else (axes,)
-    found = tuple(axis_of(axis, ndim, name) for axis in several)
-    if len(set(found)) < len(found):
+    counted = tuple(axis_of(axis, ndim, name) for axis in several)
+    if len(set(counted)) < len(counted):
         raise errors.wrong(ValueError, name, "dimensions named once", axes)
-    return found
+    return counted
 
 
 def broadcast_shape(*shapes) -> tuple[int, ...]:

@@ -29,10 +29,10 @@ def array(obj, dtype=None, copy=True, ndmin=0):
         >>> print(ms.numpy.array([1, 2], ndmin=2))
         [[1 2]]
     """
-    made = asarray(obj, dtype)
-    if made.ndim < ndmin:
-        made = ops.reshape(made, (1,) * (ndmin - made.ndim) + made.shape)
-    return ops.identity(made) if copy and made is obj else made
+    result = asarray(obj, dtype)
+    if result.ndim < ndmin:
+        result = ops.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
+    return ops.identity(result) if copy and result is obj else result
 
 
 def asarray(a, dtype=None):
@@ -56,8 +56,8 @@ def asfarray(a, dtype=float32):
     """
     if dtype is None:
         return asarray(a)
-    wanted = element(dtype)
-    return asarray(a, wanted if wanted.name in _REAL else float32)
+    kind = element(dtype)
+    return asarray(a, kind if kind.name in _REAL else float32)
 
 
 def copy(a):
@@ -172,16 +172,16 @@ def arange(start, stop=None, step=None, dtype=None):
         >>> print(ms.numpy.arange(1, 6, 2), ms.numpy.arange(1.5))
         [1 3 5] [0. 1.]
     """
-    given = [n for n in (start, stop, step) if n is not None]
-    whole = all(isinstance(n, int) for n in given)
-    wanted = as_dtype(dtype) if dtype is not None else int32 if whole else float32
+    bounds = [n for n in (start, stop, step) if n is not None]
+    whole = all(isinstance(n, int) for n in bounds)
+    kind = as_dtype(dtype) if dtype is not None else int32 if whole else float32
     start, stop = (0, start) if stop is None else (start, stop)
     numbers = [n.item() if isinstance(n, Tensor) else n for n in (start, stop, step or 1)]
     if step == 0:
         raise errors.wrong(ValueError, "step", "a number other than 0", step)
     if (numbers[1] - numbers[0]) * numbers[2] <= 0:
-        return zeros(0, wanted)
-    return ops.arange(*numbers, dtype=wanted)
+        return zeros(0, kind)
+    return ops.arange(*numbers, dtype=kind)
 
 
 def _bounds(start, stop, num, endpoint):
@@ -214,15 +214,15 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     step = ops.true_divide(ops.sub(end, begin), parts)
     count = ops.reshape(ops.arange(num, dtype=float32), (num,) + (1,) * (begin.ndim - axis))
     first, each = ops.expand_dims(begin, axis), ops.expand_dims(step, axis)
-    made = ops.add(first, ops.mul(count, each))
+    numbers = ops.add(first, ops.mul(count, each))
     if endpoint and num > 1:
         # What rounding has left is taken away from the last number.
         last = ops.equal(count, num - 1)
-        made = ops.where(last, ops.expand_dims(end, axis), made)
-    made = in_type(made, dtype or float32)
+        numbers = ops.where(last, ops.expand_dims(end, axis), numbers)
+    numbers = in_type(numbers, dtype or float32)
     if not retstep:
-        return made
-    return made, (float("nan") if num == 1 and endpoint else step)
+        return numbers
+    return numbers, (float("nan") if num == 1 and endpoint else step)
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0) -> Any:
@@ -250,8 +250,8 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     shares = linspace(0.0, 1.0, num, endpoint)
     shares = ops.reshape(shares, (num,) + (1,) * (begin.ndim - axis))
     ratio = ops.expand_dims(ops.true_divide(end, begin), axis)
-    made = ops.mul(ops.expand_dims(begin, axis), ops.pow(ratio, shares))
-    return in_type(made, dtype or float32)
+    numbers = ops.mul(ops.expand_dims(begin, axis), ops.pow(ratio, shares))
+    return in_type(numbers, dtype or float32)
 
 
 def _drawn_shape(shape) -> tuple[int, ...]:
@@ -261,11 +261,11 @@ def _drawn_shape(shape) -> tuple[int, ...]:
 
 
 def _one_of(dtype, names, function: str):
-    found = element(dtype)
-    if found.name not in names:
+    kind = element(dtype)
+    if kind.name not in names:
         expected = f"one of {', '.join(names)}"
         raise errors.wrong(ValueError, f"The dtype of {function}", expected, dtype)
-    return found
+    return kind
 
 
 def rand(*shape, dtype=float32):

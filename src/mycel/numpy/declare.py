@@ -75,10 +75,10 @@ def _written(spelling: str, operator, take, taken: str, arrays: int, text: tuple
     place = place_of(row.f_code.co_filename, row.f_lineno)
     names = {"operator": operator, "take": take, "in_type": in_type}
     source = f"def {spelling.removeprefix(f'{parsed.namespace}.')}:\n    return {result}\n"
-    made = compiled(parsed.name, source, names, spelling.partition("(")[0], place)
-    made.__module__ = row.f_globals["__name__"]
-    made.__doc__ = _documentation(parsed.namespace, *text)
-    return made
+    function = compiled(parsed.name, source, names, spelling.partition("(")[0], place)
+    function.__module__ = row.f_globals["__name__"]
+    function.__doc__ = _documentation(parsed.namespace, *text)
+    return function
 
 
 def _documentation(namespace: str, meaning: str, example: str, printed: str) -> str:

@@ -86,8 +86,8 @@ def gradient(f, *varargs, axis=None, edge_order=1) -> Any:
     spaces = varargs * len(axes) if len(varargs) == 1 else varargs or (1,) * len(axes)
     if len(spaces) != len(axes):
         raise errors.wrong(TypeError, "varargs", f"one number or {len(axes)}", len(varargs))
-    found = [_slope(f, one, space) for one, space in zip(axes, spaces, strict=True)]
-    return found[0] if len(found) == 1 else found
+    slopes = [_slope(f, one, space) for one, space in zip(axes, spaces, strict=True)]
+    return slopes[0] if len(slopes) == 1 else slopes
 
 
 def _slope(f, axis, space):
@@ -190,12 +190,12 @@ def polyval(p, x):
         76.0
     """
     p, x = _coefficients(p), as_tensor(x, "x")
-    wanted = meeting_type(p, x, Tensor(0.0, float32))
-    p, x = ops.cast(p, wanted), ops.cast(x, wanted)
-    made = ops.zeros_like(x)
+    meeting = meeting_type(p, x, Tensor(0.0, float32))
+    p, x = ops.cast(p, meeting), ops.cast(x, meeting)
+    value = ops.zeros_like(x)
     for i in range(p.size):
-        made = ops.add(ops.mul(made, x), p[i])
-    return made
+        value = ops.add(ops.mul(value, x), p[i])
+    return value
 
 
 def polyder(p, m=1):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 from mycel.kernel.base import errors
@@ -53,12 +54,12 @@ def result_type(*arrays_and_dtypes) -> DType:
     """
     if not arrays_and_dtypes:
         raise errors.wrong(TypeError, "result_type", "given a Tensor or a type", "nothing")
-    found = None
-    for item in arrays_and_dtypes:
-        numeric = isinstance(item, (Tensor, bool, int, float, list, tuple))
-        kind = as_tensor(item).dtype if numeric else element(item)
-        found = kind if found is None else meeting_of(found, kind)
-    return found
+    return functools.reduce(meeting_of, map(_element_of, arrays_and_dtypes))
+
+
+def _element_of(item) -> DType:
+    numeric = isinstance(item, (Tensor, bool, int, float, list, tuple))
+    return as_tensor(item).dtype if numeric else element(item)
 
 
 __all__ = [

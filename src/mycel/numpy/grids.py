@@ -32,12 +32,12 @@ def eye(N, M=None, k=0, dtype=float32):
     """
     columns = N if M is None else M
     _whole(N=N, M=columns, k=k)
-    wanted = element(dtype)
+    kind = element(dtype)
     if k == 0:
-        return ops.eye(N, columns, wanted)
+        return ops.eye(N, columns, kind)
     if not -N < k < columns:
-        return zeros((N, columns), wanted)
-    return ops.tril(ops.triu(ops.ones((N, columns), wanted), k), k)
+        return zeros((N, columns), kind)
+    return ops.tril(ops.triu(ops.ones((N, columns), kind), k), k)
 
 
 def identity(n, dtype=float32):
@@ -115,10 +115,10 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
         >>> print(ms.numpy.trace(Tensor([[1, 2], [3, 4]])))
         5
     """
-    found = diagonal(a, offset, axis1, axis2)
-    if found.dtype.name == "bool":
-        return in_type(ops.any(found, -1), dtype)
-    return in_type(ops.sum(found, -1), dtype)
+    elements = diagonal(a, offset, axis1, axis2)
+    if elements.dtype.name == "bool":
+        return in_type(ops.any(elements, -1), dtype)
+    return in_type(ops.sum(elements, -1), dtype)
 
 
 def diag(v, k=0):
@@ -155,7 +155,7 @@ def tri_indices(rows, k, columns, upper: bool):
             raise errors.wrong(TypeError, name, "a number", repr(number))
         counts.append(math.ceil(number))
     find = ops.triu_indices if upper else ops.tril_indices
-    found = find(*counts, k, dtype=int32)
+    found = find(counts[0], counts[1], k, dtype=int32)
     return found[0], found[1]
 
 
@@ -313,5 +313,5 @@ def vander(x, N=None, increasing=False):
     _whole(N=count)
     if count <= 0:
         raise errors.wrong(ValueError, "N", "positive", count)
-    made = ops.vander(x, count)
-    return ops.flip(made, (1,)) if increasing else made
+    powers = ops.vander(x, count)
+    return ops.flip(powers, (1,)) if increasing else powers

@@ -204,7 +204,7 @@ def _tensors(arrays, name: str) -> list:
     return [as_tensor(x, name) for x in arrays]
 
 
-def concatenate(arrays, axis=0):
+def concatenate(arrays, axis: int | None = 0):
     """Tensors one behind the other along `axis`, or of all elements if it is None.
 
     One Tensor is taken apart along its first dimension.
@@ -296,8 +296,8 @@ def column_stack(tup):
 
 
 def _each(function, arys):
-    found = [function(as_tensor(x, "arys")) for x in arys]
-    return found[0] if len(found) == 1 else found
+    results = [function(as_tensor(x, "arys")) for x in arys]
+    return results[0] if len(results) == 1 else results
 
 
 def atleast_1d(*arys) -> Any:
@@ -341,8 +341,8 @@ def _cuts(x, positions, axis):
     return list(ops.split(x, sizes, axis))
 
 
-def split(x, indices_or_sections, axis=0) -> tuple[Tensor, ...]:
-    """As many equal pieces, or the pieces between the positions of a list.
+def split(x, indices_or_sections, axis=0) -> tuple[Tensor, ...] | list[Tensor]:
+    """As many equal pieces, a tuple, or the pieces between the positions of a list, a list.
 
     Example:
         >>> [piece.shape for piece in ms.numpy.split(Tensor([1, 2, 3, 4]), 2)]
@@ -351,7 +351,7 @@ def split(x, indices_or_sections, axis=0) -> tuple[Tensor, ...]:
     return _split(x, indices_or_sections, axis, equal=True)
 
 
-def array_split(x, indices_or_sections, axis=0) -> tuple[Tensor, ...]:
+def array_split(x, indices_or_sections, axis=0) -> tuple[Tensor, ...] | list[Tensor]:
     """As `split`, but the number need not divide the length: the first pieces are longer by one.
 
     Example:
@@ -376,7 +376,7 @@ def _split(x, sections, axis, equal: bool):
     return ops.tensor_split(x, sections, axis)
 
 
-def vsplit(x, indices_or_sections) -> tuple[Tensor, ...]:
+def vsplit(x, indices_or_sections) -> tuple[Tensor, ...] | list[Tensor]:
     """`split` along the first dimension.
 
     Example:
@@ -386,7 +386,7 @@ def vsplit(x, indices_or_sections) -> tuple[Tensor, ...]:
     return split(x, indices_or_sections, 0)
 
 
-def hsplit(x, indices_or_sections) -> tuple[Tensor, ...]:
+def hsplit(x, indices_or_sections) -> tuple[Tensor, ...] | list[Tensor]:
     """`split` along the second dimension.
 
     Example:
@@ -396,7 +396,7 @@ def hsplit(x, indices_or_sections) -> tuple[Tensor, ...]:
     return split(x, indices_or_sections, 1)
 
 
-def dsplit(x, indices_or_sections) -> tuple[Tensor, ...]:
+def dsplit(x, indices_or_sections) -> tuple[Tensor, ...] | list[Tensor]:
     """`split` along the third dimension.
 
     Example:

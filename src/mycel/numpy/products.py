@@ -80,7 +80,8 @@ def tensordot(a, b, axes=2):
         >>> print(ms.numpy.tensordot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), 1))
         11.0
     """
-    return ops.tensor_dot(*_met(a, b), axes)
+    a, b = _met(a, b)
+    return ops.tensor_dot(a, b, axes)
 
 
 kron = binary("numpy.kron(a, b)", ops.kron,
@@ -111,10 +112,10 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     flat = a.shape[-1] == b.shape[-1] == 2
     shape = (*broadcast_shape(a.shape[:-1], b.shape[:-1]), 3)
     a, b = (ops.broadcast_to(_with_depth(x), shape) for x in (a, b))
-    made = ops.cross(a, b, -1)
+    product = ops.cross(a, b, -1)
     if flat:
-        return made[..., 2]
-    return ops.moveaxis(made, -1, axis_of(axisc, made.ndim, "axisc"))
+        return product[..., 2]
+    return ops.moveaxis(product, -1, axis_of(axisc, product.ndim, "axisc"))
 
 
 def _with_depth(x):

@@ -30,9 +30,9 @@ def sum(a, axis=None, dtype=None, keepdims=False, initial=None):
         [4 6]
     """
     a = as_tensor(a, "a")
-    wanted = None if dtype is None else element(dtype)
-    made = ops.sum(a, axes_of(axis, a.ndim), keepdims, wanted)
-    return made if initial is None else in_type(ops.add(made, initial), made.dtype)
+    kind = None if dtype is None else element(dtype)
+    total = ops.sum(a, axes_of(axis, a.ndim), keepdims, kind)
+    return total if initial is None else in_type(ops.add(total, initial), total.dtype)
 
 
 def mean(a, axis=None, keepdims=False, dtype=None):
@@ -182,12 +182,12 @@ def _running(operator, a, axis, dtype, signed, unsigned):
     if axis is None:
         a, axis = ops.reshape(a, (-1,)), 0
     if dtype is not None:
-        wanted = element(dtype)
+        kind = element(dtype)
     elif a.dtype.name in signed:
-        wanted = int32
+        kind = int32
     else:
-        wanted = uint32 if a.dtype.name in unsigned else a.dtype
-    return operator(a, axis_of(axis, a.ndim), wanted)
+        kind = uint32 if a.dtype.name in unsigned else a.dtype
+    return operator(a, axis_of(axis, a.ndim), kind)
 
 
 # -- as if what is no number were not there ---------------------------------------------
@@ -293,5 +293,5 @@ def _nan_extreme(operator, a, axis, keepdims, instead):
     axes = axes_of(axis, a.ndim)
     if not a.dtype.is_inexact:
         return operator(a, axes, bool(keepdims))
-    found = operator(_numbers(a, instead), axes, bool(keepdims))
-    return ops.where(ops.all(ops.isnan(a), axes, bool(keepdims)), float("nan"), found)
+    reduced = operator(_numbers(a, instead), axes, bool(keepdims))
+    return ops.where(ops.all(ops.isnan(a), axes, bool(keepdims)), float("nan"), reduced)

@@ -49,9 +49,9 @@ def convolve(a, v, mode="full"):
         [0.  1.  2.5 4.  1.5]
     """
     a, v = _vectors(a, v, mode)
-    wanted = meeting_type(a, v)
-    real = wanted if wanted.is_inexact else float32
-    return in_type(slid(ops.cast(a, real), ops.cast(v, real), mode, True), wanted)
+    meeting = meeting_type(a, v)
+    real = meeting if meeting.is_inexact else float32
+    return in_type(slid(ops.cast(a, real), ops.cast(v, real), mode, True), meeting)
 
 
 def correlate(a, v, mode="valid"):
@@ -65,10 +65,10 @@ def correlate(a, v, mode="valid"):
         [3.5]
     """
     a, v = _vectors(a, v, mode)
-    wanted = meeting_type(a, v)
-    if not wanted.is_inexact:
-        wanted = float64 if wanted.itemsize == 8 else float32
-    return slid(ops.cast(a, wanted), ops.cast(v, wanted), mode, False)
+    meeting = meeting_type(a, v)
+    if not meeting.is_inexact:
+        meeting = float64 if meeting.itemsize == 8 else float32
+    return slid(ops.cast(a, meeting), ops.cast(v, meeting), mode, False)
 
 
 # Modes of `pad` and the keywords each of them has.
@@ -82,8 +82,8 @@ def pad_as_numpy(x, *, widths, mode, keywords):
     """x with something around it; `keywords` are pairs for `jnp.pad`."""
     if mode == "mean" and x.dtype.kind in "iu":
         # The mean of integers is cut, not rounded.
-        made = jnp.pad(x.astype(np.float64), widths, mode, **dict(keywords))
-        return jnp.trunc(made).astype(x.dtype)
+        padded = jnp.pad(x.astype(np.float64), widths, mode, **dict(keywords))
+        return jnp.trunc(padded).astype(x.dtype)
     return jnp.pad(x, widths, mode, **dict(keywords)).astype(x.dtype)
 
 
@@ -92,11 +92,11 @@ def _pairs(values, ndim: int, name: str) -> tuple:
     if isinstance(values, Tensor):
         values = values.tolist()
     try:
-        found = np.broadcast_to(np.array(values), (ndim, 2)).tolist()
+        pairs = np.broadcast_to(np.array(values), (ndim, 2)).tolist()
     except ValueError:
         expected = f"a number, a pair or {ndim} pairs"
         raise errors.wrong(ValueError, name, expected, values) from None
-    return tuple(map(tuple, found))
+    return tuple(map(tuple, pairs))
 
 
 def pad(
@@ -154,7 +154,7 @@ def _around(arr, widths, values):
 
 
 def _padded_by(function: Callable, arr, widths, kwargs):
-    made = pad_constant(arr, 0, widths)
+    padded = pad_constant(arr, 0, widths)
     for axis, pair in enumerate(widths):
-        made = apply_along_axis(function, axis, made, pair, axis, kwargs)
-    return made
+        padded = apply_along_axis(function, axis, padded, pair, axis, kwargs)
+    return padded

@@ -33,9 +33,9 @@ def average(x, axis=None, weights=None, returned=False) -> Any:
     x = as_tensor(x, "x")
     axes = axes_of(axis, x.ndim)
     if weights is None:
-        made = ops.mean(x, axes)
+        mean = ops.mean(x, axes)
         count = math.prod(x.shape[i] for i in axes)
-        return (made, ops.full_like(made, count)) if returned else made
+        return (mean, ops.full_like(mean, count)) if returned else mean
     weights = as_tensor(weights, "weights")
     if weights.shape != x.shape:
         if weights.ndim != 1 or axis is None or len(axes) != 1:
@@ -44,8 +44,8 @@ def average(x, axis=None, weights=None, returned=False) -> Any:
         weights = ops.reshape(weights, (-1, *(1,) * (x.ndim - axes[0] - 1)))
     total = reduce_sum(ops.mul(x, weights), axes)
     share = reduce_sum(ops.broadcast_to(weights, x.shape), axes)
-    made = real_div(total, share)
-    return (made, share) if returned else made
+    mean = real_div(total, share)
+    return (mean, share) if returned else mean
 
 
 def _rows(m, rowvar, name):
@@ -86,8 +86,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     ddof = (0 if bias else 1) if ddof is None else ddof
     often = None if fweights is None else _weights(fweights, observations, "fweights")
     much = None if aweights is None else _weights(aweights, observations, "aweights")
-    made = ops.cov(m, correction=ddof, fweights=often, aweights=much)
-    return in_type(ops.squeeze(made), dtype)
+    covariance = ops.cov(m, correction=ddof, fweights=often, aweights=much)
+    return in_type(ops.squeeze(covariance), dtype)
 
 
 def corrcoef(x, y=None, rowvar=True, dtype=None):
@@ -98,12 +98,12 @@ def corrcoef(x, y=None, rowvar=True, dtype=None):
         [[ 1. -1.]
          [-1.  1.]]
     """
-    found = cov(x, y, rowvar)
-    if not found.ndim:
-        return in_type(ops.true_divide(found, found), dtype)
-    size = ops.sqrt(ops.diagonal(found))
-    found = found / ops.expand_dims(size, 1) / ops.expand_dims(size, 0)
-    return in_type(ops.clip(found, -1, 1), dtype)
+    covariance = cov(x, y, rowvar)
+    if not covariance.ndim:
+        return in_type(ops.true_divide(covariance, covariance), dtype)
+    size = ops.sqrt(ops.diagonal(covariance))
+    covariance = covariance / ops.expand_dims(size, 1) / ops.expand_dims(size, 0)
+    return in_type(ops.clip(covariance, -1, 1), dtype)
 
 
 def searchsorted(a, v, side="left", sorter=None):
@@ -169,11 +169,11 @@ def interp(x, xp, fp, left=None, right=None):
     width = ops.sub(x_1, x_0)
     same = ops.equal(width, 0)
     share = ops.true_divide(ops.sub(x, x_0), ops.where(same, 1.0, width))
-    made = ops.add(y_0, ops.mul(ops.sub(y_1, y_0), ops.where(same, 0.0, share)))
+    values = ops.add(y_0, ops.mul(ops.sub(y_1, y_0), ops.where(same, 0.0, share)))
     outside = ((ops.less(x, xp[0]), left, 0), (ops.greater(x, xp[-1]), right, -1))
     for there, value, end in outside:
-        made = ops.where(there, fp[end] if value is None else as_tensor(value), made)
-    return made
+        values = ops.where(there, fp[end] if value is None else as_tensor(value), values)
+    return values
 
 
 def bincount(x, weights=None, minlength=0, length=None):
@@ -244,8 +244,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
 
 def _bin_of(values, edges):
     """The bin of each value, from 1 on; 0 and the number of edges lie outside."""
-    found = searchsorted(edges, values, "right")
-    return ops.where(ops.equal(values, edges[-1]), edges.size - 1, found)
+    bins = searchsorted(edges, values, "right")
+    return ops.where(ops.equal(values, edges[-1]), edges.size - 1, bins)
 
 
 def histogram(a, bins=10, range=None, weights=None, density=False) -> tuple[Tensor, Tensor]:
@@ -317,8 +317,8 @@ def _histogram(sample, bins, ranges, weights, density):
     shape = tuple(edge.size + 1 for edge in edges)
     index = None
     for column, edge, length in zip(columns, edges, shape, strict=True):
-        found = _bin_of(column, edge)
-        index = found if index is None else ops.add(ops.mul(index, length), found)
+        place = _bin_of(column, edge)
+        index = place if index is None else ops.add(ops.mul(index, length), place)
     count = ops.reshape(_counted(index, weights, int(np.prod(shape))), shape)
     count = count[(slice(1, -1),) * len(edges)]
     if density:

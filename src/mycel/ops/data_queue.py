@@ -342,7 +342,7 @@ class Upcoming(Tensor):
         self._aval = aval
 
     @property
-    def _value(self) -> Value:  # type: ignore[override]
+    def _value(self) -> Value:
         values = self._queue.look(self._position).values
         if self._column < len(values) and values[self._column].aval is self._aval:
             return values[self._column]

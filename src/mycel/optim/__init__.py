@@ -63,4 +63,5 @@ _NN = (
 # MindSpore has these in `nn`; `nn` itself lies below this package and cannot import it.
 PUBLIC = {item.__name__: item for item in _NN}
 
-__all__ = [*PUBLIC, "PUBLIC", "LearningRateSchedule", "opt_init_args_register"]
+__all__ = ["PUBLIC", "LearningRateSchedule", "opt_init_args_register"]
+__all__ += [*PUBLIC]

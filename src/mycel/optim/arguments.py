@@ -38,17 +38,17 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         # Plain fields: Parameters in them are none of this Cell's own, which it names itself.
-        fields, given = self.__dict__, dict(bound.arguments)
-        given.pop(next(iter(signature.parameters)))
-        if "params" in given:
-            fields["init_params"] = {"params": given.pop("params")}
-        if "optimizer" in given:
-            fields["init_params"] = dict(getattr(given.pop("optimizer"), "init_params", {}))
-        if "learning_rate" in given:
-            rate = given.pop("learning_rate")
+        fields, arguments = self.__dict__, dict(bound.arguments)
+        arguments.pop(next(iter(signature.parameters)))
+        if "params" in arguments:
+            fields["init_params"] = {"params": arguments.pop("params")}
+        if "optimizer" in arguments:
+            fields["init_params"] = dict(getattr(arguments.pop("optimizer"), "init_params", {}))
+        if "learning_rate" in arguments:
+            rate = arguments.pop("learning_rate")
             rate = rate.asnumpy().tolist() if isinstance(rate, Tensor) else rate
             fields["init_learning_rate"] = None if isinstance(rate, Cell) else rate
-        fields["init_args"] = given
+        fields["init_args"] = arguments
 
     if not ours:
         # MindSpore's decorator hides the arguments, and programs ask `inspect.signature` for them

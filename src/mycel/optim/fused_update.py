@@ -109,9 +109,9 @@ class FusedUpdate:
         op = self._ops[0]
         if len(self._ops) > 1:
             op = _combined(tuple(self._ops), tuple(self._counts))
-        made = record(op, to_values(self._arrays))
+        results = record(op, to_values(self._arrays))
         for handle, value in zip(
-            self._handles, (made,) if isinstance(made, Value) else made, strict=True
+            self._handles, (results,) if isinstance(results, Value) else results, strict=True
         ):
             rebind(handle, value)
 
@@ -135,10 +135,10 @@ def _combined(ops: tuple[Op, ...], counts: tuple[int, ...]) -> Op:
     """The operator that does all of them."""
 
     def run(*arrays):
-        given, made = iter(arrays), []
+        operands, results = iter(arrays), []
         for op, count in zip(ops, counts, strict=True):
-            result = op.function(*[next(given) for _ in range(count)])
-            made += result if isinstance(result, (tuple, list)) else (result,)
-        return tuple(made)
+            result = op.function(*[next(operands) for _ in range(count)])
+            results += result if isinstance(result, (tuple, list)) else (result,)
+        return tuple(results)
 
     return Op(ops[0].name, run)

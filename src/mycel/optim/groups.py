@@ -88,12 +88,12 @@ def _ordered(members: list[Member], groups: list[dict]) -> list[Member]:
         return members
     if len(order) > 1:
         raise wrong(ValueError, "A group with 'order_params'", "without other keys", list(order))
-    wanted = _listed(order["order_params"], "The 'order_params' of a group")
+    ordered = _listed(order["order_params"], "The 'order_params' of a group")
     by_identity = {id(member.parameter): member for member in members}
-    if sorted(map(id, wanted)) != sorted(by_identity):
+    if sorted(map(id, ordered)) != sorted(by_identity):
         expected = f"the {len(members)} Parameters of the groups, each once"
-        raise wrong(ValueError, "order_params", expected, f"{len(wanted)} others")
-    return [by_identity[id(parameter)] for parameter in wanted]
+        raise wrong(ValueError, "order_params", expected, f"{len(ordered)} others")
+    return [by_identity[id(parameter)] for parameter in ordered]
 
 
 def _check_names(members: list[Member]) -> None:

@@ -116,17 +116,17 @@ class LARS(Optimizer):
             rates = (rates,) * self.param_length
         decays = self._decayed_by()
         scale = self.reciprocal_scale if self.need_scale else None
-        step, made = FusedUpdate(), []
+        step, scaled = FusedUpdate(), []
         rows = zip(self.parameters, checked_gradients(self, gradients), strict=True)
         for n, (parameter, gradient) in enumerate(rows):
             # A handle of its own: what the rule gives is assigned to it.
             handle = new_tensor(resolve(gradient))
-            made.append(handle)
+            scaled.append(handle)
             decay = decays[n] if self.exec_weight_decay and self.decay_flags[n] else None
             inputs = parameter, handle, rates[n], self.epsilon, self.coefficient, decay, scale
             if self.lars_flag[n]:
                 step.add(rules.layerwise, [handle], inputs, self.use_clip)
             elif scale is not None:
-                made[-1] = gradient * scale
+                scaled[-1] = gradient * scale
         step.record()
-        return self.opt(tuple(made))
+        return self.opt(tuple(scaled))

@@ -441,10 +441,10 @@ def piecewise_constant_lr(
     if len(milestone) != len(learning_rates):
         expected = f"as many as the {len(milestone)} milestones"
         raise wrong(ValueError, "learning_rates", expected, len(learning_rates))
-    made: list[float] = []
+    rates: list[float] = []
     for end, rate in zip(milestone, learning_rates, strict=True):
         _float(rate, "Each of learning_rates", 0.0, above=False)
-        if not is_integer(end) or end <= len(made):
-            raise wrong(ValueError, "Each milestone", f"an integer above {len(made)}", repr(end))
-        made += [rate] * (end - len(made))
-    return made
+        if not is_integer(end) or end <= len(rates):
+            raise wrong(ValueError, "Each milestone", f"an integer above {len(rates)}", repr(end))
+        rates += [rate] * (end - len(rates))
+    return rates

@@ -73,9 +73,9 @@ class Layout:
         ]
         if len(set(named)) != len(named):
             raise wrong(ValueError, "Each axis of a Layout", "used once", tensor_map)
-        made = Layout(self.device_matrix, self.alias_name, self.rank_list)
-        made.tensor_map = tuple(self._axis(axis) for axis in tensor_map)
-        return made
+        placed = Layout(self.device_matrix, self.alias_name, self.rank_list)
+        placed.tensor_map = tuple(self._axis(axis) for axis in tensor_map)
+        return placed
 
     def _axis(self, name):
         if isinstance(name, tuple):

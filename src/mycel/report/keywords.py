@@ -84,19 +84,19 @@ def no_keyword(name: str, keyword: str, known: list[str], place) -> str:
     )
 
 
-def check_keywords(kind: type, given: dict) -> None:
+def check_keywords(kind: type, keywords: dict) -> None:
     """Raise a clear error if a class is created with a keyword that its `__init__` does not take.
 
     Raises:
         TypeError: names the keyword, those there are, and the nearest.
     """
-    made = kind.__init__  # type: ignore[misc]
+    method = kind.__init__
     # A decorator takes whatever it is given; what it stands for says what is right.
-    code = getattr(getattr(made, "__wrapped__", made), "__code__", None)
+    code = getattr(getattr(method, "__wrapped__", method), "__code__", None)
     if code is None or code.co_flags & inspect.CO_VARKEYWORDS:
         return
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    for keyword in given:
+    for keyword in keywords:
         if keyword not in names:
             text = no_keyword(kind.__name__, keyword, list(names[1:]), user_place(3))
             raise TypeError(text)
@@ -104,9 +104,9 @@ def check_keywords(kind: type, given: dict) -> None:
 
 def explain_keyword(error: TypeError) -> None:
     """Say more in Python's error about an unknown keyword, if one of our callables was called."""
-    found = _UNEXPECTED.search(str(error))
+    match = _UNEXPECTED.search(str(error))
     trace = error.__traceback__
-    if found is None or trace is None:
+    if match is None or trace is None:
         return
     while trace.tb_next is not None:
         trace = trace.tb_next
@@ -116,10 +116,10 @@ def explain_keyword(error: TypeError) -> None:
         return
     name, function = called
     known = keywords_of(function)
-    if known is None or found[1] in known or not _is_of_this_package(function):
+    if known is None or match[1] in known or not _is_of_this_package(function):
         return
     place = f"{frame.f_code.co_filename}:{trace.tb_lineno}"
-    error.args = (no_keyword(name, found[1], known, place),)
+    error.args = (no_keyword(name, match[1], known, place),)
 
 
 def _is_of_this_package(function) -> bool:

@@ -238,7 +238,7 @@ class Ledger:
     # -- merging --------------------------------------------------------------------------
 
     def _add(self, line: Line, seconds: float) -> None:
-        cause = _CHANGING.sub(lambda found: found[1] or "", line.what)
+        cause = _CHANGING.sub(lambda match: match[1] or "", line.what)
         key = (line.name, line.kind, cause, line.place)
         with self._lock:
             known = self._lines.setdefault(key, line)
@@ -258,8 +258,8 @@ class Ledger:
             # Compilations and first recordings keep their own, so that each total stays right.
             kind = line.kind if line.kind in ("compiled", "first") else "other"
             what = "rare lines, put together"
-            made = Line(kind, _OTHERS, what, "many places", last=what)
-            others = self._lines.setdefault((kind,), made)
+            empty = Line(kind, _OTHERS, what, "many places", last=what)
+            others = self._lines.setdefault((kind,), empty)
             others.count += line.count
             others.seconds += line.seconds
 

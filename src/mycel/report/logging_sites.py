@@ -72,8 +72,8 @@ def _show(message):
 def watch_logging(on: bool) -> None:
     """Take logging and warnings over, or give them back."""
     if on and logging.Logger._log is _real_log:
-        logging.Logger._log = _log  # type: ignore[method-assign]
+        logging.Logger._log = _log
     elif not on and logging.Logger._log is _log:
-        logging.Logger._log = _real_log  # type: ignore[method-assign]
+        logging.Logger._log = _real_log
     if _module._showwarnmsg in (_real_show, _show):
         _module._showwarnmsg = _show if on else _real_show

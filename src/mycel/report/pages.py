@@ -66,13 +66,13 @@ def _seconds(seconds: float) -> str:
 
 def _sections(lines: Iterable) -> list[tuple[Section, list, list]]:
     """Each section that has lines: those shown, the dearest first, and those left out."""
-    found = []
+    sections = []
     for section in SECTIONS:
         chosen = [line for line in lines if line.kind in section.kinds]
         chosen.sort(key=lambda line: (-line.seconds, -line.count))
         if chosen:
-            found.append((section, chosen[: section.rows], chosen[section.rows :]))
-    return found
+            sections.append((section, chosen[: section.rows], chosen[section.rows :]))
+    return sections
 
 
 def _left_out(section: Section, lines: list) -> str:
@@ -121,10 +121,10 @@ def _in_notebook(path: str) -> str | None:
     shell = module.get_ipython() if hasattr(module, "get_ipython") else None
     name = getattr(getattr(shell, "compile", None), "format_code_name", None)
     try:
-        found = name(path) if name else None
+        named = name(path) if name else None
     except Exception:  # a report is written whatever happens
         return None
-    return found[1] if found else None
+    return named[1] if named else None
 
 
 def _cut(text: str, width: int) -> str:
@@ -176,16 +176,16 @@ def _table(section: Section, rows: list[_Row]) -> list[str]:
     places = max(len(part) for row in rows for part in ("where", *row.where))
     whats = WIDTH - counts - seconds - names - places - 8
     widths = (counts, seconds, names, whats, places)
-    made = _columns((section.counted, "seconds", "function", "what", "where"), widths)
-    made += ["-" * WIDTH]
+    lines = _columns((section.counted, "seconds", "function", "what", "where"), widths)
+    lines += ["-" * WIDTH]
     for row in rows:
-        made += _columns((row.count, row.seconds, row.name, row.what, row.where), widths)
+        lines += _columns((row.count, row.seconds, row.name, row.what, row.where), widths)
         if row.remedy:
             indent = " " * (counts + seconds + names + 6)
-            made += textwrap.wrap(
+            lines += textwrap.wrap(
                 f"-> {row.remedy}", WIDTH, initial_indent=indent, subsequent_indent=f"{indent}   "
             )
-    return made
+    return lines
 
 
 def _columns(cells: tuple, widths: tuple) -> list[str]:
@@ -194,15 +194,15 @@ def _columns(cells: tuple, widths: tuple) -> list[str]:
         cell if isinstance(cell, list) else _wrapped(cell, width)
         for cell, width in zip(cells, widths, strict=True)
     ]
-    made = []
+    lines = []
     for number in range(max(map(len, wrapped))):
         parts = [cell[number] if number < len(cell) else "" for cell in wrapped]
         parts = [
             part.rjust(width) if place < 2 else part.ljust(width)
             for place, (part, width) in enumerate(zip(parts, widths, strict=True))
         ]
-        made.append("  ".join(parts).rstrip())
-    return made
+        lines.append("  ".join(parts).rstrip())
+    return lines
 
 
 def _wrapped(words: str, width: int) -> list[str]:

@@ -99,9 +99,9 @@ def _operand(capture, frame, argument, parts):
         if isinstance(part, str):
             pieces.append(part)
             continue
-        found = [s for s in capture.formatted if s.place[:2] == (frame.f_code, part.instruction)]
+        shown = [s for s in capture.formatted if s.place[:2] == (frame.f_code, part.instruction)]
         # Around the Tensors of a tuple, or instead of a value that is no Tensor, any text.
-        pieces += found if found and part.exact else [None, *chain(*((s, None) for s in found))]
+        pieces += shown if shown and part.exact else [None, *chain(*((s, None) for s in shown))]
     if not any(isinstance(piece, Shown) for piece in pieces):
         return argument
     match = re.fullmatch("".join(map(_pattern, pieces)), argument, re.DOTALL)
@@ -159,13 +159,13 @@ def _parts(argument, formats) -> tuple | None:
     values = [part for part in argument.values if isinstance(part, ast.FormattedValue)]
     if len(inside) != len(values):
         return None  # a format with a format inside
-    numbers, found = iter(inside), []
+    numbers, parts = iter(inside), []
     for part in argument.values:
         if isinstance(part, ast.FormattedValue):
-            found.append(Formatted(next(numbers), part.format_spec is not None))
+            parts.append(Formatted(next(numbers), part.format_spec is not None))
         elif isinstance(part, ast.Constant):
-            found.append(part.value)
-    return tuple(found)
+            parts.append(part.value)
+    return tuple(parts)
 
 
 def _range(node) -> tuple:

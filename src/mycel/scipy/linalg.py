@@ -47,8 +47,8 @@ def _right_side(a, b) -> Tensor:
     if not isinstance(b, Tensor):
         raise errors.wrong(TypeError, "The right side", "a Tensor", type(b).__name__)
     if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
-        wanted = f"of {a.shape[0]} rows"
-        raise errors.wrong(ValueError, "The right side", wanted, f"shape {b.shape}")
+        expected = f"of {a.shape[0]} rows"
+        raise errors.wrong(ValueError, "The right side", expected, f"shape {b.shape}")
     return b.reshape(b.shape[0], -1).astype(a.dtype)
 
 
@@ -193,8 +193,8 @@ def eigh(
         if factor is not None:
             columns = solving.matrix_triangular_solve(factor, columns, True, True)
     if eigvals is not None:
-        wanted = slice(eigvals[0], eigvals[1] + 1)
-        values, columns = values[wanted], columns if columns is None else columns[:, wanted]
+        chosen = slice(eigvals[0], eigvals[1] + 1)
+        values, columns = values[chosen], columns if columns is None else columns[:, chosen]
     return values if columns is None else (values, columns)
 
 
@@ -299,7 +299,7 @@ def solve_triangular(
     # Unlike in the other functions, integers become Float32 here in MindSpore.
     whole = isinstance(a, Tensor) and a.dtype in (int32, int64)
     a = _matrix(a.astype(float32) if whole else a)
-    found = solving.triangular_solve(
+    solution = solving.triangular_solve(
         _right_side(a, b), a, not lower, _turned(trans), bool(unit_diagonal)
     )
-    return found[0].reshape(b.shape)
+    return solution[0].reshape(b.shape)

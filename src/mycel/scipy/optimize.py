@@ -125,27 +125,27 @@ def minimize(
     if chosen is None:
         raise errors.wrong(ValueError, "method", "'BFGS' or 'LBFGS'", repr(method))
     unused = {"jac": jac, "hess": hess, "hessp": hessp, "bounds": bounds, "callback": callback}
-    given = [name for name, value in unused.items() if value is not None]
-    if given or constraints:
-        name = given[0] if given else "constraints"
+    unusable = [name for name, value in unused.items() if value is not None]
+    if unusable or constraints:
+        name = unusable[0] if unusable else "constraints"
         raise errors.wrong(ValueError, name, f"left out: {method or 'BFGS'} does not use it", "it")
     evaluate = _as_numpy(func, x0, args)
     known = {k: v for k, v in (options or {}).items() if k in _OPTIONS[chosen] and v is not None}
-    found = scipy.optimize.minimize(
+    optimum = scipy.optimize.minimize(
         evaluate, _start(x0, "x0"), jac=True, method=chosen, tol=tol, options=known
     )
     kind = numpy_dtype(x0.dtype)
-    inverse = Tensor(found.hess_inv.astype(kind)) if chosen == "BFGS" else None
+    inverse = Tensor(optimum.hess_inv.astype(kind)) if chosen == "BFGS" else None
     return OptimizeResults(
-        x=Tensor(found.x.astype(kind).reshape(x0.shape)),
-        success=bool(found.success),
-        status=int(found.status),
-        fun=float(found.fun),
-        jac=Tensor(found.jac.astype(kind).reshape(x0.shape)),
+        x=Tensor(optimum.x.astype(kind).reshape(x0.shape)),
+        success=bool(optimum.success),
+        status=int(optimum.status),
+        fun=float(optimum.fun),
+        jac=Tensor(optimum.jac.astype(kind).reshape(x0.shape)),
         hess_inv=inverse,
-        nfev=int(found.nfev),
-        njev=int(found.njev),
-        nit=int(found.nit),
+        nfev=int(optimum.nfev),
+        njev=int(optimum.njev),
+        nit=int(optimum.nit),
     )
 
 
@@ -239,6 +239,6 @@ def linear_sum_assignment(cost_matrix, maximize, dimension_limit=None):
     limit = costs.shape[1] if dimension_limit is None else int(dimension_limit)
     rows, columns = scipy.optimize.linear_sum_assignment(costs[:, :limit], bool(maximize))
     size = min(costs.shape)
-    made = np.full((2, size), -1, np.int64)
-    made[:, : len(rows)] = rows, columns
-    return Tensor(made[0]), Tensor(made[1])
+    pairs = np.full((2, size), -1, np.int64)
+    pairs[:, : len(rows)] = rows, columns
+    return Tensor(pairs[0]), Tensor(pairs[1])

@@ -75,20 +75,20 @@ def histogram(value, array: np.ndarray) -> None:
     """Counts in buckets of equal width; NaN and infinities are left out."""
     numbers = array.astype(np.float64).ravel()
     numbers = numbers[np.isfinite(numbers)]
-    made = value.histo
-    made.SetInParent()
+    histogram = value.histo
+    histogram.SetInParent()
     if not numbers.size:
         return
     low, high = numbers.min(), numbers.max()
-    made.min, made.max, made.num = low, high, numbers.size
+    histogram.min, histogram.max, histogram.num = low, high, numbers.size
     with np.errstate(over="ignore"):
-        made.sum, made.sum_squares = numbers.sum(), np.square(numbers).sum()
+        histogram.sum, histogram.sum_squares = numbers.sum(), np.square(numbers).sum()
     if low == high:
         low, high = low - 0.5, high + 0.5
     edges = np.linspace(low, high, buckets(numbers.size) + 1)
     counts, _ = np.histogram(numbers, edges)
-    made.bucket_limit.extend(edges[1:].tolist())
-    made.bucket.extend(counts.tolist())
+    histogram.bucket_limit.extend(edges[1:].tolist())
+    histogram.bucket.extend(counts.tolist())
 
 
 def buckets(count: int) -> int:
@@ -103,9 +103,9 @@ def buckets(count: int) -> int:
 def image(value, array: np.ndarray) -> None:
     """A batch of images side by side, as a PNG file."""
     pixels = side_by_side(as_pixels(array))
-    made = value.image
-    made.height, made.width, made.colorspace = pixels.shape
-    made.encoded_image_string = as_png(pixels)
+    picture = value.image
+    picture.height, picture.width, picture.colorspace = pixels.shape
+    picture.encoded_image_string = as_png(pixels)
 
 
 PLUGINS = {"scalar": scalar, "tensor": tensor, "histogram": histogram, "image": image}

@@ -12,8 +12,8 @@ def graph_of(network: Cell) -> bytes:
 
     What flows from Cell to Cell is not drawn: it is known only when the network is called.
     """
-    made = messages()
-    graph = made.GraphDef()
+    kinds = messages()
+    graph = kinds.GraphDef()
     graph.versions.producer = 22
     root = type(network).__name__
     for path, cell in network.cells_and_names():
@@ -22,7 +22,7 @@ def graph_of(network: Cell) -> bytes:
         for name, parameter in cell.parameters_and_names(expand=False):
             node = graph.node.add(name=f"{box}/{name}", op="Parameter")
             for key, shown in (("shape", parameter.shape), ("dtype", parameter.dtype)):
-                node.attr[key].CopyFrom(made.AttrValue(s=str(shown).encode()))
+                node.attr[key].CopyFrom(kinds.AttrValue(s=str(shown).encode()))
             parameters.append(node.name)
         if parameters or not cell.name_cells():
             kind = type(cell).__name__

@@ -257,13 +257,13 @@ class SummaryRecord:
         with self._lock:
             emitted, self._emitted = self._emitted, {}
             added, self._added = self._added, {}
-        found: dict[tuple[str, str], Tensor | Cell] = {}
+        values: dict[tuple[str, str], Tensor | Cell] = {}
         if network is not None and not self._has_graph:
             self._has_graph = True
-            found["graph", ""] = network
+            values["graph", ""] = network
         if self._mode == "train":
-            found.update(emitted)
-        return found | added
+            values.update(emitted)
+        return values | added
 
     def _fill(self, value, plugin: str, name: str, array: np.ndarray) -> None:
         shown = self._tags.setdefault(name, plugin)

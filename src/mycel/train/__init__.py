@@ -45,6 +45,6 @@ __all__ = [
     "load_param_into_net",
     "safetensors_to_ckpt",
     "save_checkpoint",
-    *callbacks.__all__,
-    *metrics.__all__,
 ]
+__all__ += callbacks.__all__
+__all__ += metrics.__all__

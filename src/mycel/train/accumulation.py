@@ -90,11 +90,11 @@ class GradientAccumulation(Cell):
     def construct(self, loss, grads):
         """The loss as it is."""
         kept = self._grad_accumulation
-        made = accumulated(self._max_accumulation_step, (*kept, *grads))
+        sums = accumulated(self._max_accumulation_step, (*kept, *grads))
         step = self._accumulation_step + 1
         waits = step < self._max_accumulation_step
-        change_unless(waits, self._what_a_step_changes(), lambda: self.optimizer(made))
-        for parameter, value in zip(kept, cleared(~waits, made), strict=True):
+        change_unless(waits, self._what_a_step_changes(), lambda: self.optimizer(sums))
+        for parameter, value in zip(kept, cleared(~waits, sums), strict=True):
             update(parameter, value)
         (step,) = cleared(~waits, (step,))
         update(self._accumulation_step, step)
@@ -102,8 +102,8 @@ class GradientAccumulation(Cell):
 
     def _what_a_step_changes(self) -> list[Tensor]:
         if self._changed[0] != structure.changes:
-            found = {id(p): p for p in (*self.optimizer.get_parameters(), *self.weights)}
-            self.__dict__["_changed"] = (structure.changes, list(found.values()))
+            changing = {id(p): p for p in (*self.optimizer.get_parameters(), *self.weights)}
+            self.__dict__["_changed"] = (structure.changes, list(changing.values()))
         return self._changed[1]
 
 
@@ -118,8 +118,8 @@ def gradient_accumulation_op(accumulation_step, cumulative_grad, grad):
         >>> print(gradient_accumulation_op(4, kept, Tensor([8.0])).asnumpy())
         [3.]
     """
-    (made,) = accumulated(accumulation_step, (cumulative_grad, grad))
-    update(cumulative_grad, made)
+    (total,) = accumulated(accumulation_step, (cumulative_grad, grad))
+    update(cumulative_grad, total)
     return cumulative_grad
 
 

@@ -121,10 +121,10 @@ class _Maker:
     def __init__(self, dataset):
         self._dataset = dataset
         names = ("create_tuple_iterator", "create_dict_iterator")
-        found = [getattr(dataset, name) for name in names if hasattr(dataset, name)]
-        self._create: Callable | None = found[0] if found else None
-        self.goes_on = bool(found)
-        if not found and not hasattr(dataset, "__iter__"):
+        creators = [getattr(dataset, name) for name in names if hasattr(dataset, name)]
+        self._create: Callable | None = creators[0] if creators else None
+        self.goes_on = bool(creators)
+        if not creators and not hasattr(dataset, "__iter__"):
             expected = "a dataset, or an iterable of batches"
             raise wrong(TypeError, "The dataset", expected, type(dataset).__name__)
 

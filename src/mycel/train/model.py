@@ -106,10 +106,10 @@ class Model:
         self._amp_level = amp_level
         self._metrics = metrics
         if optimizer is None and (amp_level != "O0" or self._loss_scale_manager is not None):
-            given = "None with an amp_level or a loss_scale_manager"
-            raise wrong(ValueError, "Model: optimizer", "an optimiser", given)
-        wanted = {k: v for k, v in kwargs.items() if k in _KEYWORDS[:2]}
-        self._train_network = self._built(wanted)
+            actual = "None with an amp_level or a loss_scale_manager"
+            raise wrong(ValueError, "Model: optimizer", "an optimiser", actual)
+        keywords = {k: v for k, v in kwargs.items() if k in _KEYWORDS[:2]}
+        self._train_network = self._built(keywords)
         self._metric_fns: dict[str, Metric] = get_metrics(metrics) or {}
         self._eval_network: Any = eval_network
         self._eval_indexes = eval_indexes
@@ -374,11 +374,11 @@ class Model:
         self._set_mode(self._eval_network, False, always=True)
         loop.epoch(feed.epoch())
         loop.at("epoch_end")
-        told.metrics = found = {name: metric.eval() for name, metric in self._metric_fns.items()}
+        told.metrics = results = {name: metric.eval() for name, metric in self._metric_fns.items()}
         if losses is not None:
-            told.eval_results = {**found, "eval_loss": losses.eval()}
+            told.eval_results = {**results, "eval_loss": losses.eval()}
         loop.at("end")
-        return found
+        return results
 
     def _evaluate_between(self, dataset, loop: Loop) -> None:
         """Evaluate after an epoch of training."""

@@ -58,8 +58,8 @@ class Pullback:
         scope = before.differentiating().but(
             tape=before.tape, hooks={**(before.hooks or {}), **self.hooks}
         )
-        found = stream.within(scope, reverse, stream, self.nodes, seeds, self.taken.leaves, False)
-        by_input, by_weight = arranged(self.taken, found)
+        reached = stream.within(scope, reverse, stream, self.nodes, seeds, self.taken.leaves, False)
+        by_input, by_weight = arranged(self.taken, reached)
         return self.task.shaped(self.output, by_input, by_weight)
 
     @property
@@ -133,16 +133,18 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> A
         >>> print(*ms.jvp(lambda x: x * x, ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 10.0])))
         [1. 4.] [ 2. 40.]
     """
-    given, along = (part if isinstance(part, (tuple, list)) else (part,) for part in (inputs, v))
-    pull = Pullback(Derivative(fn, "all", None, "inputs", has_aux), given)
+    arguments, along = (
+        part if isinstance(part, (tuple, list)) else (part,) for part in (inputs, v)
+    )
+    pull = Pullback(Derivative(fn, "all", None, "inputs", has_aux), arguments)
     shapes = [[leaf.shape for leaf in _tensors(list(part))] for part in (pull.taken.args, along)]
     if shapes[0] != shapes[1]:
         raise ValueError(
             f"jvp got directions of shapes {shapes[1]} for inputs of shapes {shapes[0]} "
             f"(at {user_place(2)})."
         )
-    found = iter(_push(pull)(*along))
-    change = tree_map(lambda leaf: next(found) if isinstance(leaf, Tensor) else leaf, pull.result)
+    changes = iter(_push(pull)(*along))
+    change = tree_map(lambda leaf: next(changes) if isinstance(leaf, Tensor) else leaf, pull.result)
     return (pull.result, change, *pull.others)
 
 
@@ -225,9 +227,11 @@ class _Jacobian:
         inputs = [args[position] for position in self.task.positions]
         inputs = [x if isinstance(x, Tensor) else Tensor(x) for x in inputs]
         rows = self.compute(pull, inputs, _tensors(pull.result))
-        found = iter([row[0] if self.single else tuple(row) for row in rows])
-        made = tree_map(lambda leaf: next(found) if isinstance(leaf, Tensor) else leaf, pull.result)
-        return (made, *pull.others) if self.task.has_aux else made
+        entries = iter([row[0] if self.single else tuple(row) for row in rows])
+        jacobian = tree_map(
+            lambda leaf: next(entries) if isinstance(leaf, Tensor) else leaf, pull.result
+        )
+        return (jacobian, *pull.others) if self.task.has_aux else jacobian
 
 
 def _by_outputs(pull: Pullback, inputs, outputs) -> list[list[Tensor]]:

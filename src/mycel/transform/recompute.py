@@ -33,8 +33,8 @@ def _kept_apart(*arrays):
         return jax.lax.optimization_barrier(arrays)
     return jax.lax.platform_dependent(
         *arrays,
-        cpu=lambda *given: _flipped(given, source),
-        default=lambda *given: jax.lax.optimization_barrier(given),
+        cpu=lambda *operands: _flipped(operands, source),
+        default=lambda *operands: jax.lax.optimization_barrier(operands),
     )
 
 
@@ -62,7 +62,7 @@ def _bits(array):
 BARRIER = Op(
     "barrier",
     _kept_apart,
-    rule=lambda inputs, outputs, given, mask: list(given),
+    rule=lambda inputs, outputs, cotangents, mask: list(cotangents),
 )
 
 
@@ -86,8 +86,8 @@ class Recomputed(Marker):
     def rule(self, inputs, outputs, cotangents, mask):
         """Record the part again behind a barrier, and walk it backwards."""
         stream = local.stream
-        given = [cotangent for cotangent in cotangents if cotangent is not None]
-        behind = record(BARRIER, (*inputs, *given))
+        arrived = [cotangent for cotangent in cotangents if cotangent is not None]
+        behind = record(BARRIER, (*inputs, *arrived))
         assert isinstance(behind, tuple)
         now: dict = dict(zip(map(_key, inputs), behind, strict=False))
         arriving = iter(behind[len(inputs) :])
@@ -112,9 +112,9 @@ class Recomputed(Marker):
             for output, cotangent in zip(self._outputs, cotangents, strict=True)
             if cotangent is not None
         ]
-        wanted = [value for value, asked in zip(behind, mask, strict=False) if asked]
-        found = iter(reverse(stream, tape[start:], seeds, wanted, consume=owner))
-        return [next(found) if asked else None for asked in mask]
+        targets = [value for value, asked in zip(behind, mask, strict=False) if asked]
+        gradients = iter(reverse(stream, tape[start:], seeds, targets, consume=owner))
+        return [next(gradients) if asked else None for asked in mask]
 
     def renewed(self, present):
         """The same part on other Values from outside."""
@@ -152,29 +152,29 @@ def call_recomputed(stream: Stream, function: Callable, args, kwargs):
     scope, nodes = stream.scope, []
     assert scope.tape is not None
     output = stream.within(scope.but(tape=nodes, complete=True), function, *args, **kwargs)
-    made: dict[int, Inside] = {}
+    inside: dict[int, Inside] = {}
     hooks: list[tuple[Inside, Hooks]] = []
     kept: list[Value] = []
     inner = list(flattened(nodes))
     for _, inputs, outputs, _ in inner:
-        kept += [v for v in inputs if id(v) not in made]
+        kept += [v for v in inputs if id(v) not in inside]
         for value in outputs:
-            if id(value) not in made:
-                made[id(value)] = Inside()
+            if id(value) not in inside:
+                inside[id(value)] = Inside()
     outside = list({id(value): value for value in kept}.values())
     results = [resolve(leaf) for leaf in tree_leaves(output) if isinstance(leaf, Tensor)]
-    results = [value for value in {id(v): v for v in results}.values() if id(value) in made]
+    results = [value for value in {id(v): v for v in results}.values() if id(value) in inside]
     for value, registered in (scope.hooks or {}).values():
-        if id(value) in made and not any(value is result for result in results):
-            hooks.append((made[id(value)], registered))
+        if id(value) in inside and not any(value is result for result in results):
+            hooks.append((inside[id(value)], registered))
     if not results:
         return output
 
     def exchange(value):
-        return made.get(id(value), value)
+        return inside.get(id(value), value)
 
     record_of = [_exchanged(node, exchange) for node in nodes]
-    marker = Recomputed(record_of, [made[id(value)] for value in results], hooks)
+    marker = Recomputed(record_of, [inside[id(value)] for value in results], hooks)
     if scope.complete:
         marker.inner = nodes
     scope.tape.append((marker, tuple(outside), tuple(results), find_place(2)))

@@ -96,13 +96,13 @@ class _Mapping:
     def row(self, rows: Value) -> Value:
         """The Value inside that stands for each row."""
         aval = rows.aval
-        made = Value(None, aval_of(aval.shape[1:], aval.numpy))
+        single = Value(None, aval_of(aval.shape[1:], aval.numpy))
         segment = self.inner.segment
-        made.source, made.slot = segment, segment.count
+        single.source, single.slot = segment, segment.count
         segment.count += 1
-        segment.outputs.append(ref(made))
-        self.known[id(made)] = (made, rows, True)
-        return made
+        segment.outputs.append(ref(single))
+        self.known[id(single)] = (single, rows, True)
+        return single
 
     # -- what the record asks of an observer ------------------------------------------------
 
@@ -192,8 +192,8 @@ class _Mapping:
                 target = f"Parameter {name!r}" if name else "a Tensor from outside"
                 raise TypeError(ASSIGNED.format(target=target))
             rebind(handle, rows)
-        found = iter([self._for_all(x) if isinstance(x, Value) else (x, False) for x in leaves])
-        return tree_map(lambda leaf: _Leaf(*next(found)), output)
+        rows_of = iter([self._for_all(x) if isinstance(x, Value) else (x, False) for x in leaves])
+        return tree_map(lambda leaf: _Leaf(*next(rows_of)), output)
 
     def _put_back(self) -> None:
         """Let the handles that were assigned show what they did: a row's Value has no array."""
@@ -206,12 +206,12 @@ class _Mapping:
                 what = f"{op.name or type(op).__name__} (a hook or a `bprop`)"
                 raise NotImplementedError(OWN_REVERSE.format(what=what))
             return
-        found = [self._for_all(value) for value in inputs]
-        mask = tuple([mapped for _, mapped in found])
+        values = [self._for_all(value) for value in inputs]
+        mask = tuple([mapped for _, mapped in values])
         mapped = True in mask
-        made = record(op.batched(mask) if mapped else op, tuple([v for v, _ in found]), place)
+        results = record(op.batched(mask) if mapped else op, tuple([v for v, _ in values]), place)
         for inside, value in zip(
-            outputs, (made,) if isinstance(made, Value) else made, strict=True
+            outputs, (results,) if isinstance(results, Value) else results, strict=True
         ):
             self.known[id(inside)] = (inside, value, mapped)
 
@@ -336,8 +336,8 @@ def _with_axes(function: Callable, tree, axes, what: str):
         parts = axes if isinstance(axes, tuple) else (axes,) * len(tree)
         if len(parts) != len(tree):
             raise ValueError(f"vmap got {len(parts)} axes for the {len(tree)} parts of {what}.")
-        made = [_with_axes(function, t, a, what) for t, a in zip(tree, parts, strict=True)]
-        return rebuilt(tree, made)
+        branches = [_with_axes(function, t, a, what) for t, a in zip(tree, parts, strict=True)]
+        return rebuilt(tree, branches)
     if isinstance(tree, dict):
         return rebuilt(tree, [_with_axes(function, tree[key], axes, what) for key in tree])
     if isinstance(axes, tuple):
@@ -402,6 +402,6 @@ def _repeated(size: int) -> Op:
 _STACK = Op("stack_members", lambda *members: jnp.stack(members))
 
 
-def _one(made) -> Value:
-    assert isinstance(made, Value)
-    return made
+def _one(result) -> Value:
+    assert isinstance(result, Value)
+    return result

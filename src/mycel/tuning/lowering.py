@@ -192,8 +192,8 @@ def _by_channel_gradient_of_x(x, weight, cotangent, stride, pads, dilation):
         cut = [slice(start, start + n) for start, n in zip(starts, rows, strict=True)]
         remainder = tuple([p % s for p, s in zip(places, stride, strict=True)])
         sums[remainder] += padded[(..., *cut)] * factor
-    made = _woven(sums, (*cotangent.shape[:2], *x.shape[2:]), stride, pads)
-    return made.reshape(*x.shape[:2], -1, *x.shape[2:]).sum(2).astype(x.dtype)
+    gradient = _woven(sums, (*cotangent.shape[:2], *x.shape[2:]), stride, pads)
+    return gradient.reshape(*x.shape[:2], -1, *x.shape[2:]).sum(2).astype(x.dtype)
 
 
 _BY_CHANNEL = (_by_channel, _by_channel_gradient_of_x, _gradients_of(_by_channel)[1])
@@ -207,8 +207,8 @@ def _products_of_rows(x, weight, stride, pads, dilation):
     met = jnp.stack([padded[:, :, row : row + height] for row in range(kernel[0])], 3)
     diagonals = [np.eye(padded.shape[3], width, -column) for column in range(kernel[1])]
     matrix = jnp.einsum("ocyk,kvw->ycvow", weight, np.stack(diagonals).astype(x.dtype))
-    made = jnp.einsum("nchyv,ycvow->nohw", met, matrix, preferred_element_type=_wide(x.dtype))
-    return made.astype(x.dtype)
+    product = jnp.einsum("nchyv,ycvow->nohw", met, matrix, preferred_element_type=_wide(x.dtype))
+    return product.astype(x.dtype)
 
 
 def _product_over_patches(x, weight, stride, pads, dilation):
@@ -217,8 +217,8 @@ def _product_over_patches(x, weight, stride, pads, dilation):
     elements = _elements(_padded(x, pads, 0), weight.shape[2:], stride, dilation)
     columns = jnp.stack(elements, 2).reshape(x.shape[0], math.prod(weight.shape[1:]), -1)
     matrix, wide = weight.reshape(weight.shape[0], -1), _wide(x.dtype)
-    made = jnp.einsum("ok,nks->nos", matrix, columns, preferred_element_type=wide)
-    return made.reshape(*made.shape[:2], *elements[0].shape[2:]).astype(x.dtype)
+    product = jnp.einsum("ok,nks->nos", matrix, columns, preferred_element_type=wide)
+    return product.reshape(*product.shape[:2], *elements[0].shape[2:]).astype(x.dtype)
 
 
 def _products_by_group(x, weight, stride, pads, dilation, groups):
@@ -231,8 +231,8 @@ def _products_by_group(x, weight, stride, pads, dilation, groups):
         jnp.einsum("ngc...,goc->ngo...", element, matrices[..., n], preferred_element_type=wide)
         for n, element in enumerate(_elements(padded, kernel, stride, dilation))
     ]
-    made = functools.reduce(jnp.add, parts)
-    return made.reshape(x.shape[0], weight.shape[0], *made.shape[3:]).astype(x.dtype)
+    total = functools.reduce(jnp.add, parts)
+    return total.reshape(x.shape[0], weight.shape[0], *total.shape[3:]).astype(x.dtype)
 
 
 def _wide(dtype):
@@ -362,13 +362,13 @@ def _rows_by_stride(lengths, stride, pads):
 def _woven(sums, shape, stride, pads):
     """One Tensor of this shape from those for each remainder by the stride; padding is cut off."""
     front, rows = len(shape) - len(stride), sums[(0,) * len(stride)].shape[-len(stride) :]
-    made = jnp.stack([*sums.values()], -1).reshape(*shape[:front], *rows, *stride)
+    whole = jnp.stack([*sums.values()], -1).reshape(*shape[:front], *rows, *stride)
     space = range(front, front + len(stride))
     woven = [axis for place in space for axis in (place, place + len(stride))]
     ends = [row * s for row, s in zip(rows, stride, strict=True)]
-    made = made.transpose(*range(front), *woven).reshape(*shape[:front], *ends)
+    whole = whole.transpose(*range(front), *woven).reshape(*shape[:front], *ends)
     cut = [slice(low, low + n) for n, (low, _) in zip(shape[front:], pads, strict=True)]
-    return made[(..., *cut)]
+    return whole[(..., *cut)]
 
 
 def _tiled_reverse(x, cotangent, kernel):
@@ -381,8 +381,8 @@ def _tiled_reverse(x, cotangent, kernel):
     positions = np.arange(elements, dtype=np.int32).reshape(shape)
     top = blocks.max(inner, keepdims=True)
     first = jnp.where(blocks == top, positions, np.int32(elements)).min(inner, keepdims=True)
-    given = jnp.expand_dims(_channels_last(cotangent, len(kernel)), inner)
-    chosen = jnp.where(positions == first, given, jnp.zeros((), given.dtype))
+    gradient = jnp.expand_dims(_channels_last(cotangent, len(kernel)), inner)
+    chosen = jnp.where(positions == first, gradient, jnp.zeros((), gradient.dtype))
     front, space = x.shape[: x.ndim - len(kernel)], x.shape[x.ndim - len(kernel) :]
     return _channels_back(chosen.reshape(chosen.shape[0], *space, chosen.shape[-1]), front)
 
@@ -470,14 +470,14 @@ def _elements(x, kernel, stride, dilation, behind=0):
     front = x.ndim - len(kernel) - behind
     rest = x.shape[x.ndim - behind :]
     sizes = _sizes(x.shape[front : x.ndim - behind], kernel, stride, dilation)
-    found = []
+    elements = []
     for offset in np.ndindex(*kernel):
         starts = [o * d for o, d in zip(offset, dilation, strict=True)]
         ends = [a + (n - 1) * s + 1 for a, n, s in zip(starts, sizes, stride, strict=True)]
         begin, end = (0,) * front + tuple(starts), (*x.shape[:front], *ends)
         steps = (1,) * front + tuple(stride) + (1,) * behind
-        found.append(lax.slice(x, begin + (0,) * behind, end + rest, steps))
-    return found
+        elements.append(lax.slice(x, begin + (0,) * behind, end + rest, steps))
+    return elements
 
 
 def _reduced(x, start, reduce, kernel, stride, pads, dilation):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -176,17 +176,19 @@ class BatchDataset(UnionBaseDataset):
 
         if self.per_batch_map is not None:
             collate = _as_lists
-        if callable(self.batch_size):
-            flow = flow.then(lambda parent: _Sized(self, run.epoch, collate, parent))
+        size, whole = self.batch_size, self.drop_remainder
+        if callable(size):
+            flow = flow.then(lambda parent: _Sized(size, whole, run.epoch, collate, parent))
         else:
-            flow = flow.batch(self.batch_size, self.drop_remainder, collate)
-        return flow if self.per_batch_map is None else self._mapped(flow, run)
+            flow = flow.batch(size, whole, collate)
+        function = self.per_batch_map
+        return flow if function is None else self._mapped(function, flow, run)
 
     def _named(self, number: int = 0) -> str:
         operation = f"batch: {operation_name(self.per_batch_map)}"
         return FAILED.format(operation=operation, columns=self._inputs(), dataset=self.name)
 
-    def _mapped(self, flow: Flow, run: Run) -> Flow:
+    def _mapped(self, function: Callable, flow: Flow, run: Run) -> Flow:
         inputs, columns = self._inputs(), self._columns()
         outputs = self.output_columns or inputs
         numbers = run.numbers(self)
@@ -213,7 +215,7 @@ class BatchDataset(UnionBaseDataset):
         def change(number: int, row: Row) -> Row:
             try:
                 with chance.row(*numbers(number)):
-                    made = worker.apply([self.per_batch_map], split(row, number))
+                    made = worker.apply([function], split(row, number))
                 return join(row, tuple([worker.own_column(value) for value in made]))
             except Exception as error:
                 if came_from_outside(error):
@@ -225,11 +227,12 @@ class BatchDataset(UnionBaseDataset):
         workers = config.workers_of(self.num_parallel_workers)
         if self.python_multiprocessing and workers > 1 and not run.session.debug:
             if self._packed is None:
-                self._packed = packed([self.per_batch_map], self._named()) or b""
-            if self._packed:
+                self._packed = packed([function], self._named()) or b""
+            content = self._packed
+            if content:
 
                 def pool():
-                    return run.session.pool(self, self._packed, workers, self._named)
+                    return run.session.pool(self, content, workers, self._named)
 
                 return flow.then(lambda parent: InProcesses(pool, split, join, numbers, parent))
         return flow.map(change, 1 if run.session.debug else self.num_parallel_workers or 1)
@@ -242,21 +245,21 @@ def _as_lists(rows: Sequence[Row]) -> Row:
 class _Sized(Steps):
     """Batches whose size a function tells."""
 
-    def __init__(self, dataset: BatchDataset, epoch: int, collate: Callable, parent):
-        self._dataset, self._epoch, self._collate = dataset, epoch, collate
+    def __init__(self, size: Callable, whole: bool, epoch: int, collate: Callable, parent):
+        self._size, self._whole, self._epoch, self._collate = size, whole, epoch, collate
         self._parent = parent
         self._number = 0
 
     def __next__(self) -> Row:
         info = BatchInfo(self._epoch, self._number)
-        size = integer(self._dataset.batch_size(info), "batch: what batch_size returns", 1)
+        size = integer(self._size(info), "batch: what batch_size returns", 1)
         rows: list[Row] = []
         while len(rows) < size:
             try:
                 rows.append(next(self._parent))
             except StopIteration:
                 break
-        if not rows or (self._dataset.drop_remainder and len(rows) < size):
+        if not rows or (self._whole and len(rows) < size):
             raise StopIteration
         self._number += 1
         return self._collate(rows)
@@ -354,9 +357,10 @@ class PaddedBatchDataset(UnionBaseDataset):
         def collate(rows: Sequence[Row]) -> Row:
             return padded(rows, self.pad_info, self.name)
 
-        if callable(self.batch_size):
-            return flow.then(lambda parent: _Sized(self, run.epoch, collate, parent))
-        return flow.batch(self.batch_size, self.drop_remainder, collate)
+        size, whole = self.batch_size, self.drop_remainder
+        if callable(size):
+            return flow.then(lambda parent: _Sized(size, whole, run.epoch, collate, parent))
+        return flow.batch(size, whole, collate)
 
 
 class BucketBatchByLengthDataset(UnionBaseDataset):
@@ -422,7 +426,7 @@ class _Buckets(Steps):
 
     def _begin(self) -> None:
         self._buckets: list[list[Row]] = [[] for _ in self._dataset.batch_sizes]
-        self._rest: Iterable | None = None
+        self._rest: Iterator[tuple[int, list[Row]]] | None = None
         self._count = 0
 
     def __next__(self) -> Row:

@@ -7,6 +7,7 @@ So they are the same in a thread, in a worker process, and when an interrupted e
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def row(*numbers: int):
         ...     print(randomness.current().random() == first)
         True
     """
-    return randomness.use(_Numbers(numbers))
+    return randomness.use(cast(np.random.Generator, _Numbers(numbers)))
 
 
 def seeded(numbers: Sequence[int]) -> np.random.SeedSequence:

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
 import numpy as np
 
 from mycel.dataset.engine.iterators import DictIterator, TupleIterator
-from mycel.dataset.engine.machinery import Flow
+from mycel.dataset.engine.machinery import Flow, Row
 from mycel.dataset.engine.operations import Operations
 from mycel.dataset.engine.session import Run, Session
 from mycel.kernel.base.errors import wrong
@@ -17,6 +18,15 @@ from mycel.kernel.base.places import user_place
 UNKNOWN_COLUMN = (
     "{what} (made at {place}): there is no column {name!r}. The columns here are {columns}."
 )
+
+
+class Found(TypedDict, total=False):
+    """What reading has told of a dataset; kept until `reset`."""
+
+    size: int
+    first: Row
+    columns: list[str]
+    rows: dict[str, int]  # by the path of their file
 
 
 class Dataset(Operations):
@@ -41,10 +51,17 @@ class Dataset(Operations):
         [6]
     """
 
-    def __init__(self, children=None, num_parallel_workers=None, cache=None):
+    def __init__(
+        self,
+        children: Dataset | list[Dataset] | tuple[Dataset, ...] | None = None,
+        num_parallel_workers=None,
+        cache=None,
+    ):
         if children is None:
             children = []
-        self.children = list(children) if isinstance(children, (list, tuple)) else [children]
+        self.children: list[Dataset] = (
+            list(children) if isinstance(children, (list, tuple)) else [children]
+        )
         for child in self.children:
             if not isinstance(child, Dataset):
                 what = f"{type(self).__name__}: its input"
@@ -60,7 +77,7 @@ class Dataset(Operations):
         self.parent: list[Dataset] = []
         self.place = user_place()
         self._init_step = 0
-        self._found: dict[str, object] = {}
+        self._found: Found = {}
 
     # -- what each kind of dataset says -------------------------------------------------
 
@@ -152,7 +169,7 @@ class Dataset(Operations):
             >>> ds.NumpySlicesDataset([1]).reset()
         """
         for node in self.nodes():
-            node._found.clear()
+            node._found = {}
 
     def close_pool(self) -> None:
         """Accepted and harmless: worker processes end with their iterator.
@@ -291,16 +308,17 @@ class Dataset(Operations):
         return [_kind(value) for value in self._first().values()]
 
     def _first(self) -> dict:
-        if "first" not in self._found:
+        first = self._found.get("first")
+        if first is None:
             session = Session(self)
             # One row is not worth a process.
             session.debug = True
             try:
-                found = next(self._flow(Run(session, 0, 0, 0)).begin(0), {})
+                first = next(self._flow(Run(session, 0, 0, 0)).begin(0), {})
             finally:
                 session.close()
-            self._found["first"] = found
-        return self._found["first"]
+            self._found["first"] = first
+        return first
 
 
 def _shape(value) -> list:

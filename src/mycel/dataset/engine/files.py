@@ -79,10 +79,13 @@ class FilesDataset(SourceDataset):
 
     def _rows_in(self, path: str) -> int:
         """How many rows a file has."""
-        key = f"rows in {path}"
-        if key not in self._found:
-            self._found[key] = sum(1 for _ in self._rows(path))
-        return self._found[key]
+        rows = self._found.setdefault("rows", {})
+        if path not in rows:
+            rows[path] = self._rows_told(path)
+        return rows[path]
+
+    def _rows_told(self, path: str) -> int:
+        return sum(1 for _ in self._rows(path))
 
     def _total(self) -> int:
         return sum(self._rows_in(path) for path in self.dataset_files)
@@ -92,8 +95,8 @@ class FilesDataset(SourceDataset):
         if not self.is_sharded():
             return [(path, 0, None) for path in self.dataset_files]
         total = self._total()
-        each = -(-total // self.num_shards)
-        first = each * self.shard_id
+        each = -(-total // (self.num_shards or 1))
+        first = each * (self.shard_id or 0)
         parts: list[tuple[str, int, int | None]] = []
         start = 0
         # Twice around: what is missing at the end comes from the beginning.
@@ -106,7 +109,7 @@ class FilesDataset(SourceDataset):
         return parts
 
     def _size(self):
-        total = -(-self._total() // self.num_shards) if self.is_sharded() else self._total()
+        total = -(-self._total() // (self.num_shards or 1))
         return total if self.num_samples is None else min(total, self.num_samples)
 
     def _flow(self, run: Run) -> Flow:
@@ -301,10 +304,11 @@ class TFRecordDataset(FilesDataset, UnionBaseDataset):
             return list(self.columns_list)
         if self.schema is not None:
             return self.schema.names()
-        if "columns" not in self._found:
+        columns = self._found.get("columns")
+        if columns is None:
             first = next(self._examples(self.dataset_files[0]), {})
-            self._found["columns"] = sorted(first)
-        return list(self._found["columns"])
+            columns = self._found["columns"] = sorted(first)
+        return list(columns)
 
     def _content(self, path: str) -> bytes:
         content = pathlib.Path(path).read_bytes()
@@ -316,11 +320,8 @@ class TFRecordDataset(FilesDataset, UnionBaseDataset):
         for record in tfrecord.records(self._content(path), path):
             yield tfrecord.unpack_example(record)
 
-    def _rows_in(self, path: str) -> int:
-        key = f"rows in {path}"
-        if key not in self._found:
-            self._found[key] = tfrecord.count(self._content(path), path)
-        return self._found[key]
+    def _rows_told(self, path: str) -> int:
+        return tfrecord.count(self._content(path), path)
 
     def _share(self):
         if not self.is_sharded() or self.shard_equal_rows:

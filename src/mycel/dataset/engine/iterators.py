@@ -86,7 +86,7 @@ class Iterator:
         self._numpy = output_numpy
         self._epoch = 0
         self._count = 0
-        self._rows = None
+        self._rows: Steps | None = None
         self._begin_session(Session(dataset))
         if dataset.get_init_step():
             self._skip_steps(dataset.get_init_step())
@@ -102,7 +102,7 @@ class Iterator:
         for _ in range(left):
             next(self)
 
-    def _begin_epoch(self) -> None:
+    def _begin_epoch(self) -> Steps:
         if 0 <= self._epochs <= self._epoch:
             self.stop()
             raise RuntimeError(NO_MORE.format(epochs=self._epochs, place=user_place(3)))
@@ -111,19 +111,20 @@ class Iterator:
         if not self._numpy:
             flow = flow.then(_OnDevice)
         ahead = 0 if self._session.debug else config.settings.ahead
-        self._rows, self._count = flow.begin(ahead), 0
-        self._holder[:] = [self._rows]
+        rows = flow.begin(ahead)
+        self._rows, self._count = rows, 0
+        self._holder[:] = [rows]
+        return rows
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        if self._rows is None:
-            self._begin_epoch()
+        rows = self._begin_epoch() if self._rows is None else self._rows
         try:
-            row = next(self._rows)
+            row = next(rows)
         except StopIteration:
-            self._end_epoch()
+            self._end_epoch(rows)
             raise
         self._count += 1
         if not self._numpy:
@@ -133,9 +134,9 @@ class Iterator:
     def _row(self, row: Row):
         return row
 
-    def _end_epoch(self) -> None:
+    def _end_epoch(self, rows: Steps) -> None:
         self._holder.clear()
-        self._rows.close()
+        rows.close()
         self._rows = None
         self._epoch += 1
         if self._epoch == self._epochs:
@@ -200,8 +201,7 @@ class Iterator:
         self._begin_session(Session(self.dataset, state["seed"], state["chosen"]))
         self._epoch = state["epoch"]
         if state["rows"] is not None:
-            self._begin_epoch()
-            self._rows.set_state(state["rows"])
+            self._begin_epoch().set_state(state["rows"])
             self._count = state["count"]
 
     def stop(self) -> None:

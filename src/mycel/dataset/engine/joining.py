@@ -15,6 +15,7 @@ from mycel.dataset.engine.dataset import Dataset, UnionBaseDataset
 from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
 from mycel.dataset.engine.nodes import TAKEN
 from mycel.dataset.engine.session import Run
+from mycel.dataset.engine.sources import MappableDataset
 from mycel.dataset.samplers import BuiltinSampler, Chances, DistributedSampler, RandomSampler
 from mycel.kernel.base.errors import wrong
 
@@ -39,7 +40,8 @@ class ZipDataset(UnionBaseDataset):
 
     def _size(self):
         sizes = [child._size() for child in self.children]
-        return None if None in sizes else min(sizes)
+        known = [size for size in sizes if size is not None]
+        return min(known) if len(known) == len(sizes) else None
 
     def _flow(self, run: Run) -> Flow:
         self._columns()
@@ -78,7 +80,7 @@ class ConcatDataset(UnionBaseDataset):
         if not isinstance(datasets, (list, tuple)) or not datasets:
             raise wrong(TypeError, "ConcatDataset: datasets", "a list of datasets", repr(datasets))
         super().__init__(datasets)
-        self._sampler: DistributedSampler | RandomSampler | None = None
+        self._sampler: BuiltinSampler | None = None
 
     def use_sampler(self, sampler) -> None:
         """Take the part of one shard out of all rows together, or shuffle all rows.
@@ -115,9 +117,10 @@ class ConcatDataset(UnionBaseDataset):
 
     def _size(self):
         sizes = [child._size() for child in self.children]
-        if None in sizes:
+        known = [size for size in sizes if size is not None]
+        if len(known) < len(sizes):
             return None
-        total = sum(sizes)
+        total = sum(known)
         if not isinstance(self._sampler, DistributedSampler):
             return total
         return len(range(self._sampler.shard_id, total, self._sampler.num_shards))
@@ -126,13 +129,13 @@ class ConcatDataset(UnionBaseDataset):
         self._columns()
         children = self.children
         flow = of_passes(lambda made: children[made]._flow(run), len(children))
+        if isinstance(self._sampler, DistributedSampler):
+            shards, shard = self._sampler.num_shards, self._sampler.shard_id
+            return flow.then(lambda parent: _EachShard(shards, shard, parent))
         if self._sampler is None:
             return flow
-        if isinstance(self._sampler, RandomSampler):
-            seed = int(run.chances(self).own().integers(1 << 31))
-            return flow.shuffle(max(self.get_dataset_size(), 1), seed)
-        shards, shard = self._sampler.num_shards, self._sampler.shard_id
-        return flow.then(lambda parent: _EachShard(shards, shard, parent))
+        seed = int(run.chances(self).own().integers(1 << 31))
+        return flow.shuffle(max(self.get_dataset_size(), 1), seed)
 
 
 class _EachShard(Steps):
@@ -212,7 +215,7 @@ def split(dataset: Dataset, sizes, randomize: bool) -> list[Dataset]:
     seed = secrets.randbits(31) if chosen is None else chosen
     parts: list[Dataset] = []
     for start, count in zip(itertools.accumulate([0, *counts]), counts, strict=False):
-        if hasattr(dataset, "with_sampler"):
+        if isinstance(dataset, MappableDataset):
             part = _PartSampler(dataset.sampler, start, count, randomize, seed)
             parts.append(dataset.with_sampler(part))
         else:

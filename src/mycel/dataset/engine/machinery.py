@@ -178,22 +178,22 @@ class _Numbered:
 class _Chosen:
     """Random access to the rows that a sampler has chosen, in its order."""
 
-    def __init__(self, order: np.ndarray, read: Callable[[int], Row]):
+    def __init__(self, order: Sequence | np.ndarray, read: Callable[[Any], Row]):
         self.order = order
         self.read = read
 
     def __len__(self) -> int:
         return len(self.order)
 
-    def __getitem__(self, position: int) -> Row:
-        return self.read(self.order[position])
+    def __getitem__(self, index: int) -> Row:
+        return self.read(self.order[index])
 
     def __repr__(self) -> str:
         return f"rows({len(self)})"
 
 
-def chosen(order: np.ndarray, read: Callable[[int], Row], threads: int = 1) -> Flow:
-    """A flow of rows read by number."""
+def chosen(order: Sequence | np.ndarray, read: Callable[[Any], Row], threads: int = 1) -> Flow:
+    """A flow of rows read by number, or by what else stands in the order."""
     return Flow(grain().MapDataset.source(_Chosen(order, read)), threads)
 
 
@@ -230,8 +230,9 @@ class _Produced(Steps):
             next(self)
 
     def close(self) -> None:
-        if hasattr(self._rows, "close"):
-            self._rows.close()
+        close = getattr(self._rows, "close", None)
+        if close is not None:
+            close()
         self._rows = None
 
 

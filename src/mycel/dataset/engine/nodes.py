@@ -95,11 +95,12 @@ class MapDataset(UnionBaseDataset):
         operations = operations if isinstance(operations, (list, tuple)) else [operations]
         if not operations:
             raise wrong(ValueError, "map: operations", "at least one", "none")
+        self.operations: list[Callable] = []
         for operation in operations:
             if not callable(operation):
                 expected = "something that can be called, or a list of such"
                 raise wrong(ValueError, "map: operations", expected, repr(operation))
-        self.operations = list(operations)
+            self.operations.append(operation)
         self.input_columns = name_list(input_columns, "map: input_columns") if input_columns else []
         self.output_columns = (
             name_list(output_columns, "map: output_columns") if output_columns else []
@@ -156,12 +157,13 @@ class MapDataset(UnionBaseDataset):
             changed = dict(zip(outputs, made, strict=True))
             return {name: changed[name] if name in changed else row[name] for name in columns}
 
-        if self._in_processes(run):
+        content = self._content(run)
+        if content is not None:
             workers = config.workers_of(self.num_parallel_workers)
 
             def begin(parent):
                 return InProcesses(
-                    lambda: run.session.pool(self, self._packed, workers, self._named),
+                    lambda: run.session.pool(self, content, workers, self._named),
                     lambda row, number: tuple([row[name] for name in inputs]),
                     join,
                     numbers,
@@ -187,15 +189,16 @@ class MapDataset(UnionBaseDataset):
         ours = all(type(each).__module__.startswith("mycel.") for each in self.operations)
         return config.settings.num_parallel_workers if ours else 1
 
-    def _in_processes(self, run: Run) -> bool:
+    def _content(self, run: Run) -> bytes | None:
+        """The operations for worker processes; None where they run in threads."""
         if not self.python_multiprocessing or run.session.debug or self._unpackable:
-            return False
+            return None
         if config.workers_of(self.num_parallel_workers) < 2:
-            return False
+            return None
         if self._packed is None:
             self._packed = packed(self.operations, self._named())
             self._unpackable = self._packed is None
-        return not self._unpackable
+        return self._packed
 
     def _apply(self, arguments: tuple, numbers: tuple) -> tuple:
         reached = [0]
@@ -225,12 +228,13 @@ class _Tolerant(Steps):
         while True:
             row = next(self._parent)
             self._number += 1
+            last = self._last
             try:
-                self._last = self._change(self._number - 1, row)
+                last = self._last = self._change(self._number - 1, row)
             except RuntimeError:
-                if self._mode is config.ErrorSamplesMode.SKIP or self._last is None:
+                if self._mode is config.ErrorSamplesMode.SKIP or last is None:
                     continue
-            return self._last
+            return last
 
     def get_state(self) -> dict:
         return {"number": self._number, "parent": self._parent.get_state()}

@@ -47,6 +47,7 @@ class Operations:
     """The methods of a dataset that make datasets."""
 
     _wired: ClassVar[Kinds]
+    create_tuple_iterator: Callable[..., Any]
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, **kwargs):
         """Rows put together: each column gains a first dimension.

@@ -63,7 +63,7 @@ class MindDataset(MappableDataset, UnionBaseDataset):
         dataset_files=None,
         columns_list=None,
         num_parallel_workers=None,
-        shuffle=None,
+        shuffle: bool | Shuffle | None = None,
         num_shards=None,
         shard_id=None,
         sampler=None,
@@ -95,7 +95,7 @@ class MindDataset(MappableDataset, UnionBaseDataset):
             num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache
         )
         self._opened: Record | None = None
-        if shuffle in (Shuffle.FILES, Shuffle.INFILE) and num_shards is None:
+        if num_shards is None and (shuffle is Shuffle.FILES or shuffle is Shuffle.INFILE):
             sizes = [len(file) for file in self._record.files]
             self.sampler = _FilesSampler(sizes, shuffle, self.num_samples)
 
@@ -113,7 +113,8 @@ class MindDataset(MappableDataset, UnionBaseDataset):
 
     def _read(self, index: int) -> Row:
         record = self._record
-        row = record.row(index) if index < len(record) else self.padded_sample
+        padded = self.padded_sample
+        row = record.row(index) if padded is None or index < len(record) else padded
         return {name: _column(row[name], record.schema[name]) for name in record.names}
 
 

@@ -79,7 +79,7 @@ class SourceDataset(Dataset):
         self,
         num_parallel_workers=None,
         num_samples=None,
-        shuffle=True,
+        shuffle: bool | Shuffle | None = True,
         num_shards=None,
         shard_id=None,
         cache=None,
@@ -118,7 +118,7 @@ class MappableDataset(SourceDataset):
         num_parallel_workers=None,
         sampler=None,
         num_samples=None,
-        shuffle=None,
+        shuffle: bool | Shuffle | None = None,
         num_shards=None,
         shard_id=None,
         cache=None,
@@ -319,7 +319,9 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
     def _size(self):
         if not self.random_access:
             known = len(self.source) if hasattr(self.source, "__len__") else None
-            return known if None in (known, self.num_samples) else min(known, self.num_samples)
+            if known is None or self.num_samples is None:
+                return known
+            return min(known, self.num_samples)
         if self.batch_sampler is not None:
             return len(self.batch_sampler) if hasattr(self.batch_sampler, "__len__") else None
         return super()._size()
@@ -387,7 +389,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
             flow = produced(self._iterated)
             return flow if self.num_samples is None else flow.take(self.num_samples)
         if self.batch_sampler is not None:
-            order: Sequence = [list(map(int, rows)) for rows in self.batch_sampler]
+            order = [list(map(int, rows)) for rows in self.batch_sampler]
         else:
             order = self._order(run)
         workers = config.workers_of(self.num_parallel_workers)
@@ -397,16 +399,18 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
                 # Its own method: no class of ours, which a worker would have to import.
                 self._packed = packed([self.source.__getitem__], self._named()) or b""
             if self._packed:
-                return self._in_processes(run, order, workers)
+                return self._in_processes(run, self._packed, order, workers)
         read = self._read
         if run.session.debug:
             read = lambda index: show(self._read(index), self._named())  # noqa: E731
         return chosen(order, read)
 
-    def _in_processes(self, run: Run, order: np.ndarray, workers: int) -> Flow:
+    def _in_processes(
+        self, run: Run, content: bytes, order: Sequence | np.ndarray, workers: int
+    ) -> Flow:
         def pool():
             several = (tuple, list)
-            return run.session.pool(self, self._packed, workers, self._named, several)
+            return run.session.pool(self, content, workers, self._named, several)
 
         numbers = run.numbers(self)
         flow = chosen(order, lambda index: {"index": index})
@@ -424,7 +428,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         number = 0
         try:
             made = self.source() if callable(self.source) else self.source
-            rows = self._by_index(made) if not hasattr(made, "__iter__") else iter(made)
+            rows = made if isinstance(made, Iterable) else self._by_index(made)
             for row in rows:
                 yield self._row(row)
                 number += 1

@@ -128,7 +128,7 @@ def _varint(content: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def _fields(content: bytes) -> Iterator[tuple[int, int, object]]:
+def _fields(content: bytes) -> Iterator[tuple[int, int, int | bytes]]:
     """Number, kind and value of each field of a message."""
     at = 0
     while at < len(content):
@@ -149,6 +149,13 @@ def _fields(content: bytes) -> Iterator[tuple[int, int, object]]:
             raise RuntimeError(f"A protocol buffer has a field of unknown kind {kind}.")
 
 
+def _inside(value: int | bytes) -> bytes:
+    """The value of a field that is no number."""
+    if isinstance(value, int):
+        raise RuntimeError(f"A protocol buffer has the number {value} where bytes belong.")
+    return value
+
+
 def unpack_example(content: bytes) -> dict:
     """The features of an example: arrays of Int64 or Float32, or lists of bytes.
 
@@ -161,24 +168,24 @@ def unpack_example(content: bytes) -> dict:
     for number, _, features in _fields(content):
         if number != 1:
             continue
-        for entry_number, _, entry in _fields(features):
+        for entry_number, _, entry in _fields(_inside(features)):
             if entry_number == 1:
-                parts = {part: value for part, _, value in _fields(entry)}
-                found[parts[1].decode()] = _unpack_feature(parts.get(2, b""))
+                parts = {part: value for part, _, value in _fields(_inside(entry))}
+                found[_inside(parts[1]).decode()] = _unpack_feature(_inside(parts.get(2, b"")))
     return found
 
 
 def _unpack_feature(content: bytes):
     for number, _, values in _fields(content):
         if number == 1:
-            return [value for part, _, value in _fields(values) if part == 1]
+            return [_inside(value) for part, _, value in _fields(_inside(values)) if part == 1]
         if number == 2:
-            parts = [value for _, _, value in _fields(values)]
+            parts = [_inside(value) for _, _, value in _fields(_inside(values))]
             return np.frombuffer(b"".join(parts), "<f4").astype(np.float32)
         if number == 3:
             parts = [
-                _varints(value) if kind == 2 else np.array([value], np.uint64)
-                for _, kind, value in _fields(values)
+                _varints(_inside(value)) if kind == 2 else np.array([value], np.uint64)
+                for _, kind, value in _fields(_inside(values))
             ]
             joined = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
             return joined.astype(np.uint64).view(np.int64)

@@ -148,8 +148,10 @@ class Pool:
         now = time.monotonic()
         busy = [place for place in range(self.count) if self._sent[place]]
         left = min((self._until(place) - now for place in busy), default=self._limit)
-        for connection in wait(self._connections, timeout=max(left, 0.01)):
-            place = self._connections.index(connection)
+        ready = wait(self._connections, timeout=max(left, 0.01))
+        for place, connection in enumerate(self._connections):
+            if connection not in ready:
+                continue
             try:
                 kind, ticket, content = connection.recv()
             except (EOFError, OSError, pickle.UnpicklingError):
@@ -224,7 +226,9 @@ class InProcesses(Steps):
         numbers: what the random numbers of a row depend on, by its number.
     """
 
-    def __init__(self, pool, split: Callable, join: Callable, numbers: Callable, parent):
+    def __init__(
+        self, pool: Callable[[], Pool], split: Callable, join: Callable, numbers: Callable, parent
+    ):
         self._make_pool = pool
         self._pool: Pool | None = None
         self._split, self._join, self._numbers = split, join, numbers
@@ -235,9 +239,10 @@ class InProcesses(Steps):
         self._ended = False
 
     def __next__(self) -> Row:
-        if self._pool is None:
-            self._pool = self._make_pool()
-        while not self._ended and len(self._waiting) < EACH * self._pool.count:
+        pool = self._pool
+        if pool is None:
+            pool = self._pool = self._make_pool()
+        while not self._ended and len(self._waiting) < EACH * pool.count:
             try:
                 row = next(self._parent)
             except StopIteration:
@@ -245,14 +250,14 @@ class InProcesses(Steps):
                 break
             number = self._count
             self._count += 1
-            ticket = self._pool.submit(self._numbers(number), self._split(row, number), number)
+            ticket = pool.submit(self._numbers(number), self._split(row, number), number)
             self._waiting.append(
                 (ticket, row, {"count": self._count, "parent": self._parent.get_state()})
             )
         if not self._waiting:
             raise StopIteration
         ticket, row, state = self._waiting.popleft()
-        made = self._pool.result(ticket)
+        made = pool.result(ticket)
         self._state = state
         return self._join(row, made)
 

@@ -301,7 +301,7 @@ class CharNGram(Vectors):
                 run = f"{n}gram-{''.join(characters[start : start + n])}"
                 if run in self._vectors:
                     found.append(self._vectors[run])
-        return np.mean(found, 0, dtype=np.float32) if found else None
+        return np.asarray(found).mean(0, dtype=np.float32) if found else None
 
 
 class ToVectors(TextTensorOperation):

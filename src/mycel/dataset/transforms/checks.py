@@ -8,6 +8,7 @@ value out of range.
 from __future__ import annotations
 
 import numbers
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ def _shown(value) -> str:
     return f"{type(value).__name__} {value!r:.60}"
 
 
-def instance(value, kind, name: str, expected: str):
+def instance(value: Any, kind, name: str, expected: str) -> Any:
     """`value`, an instance of `kind`; a bool is no number."""
     number = kind is not bool and bool not in (kind if isinstance(kind, tuple) else (kind,))
     if not isinstance(value, kind) or (number and isinstance(value, (bool, np.bool_))):
@@ -39,13 +40,15 @@ def text(value, name: str) -> str:
     return instance(value, str, name, "a str")
 
 
-def integer(value, name: str, low=None, high=INTEGER_MOST) -> int:
+def integer(value, name: str, low: int | None = None, high: int | None = INTEGER_MOST) -> int:
     """`value`, an int between two limits, both allowed."""
     instance(value, (int, np.integer), name, "an int")
     return within(value, name, low, high)
 
 
-def number(value, name: str, low=-NUMBER_MOST, high=NUMBER_MOST, above=False):
+def number(
+    value, name: str, low: float = -NUMBER_MOST, high: float = NUMBER_MOST, above=False
+) -> float:
     """`value`, an int or float between two limits; `above` leaves the lower one out."""
     instance(value, (int, float, np.integer, np.floating), name, "an int or a float")
     return within(value, name, low, high, above)
@@ -77,7 +80,9 @@ def sequence(value, name: str, *lengths: int, error: type = TypeError) -> list |
     return value
 
 
-def ordered(value, name: str, low=-NUMBER_MOST, high=NUMBER_MOST) -> tuple:
+def ordered(
+    value, name: str, low: float = -NUMBER_MOST, high: float = NUMBER_MOST
+) -> tuple[Any, Any]:
     """`value`, a pair (min, max) of numbers between two limits."""
     first, last = sequence(value, name, 2)
     number(first, f"{name}[0]", low, high)
@@ -99,7 +104,8 @@ def enumeration(value, kind: type, name: str):
 def size(value, name: str = "size") -> tuple[int, int]:
     """`(height, width)` of an int or a pair of ints."""
     if isinstance(value, numbers.Number):
-        return (integer(value, name, 1, NUMBER_MOST),) * 2
+        side = integer(value, name, 1, NUMBER_MOST)
+        return side, side
     for index, part in enumerate(sequence(value, name, 2)):
         integer(part, f"{name}[{index}]", 1, NUMBER_MOST)
     return value[0], value[1]

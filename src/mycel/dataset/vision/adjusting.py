@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +36,9 @@ class _Adjust(ImageTensorOperation):
     """An operation with one factor: `_formula` for arrays, `_enhancer` of Pillow for PIL images."""
 
     _check = staticmethod(tones.colour_image)
+    _formula: Callable[..., np.ndarray]
+    _enhancer: str
+    factor: float
 
     def _array(self, image, factor=None):
         self._check(image, type(self).__name__)
@@ -154,7 +159,7 @@ class AdjustSharpness(_Adjust):
         array([7, 7, 7], dtype=uint8)
     """
 
-    _pillow = None
+    _pillow: Callable[..., Any] | None = None
 
     def __init__(self, sharpness_factor: float):
         self.factor = checks.number(sharpness_factor, "sharpness_factor", 0)
@@ -208,9 +213,10 @@ def check_cutoff(cutoff, ignore) -> tuple[float, list[int]]:
     if cutoff == 50:
         raise wrong(ValueError, "cutoff", "in [0, 50)", repr(cutoff))
     ignore = [] if ignore is None else [ignore] if isinstance(ignore, numbers.Number) else ignore
-    for one in checks.sequence(ignore, "ignore"):
+    levels = checks.sequence(ignore, "ignore")
+    for one in levels:
         checks.integer(one, "ignore", 0, 255)
-    return cutoff, list(ignore)
+    return cutoff, list(levels)
 
 
 class AutoContrast(ImageTensorOperation):
@@ -354,7 +360,8 @@ class GaussianBlur(ImageTensorOperation):
                 raise wrong(ValueError, "kernel_size", "odd", repr(one))
         sigma = 0 if sigma is None else sigma
         spread = (sigma,) * 2 if isinstance(sigma, numbers.Number) else sigma
-        for one in checks.sequence(spread, "sigma", 2):
+        spread = checks.sequence(spread, "sigma", 2)
+        for one in spread:
             checks.number(one, "sigma", 0)
         self.kernel_size, self.sigma = tuple(pair), tuple(spread)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from mycel.dataset.transforms import checks
 from mycel.dataset.vision import codecs, operations
 from mycel.dataset.vision.operation import ImageTensorOperation
-from mycel.dataset.vision.operations import *  # type: ignore  # noqa: F403
+from mycel.dataset.vision.operations import *  # noqa: F403  # pyright: ignore[reportAssignmentType]
 from mycel.kernel.base.errors import wrong
 
 __all__ = ["ImageTensorOperation"]

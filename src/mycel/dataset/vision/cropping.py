@@ -28,7 +28,8 @@ def parse_padding(padding, name: str = "padding") -> tuple[int, int, int, int]:
         ValueError: the number of values is wrong, or one is negative.
     """
     if not isinstance(padding, (list, tuple)):
-        return (checks.integer(padding, name, 0),) * 4
+        width = checks.integer(padding, name, 0)
+        return width, width, width, width
     checks.sequence(padding, name, 2, 4, error=ValueError)
     for index, one in enumerate(padding):
         checks.integer(one, f"{name}[{index}]", 0)
@@ -234,9 +235,11 @@ class PadToSize(ImageTensorOperation):
 
 def _pair(value, name: str, low: int) -> tuple[int, int]:
     if not isinstance(value, (list, tuple)):
-        return (checks.integer(value, name, low),) * 2
+        number = checks.integer(value, name, low)
+        return number, number
     checks.sequence(value, name, 2, error=ValueError)
-    return tuple(checks.integer(one, f"{name}[{i}]", low) for i, one in enumerate(value))
+    first, second = (checks.integer(one, f"{name}[{i}]", low) for i, one in enumerate(value))
+    return first, second
 
 
 class RandomCrop(ImageTensorOperation):
@@ -266,7 +269,7 @@ class RandomCrop(ImageTensorOperation):
         size,
         padding=None,
         pad_if_needed: bool = False,
-        fill_value=0,
+        fill_value: int | tuple[int, ...] = 0,
         padding_mode: Border = Border.CONSTANT,
     ):
         self.size = checks.size(size)

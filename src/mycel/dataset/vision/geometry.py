@@ -356,7 +356,7 @@ class RandomAffine(ImageTensorOperation):
         self.translate = (0.0,) * 4 if translate is None else _translations(translate)
         self.scale = (1.0, 1.0) if scale is None else checks.ordered(scale, "scale", 0)
         checks.within(self.scale[1], "scale[1]", 0, above=True)
-        self.shear = (0.0,) * 4 if shear is None else _shears(shear)
+        self.shear = (0.0, 0.0, 0.0, 0.0) if shear is None else _shears(shear)
         self.resample = check_interpolation(resample, "resample")
         self.fill_value = check_fill(fill_value)
         if resample is Inter.ANTIALIAS:
@@ -395,10 +395,10 @@ def _translations(translate) -> tuple:
     return -x, x, -y, y
 
 
-def _shears(shear) -> tuple:
+def _shears(shear) -> tuple[float, float, float, float]:
     if isinstance(shear, numbers.Number):
-        checks.number(shear, "shear", 0, above=True)
-        return -shear, shear, 0.0, 0.0
+        limit = checks.number(shear, "shear", 0, above=True)
+        return -limit, limit, 0.0, 0.0
     checks.sequence(shear, "shear", 2, 4)
     if len(shear) == 2:
         return (*checks.ordered(shear, "shear"), 0.0, 0.0)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Callable
 
 import numpy as np
 
@@ -279,6 +280,7 @@ class _Colours(ImageTensorOperation, PyTensorOperation):
     """A function of three numbers at every pixel of an image or of a batch of them."""
 
     implementation = Implementation.PY
+    _convert: Callable[..., tuple[float, float, float]]
 
     def __init__(self, is_hwc: bool = False):
         self.is_hwc = checks.boolean(is_hwc, "is_hwc")

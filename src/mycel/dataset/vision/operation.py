@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from mycel.dataset.transforms import randomness
@@ -25,15 +28,15 @@ class ImageTensorOperation(TensorOperation):
     """
 
     # None: a PIL image is treated as the array of its pixels, and an array comes back.
-    _pillow = None
-    _array = None
+    _pillow: Callable[..., Any] | None = None
+    _array: Callable[..., np.ndarray] | None = None
     # Whether an array may have dimensions before those of an image; each image is treated alike.
     batched = False
 
     def _draw(self, image, generator: np.random.Generator) -> tuple:
         return ()
 
-    def __call__(self, *images):
+    def __call__(self, *images) -> Any:
         """The image, or all of them, after the operation."""
         name = type(self).__name__
         if not images:

@@ -12,7 +12,7 @@ from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.chains import Compose, RandomApply, RandomChoice, RandomOrder
 from mycel.dataset.transforms.operations import Implementation, PyTensorOperation
 from mycel.dataset.vision import codecs, erasing, layout, operations
-from mycel.dataset.vision.operations import *  # type: ignore  # noqa: F403
+from mycel.dataset.vision.operations import *  # noqa: F403  # pyright: ignore[reportAssignmentType]
 from mycel.kernel.base.errors import wrong
 
 __all__ = ["Compose", "PyTensorOperation", "RandomApply", "RandomChoice", "RandomOrder"]

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -35,11 +37,13 @@ _LIGHTING = np.array(
 )
 
 
-def _factors(value, name: str, center=1, low=0, high=checks.NUMBER_MOST) -> tuple[float, float]:
+def _factors(
+    value, name: str, center=1, low: float = 0, high: float = checks.NUMBER_MOST
+) -> tuple[float, float]:
     """Limits of a factor, of a number around the center or of a pair."""
     if isinstance(value, numbers.Number):
-        checks.number(value, name, 0)
-        first, last = center - value, center + value
+        most = checks.number(value, name, 0)
+        first, last = center - most, center + most
         value = (max(0, first), last) if low == 0 else (first, last)
     return checks.ordered(value, name, low, high)
 
@@ -96,6 +100,8 @@ class _Degrees(ImageTensorOperation):
     """A factor drawn between two limits: `_formula` for arrays, `_enhancer` for PIL images."""
 
     random = True
+    _formula: Callable[..., np.ndarray]
+    _enhancer: str
 
     def __init__(self, degrees=(0.1, 1.9)):
         checks.sequence(degrees, "degrees", 2, error=ValueError)
@@ -203,7 +209,7 @@ class RandomAutoContrast(AutoContrast):
     """
 
     random = True
-    _pillow = None
+    _pillow: Callable[..., Any] | None = None
 
     def __init__(self, cutoff: float = 0.0, ignore=None, prob: float = 0.5):
         super().__init__(cutoff, ignore)
@@ -230,7 +236,7 @@ class RandomEqualize(Equalize):
     """
 
     random = True
-    _pillow = None
+    _pillow: Callable[..., Any] | None = None
 
     def __init__(self, prob: float = 0.5):
         self.prob = checks.probability(prob)
@@ -256,7 +262,7 @@ class RandomInvert(Invert):
     """
 
     random = True
-    _pillow = None
+    _pillow: Callable[..., Any] | None = None
 
     def __init__(self, prob: float = 0.5):
         self.prob = checks.probability(prob)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mycel.dataset.transforms import checks
@@ -15,7 +17,7 @@ from mycel.dataset.vision.pillow import is_pil, resampling
 from mycel.kernel.base.errors import wrong
 
 
-def resized(image, size: tuple[int, int], interpolation: Inter, what: str):
+def resized(image, size: tuple[int, int], interpolation: Inter, what: str) -> Any:
     """The image in another height and width; an array for an array, a PIL image for a PIL image.
 
     Raises:
@@ -183,4 +185,5 @@ class RandomResize(ImageTensorOperation):
 
     def _array(self, image, interpolation):
         size = shorter_side(image, self.size) if isinstance(self.size, int) else self.size
-        return resized(np.asarray(image), tuple(size), interpolation, "RandomResize")
+        height, width = size
+        return resized(np.asarray(image), (height, width), interpolation, "RandomResize")

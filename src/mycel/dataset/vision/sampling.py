@@ -155,7 +155,8 @@ def warp_affine(array, matrix, size, interpolation: Inter, fill) -> np.ndarray:
     places = [(u[None, :] + v[:, None]) for u, v in zip(across, along, strict=True)]
     if interpolation is Inter.NEAREST:
         return _fetch(array, places[0] >> bits, places[1] >> bits, fill)
-    return _between(array, *(place >> (bits - 5) for place in places), interpolation, fill)
+    x, y = (place >> (bits - 5) for place in places)
+    return _between(array, x, y, interpolation, fill)
 
 
 def warp_perspective(array, matrix, size, interpolation: Inter, fill) -> np.ndarray:
@@ -164,9 +165,10 @@ def warp_perspective(array, matrix, size, interpolation: Inter, fill) -> np.ndar
     u, v, w = np.einsum("ij,jhw->ihw", matrix, np.stack([x, y, np.ones_like(x)]))
     scale = np.divide(1.0, w, out=np.zeros_like(w), where=w != 0)
     if interpolation is Inter.NEAREST:
-        return _fetch(array, *(np.rint(k * scale).astype(np.int64) for k in (u, v)), fill)
-    places = (np.rint(k * scale * _STEPS).astype(np.int64) for k in (u, v))
-    return _between(array, *places, interpolation, fill)
+        x, y = (np.rint(k * scale).astype(np.int64) for k in (u, v))
+        return _fetch(array, x, y, fill)
+    x, y = (np.rint(k * scale * _STEPS).astype(np.int64) for k in (u, v))
+    return _between(array, x, y, interpolation, fill)
 
 
 def _fetch(array, x, y, fill) -> np.ndarray:

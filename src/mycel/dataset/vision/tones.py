@@ -109,11 +109,10 @@ def sharpened(array: np.ndarray, factor: float) -> np.ndarray:
     smooth = wide.copy()
     if min(array.shape[:2]) > 2:
         height, width = array.shape[0] - 2, array.shape[1] - 2
-        total = sum(
-            (5 if (i, j) == (1, 1) else 1) * wide[i : i + height, j : j + width]
-            for i in range(3)
-            for j in range(3)
-        )
+        total = np.zeros_like(wide[1:-1, 1:-1])
+        for i, j in np.ndindex(3, 3):
+            weight = 5 if (i, j) == (1, 1) else 1
+            total = total + weight * wide[i : i + height, j : j + width]
         smooth[1:-1, 1:-1] = saturate(total / np.float32(13), array.dtype)
     return saturate(wide * np.float32(factor) + smooth * np.float32(1 - factor), array.dtype)
 

@@ -275,7 +275,7 @@ def _matching(output, seed) -> Value:
             f"The gradient given for an output of shape {output.shape} has shape {seed.shape}."
         )
     if seed.dtype is not output.dtype:
-        seed = seed.astype(output.dtype)  # type: ignore[attr-defined]
+        seed = seed.astype(output.dtype)
     return resolve(seed)
 
 

@@ -104,7 +104,7 @@ class Reads(Attributes):
             self._arguments.add(id(tensor.__dict__))
         for container in containers:
             self._check_argument(container)
-        for generator in (random._inst, np.random.mtrand._rand):  # type: ignore[attr-defined]
+        for generator in (random._inst, np.random.mtrand._rand):
             self._check_generator(generator)
         self.reach(function)
 

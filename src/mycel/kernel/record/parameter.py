@@ -244,7 +244,7 @@ def _rebuilt(array, name, requires_grad, attributes):
 
 def _filled(like: Tensor, number) -> Tensor:
     made = new_tensor(data_value(like.dtype.numpy.type(number), like.dtype))
-    return made.broadcast_to(like.shape)  # type: ignore[attr-defined]
+    return made.broadcast_to(like.shape)
 
 
 def assign(target: Tensor, data, slice_shape: bool = False) -> None:
@@ -283,7 +283,7 @@ def assign(target: Tensor, data, slice_shape: bool = False) -> None:
                     name=target.dtype.name,
                 )
             )
-        source = source.astype(target.dtype)  # type: ignore[attr-defined]
+        source = source.astype(target.dtype)
     value = own_value(source) if isinstance(target, Parameter) else resolve(source)
     update(target, value)
 

@@ -106,7 +106,7 @@ class Tensor(TensorMethods):
         if isinstance(input_data, Tensor):
             source = input_data
             if wanted is not None and wanted is not source.dtype:
-                source = source.astype(wanted)  # type: ignore[attr-defined]
+                source = source.astype(wanted)
             self._value = resolve(source)
             return
         self._value = data_value(input_data, wanted)
@@ -237,7 +237,7 @@ class Tensor(TensorMethods):
     def __iter__(self):
         if not self.shape:
             raise TypeError(errors.ITERATE_SCALAR.format(place=user_place(2)))
-        return (self[i] for i in range(self.shape[0]))  # type: ignore[index]
+        return (self[i] for i in range(self.shape[0]))
 
     # -- what MindSpore keeps beside the values --------------------------------------------
 
@@ -269,7 +269,7 @@ class Tensor(TensorMethods):
             >>> print(x, ms.grad(lambda x: (x * x.data).sum())(x))
             [5. 2.] [5. 2.]
         """
-        made = self.detach()  # type: ignore[attr-defined]
+        made = self.detach()
         made._of = self
         return made
 
@@ -312,7 +312,7 @@ class Tensor(TensorMethods):
         """
         wanted = as_dtype(dtype)
         if wanted is not self.dtype:
-            rebind(self, resolve(self.astype(wanted)))  # type: ignore[attr-defined]
+            rebind(self, resolve(self.astype(wanted)))
             changed_everywhere()  # what is remembered has the former type
         return wanted
 
@@ -484,7 +484,7 @@ class OpenTensor(Tensor):
     __slots__ = ()
 
     @property
-    def _value(self):  # type: ignore[override]
+    def _value(self):
         raise ValueError(errors.OPEN_TENSOR.format(shape=self.shape, place=user_place(2)))
 
     @property

@@ -166,10 +166,24 @@ def composite(*spellings: str) -> Callable[[Function], Function]:
         definition.composite = True
         own = own_arguments(definition)
         _spell_all(definition, spellings, own, composite=True)
-        function.definition = definition  # type: ignore[attr-defined]
+        function.definition = definition
         return function
 
     return declare
+
+
+def add_member(name: str, member: object) -> None:
+    """Give Tensor a member that no spelling writes: a property, or a method of its own.
+
+    Example:
+        >>> from mycel.kernel.spell import add_member
+        >>> add_member("count_example", property(lambda self: self.size))
+        >>> import mycel as ms
+        >>> ms.Tensor([1, 2]).count_example
+        2
+        >>> del ms.Tensor.count_example
+    """
+    setattr(Tensor, name, member)
 
 
 def own_arguments(definition: Definition) -> list[Argument]:

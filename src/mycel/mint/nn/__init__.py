@@ -64,4 +64,5 @@ from mycel.nn.layers.padding import (
 )
 from mycel.nn.layers.resizing import PixelShuffle
 
-__all__ = ["functional", *[name for name in dir() if name[0].isupper()]]
+__all__ = ["functional"]
+__all__ += [name for name in dir() if name[0].isupper()]

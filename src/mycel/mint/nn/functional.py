@@ -7,4 +7,5 @@ from mycel.kernel.spell import namespaces as _namespaces
 
 _answer(globals(), "mint.nn.functional")
 
-__all__ = [*_namespaces["mint.nn.functional"]]
+__all__ = []
+__all__ += [*_namespaces["mint.nn.functional"]]

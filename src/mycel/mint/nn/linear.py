@@ -12,7 +12,7 @@ from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number, positive_integer
 from mycel.nn.layers import resizing
-from mycel.nn.layers.declare import layer, twin
+from mycel.nn.layers.declare import Declared, layer, twin
 from mycel.nn.layers.linear import affine, weight_and_bias
 
 
@@ -117,15 +117,15 @@ class Embedding(Cell):
         self.norm_type = norm_type
         self.scale_grad_by_freq = boolean(scale_grad_by_freq, "Embedding.scale_grad_by_freq")
         if padding_idx is not None:
-            self._check_padding()
+            self._check_padding(padding_idx)
         table = self._table() if _weight is None else _weight
         if table.shape != (num_embeddings, embedding_dim):
             expected = f"of shape {(num_embeddings, embedding_dim)}"
             raise wrong(ValueError, "Embedding._weight", expected, f"shape {table.shape}")
         self.weight = Parameter(table, name="weight", requires_grad=not _freeze)
 
-    def _check_padding(self):
-        rows, padding = self.num_embeddings, self.padding_idx
+    def _check_padding(self, padding) -> None:
+        rows = self.num_embeddings
         if not is_integer(padding):
             actual = f"{type(padding).__name__} {padding!r}"
             raise wrong(TypeError, "Embedding.padding_idx", "an integer", actual)
@@ -240,7 +240,7 @@ class Unfold(Cell):
 
 
 @twin(resizing.Upsample, functional)
-class Upsample(Cell): ...
+class Upsample(Declared): ...
 
 
 class UpsamplingNearest2d(Upsample):

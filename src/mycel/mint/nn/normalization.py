@@ -60,8 +60,10 @@ class _BatchNorm(Cell):
         self._check(input)
         share = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats:
-            batches = self.num_batches_tracked + 1
-            update(self.num_batches_tracked, batches)
+            tracked = self.num_batches_tracked
+            assert tracked is not None
+            batches = tracked + 1
+            update(tracked, batches)
             if self.momentum is None:
                 # The plain mean of all batches so far.
                 share = 1 / batches.astype(self.dtype)

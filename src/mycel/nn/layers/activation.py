@@ -13,7 +13,7 @@ from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import positive_integer
-from mycel.nn.layers.declare import layer
+from mycel.nn.layers.declare import Declared, layer
 
 
 def _number(value, what: str):
@@ -61,7 +61,7 @@ class ReLU6(Cell):
 
 
 @layer(ops, "leaky_relu", "nn.LeakyReLU(alpha=0.2)(x)", alpha=_number)
-class LeakyReLU(Cell):
+class LeakyReLU(Declared):
     """x where it is positive, alpha · x elsewhere.
 
     Args:

@@ -134,11 +134,10 @@ class Embedding(Cell):
         self.padding_idx = padding_idx
         table = initializer(embedding_table, (vocab_size, embedding_size), self.dtype)
         if padding_idx is not None:
-            table = Tensor(self._with_empty_row(table))
+            table = Tensor(self._with_empty_row(table, padding_idx))
         self.embedding_table = Parameter(table, name="embedding_table")
 
-    def _with_empty_row(self, table) -> np.ndarray:
-        row = self.padding_idx
+    def _with_empty_row(self, table, row) -> np.ndarray:
         if not is_integer(row) or not 0 <= row < self.vocab_size:
             kind = ValueError if is_number(row) else TypeError
             raise wrong(kind, "Embedding.padding_idx", f"from 0 to {self.vocab_size - 1}", row)
@@ -213,7 +212,7 @@ class Pad(Cell):
         if len(paddings) > 4:
             raise wrong(ValueError, "Pad.paddings", "at most four pairs", len(paddings))
         self.mode = one_of(mode, "Pad.mode", ("CONSTANT", "REFLECT", "SYMMETRIC"))
-        self.paddings = paddings
+        self.paddings: tuple[tuple[int, int], ...] = paddings
 
     def construct(self, x) -> Tensor:
         """x, padded."""

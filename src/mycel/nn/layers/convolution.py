@@ -156,8 +156,8 @@ class Conv2d(Convolution):
         """The outputs for images x."""
         if self.data_format == "NCHW":
             return self._convolved(x, self.weight)
-        made = self._convolved(x.transpose(0, 3, 1, 2), self.weight.transpose(0, 3, 1, 2))
-        return made.transpose(0, 2, 3, 1)
+        output = self._convolved(x.transpose(0, 3, 1, 2), self.weight.transpose(0, 3, 1, 2))
+        return output.transpose(0, 2, 3, 1)
 
     def conv2d(self, x, weight):
         """The outputs without bias for a weight that is given: subclasses that change theirs.
@@ -173,8 +173,8 @@ class Conv2d(Convolution):
         if self.data_format == "NCHW":
             return self._convolved(x, weight, biased=False)
         axes = 0, 3, 1, 2
-        made = self._convolved(x.transpose(*axes), weight.transpose(*axes), biased=False)
-        return made.transpose(0, 2, 3, 1)
+        output = self._convolved(x.transpose(*axes), weight.transpose(*axes), biased=False)
+        return output.transpose(0, 2, 3, 1)
 
     def bias_add(self, x, bias):
         """Outputs with a bias added to each channel, as subclasses with steps of their own do.
@@ -235,7 +235,7 @@ class Conv1d(Convolution):
         """The outputs for sequences x."""
         if x.ndim != 3:
             raise wrong(ValueError, "The input of Conv1d", "(N, C, L)", f"shape {x.shape}")
-        made = ops.conv2d(
+        output = ops.conv2d(
             x.expand_dims(2),
             self.weight,
             self.bias,
@@ -245,4 +245,4 @@ class Conv1d(Convolution):
             self.dilation,
             self.group,
         )
-        return made.squeeze(2)
+        return output.squeeze(2)

@@ -12,11 +12,21 @@ import linecache
 import re
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling, parse
 from mycel.nn.cell import Cell
+
+if TYPE_CHECKING:
+
+    class Declared(Cell):
+        """A Cell with the `__init__` that its declaration writes: for those that create one."""
+
+        def __init__(self, *settings: object, **named: object) -> None: ...
+
+else:
+    Declared = Cell
 
 Kind = TypeVar("Kind", bound=type[Cell])
 Check = Callable[[object, str], object]
@@ -132,11 +142,11 @@ def _source(declaration: Declaration, spelling: Spelling, shows: bool, names: di
         lines.append("    super(kind, self).__init__()")
         lines += [f"    self.{name} = {_checked(name, names['checks'])}" for name in settings]
     result = "Any" if "return_indices" in settings else "Tensor"
-    given = ", ".join([*inputs, *(f"self.{name}" for name in settings)])
+    arguments = ", ".join([*inputs, *(f"self.{name}" for name in settings)])
     lines.append(f"def construct({_parameters(spelling.called or [])}) -> {result}:")
     if names["accepts"] is not None:
         lines.append(f"    accepts(self, {', '.join(f'{name}={name}' for name in inputs)})")
-    lines.append(f"    return operators.{declaration.operator}({given})")
+    lines.append(f"    return operators.{declaration.operator}({arguments})")
     if shows:
         shown = ", ".join(f"{name}={{self.{name}}}" for name in settings)
         lines += ["def extend_repr(self) -> str:", f"    return f'{shown}'"]

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 
 import numpy as np
 
@@ -45,9 +47,9 @@ def _gaussian_window(size: int, sigma: float) -> np.ndarray:
 
 def _window_layer(size, sigma) -> Conv2d:
     window = Tensor(_gaussian_window(size, sigma))
-    made = Conv2d(1, 1, size, 1, "valid", weight_init=window)
-    made.weight.requires_grad = False
-    return made
+    filters = Conv2d(1, 1, size, 1, "valid", weight_init=window)
+    filters.weight.requires_grad = False
+    return filters
 
 
 def _alike(layer, first, second, settings):
@@ -163,7 +165,7 @@ class MSSSIM(_Similarity):
     def construct(self, img1, img2) -> Tensor:
         """1 for equal images, less for others."""
         self._checked(img1, img2, len(self.power_factors) - 1)
-        made = 1
+        shares = []
         last = len(self.power_factors) - 1
         for place, (layer, power) in enumerate(
             zip(self.multi_convs_list, self.power_factors, strict=True)
@@ -172,8 +174,8 @@ class MSSSIM(_Similarity):
                 img1, img2 = (ops.avg_pool2d(x, 2, 2) for x in (img1, img2))
             whole, contrast = _alike(layer, img1, img2, self._settings())
             # Only the smallest size counts its brightness.
-            made = made * ops.relu(whole if place == last else contrast) ** power
-        return made.mean(-1)
+            shares.append(ops.relu(whole if place == last else contrast) ** power)
+        return functools.reduce(operator.mul, shares).mean(-1)
 
 
 class PSNR(Cell):

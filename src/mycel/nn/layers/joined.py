@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from mycel import ops
 from mycel.init import Uniform
@@ -19,21 +20,21 @@ from mycel.nn.layers.linear import Dense, weight_and_bias
 from mycel.nn.layers.normalization import BatchNorm1d, BatchNorm2d
 
 
-def _activation(given, alpha, what: str):
+def _activation(activation, alpha, what: str):
     """A Cell or Primitive; 'leakyrelu' has its slope from alpha.
 
     Raises:
         KeyError: an unknown name.
         TypeError: the argument is of another type.
     """
-    if given == "leakyrelu":
+    if activation == "leakyrelu":
         return LeakyReLU(alpha=alpha)
-    if given is None or isinstance(given, (Cell, Primitive)):
-        return given
-    if not isinstance(given, str):
+    if activation is None or isinstance(activation, (Cell, Primitive)):
+        return activation
+    if not isinstance(activation, str):
         expected = "a name, a Cell or a Primitive"
-        raise wrong(TypeError, what, expected, f"{type(given).__name__} {given!r}")
-    return get_activation(given)
+        raise wrong(TypeError, what, expected, f"{type(activation).__name__} {activation!r}")
+    return get_activation(activation)
 
 
 class Conv2dBnAct(Cell):
@@ -103,7 +104,7 @@ class Conv2dBnAct(Cell):
         x = self.conv(x)
         if self.has_bn:
             x = self.batchnorm(x)
-        return self.activation(x) if self.has_act else x
+        return self.activation(x) if self.has_act and self.activation is not None else x
 
 
 class DenseBnAct(Cell):
@@ -155,7 +156,7 @@ class DenseBnAct(Cell):
         x = self.dense(x)
         if self.has_bn:
             x = self.batchnorm(x)
-        return self.activation(x) if self.has_act else x
+        return self.activation(x) if self.has_act and self.activation is not None else x
 
 
 class BiDense(Cell):
@@ -236,12 +237,12 @@ class TimeDistributed(Cell):
         (4, 5, 2)
     """
 
-    def __init__(self, layer, time_axis, reshape_with_axis=None):
+    def __init__(self, layer: Callable[..., Tensor], time_axis, reshape_with_axis=None):
         super().__init__()
         if not callable(layer):
             raise wrong(TypeError, "TimeDistributed.layer", "a Cell or a function", repr(layer))
-        given = {"time_axis": time_axis, "reshape_with_axis": reshape_with_axis}
-        for name, axis in given.items():
+        axes = {"time_axis": time_axis, "reshape_with_axis": reshape_with_axis}
+        for name, axis in axes.items():
             if not is_integer(axis) and (axis is not None or name == "time_axis"):
                 raise wrong(TypeError, f"TimeDistributed.{name}", "an integer", repr(axis))
         self.layer = layer
@@ -256,8 +257,8 @@ class TimeDistributed(Cell):
         time = self.time_axis % inputs.ndim
         steps = inputs.shape[time]
         if self.reshape_with_axis is None:
-            made = [self.layer(part) for part in ops.unbind(inputs, time)]
-            return ops.stack(made, time)
+            outputs = [self.layer(part) for part in ops.unbind(inputs, time)]
+            return ops.stack(outputs, time)
         samples = self.reshape_with_axis % inputs.ndim
         if samples == time:
             raise wrong(ValueError, "TimeDistributed.reshape_with_axis", "another axis", samples)
@@ -266,8 +267,8 @@ class TimeDistributed(Cell):
         place = rest.index(samples)
         moved = inputs.transpose(*rest[:place], time, *rest[place:])
         shape = moved.shape
-        made = self.layer(moved.reshape(*shape[:place], -1, *shape[place + 2 :]))
-        made = made.reshape(*made.shape[:place], steps, -1, *made.shape[place + 1 :])
-        others = [axis for axis in range(made.ndim) if axis != place]
+        output = self.layer(moved.reshape(*shape[:place], -1, *shape[place + 2 :]))
+        output = output.reshape(*output.shape[:place], steps, -1, *output.shape[place + 1 :])
+        others = [axis for axis in range(output.ndim) if axis != place]
         order = [*others[:time], place, *others[time:]]
-        return made.transpose(*order)
+        return output.transpose(*order)

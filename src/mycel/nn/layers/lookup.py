@@ -162,6 +162,6 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
     def _largest(self, weighted, members, weights):
         least = ops.full_like(weighted, -1e38).expand_dims(1)
         here = members.expand_dims(3) > 0
-        found = ops.amax(ops.where(here, weighted.expand_dims(1), least), 2)
+        largest = ops.amax(ops.where(here, weighted.expand_dims(1), least), 2)
         whole = ops.matmul(members, ops.abs(weights).expand_dims(2))
-        return ops.where(whole > 0, found, ops.zeros_like(found))
+        return ops.where(whole > 0, largest, ops.zeros_like(largest))

@@ -24,8 +24,8 @@ def moved(moving, batch, *, share, correction=1.0):
         >>> print(moved(Tensor([0.0]), Tensor([2.0]), 0.25))
         [0.5]
     """
-    made = moving * (1 - share) + batch * (share * correction)
-    return made.astype(moving.dtype)
+    moved = moving * (1 - share) + batch * (share * correction)
+    return moved.astype(moving.dtype)
 
 
 def _parameter(name: str, start, shape, dtype, trained=True) -> Parameter:
@@ -93,12 +93,12 @@ class _BatchNorm(Cell):
         if not (self.training if by_batch is None else by_batch):
             moments = self.moving_mean, self.moving_variance
             return batch_norm_inference(x, *moments, self.gamma, self.beta, self.eps)
-        made, mean, variance = batch_norm_training(x, self.gamma, self.beta, self.eps)
+        output, mean, variance = batch_norm_training(x, self.gamma, self.beta, self.eps)
         count = x.size // x.shape[1]
         self._move(self.moving_mean, mean, 1.0)
         # The variance over all data is estimated larger than that within the batch.
         self._move(self.moving_variance, variance, count / max(1, count - 1))
-        return made
+        return output
 
     def _move(self, moving, batch, correction):
         update(moving, moved(moving, batch, self.momentum, correction))
@@ -239,8 +239,8 @@ class LayerNorm(Cell):
 
     def construct(self, input_x) -> Tensor:
         """The input, normalised."""
-        made, _, _ = self.layer_norm(input_x, self.gamma, self.beta)
-        return made
+        output, _, _ = self.layer_norm(input_x, self.gamma, self.beta)
+        return output
 
     def extend_repr(self) -> str:
         """What the layer was made with, and its Parameters, as MindSpore writes them."""
@@ -359,13 +359,13 @@ class _InstanceNorm(_BatchNorm):
         space = tuple(range(2, x.ndim))
         each = (self.num_features,) + (1,) * len(space)
         gamma, beta = self.gamma.reshape(each), self.beta.reshape(each)
-        made, mean, variance = normalized(x, gamma, beta, space, self.eps)
+        output, mean, variance = normalized(x, gamma, beta, space, self.eps)
         if self.training:
             count = x.size // (x.shape[0] * x.shape[1])
             over = (0, *space)
             self._move(self.moving_mean, mean.mean(over), 1.0)
             self._move(self.moving_variance, variance.mean(over), count / max(1, count - 1))
-        return made
+        return output
 
     def extend_repr(self) -> str:
         """What the layer was made with, and its Parameters."""

@@ -146,7 +146,7 @@ class Range(Cell):
         if delta == 0:
             raise wrong(ValueError, "Range.delta", "a number other than 0", delta)
         start, limit = (0, start) if limit is None else (start, limit)
-        whole = all(isinstance(given, (int, np.integer)) for given in (start, limit, delta))
+        whole = all(isinstance(number, (int, np.integer)) for number in (start, limit, delta))
         numbers = np.arange(start, limit, delta)
         self.result_tensor = Tensor(numbers.astype(np.int32 if whole else np.float32))
 
@@ -201,8 +201,8 @@ def shortened(x, clip_norm, axis):
     length = root_of_squares(ops.ReduceSum(True)(ops.square(wide), axis))
     if isinstance(clip_norm, Tensor):
         clip_norm = clip_norm.astype(wide.dtype)
-    made = wide * clip_norm / ops.maximum(length, clip_norm)
-    return made.reshape(x.shape)
+    shorter = wide * clip_norm / ops.maximum(length, clip_norm)
+    return shorter.reshape(x.shape)
 
 
 class ClipByNorm(Cell):
@@ -304,7 +304,9 @@ class Roll(Cell):
         super().__init__()
         older("nn.Roll", "ops.roll")
         self.shift, self.axis = _axes(shift, "Roll.shift"), _axes(axis, "Roll.axis")
-        counts = [1 if is_integer(given) else len(given) for given in (self.shift, self.axis)]
+        counts = [
+            1 if is_integer(argument) else len(argument) for argument in (self.shift, self.axis)
+        ]
         if counts[0] != counts[1]:
             raise wrong(ValueError, "Roll.axis", f"{counts[0]} dimensions", axis)
 

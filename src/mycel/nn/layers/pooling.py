@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel import ops
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
@@ -44,7 +46,7 @@ class Pooling(Cell):
         self.kernel_size = _size(kernel_size, f"{owner}.kernel_size", self.space)
         self.stride = _size(stride, f"{owner}.stride", self.space)
 
-    def _only_with_pad(self, **given) -> None:
+    def _only_with_pad(self, **options) -> None:
         """Raise if an argument that needs pad_mode='pad' was given without it.
 
         Raises:
@@ -52,31 +54,31 @@ class Pooling(Cell):
         """
         if self.pad_mode == "PAD":
             return
-        for name, (value, default) in given.items():
+        for name, (value, default) in options.items():
             if value != default:
                 expected = f"{default} with pad_mode={self.pad_mode.lower()!r}"
                 raise wrong(ValueError, f"{type(self).__name__}.{name}", expected, value)
 
-    def construct(self, x) -> Tensor:
-        """The pooled x."""
+    def construct(self, x) -> Any:
+        """The pooled x; of maxima also their positions, if they are asked for."""
         if x.ndim == self.space + 2:
             return self._arranged(x)
         if x.ndim != self.space + 1:
             expected = f"of {self.space + 1} or {self.space + 2} dimensions"
             what = f"The input of {type(self).__name__}"
             raise wrong(ValueError, what, expected, f"shape {x.shape}")
-        made = self._arranged(x.expand_dims(0))
-        if isinstance(made, tuple):
-            return tuple(part.squeeze(0) for part in made)
-        return made.squeeze(0)
+        pooled = self._arranged(x.expand_dims(0))
+        if isinstance(pooled, tuple):
+            return tuple(part.squeeze(0) for part in pooled)
+        return pooled.squeeze(0)
 
     def _arranged(self, x):
         if self.format == "NCHW":
             return self._pooled(x)
-        made = self._pooled(x.transpose(0, 3, 1, 2))
-        if isinstance(made, tuple):
-            return tuple(part.transpose(0, 2, 3, 1) for part in made)
-        return made.transpose(0, 2, 3, 1)
+        pooled = self._pooled(x.transpose(0, 3, 1, 2))
+        if isinstance(pooled, tuple):
+            return tuple(part.transpose(0, 2, 3, 1) for part in pooled)
+        return pooled.transpose(0, 2, 3, 1)
 
     def _pooled(self, x):
         raise NotImplementedError
@@ -168,12 +170,12 @@ class MaxPool1d(MaximumPooling):
         if self.pad_mode != "PAD":
             return max_pool(x, self.kernel_size, self.stride, self.pad_mode).squeeze(2)
         padding, dilation = (0, _one(self.padding)), (1, _one(self.dilation))
-        made = max_pool2d(
+        pooled = max_pool2d(
             x, self.kernel_size, self.stride, padding, dilation, self.return_indices, self.ceil_mode
         )
         if self.return_indices:
-            return tuple(part.squeeze(2) for part in made)
-        return made.squeeze(2)
+            return tuple(part.squeeze(2) for part in pooled)
+        return pooled.squeeze(2)
 
 
 def _one(value) -> int:
@@ -194,6 +196,10 @@ class AveragePooling(Pooling):
         self.count_include_pad = boolean(count_include_pad, f"{owner}.count_include_pad")
         self.divisor_override = divisor_override
         self._only_with_pad(padding=(padding, 0), ceil_mode=(ceil_mode, False))
+
+    def construct(self, x) -> Tensor:
+        """The pooled x."""
+        return super().construct(x)
 
 
 class AvgPool2d(AveragePooling):
@@ -254,8 +260,8 @@ class AvgPool1d(AveragePooling):
 
     def _pooled(self, x):
         if self.pad_mode != "PAD":
-            made = mean_pool(x.expand_dims(2), self.kernel_size, self.stride, self.pad_mode)
-            return made.squeeze(2)
+            pooled = mean_pool(x.expand_dims(2), self.kernel_size, self.stride, self.pad_mode)
+            return pooled.squeeze(2)
         settings = self.padding, self.ceil_mode, self.count_include_pad
         return avg_pool(x, self.kernel_size[1], self.stride[1], *settings, space=1)
 

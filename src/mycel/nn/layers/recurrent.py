@@ -426,7 +426,7 @@ class LSTMCell(_Step):
     def __new__(cls, *args, **given):
         """One without Parameters yet; the arguments it had when it was a layer are recognised."""
         old = {"batch_first", "batch_size", "dropout", "bidirectional"} & given.keys()
-        if old or len(args) > 4 or isinstance(args[3:] and args[3], bool):
+        if old or len(args) > 4 or (len(args) == 4 and isinstance(args[3], bool)):
             raise ValueError(OLD_CELL)
         return super().__new__(cls, *args, **given)
 

@@ -24,8 +24,8 @@ class SparseToDense(Cell):
     def construct(self, sparse_tensor) -> Tensor:
         """The whole as a Tensor."""
         if not isinstance(sparse_tensor, COOTensor):
-            given = type(sparse_tensor).__name__
-            raise wrong(TypeError, "The input of SparseToDense", "a COOTensor", given)
+            actual = type(sparse_tensor).__name__
+            raise wrong(TypeError, "The input of SparseToDense", "a COOTensor", actual)
         return sparse_tensor.to_dense()
 
 

@@ -127,10 +127,10 @@ class MatrixSetDiag(Cell):
     def construct(self, input_x, diagonal) -> Tensor:
         """The matrices with `diagonal` (…, the lesser of n and m) in them."""
         rows, columns = input_x.shape[-2:]
-        wanted = (*input_x.shape[:-2], min(rows, columns))
-        if diagonal.shape != wanted:
+        shape = (*input_x.shape[:-2], min(rows, columns))
+        if diagonal.shape != shape:
             actual = f"shape {diagonal.shape}"
-            raise wrong(ValueError, "MatrixSetDiag: diagonal", f"of shape {wanted}", actual)
+            raise wrong(ValueError, "MatrixSetDiag: diagonal", f"of shape {shape}", actual)
         here = ops.arange(rows).reshape(-1, 1) == ops.arange(columns)
         along = diagonal.expand_dims(-2 if rows >= columns else -1)
         return ops.where(here, along.astype(input_x.dtype), input_x)
@@ -178,12 +178,12 @@ class Vjp(Cell):
         super().__init__()
         self.fn = fn
 
-    def construct(self, *args) -> tuple[Tensor, Tensor]:
+    def construct(self, *args) -> tuple[Tensor, Tensor | tuple[Tensor, ...]]:
         """The output for all arguments but the last, and its pull-back of the last."""
         *inputs, direction = args
         output, pull = vjp(self.fn, *inputs)
-        found = pull(*direction) if isinstance(direction, tuple) else pull(direction)
-        return output, _one_or_all(found) if isinstance(found, (tuple, list)) else found
+        gradients = pull(*direction) if isinstance(direction, tuple) else pull(direction)
+        return output, _one_or_all(gradients) if isinstance(gradients, (tuple, list)) else gradients
 
 
 def _one_or_all(values):

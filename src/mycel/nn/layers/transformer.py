@@ -435,18 +435,18 @@ class Transformer(Cell):
     ):
         super().__init__()
         settings = dropout, activation, layer_norm_eps, batch_first, norm_first, dtype
-        made = d_model, nhead, dim_feedforward, *settings
+        shared = d_model, nhead, dim_feedforward, *settings
 
         def norm():
             return LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
 
-        self.encoder, self.decoder = custom_encoder, custom_decoder
         if custom_encoder is None:
-            layer = TransformerEncoderLayer(*made)
-            self.encoder = TransformerEncoder(layer, num_encoder_layers, norm())
+            layer = TransformerEncoderLayer(*shared)
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm())
         if custom_decoder is None:
-            layer = TransformerDecoderLayer(*made)
-            self.decoder = TransformerDecoder(layer, num_decoder_layers, norm())
+            layer = TransformerDecoderLayer(*shared)
+            custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm())
+        self.encoder, self.decoder = custom_encoder, custom_decoder
         for parameter in self.get_parameters():
             if parameter.ndim > 1:
                 drawn = initializer(XavierUniform(), parameter.shape, parameter.dtype)

@@ -118,11 +118,11 @@ class Conv2dTranspose(_ConvTranspose):
 
     def _convolved(self, x, output_padding):
         # MindSpore adds zeros, without the bias, where Conv3dTranspose adds what the kernels lay.
-        made = super()._convolved(x, 0)
+        output = super()._convolved(x, 0)
         rows, columns = several(output_padding, 2, "output_padding")
         if rows or columns:
-            made = pad_constant(made, 0, ((0, 0), (0, 0), (0, rows), (0, columns)))
-        return made
+            output = pad_constant(output, 0, ((0, 0), (0, 0), (0, rows), (0, columns)))
+        return output
 
 
 class Conv1dTranspose(_ConvTranspose):
@@ -155,7 +155,7 @@ class Conv1dTranspose(_ConvTranspose):
         dilation=1, group=1, has_bias=False,
         weight_init=None, bias_init=None, dtype=float32,
     ):  # fmt: skip
-        if getattr(weight_init, "ndim", 0) == 3:
+        if isinstance(weight_init, Tensor) and weight_init.ndim == 3:
             weight_init = weight_init.expand_dims(2)
         window = kernel_size, stride, pad_mode, padding, 0, dilation, group
         starts = has_bias, weight_init, bias_init, "NCHW", dtype

@@ -3,6 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
+# One number, or one for each dimension.
+Sizes: TypeAlias = int | Sequence[int]
+
 
 def axis_in(axis: int, ndim: int) -> int:
     """A dimension counted from the front; one number is taken for a vector of one.

@@ -28,7 +28,8 @@ class Band(NamedTuple):
 
 def _bounds(k):
     """The lowest and the highest diagonal that k means: a number, or a pair of numbers."""
-    low, high = (k if len(k) > 1 else (k[0], k[0])) if isinstance(k, tuple) else (k, k)
+    first, *rest = k if isinstance(k, tuple) else (k,)
+    low, high = (first, *rest) if rest else (first, first)
     if low > high:
         raise ValueError(f"A band goes from a lower to a higher diagonal, not from {low} to {high}")
     return int(low), int(high)
@@ -132,7 +133,7 @@ def matrix_diag(x, padding=0, *, k=0, rows=-1, columns=-1, align="RIGHT_LEFT"):
     columns = least_columns if columns == -1 else columns
     band = _band(rows, columns, (low, high), align)
     table = _as_table(x, band)
-    empty = jnp.full((*table.shape[:-2], rows, columns), padding.astype(x.dtype), x.dtype)
+    empty = jnp.full((*table.shape[:-2], rows, columns), jnp.asarray(padding, x.dtype), x.dtype)
     return _laid(empty, table, band)
 
 
@@ -159,7 +160,8 @@ def matrix_diag_part(x, padding, *, k, align="RIGHT_LEFT"):
         [[9 2]
          [1 4]]
     """
-    band = _band(*x.shape[-2:], k, align)
+    rows, columns = x.shape[-2:]
+    band = _band(rows, columns, k, align)
     table = jnp.full((*x.shape[:-2], *band.shape), padding.astype(x.dtype), x.dtype)
     found = x[..., band.rows, band.columns]
     table = table.at[..., band.table_rows, band.table_columns].set(found)
@@ -190,7 +192,8 @@ def matrix_set_diag(x, diagonal, *, k=0, align="RIGHT_LEFT"):
         [[8 2]
          [3 9]]
     """
-    band = _band(*x.shape[-2:], k, align)
+    rows, columns = x.shape[-2:]
+    band = _band(rows, columns, k, align)
     return _laid(x, _as_table(diagonal, band), band)
 
 

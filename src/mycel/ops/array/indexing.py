@@ -20,7 +20,7 @@ from mycel.kernel.record.dispatch import number_value, wrap
 from mycel.kernel.record.stream import record
 from mycel.kernel.record.tensor import Tensor, data_value, resolve, update
 from mycel.kernel.record.value import Value
-from mycel.kernel.spell import op
+from mycel.kernel.spell import add_member, op
 
 # What a plan says of a dimension. An integer, a moving slice and an array take one input each;
 # a number is an integer that only the device knows. Dimensions behind the plan are taken whole.
@@ -204,10 +204,8 @@ def _plain(item):
         if not len(item):
             raise IndexError("An empty list points to no element; write x[0:0].")
         item = np.array([int(v) if isinstance(v, Tensor) else v for v in item])
-    kind = item.dtype if isinstance(item, np.ndarray) else getattr(item, "dtype", None)
-    kind = getattr(kind, "numpy", kind)
-    if isinstance(item, (Tensor, np.ndarray)) and kind.kind in "biu":
-        if item.ndim == 0 and kind.kind == "b":
+    if isinstance(item, (Tensor, np.ndarray)) and _numpy_kind(item) in "biu":
+        if item.ndim == 0 and _numpy_kind(item) == "b":
             return bool(item)
         return int(item) if item.ndim == 0 and isinstance(item, np.ndarray) else item
     raise (TypeError if given.__class__ is list else IndexError)(
@@ -364,6 +362,7 @@ def _write(self, index, value) -> None:
         plan, positions = _planned(shape, items)
         writer = write_index.definition.bind(plan)
         made = record(writer, (resolve(self), given, *positions))
+    assert isinstance(made, Value)
     update(self, made)
 
 
@@ -409,5 +408,5 @@ def _behind_mask(items, shape, given) -> int | None:
 
 
 _READ_ROW = read_index.definition.bind((INTEGER,))
-Tensor.__getitem__ = _read  # type: ignore[attr-defined]
-Tensor.__setitem__ = _write  # type: ignore[attr-defined]
+add_member("__getitem__", _read)
+add_member("__setitem__", _write)

@@ -161,7 +161,7 @@ def unique_sorted(x, sorted=True, inverse=False, counts=False, axis=None):
     extra = zip(found[1:], (inverse, counts), strict=True)
     wanted = [found[0], *[part for part, asked in extra if asked]]
     made = tuple(Tensor(np.asarray(part)) for part in wanted)
-    return made if len(made) > 1 else made[0]
+    return made[0] if len(made) == 1 else made
 
 
 @composite(

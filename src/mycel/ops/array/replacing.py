@@ -10,7 +10,7 @@ import numpy as np
 
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
-from mycel.kernel.spell import composite, op
+from mycel.kernel.spell import add_member, composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.scatter import with_index_added
 from mycel.ops.spelled.in_place_places import index_copy
@@ -268,7 +268,7 @@ def _counted(position, x) -> tuple:
     return tuple(int(i) for i in np.unravel_index(position % size, x.shape))
 
 
-Tensor.itemset = itemset  # type: ignore[attr-defined]
+add_member("itemset", itemset)
 
 
 @op()

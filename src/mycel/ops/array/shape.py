@@ -10,8 +10,7 @@ import numpy as np
 from jax import export, lax
 
 from mycel.kernel.define.bounds import Bounds
-from mycel.kernel.record.tensor import Tensor
-from mycel.kernel.spell import composite, op
+from mycel.kernel.spell import add_member, composite, op
 from mycel.ops.array.axes import axes_in, axis_in, one_or_more
 
 
@@ -147,12 +146,10 @@ def movedim(x, *, source, destination):
     return jnp.moveaxis(x, source, destination)
 
 
-Tensor.T = property(  # type: ignore[attr-defined]
-    lambda x: transpose(x, ()), doc="x with its dimensions reversed; MindSpore's `Tensor.T`."
-)
-Tensor.mT = property(  # type: ignore[attr-defined]
-    lambda x: swapaxes(x, -1, -2), doc="x with its last two dimensions exchanged."
-)
+_T = "x with its dimensions reversed; MindSpore's `Tensor.T`."
+add_member("T", property(lambda x: transpose(x, ()), doc=_T))
+_MT = "x with its last two dimensions exchanged."
+add_member("mT", property(lambda x: swapaxes(x, -1, -2), doc=_MT))
 
 
 @composite("mint.t(input=x)", "Tensor.t(x)", "ops.t(input=x)")

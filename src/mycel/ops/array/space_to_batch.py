@@ -17,8 +17,8 @@ def _pairs(values, count, what):
     return pairs
 
 
-def _block_lengths(block, x, wanted=None):
-    block = (block,) * wanted if isinstance(block, int) else tuple(block)
+def _block_lengths(block, x):
+    block = (block,) * 2 if isinstance(block, int) else tuple(block)
     if len(block) >= x.ndim or not block or min(block) < 1:
         raise ValueError(f"Blocks of {block} do not fit a Tensor of shape {x.shape}.")
     return block
@@ -42,7 +42,7 @@ def space_to_batch_nd(x, *, block, paddings):
         >>> print(ops.space_to_batch_nd(x, [2, 2], [[0, 0], [0, 0]]).reshape(-1))
         [0 1 2 3]
     """
-    block = _block_lengths(block, x, 2)
+    block = _block_lengths(block, x)
     space = len(block)
     pads = _pairs(paddings, space, "paddings")
     front = x.shape[1 : x.ndim - space]
@@ -76,7 +76,7 @@ def batch_to_space_nd(x, *, block, crops):
         >>> print(ops.batch_to_space_nd(x, [2, 2], [[0, 0], [0, 0]]).reshape(-1))
         [0 1 2 3]
     """
-    block = _block_lengths(block, x, 2)
+    block = _block_lengths(block, x)
     space, area = len(block), math.prod(block)
     cuts = _pairs(crops, space, "crops")
     if x.shape[0] % area:

@@ -491,8 +491,8 @@ def aminmax(x, *, axis=0, keepdims=False) -> tuple[Array, Array]:
     # Of several that are alike the first has the gradient, as in `ops.max` along an axis.
     places = (jnp.argmin(low, axis, keepdims=True), jnp.argmax(high, axis, keepdims=True))
     parts = zip((low, high), places, strict=True)
-    found = [jnp.take_along_axis(part, place, axis) for part, place in parts]
-    return tuple(found if keepdims else [part.squeeze(axis) for part in found])
+    low, high = (jnp.take_along_axis(part, place, axis) for part, place in parts)
+    return (low, high) if keepdims else (low.squeeze(axis), high.squeeze(axis))
 
 
 def _running(x, axis, accumulate, dtype):

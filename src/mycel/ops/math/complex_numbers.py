@@ -6,8 +6,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from mycel.kernel.record.tensor import Tensor
-from mycel.kernel.spell import op
+from mycel.kernel.spell import add_member, op
 from mycel.ops.common import as_float
 
 
@@ -139,5 +138,7 @@ def _turned_matrix(x):
 
 
 # Properties have no spelling; `T` and `mT` are with the shapes.
-Tensor.H = property(_turned_matrix, doc="A matrix with its dimensions exchanged, and conjugated.")
-Tensor.mH = property(_turned, doc="x with its last two dimensions exchanged, and conjugated.")
+_H = "A matrix with its dimensions exchanged, and conjugated."
+add_member("H", property(_turned_matrix, doc=_H))
+_MH = "x with its last two dimensions exchanged, and conjugated."
+add_member("mH", property(_turned, doc=_MH))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -70,8 +72,9 @@ def svd(x, *, whole=False, vectors=True):
     return values, left, turned(right)
 
 
-def _factors(x, whole):
-    return tuple(jnp.linalg.qr(inexact(x, "qr"), "complete" if whole else "reduced"))
+def _factors(x, whole) -> tuple[Array, Array]:
+    q, r = jnp.linalg.qr(inexact(x, "qr"), "complete" if whole else "reduced")
+    return q, r
 
 
 @op("Qr(full_matrices=whole)(x)")
@@ -147,7 +150,8 @@ def eig(x) -> tuple[Array, Array]:
         >>> print(ops.eig(Tensor([[2.0, 0.0], [0.0, 3.0]]))[0])
         [2.+0.j 3.+0.j]
     """
-    return tuple(jnp.linalg.eig(square_matrices(x, "eig")))
+    values, vectors = jnp.linalg.eig(square_matrices(x, "eig"))
+    return values, vectors
 
 
 @op("ops.eigvals(A=x)", "Tensor.eigvals(x)")
@@ -466,7 +470,7 @@ def unpacked_order(x, pivots):
     "ops.lu_unpack(LU_data=x, LU_pivots=pivots, unpack_data=data, unpack_pivots=order)",
     "LuUnpack(unpack_data=data, unpack_pivots=order)(LU_data=x, LU_pivots=pivots)",
 )
-def lu_unpack(x, pivots, data=True, order=True) -> tuple[Tensor, Tensor, Tensor]:
+def lu_unpack(x, pivots, data=True, order=True) -> tuple[Tensor | Any, Tensor | Any, Tensor | Any]:
     """P, L and U, whose product is the decomposed matrix, from what an LU decomposition gives.
 
     Args:

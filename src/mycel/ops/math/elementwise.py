@@ -416,7 +416,7 @@ def addcmul(x, a, b, value=1):
         [4.]
     """
     a, b = promoted(a, b)
-    return jnp.add(*promoted(x, value.astype(a.dtype) * a * b))
+    return jnp.add(*promoted(x, jnp.asarray(value, a.dtype) * a * b))
 
 
 @op(
@@ -439,7 +439,7 @@ def addcdiv(x, a, b, value=1):
         [4.]
     """
     a, b = promoted(as_float(a), as_float(b))
-    return jnp.add(*promoted(x, value.astype(a.dtype) * a / b))
+    return jnp.add(*promoted(x, jnp.asarray(value, a.dtype) * a / b))
 
 
 def _raise_to(x, low):

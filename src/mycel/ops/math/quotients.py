@@ -117,7 +117,7 @@ def trapz(y, x=None, dx=1.0, *, axis=-1):
     y = jnp.moveaxis(y, axis, -1)
     between = (y[..., 1:] + y[..., :-1]) / 2
     if x is None:
-        return jnp.sum(between, -1, dtype=y.dtype) * dx.astype(y.dtype)
+        return jnp.sum(between, -1, dtype=y.dtype) * jnp.asarray(dx, y.dtype)
     x = jnp.moveaxis(x, axis, -1) if x.ndim > 1 else x
     return jnp.sum(between * jnp.diff(x.astype(y.dtype)), -1, dtype=y.dtype)
 

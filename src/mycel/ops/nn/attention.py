@@ -307,8 +307,8 @@ def multi_head_attention_forward(
     width, batched = embed_dim_to_check, query.ndim == 3
     if not batched:
         query, key, value = (x.expand_dims(1) for x in (query, key, value))
-        padded = key_padding_mask is not None and key_padding_mask.ndim == 1
-        key_padding_mask = key_padding_mask.expand_dims(0) if padded else key_padding_mask
+        if key_padding_mask is not None and key_padding_mask.ndim == 1:
+            key_padding_mask = key_padding_mask.expand_dims(0)
     (time, batch, _), keys = query.shape, key.shape[0]
     if is_causal and attn_mask is None:
         attn_mask = Tensor(np.triu(np.ones((time, keys), bool), 1))

@@ -135,7 +135,15 @@ def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
     " dilation=1, groups=1) with space=3",
 )
 def conv(
-    x, weight, bias=None, stride=1, pad_mode="valid", padding=0, dilation=1, groups=1, space=2
+    x,
+    weight,
+    bias=None,
+    stride=1,
+    pad_mode="valid",
+    padding=0,
+    dilation=1,
+    groups=1,
+    space: int | None = 2,
 ):
     """The convolution of sequences, images or volumes, with a bias for each output channel.
 

@@ -14,7 +14,7 @@ from jax import lax
 from mycel.kernel.define.definition import interned
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
-from mycel.ops.array.axes import one_or_more, several
+from mycel.ops.array.axes import Sizes, one_or_more, several
 from mycel.ops.nn.convolution import same_or_given
 from mycel.tuning import lowering
 
@@ -131,7 +131,13 @@ def _half_at_most(pads, kernel):
     " dilation=1, ceil_mode=False, return_indices=False)",
 )
 def max_pool2d(
-    x, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False
+    x,
+    kernel_size,
+    stride=None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    return_indices=False,
+    ceil_mode=False,
 ) -> Any:
     """The maximum of every window of [N, C, H, W] or [C, H, W].
 
@@ -198,7 +204,7 @@ def _without_batch(numbers):
 @composite(
     "MaxPool(kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW')(x)",
 )
-def max_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
+def max_pool(x, kernel_size: Sizes = 1, strides: Sizes = 1, pad_mode="valid", data_format="NCHW"):
     """The maximum of every window.
 
     Args:
@@ -252,7 +258,7 @@ def _through_channels(places, *, shape):
 
 
 @composite("AvgPool(kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW')(x)")
-def mean_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"):
+def mean_pool(x, kernel_size: Sizes = 1, strides: Sizes = 1, pad_mode="valid", data_format="NCHW"):
     """The mean of every window; padding does not count.
 
     Args:
@@ -292,9 +298,9 @@ def mean_pool(x, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW")
 )
 def avg_pool(
     x,
-    kernel_size=1,
-    stride=1,
-    padding=0,
+    kernel_size: Sizes = 1,
+    stride: Sizes | None = 1,
+    padding: Sizes = 0,
     ceil_mode=False,
     count_include_pad=True,
     divisor_override=0,

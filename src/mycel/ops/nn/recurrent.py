@@ -274,6 +274,7 @@ def recurrent_step(x, w_ih, w_hh, hidden, cell=None, b_ih=None, b_hh=None, *, ki
     wide = _wide(x.dtype)
     projected, recurrent = _product(x, w_ih, 1, wide), _product(hidden, w_hh, 1, wide)
     if b_ih is not None:
+        assert b_hh is not None
         projected, recurrent = projected + b_ih.astype(wide), recurrent + b_hh.astype(wide)
     new, _ = KINDS[kind].step(projected, recurrent, tuple(s.astype(wide) for s in states))
     made = tuple(state.astype(x.dtype) for state in new)
@@ -415,8 +416,8 @@ def dynamic_rnn(
     entering, forgetting, new, leaving = _ordered(b, (0, 2, 1, 3))
     bias = concat([entering, forgetting + forget_bias, new, leaving])
     states = None
-    if init_h is not None or init_c is not None:
-        given = init_h if init_c is None else init_c
+    given = init_h if init_c is None else init_c
+    if given is not None:
         states = [reshape(given * 0 if s is None else s, (batch, hidden)) for s in (init_h, init_c)]
     weights = (weight[:, :features], weight[:, features:], bias, bias * 0)
     outputs, _, _, gates, cells = scan("LSTM", x, weights, states)
@@ -515,4 +516,5 @@ def dynamic_gru(
     reset, update, new, inner = split(gates, hidden, 2)
     dtype = next((given.dtype for given in (*biases, init_h) if given is not None), x.dtype)
     made = (outputs, outputs, update, reset, new, inner)
-    return tuple([part.astype(dtype) for part in made])
+    outputs, states, update, reset, new, inner = (part.astype(dtype) for part in made)
+    return outputs, states, update, reset, new, inner

@@ -7,6 +7,9 @@ in a row, and that matrix transposed. Both are applied as sums of gathered eleme
 
 from __future__ import annotations
 
+import functools
+import operator
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -78,7 +81,7 @@ def _matrices(lengths, sizes, method, centers, steps):
     return [MATRICES[method](n, size, centers, step) for n, size, step in parts]
 
 
-def _positions(length, size, centers, step, kind=np.float64):
+def _positions(length, size, centers, step, kind: type[np.floating] = np.float64):
     """Where each new element lies among the old ones, in MindSpore's Float32 where that chooses."""
     places = np.arange(size, dtype=kind)
     if centers == "corners":
@@ -117,7 +120,7 @@ def _cubic_exact(length, size, centers, step):
     return _cubic_rows(length, *_below(length, size, centers, step), -0.75)
 
 
-def _below(length, size, centers, step, kind=np.float64):
+def _below(length, size, centers, step, kind: type[np.floating] = np.float64):
     """The old element below each new one, and how far away it is."""
     places = _positions(length, size, centers, step, kind)
     places = places - kind(0.5) if centers == "halves" else places
@@ -191,13 +194,13 @@ def _times(x, axis, matrix):
     weights = np.take_along_axis(matrix, places, 1)
     shape = [1] * x.ndim
     shape[axis] = rows
-    total = None
+    parts = []
     for place, weight in zip(places.T, weights.T, strict=True):
         part = jnp.take(x, place, axis, mode="clip")
         if not (weight == 1).all():
             part = part * jnp.array(weight.reshape(shape), x.dtype)
-        total = part if total is None else total + part
-    return total
+        parts.append(part)
+    return functools.reduce(operator.add, parts)
 
 
 def _numbers(values, what):

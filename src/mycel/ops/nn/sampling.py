@@ -44,7 +44,8 @@ def grid_samples(x, grid, *, mode, padding_mode, align_corners):
             found = [(_brought_inside(p, n, padding_mode, align_corners), w) for p, w in found]
         taps.append(found)
     flat = x.reshape(*x.shape[:2], -1).astype(wide)
-    total = sum(_read(flat, lengths, chosen) for chosen in itertools.product(*taps))
+    parts = (_read(flat, lengths, chosen) for chosen in itertools.product(*taps))
+    total = sum(parts, jnp.zeros((), wide))
     return total.reshape(*x.shape[:2], *grid.shape[1:-1]).astype(x.dtype)
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -132,13 +134,13 @@ def ctc_counted(labels, steps, lengths, *, logs, blank):
 
 def _labels_within(logs, labels, steps, lengths, spare, total, *, given, **_):
     count, _, classes = logs.shape
-    known = {"operator": "ctc_loss"}
+    bounds = functools.partial(Bounds, operator="ctc_loss")
     all_labels = (given[0], given[0] + 1) if len(given) == 1 else (LEAST, MOST)
     return [
-        Bounds(4, 0, count + 1, what="number of spare steps",
-               where=" (input length less target length)", **known),
-        Bounds(5, *all_labels, what="sum of the target lengths", **known),
-        Bounds(1, 0, classes, what="label", **known),
+        bounds(4, 0, count + 1, what="number of spare steps",
+               where=" (input length less target length)"),
+        bounds(5, *all_labels, what="sum of the target lengths"),
+        bounds(1, 0, classes, what="label"),
     ]  # fmt: skip
 
 
@@ -252,12 +254,14 @@ def _without_repeats(labels, lengths):
     return jnp.take_along_axis(labels, order, 1), new.sum(1)
 
 
+_bounds = functools.partial(Bounds, operator="CTCLoss")
+
+
 def _places_within(places, values, steps, *, logits, collapse):
-    known = {"operator": "CTCLoss"}
     return [
-        Bounds(0, (0, LEAST), (logits[1], MOST), what="sequence number", **known),
-        integers(1, what="label", **known),
-        Bounds(2, 1, logits[0] + 1, what="sequence length", **known),
+        _bounds(0, (0, LEAST), (logits[1], MOST), what="sequence number"),
+        integers(1, what="label", operator="CTCLoss"),
+        _bounds(2, 1, logits[0] + 1, what="sequence length"),
     ]
 
 
@@ -293,17 +297,15 @@ def ctc_gathered(places, values, steps, *, logits, collapse):
 
 def _gathered_within(logits, labels, lengths, steps, behind, spare, *, merge, ignore_longer):
     count, _, classes = logits.shape
-    known = {"operator": "CTCLoss"}
-    there = Bounds(
+    there = _bounds(
         4,
         classes - 1,
         classes,
         what="label",
         where=" behind a blank, which ends the labels of its sequence,",
-        **known,
     )
-    fits = Bounds(5, LEAST if ignore_longer else 0, count + 1, what="number of spare steps",
-                  where=" (sequence length less number of labels)", **known)  # fmt: skip
+    fits = _bounds(5, LEAST if ignore_longer else 0, count + 1, what="number of spare steps",
+                   where=" (sequence length less number of labels)")  # fmt: skip
     return [there, fits]
 
 
@@ -424,5 +426,5 @@ def ctc_greedy_decoder(x, steps, merge_repeated=True) -> tuple[Tensor, Tensor, T
     longest = max((position + 1 for _, position in places), default=0)
     shape = np.array([values.shape[1], longest], np.int64)
     places, labels = np.array(places, np.int64).reshape(-1, 2), np.array(labels, np.int64)
-    found = places, labels, shape, np.array(scores, values.dtype)
-    return tuple(Tensor(part) for part in found)
+    scores = np.array(scores, values.dtype)
+    return Tensor(places), Tensor(labels), Tensor(shape), Tensor(scores)

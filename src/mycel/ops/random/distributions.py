@@ -134,7 +134,7 @@ def poisson(shape, rate, seed=0, seed2=0):
         >>> ops.Poisson()((2,), Tensor([1.0, 2.0])).dtype
         mindspore.int32
     """
-    return random_poisson(shape, rate, seed or seed2, "int32")
+    return random_poisson(shape, rate, seed or seed2, int32)
 
 
 @composite("Randperm(max_length, pad, dtype)(n)")

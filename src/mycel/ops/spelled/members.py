@@ -14,7 +14,7 @@ from mycel.kernel.base.log import older
 from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.stream import demand, local
 from mycel.kernel.record.tensor import Tensor, look, resolve, update
-from mycel.kernel.spell import composite
+from mycel.kernel.spell import add_member, composite
 
 # -- where the elements lie ----------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ def _is_meta(self) -> bool:
     return False
 
 
-Tensor.is_meta = property(_is_meta, doc=_is_meta.__doc__)  # type: ignore[attr-defined]
+add_member("is_meta", property(_is_meta))
 
 
 # -- the values as a whole -----------------------------------------------------------------------
@@ -124,9 +124,7 @@ def convert_bytes_to_tensor(bytes_data, shape, dtype):
     return Tensor(np.frombuffer(bytes_data, wanted.numpy).reshape(shape))
 
 
-Tensor.convert_bytes_to_tensor = staticmethod(  # type: ignore[attr-defined]
-    convert_bytes_to_tensor
-)
+add_member("convert_bytes_to_tensor", staticmethod(convert_bytes_to_tensor))
 
 
 @composite("Tensor.assign_value")
@@ -246,7 +244,7 @@ def _const_arg(self) -> bool:
     return self._const_arg
 
 
-Tensor.const_arg = property(_const_arg, doc=_const_arg.__doc__)  # type: ignore[attr-defined]
+add_member("const_arg", property(_const_arg))
 
 
 @composite("Tensor.set_const_arg")

@@ -7,13 +7,15 @@ One list is NumPy's or MindSpore's own, the other PyTorch's: `x.gather(indices, 
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import jax.numpy as jnp
 import numpy as np
 
 from mycel.kernel.base.dtypes import DType, bool_, numpy_dtype
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
-from mycel.kernel.spell import composite, op
+from mycel.kernel.spell import add_member, composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.casting import astype
 from mycel.ops.array.copying import identity
@@ -30,7 +32,7 @@ DEVICES = ("cpu", "gpu", "tpu", "ascend")
 REDUCTIONS = {"none": "none", "add": "add", "multiply": "mul"}
 
 
-def _is_dimension(value) -> bool:
+def _is_dimension(value) -> TypeGuard[int | Tensor]:
     return isinstance(value, int) or (isinstance(value, Tensor) and not value.ndim)
 
 
@@ -57,6 +59,8 @@ def gather_method(x, dim=None, index=None, batch_dims=0, input_indices=None, axi
         return gather_elements(x, index, int(dim))
     places = first_given(input_indices, dim)
     along = first_given(axis, index)
+    if along is None:
+        raise wrong(TypeError, "gather", "called with an axis", "without one")
     return gather(x, places, int(along), batch_dims)
 
 
@@ -308,7 +312,7 @@ def transpose_method(self, *given, dim0=None, dim1=None, axes=None):
     return transpose(self, () if order is None else order)
 
 
-Tensor.transpose = transpose_method  # type: ignore[attr-defined]
+add_member("transpose", transpose_method)
 
 
 @op()
@@ -397,7 +401,7 @@ def _check_device(device, what: str) -> None:
         raise wrong(ValueError, what, "'CPU', 'GPU', 'TPU' or 'Ascend'", repr(device))
 
 
-Tensor.to = to  # type: ignore[attr-defined]
+add_member("to", to)
 
 
 @composite("Tensor.to_")

@@ -62,10 +62,11 @@ class _Watch(threading.local):
         self.note: Parameter | None = None
 
     def clear(self) -> None:
-        if self.note is None:
+        note = self.note
+        if note is None:
             # Met from outside by a call that is being remembered.
-            self.note = current_stream().unobserved(_new_note)
-        update(self.note, Tensor(0.0))
+            note = self.note = current_stream().unobserved(_new_note)
+        update(note, Tensor(0.0))
         machine.on_gradients = _look
 
 

@@ -7,12 +7,13 @@ import functools
 import inspect
 from collections.abc import Callable
 from inspect import Parameter as Argument
-from typing import Any
+from typing import Any, Protocol, cast
 
 import jax.numpy as jnp
 import numpy as np
 
 from mycel.kernel.spell import op
+from mycel.kernel.spell.declare import Operation
 
 ADDED = (
     Argument("decay", Argument.POSITIONAL_OR_KEYWORD, default=None),
@@ -55,7 +56,13 @@ def power(base, step):
     return jnp.power(base, count_of(step))
 
 
-def rule(formula: Callable) -> Any:
+class Rule(Operation, Protocol):
+    """The operator of a formula; `formula` is the function as written."""
+
+    formula: Callable[..., Any]
+
+
+def rule(formula: Callable[..., Any]) -> Rule:
     """Declare a formula `(parameter, states…, gradient, settings…) -> new parameter and states`.
 
     The operator also takes `decay` and `scale`, behind the arrays that are always given, and the
@@ -98,7 +105,7 @@ def rule(formula: Callable) -> Any:
             return like(former[0], made)
         return tuple(map(like, former, made))
 
-    whole.__signature__ = signature  # type: ignore[attr-defined]
-    made = op()(whole)
+    whole.__dict__["__signature__"] = signature
+    made = cast(Rule, op()(whole))
     made.formula = formula
     return made

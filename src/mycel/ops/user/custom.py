@@ -264,7 +264,7 @@ class Results:
         results = (result,) if alone else () if result is None else tuple(result)
         if free:
             return not alone, results, [None] * len(results), [None] * len(results)
-        count = len(dtype if listed else shape) if several else 1
+        count = len(dtype if listed else shape or ()) if several else 1
         if len(results) != count or alone is several:
             actual = (
                 "an array" if alone else "None" if result is None else f"a tuple of {len(results)}"

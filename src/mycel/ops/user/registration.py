@@ -169,7 +169,7 @@ def custom_info_register(*reg_info: Any) -> Callable[..., Any]:
         def called(*args, **kwargs):
             return function(*args, **kwargs)
 
-        called.reg_info = reg_info
+        called.__dict__["reg_info"] = reg_info
         return called
 
     return register

@@ -44,7 +44,7 @@ _TRACING = (
     jax.errors.TracerIntegerConversionError,
     jax.errors.NonConcreteBooleanIndexError,
 )
-_LIBRARIES = tuple(os.path.dirname(library.__file__) + os.sep for library in (jax, np))
+_LIBRARIES = tuple(os.path.dirname(inspect.getfile(library)) + os.sep for library in (jax, np))
 
 
 class UserOperator(Definition):
@@ -96,6 +96,7 @@ class UserOperator(Definition):
             flags = present or (True,) * len(inputs)
             given = map(new_tensor, inputs)
             full = [next(given) if there else None for there in flags]
+            assert self.bprop is not None
             back = functools.partial(self.bprop, **statics) if statics else self.bprop
             found = call_bprop(self.name, back, full, outputs, cotangents, single)
             kept = [value for value, there in zip(found, flags, strict=True) if there]

@@ -134,12 +134,12 @@ class CallbackManager(Callback):
     """
 
     def __init__(self, callbacks):
-        given = [callbacks] if isinstance(callbacks, Callback) else callbacks or []
-        if not isinstance(given, (list, tuple)) or not all(
-            isinstance(callback, Callback) for callback in given
+        members = [callbacks] if isinstance(callbacks, Callback) else callbacks or []
+        if not isinstance(members, (list, tuple)) or not all(
+            isinstance(callback, Callback) for callback in members
         ):
             raise wrong(TypeError, "callbacks", "a Callback or a list of them", repr(callbacks))
-        self._callbacks = list(given)
+        self._callbacks = list(members)
         self._stack: ExitStack | None = None
 
     def __enter__(self):

@@ -132,7 +132,7 @@ def _appended(info) -> dict | None:
         return None
     if not isinstance(info, list):
         raise wrong(TypeError, what, "a list", repr(info))
-    found: dict = {name: 0 for name in _COUNTED if name in info}
+    appended: dict = {name: 0 for name in _COUNTED if name in info}
     dictionaries = [member for member in info if isinstance(member, dict)]
     for member in info:
         if isinstance(member, str) and member not in _COUNTED:
@@ -144,8 +144,8 @@ def _appended(info) -> dict | None:
         if not isinstance(name, str) or not isinstance(value, kinds):
             expected = "of names with numbers, texts, Tensors or Generators"
             raise wrong(TypeError, f"The dictionary of {what}", expected, f"{name!r}: {value!r}")
-        found[name] = value
-    return found
+        appended[name] = value
+    return appended
 
 
 class CheckpointManager:

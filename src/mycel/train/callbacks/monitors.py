@@ -234,9 +234,9 @@ class LambdaCallback(Callback):
         on_eval_end=None,
     ):
         super().__init__()
-        given = dict(locals())
+        functions = dict(locals())
         for name in [f"on_{stage}_{point}" for stage in ("train", "eval") for point in POINTS]:
-            setattr(self, name, given[name] or _do_nothing)
+            setattr(self, name, functions[name] or _do_nothing)
 
 
 def _do_nothing(run_context) -> None:

@@ -73,9 +73,9 @@ class LearningRateScheduler(Callback):
         rate = _rate_of(told.optimizer, type(self).__name__)
         # The shortest number that is this rate in Float32: 0.1, not 0.10000000149.
         present = float(str(rate.asnumpy()))
-        wanted = self.learning_rate_function(present, told.cur_step_num)
-        if not math.isclose(present, wanted, rel_tol=1e-10):
-            ops.assign(rate, Tensor(wanted, float32))
+        following = self.learning_rate_function(present, told.cur_step_num)
+        if not math.isclose(present, following, rel_tol=1e-10):
+            ops.assign(rate, Tensor(following, float32))
 
 
 class _Monitoring(Callback):
@@ -292,7 +292,7 @@ class ReduceLROnPlateau(_Monitoring):
         present = rate.asnumpy()
         if not present > np.float32(self.min_lr):
             return
-        made = max(present * np.float32(self.factor), np.float32(self.min_lr))
-        ops.assign(rate, Tensor(made, float32))
+        reduced = max(present * np.float32(self.factor), np.float32(self.min_lr))
+        ops.assign(rate, Tensor(reduced, float32))
         if self.verbose:
-            print(f"Epoch {epoch:05d}: ReduceLROnPlateau reducing learning rate to {made!s}.")
+            print(f"Epoch {epoch:05d}: ReduceLROnPlateau reducing learning rate to {reduced!s}.")

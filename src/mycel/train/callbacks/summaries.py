@@ -185,13 +185,13 @@ class SummaryCollector(Callback):
         return [parameter for parameter in parameters if re.match(pattern, parameter.name)]
 
 
-def _choice(given, default: bool) -> dict:
+def _choice(asked, default: bool) -> dict:
     """What is written, from what was asked for."""
     what = "SummaryCollector: collect_specified_data"
-    if given is not None and not isinstance(given, dict):
-        raise wrong(TypeError, what, "a dictionary or None", repr(given))
+    if asked is not None and not isinstance(asked, dict):
+        raise wrong(TypeError, what, "a dictionary or None", repr(asked))
     known = (*_SWITCHES, "histogram_regular", "collect_landscape")
-    for name, value in (given or {}).items():
+    for name, value in (asked or {}).items():
         if name not in known:
             raise wrong(ValueError, f"A key of {what}", f"one of {', '.join(known)}", repr(name))
         if name in _SWITCHES:
@@ -199,7 +199,7 @@ def _choice(given, default: bool) -> dict:
     chosen: dict[str, Any] = dict.fromkeys(_SWITCHES, default)
     if default:
         chosen["histogram_regular"] = None
-    chosen |= given or {}
+    chosen |= asked or {}
     pattern = chosen.get("histogram_regular")
     if pattern is not None:
         try:

@@ -83,10 +83,10 @@ class Metric(metaclass=ABCMeta):
         self._check_count(inputs, 2, "prediction and truth")
         return self._convert_data(inputs[0]), self._convert_data(inputs[1])
 
-    def _check_count(self, inputs, wanted: int, what: str) -> None:
-        if len(inputs) != wanted:
+    def _check_count(self, inputs, expected: int, what: str) -> None:
+        if len(inputs) != expected:
             name = f"{type(self).__name__}.update"
-            raise wrong(ValueError, name, f"given {wanted} inputs ({what})", len(inputs))
+            raise wrong(ValueError, name, f"given {expected} inputs ({what})", len(inputs))
 
     def _check_begun(self, begun) -> None:
         if not begun:

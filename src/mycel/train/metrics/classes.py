@@ -102,12 +102,12 @@ class _PerClass(EvaluationBase):
             y_pred, y = _as_rows(y_pred, y, classes, type(self).__name__)
         else:
             y_pred, y = (np.swapaxes(a, 0, 1).reshape(classes, -1) for a in (y_pred, y))
-        found, counts = (y * y_pred).sum(axis=0), self._counted(y_pred, y).sum(axis=0)
+        hits, counts = (y * y_pred).sum(axis=0), self._counted(y_pred, y).sum(axis=0)
         if self._type == "multilabel":
-            self._true_positives = np.concatenate((self._true_positives, found))
+            self._true_positives = np.concatenate((self._true_positives, hits))
             self._counts = np.concatenate((self._counts, counts))
         else:
-            self._true_positives += found
+            self._true_positives += hits
             self._counts += counts
 
     def eval(self, average=False):

@@ -158,13 +158,13 @@ class Perplexity(Metric):
             ValueError: there are not two inputs.
             RuntimeError: the number of words differs.
         """
-        given, words = self._pair(inputs)
+        probabilities, words = self._pair(inputs)
         words = words.reshape(-1)
-        given = given.reshape(-1, given.shape[-1])
-        if words.size != len(given):
-            expected = f"one for each row of a prediction of shape {given.shape}"
+        probabilities = probabilities.reshape(-1, probabilities.shape[-1])
+        if words.size != len(probabilities):
+            expected = f"one for each row of a prediction of shape {probabilities.shape}"
             raise wrong(RuntimeError, "The labels of Perplexity", expected, words.size)
-        chances = given[np.arange(words.size), words.astype(int)]
+        chances = probabilities[np.arange(words.size), words.astype(int)]
         counts = words != self.ignore_label if self.ignore_label is not None else words == words
         self._sum_metric -= np.log(np.maximum(1e-10, chances[counts])).sum()
         self._num_inst += int(counts.sum())

@@ -91,20 +91,20 @@ class OcclusionSensitivity(Metric):
         if len(bounds) != 2 * len(shape):
             expected = f"{2 * len(shape)} numbers for {len(shape)} dimensions"
             raise wrong(ValueError, "OcclusionSensitivity: b_box", expected, len(bounds))
-        found = []
+        ranges = []
         for length, low, high in zip(shape, bounds[::2], bounds[1::2], strict=True):
             low, high = max(low, 0), length - 1 if high < 0 else high
             if high >= length or low > high:
                 expected = f"rising, and below {length}"
                 raise wrong(ValueError, "OcclusionSensitivity: b_box", expected, (low, high))
-            found.append(range(low, high + 1))
-        return found
+            ranges.append(range(low, high + 1))
+        return ranges
 
     def _covered(self, image, place) -> np.ndarray:
-        made = image.copy()
+        covered = image.copy()
         around = [slice(max(0, at - self.margin), at + self.margin) for at in place]
-        made[(slice(None), *around)] = self.pad_val
-        return made
+        covered[(slice(None), *around)] = self.pad_val
+        return covered
 
     def eval(self) -> np.ndarray:
         """By how much the score fell, for each element.

@@ -61,12 +61,12 @@ class CosineSimilarity(Metric):
             RuntimeError: nothing was collected.
         """
         self._check_begun(self._is_update)
-        found = self.sqr_mtx_res.copy()
+        similarity = self.sqr_mtx_res.copy()
         if self.zero_diagonal:
-            np.fill_diagonal(found, 0)
+            np.fill_diagonal(similarity, 0)
         if self.reduction == "none":
-            return found
-        return found.mean(axis=-1) if self.reduction == "mean" else found.sum(axis=-1)
+            return similarity
+        return similarity.mean(axis=-1) if self.reduction == "mean" else similarity.sum(axis=-1)
 
 
 class Dice(Metric):
@@ -179,8 +179,8 @@ class BleuScore(Metric):
             most: Counter = Counter()
             for reference in known:
                 most |= self._grams(reference)
-            found = self._grams(translation)
-            for gram, number in found.items():
+            grams = self._grams(translation)
+            for gram, number in grams.items():
                 self._denominator[len(gram) - 1] += number
                 self._numerator[len(gram) - 1] += min(number, most[gram])
         self._is_update = True

@@ -88,7 +88,7 @@ def distances(from_edge: np.ndarray, to_edge: np.ndarray, metric: str) -> np.nda
     points, others = np.argwhere(from_edge), np.argwhere(to_edge)
     if not len(points) or not len(others):
         return np.full(len(points), np.inf)
-    found = []
+    nearest = []
     rows = max(1, MOST_PAIRS // len(others))
     for start in range(0, len(points), rows):
         apart = np.abs(points[start : start + rows, np.newaxis] - others)
@@ -96,8 +96,8 @@ def distances(from_edge: np.ndarray, to_edge: np.ndarray, metric: str) -> np.nda
             apart = np.sqrt((apart**2).sum(axis=-1))
         else:
             apart = apart.max(axis=-1) if metric == "chessboard" else apart.sum(axis=-1)
-        found.append(apart.min(axis=1))
-    return np.concatenate(found)
+        nearest.append(apart.min(axis=1))
+    return np.concatenate(nearest)
 
 
 class HausdorffDistance(_Surface):
@@ -148,15 +148,15 @@ class HausdorffDistance(_Surface):
         forth, back = map(self._greatest, self._both_ways())
         return forth if self.directed else max(forth, back)
 
-    def _greatest(self, found: np.ndarray):
-        if not found.size:
+    def _greatest(self, distances: np.ndarray):
+        if not distances.size:
             return np.inf
         if not self.percentile:
-            return found.max()
+            return distances.max()
         if not 0 <= self.percentile <= 100:
             what = "HausdorffDistance: percentile"
             raise wrong(ValueError, what, "from 0 to 100", self.percentile)
-        return np.percentile(found, self.percentile)
+        return np.percentile(distances, self.percentile)
 
 
 class _MeanSurface(_Surface):
