@@ -260,6 +260,7 @@ def test_conversion(tmp_path):
     ms.ckpt_to_safetensors(str(tmp_path), str(tmp_path / "new"), {"weight": "w"}, "net")
     ms.safetensors_to_ckpt(str(tmp_path / "new" / "net.safetensors"), name_map={"w": "weight"})
     loaded = ms.load_checkpoint(str(tmp_path / "new" / "net.ckpt"))
+    assert ckpt_format.CHECKSUM in (tmp_path / "new" / "net.ckpt").read_bytes()[-20:]
     for parameter in net.get_parameters():
         found = loaded[parameter.name].asnumpy()
         np.testing.assert_array_equal(found, parameter.asnumpy())

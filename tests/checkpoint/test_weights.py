@@ -114,11 +114,25 @@ def test_a_smaller_folder_has_no_shards_of_a_larger_one(tmp_path):
     assert again[0].weight.asnumpy().all()
 
 
-def test_a_head_of_its_own_gets_the_weights_of_the_embedding():
+def test_a_head_of_its_own_gets_the_weights_of_the_embedding(tmp_path):
     net = cells.Gpt2(config("gpt2"), tied=False)
     assert load_weights(net, RECORDED / "gpt2").exact
+    save_weights(net, tmp_path, like=RECORDED / "gpt2")
+    assert load_weights(cells.Gpt2(config("gpt2")), tmp_path).exact
     head, table = net.lm_head.weight.asnumpy(), net.transformer.wte.embedding_table.asnumpy()
     np.testing.assert_array_equal(head, table)
+
+
+def test_a_head_that_is_not_tied_is_missing(tmp_path):
+    """Oracle: `tie_word_embeddings` is false where transformers has written LLaMA."""
+    state = recorded("llama")
+    del state["lm_head.weight"]
+    safetensors.numpy.save_file(state, tmp_path / "model.safetensors")
+    for told in ({}, {"tie_word_embeddings": False}, {"tie_word_embeddings": True}):
+        (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama", **told}))
+        report = load_weights(cells.Llama(config("llama")), tmp_path, strict=False)
+        tied = told.get("tie_word_embeddings")
+        assert report.missing == ([] if tied else ["lm_head.weight"])
 
 
 def test_one_parameter_and_two_values(tmp_path):
@@ -229,7 +243,8 @@ def test_rules(tmp_path):
         save_weights(net, tmp_path / "y.safetensors", rules)
         same_arrays(*map(safetensors.numpy.load_file, (tmp_path / "y.safetensors", path)))
     for wrong, kind in [([("a", 3)], TypeError), (["a"], TypeError), ([("(", "a")], ValueError),
-                        (lambda name: 3, TypeError)]:  # fmt: skip
+                        (lambda name: 3, TypeError), (3, TypeError),
+                        ({"weight": r"\3"}, ValueError)]:  # fmt: skip
         with pytest.raises(kind, match="rules"):
             load_weights(net, path, wrong)
     with pytest.raises(ValueError, match=r"written twice: for 0.weight and for 0.bias"):

@@ -133,12 +133,14 @@ class Layout(NamedTuple):
 
     Attributes:
         transposed: names of tensors that have (inputs, outputs) where PyTorch has them reversed.
-        tied: tensors that a file leaves out, by those whose value they have.
+        tied: tensors that a file leaves out, with those whose value they have.
+        ties: whether they are tied where config.json does not say.
         ignored: names of tensors that are computed, not learned.
     """
 
     transposed: str = "$^"
     tied: Mapping[str, str] = {}
+    ties: bool = True
     ignored: str = "$^"
 
     def is_transposed(self, name: str) -> bool:
@@ -162,6 +164,7 @@ LAYOUTS = {
     ),
     "llama": Layout(
         tied={"lm_head.weight": "model.embed_tokens.weight"},
+        ties=False,
         ignored=r"rotary_emb\.inv_freq$",
     ),
     "vit": Layout(),
@@ -223,16 +226,24 @@ def renamer(rules) -> Callable[[str], Stored | None]:
         return Stored
     if callable(rules):
         return lambda name: _stored(name, rules(name))
-    listed = list(rules.items()) if isinstance(rules, Mapping) else list(rules)
+    if not isinstance(rules, Iterable):
+        raise wrong(TypeError, "rules", RULES, repr(rules))
     compiled = []
-    for rule in listed:
+    for rule in rules.items() if isinstance(rules, Mapping) else rules:
         if not isinstance(rule, tuple) or len(rule) != 2:
             raise wrong(TypeError, "rules", RULES, repr(rule))
         try:
             compiled.append((re.compile(rule[0]), rule[1]))
         except (TypeError, re.error) as error:
             raise wrong(ValueError, "rules", RULES, f"{rule[0]!r} ({error})") from None
-    return lambda name: _renamed(name, compiled)
+
+    def renamed(name: str) -> Stored | None:
+        try:
+            return _renamed(name, compiled)
+        except (re.error, IndexError) as error:  # a group that is not there
+            raise wrong(ValueError, "rules", RULES, f"one for {name!r}: {error}") from None
+
+    return renamed
 
 
 def _renamed(name: str, compiled) -> Stored | None:
@@ -268,11 +279,12 @@ def layout_of(layout: str | None, config: Mapping) -> Layout:
     Raises:
         ValueError: there is none of this name.
     """
-    if layout is None:
-        return LAYOUTS.get(str(config.get("model_type")), Layout())
-    if layout not in LAYOUTS:
+    if layout is not None and layout not in LAYOUTS:
         raise wrong(ValueError, "layout", f"one of {', '.join(LAYOUTS)} or None", repr(layout))
-    return LAYOUTS[layout]
+    found = LAYOUTS.get(layout or str(config.get("model_type")), Layout())
+    if config.get("tie_word_embeddings", found.ties) is not True:
+        return found._replace(tied={})
+    return found
 
 
 class Names:
@@ -293,21 +305,17 @@ class Names:
         self.tied = layout.tied
         self.prefix = _best_prefix(self.known, set(wanted)) if prefix is None else prefix
 
-    def found(self, name: str) -> str | None:
-        """What the file calls this, or None."""
-        with_prefix = self._full(name)
+    def found(self, name: str, tied: bool) -> str | None:
+        """What the file calls this, or with `tied` what it is tied to; or None."""
+        with_prefix = add_prefix(name, self.prefix)
         for one in (with_prefix, name):
             also = self._written(one)
             if also is not None:
                 return also
-        for one in (with_prefix, name):
-            for tied, source in self.tied.items():
-                if one == tied or one.endswith(f".{tied}"):
-                    return self._written(source) or self._written(source.partition(".")[2])
+        for left_out, source in self.tied.items() if tied else ():
+            if left_out in (with_prefix, name):
+                return self._written(source) or self._written(source.partition(".")[2])
         return None
-
-    def _full(self, name: str) -> str:
-        return add_prefix(name, self.prefix)
 
     def _written(self, name: str) -> str | None:
         if name in self.known:

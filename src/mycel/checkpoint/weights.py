@@ -196,11 +196,10 @@ def load_weights(
     values, report = plan.values(source, wanted)
     if strict and not report.exact:
         raise ValueError(NOT_EXACT.format(path=path, cell=type(net).__name__, report=report))
-    for member, array in values:
-        type_of_array = as_dtype(array.dtype)
-        if member.tensor.dtype is not type_of_array:
-            member.tensor.set_dtype(type_of_array)
-        update(member.tensor, own_value(Tensor(array)))
+    for member, array, target in values:
+        if member.tensor.dtype is not target:
+            member.tensor.set_dtype(target)
+        update(member.tensor, own_value(Tensor(array, target)))
     if not report.exact:
         _log.warning("%s", report)
     return report
@@ -287,21 +286,25 @@ class _Plan:
         report.left_out = self.left_out
         values, used = [], set()
         for member, places in self.wanted:
-            found = self._found(places)
+            found = self._found(places, tied=True)
             used.update(name for stored in found for name in stored.names)
             if not found:
                 if member.learned and not is_ignored(places[0].names[0], self.layout):
                     report.missing.append(member.path)
                 continue
             text = found[0].text
-            array, problem = self._value(member, found, source.arrays, dtype)
-            if problem is not None:
+            array, problem = self._value(member, found, source.arrays)
+            target = None
+            if array is not None:
+                target = _target(member.tensor.dtype, as_dtype(array.dtype), dtype)
+                problem = str(member.tensor.dtype), str(array.dtype)
+            if target is None:
                 report.mismatched.append(Mismatch(member.path, text, *problem))
             else:
                 kinds = dict.fromkeys(str(source.arrays[n].dtype) for n in found[0].names)
                 match = Match(member.path, text, member.tensor.shape, ", ".join(kinds))
                 report.matched.append(match)
-                values.append((member, array))
+                values.append((member, array, target))
         for name in self.known - used:
             ignored = is_ignored(name, self.layout)
             (report.ignored if ignored else report.unused).append(name)
@@ -309,19 +312,18 @@ class _Plan:
         report.unused.sort()
         return values, report
 
-    def _found(self, places: list[Stored]) -> list[Stored]:
+    def _found(self, places: list[Stored], tied: bool) -> list[Stored]:
         """The places whose tensors are all in the file, with the names there, each once."""
         found = {}
         for stored in places:
-            names = [self.names.found(name) for name in stored.names]
+            names = [self.names.found(name, tied) for name in stored.names]
             if all(name is not None for name in names):
                 found.setdefault(tuple(names), stored.called(name for name in names if name))
         return list(found.values())
 
-    def _value(self, member: Member, places: list[Stored], arrays: Contents, dtype):
+    def _value(self, member: Member, places: list[Stored], arrays: Contents):
         """The array for a Parameter; or None, and what was expected and what is there."""
-        shape, kind = member.tensor.shape, member.tensor.dtype
-        found = []
+        shape, found = member.tensor.shape, []
         for stored in places:
             tensors = [self._turned(member, name, arrays[name]) for name in stored.names]
             try:
@@ -336,16 +338,13 @@ class _Plan:
             found.append(array)
         if not all(np.array_equal(array, found[0]) for array in found[1:]):
             return None, ("one value", f"another in {places[1].text}")
-        target = _target(kind, as_dtype(found[0].dtype), dtype)
-        if target is None:
-            return None, (str(kind), str(found[0].dtype))
-        return found[0].astype(target.numpy, copy=False), None
+        return found[0], ("", "")
 
     def arrays(self, dtype: DType | None) -> Contents:
         """What a file has of the Cell, by name."""
         found: dict[str, dict[int | None, _Piece]] = {}
         for member, places in self.wanted:
-            there = self._found(places)
+            there = self._found(places, tied=False)
             if self.known and not (there or member.learned):
                 continue  # a buffer that the file does not have
             stored = there[0] if there else self._prefixed(places[0])

@@ -78,7 +78,7 @@ class Epoch:
 
 
 def loss_of(outputs) -> float | None:
-    """The loss of what a step returned: the mean of its first Tensor; None if there is none.
+    """The loss of what a step returned: the mean of its first Tensor; None if that is no real number.
 
     Example:
         >>> from mycel.train.progress import loss_of
@@ -86,7 +86,9 @@ def loss_of(outputs) -> float | None:
         (1.5, None)
     """
     first = next(iter(tree_leaves(outputs)), None)
-    return float(np.mean(first.asnumpy())) if isinstance(first, Tensor) and first.size else None
+    if not isinstance(first, Tensor) or not first.size or not first.dtype.is_floating:
+        return None
+    return float(np.mean(first.asnumpy()))
 
 
 def _listed(values: Mapping[str, Any]) -> str:
