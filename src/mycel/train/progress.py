@@ -78,7 +78,7 @@ class Epoch:
 
 
 def loss_of(outputs) -> float | None:
-    """The loss of what a step returned: the mean of its first Tensor; None if that is no real number.
+    """The loss of what a step returned: the mean of its first Tensor; None if it has no real one.
 
     Example:
         >>> from mycel.train.progress import loss_of
