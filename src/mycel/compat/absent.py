@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from mycel.compat import known
 from mycel.kernel.base.version import __version__
 
 ABSENT = "{path} has no {name!r} in mycel {version}{nearest}"
 UNKNOWN_MODULE = "There is no module {path} in mycel {version}{nearest}"
 # Paths below `mindspore`, and why nothing is there; the first pattern that fits counts.
 WHY = {
-    "nn.probability*": "Distributions and Bayesian layers are no part of mycel.",
     "dataset.audio*": "Operations on sound are no part of mycel.",
     "dataset.*Dataset": "Of the data sets with a format of their own, only some are here.",
     "rewrite*": "A network is an object of Python here; change its Cells instead.",
@@ -145,20 +145,19 @@ def reason(inner: str) -> str:
         if fnmatchcase(inner, pattern):
             return why
     path, _, name = inner.rpartition(".")
-    public = _names("public_names").get(path)
-    if public is None:
-        return "It is no public name of MindSpore 2.10."
-    if name in public:
+    if name in _public().get(path, ()):
         return "It is not written yet."
-    if name in _names("other_names").get(path, ()):
+    if known.is_name(inner) or known.is_module(inner):
         return "MindSpore has it, but does not list it among its public names."
-    return "MindSpore 2.10 has no such name either."
+    if known.is_none(inner):
+        return "MindSpore 2.10 has no such name either."
+    return "It is no public name of MindSpore 2.10."
 
 
 @functools.cache
-def _names(file: str) -> dict[str, set[str]]:
-    """Names of MindSpore by namespace: those of public_names.toml, or those of other_names.toml."""
-    text = (Path(__file__).parent / f"{file}.toml").read_text("utf-8")
+def _public() -> dict[str, set[str]]:
+    """The public names of MindSpore by namespace."""
+    text = (Path(__file__).parent / "public_names.toml").read_text("utf-8")
     return {path: set(names.split()) for path, names in tomllib.loads(text)["namespaces"].items()}
 
 

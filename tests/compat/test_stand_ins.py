@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that MindSpore has and mycel lacks: an import succeeds, a use explains, a probe hears no.
+
+Oracle: mindspore_names.txt.gz, the names of MindSpore 2.10 and 2.7; and Python's own rules.
+"""
+
+from __future__ import annotations
+
+import abc
+import doctest
+import importlib
+import importlib.util
+import random
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import mycel as ms
+from mycel import nn
+from mycel.compat import absent, alias, known, stand_ins
+
+# Names that programs import and that nothing here can be, as libraries write them.
+LACKING = (
+    "_c_expression.MSContext",
+    "context.K_CONTEXT",
+    "common.initializer._random_normal",
+    "common.sparse_tensor.RowTensorInner",
+    "ops.function.nn_func._inner_pad",
+    "train.serialization._parse_ckpt_proto",
+    "train.node_strategy_pb2.ParallelStrategyMap",
+    "nn.layer.rnn_cells._gru_cell",
+    "ops.operations._rl_inner_ops.CudnnGRU",
+)
+
+
+@pytest.fixture(autouse=True)
+def served():
+    """`import mindspore` means mycel, and no stand-in is left from another test."""
+    ms.install_as_mindspore()
+    for name in [
+        n for n in sys.modules if stand_ins.made(n) is not None or n.endswith("boost.adasum")
+    ]:
+        del sys.modules[name]
+
+
+def imported(path, text="from {place} import {name} as found"):
+    place, _, name = f"mindspore.{path}".rpartition(".")
+    space: dict = {}
+    exec(text.format(place=place, name=name), space)
+    return space["found"]
+
+
+@pytest.mark.parametrize("path", LACKING)
+def test_an_import_succeeds_and_a_use_explains(path):
+    found = imported(path)
+    place, _, name = f"mindspore.{path}".rpartition(".")
+    text = rf"^{place} has no '{name}' in mycel .*\. Its import is fine, but here it is used\."
+    for use in (found, lambda: found(1), lambda: bool(found), lambda: found[0], lambda: [*found]):
+        with pytest.raises(NotImplementedError, match=text):
+            use()
+    with pytest.raises(AttributeError, match=text):
+        found.get_instance()
+    assert not isinstance(3, found) and found is imported(path)
+    assert found != "K_CONTEXT" and {found: 1}[found] == 1
+    assert found.__name__ == name and found.__module__ == place
+
+
+@pytest.mark.parametrize("path", LACKING)
+def test_what_asks_for_a_name_hears_that_it_is_not_there(path):
+    """Also after an import has been given a stand-in."""
+    place, _, name = f"mindspore.{path}".rpartition(".")
+    module = importlib.import_module(place)
+    assert importlib.util.find_spec(f"{place}.{name}") is None
+    for _ in range(2):
+        assert not hasattr(module, name) and getattr(module, name, 5) == 5
+        assert name not in dir(module) and name not in vars(module)
+        imported(path)
+
+
+PROBES = """
+import contextlib, importlib
+found = []
+
+def inner():
+    from mindspore.context import K_CONTEXT
+    return K_CONTEXT
+
+try:
+    from mindspore.context import K_CONTEXT
+    found.append("try")
+except ImportError:
+    from mindspore.context import set_context
+try:
+    from mindspore.context import (
+        get_context,
+        K_CONTEXT,
+    )
+    found.append("lines")
+except (ModuleNotFoundError, AttributeError):
+    pass
+try:
+    if found == []:
+        import mindspore.boost.adasum
+        found.append("module")
+except Exception:
+    pass
+try:
+    importlib.import_module("mindspore.boost.adasum")
+    found.append("import_module")
+except:
+    pass
+with contextlib.suppress(ImportError):
+    from mindspore.context import K_CONTEXT
+    found.append("suppress")
+"""
+NO_PROBES = """
+found = []
+try:
+    def later():
+        from mindspore.context import K_CONTEXT
+        return K_CONTEXT
+    found.append(later())
+except ImportError:
+    pass
+try:
+    from mindspore.context import K_CONTEXT
+    found.append(K_CONTEXT)
+except ValueError:
+    pass
+try:
+    raise ImportError
+except ImportError:
+    from mindspore.context import K_CONTEXT
+    found.append(K_CONTEXT)
+finally:
+    import mindspore.boost.adasum
+    found.append(mindspore.boost.adasum)
+"""
+
+
+def run(tmp_path, text):
+    """The names that a program of a file has at its end."""
+    file = tmp_path / "program.py"
+    file.write_text(text)
+    space: dict = {}
+    exec(compile(text, str(file), "exec"), space)
+    return space["found"]
+
+
+def test_an_import_whose_error_is_caught_is_refused(tmp_path):
+    assert run(tmp_path, "from mindspore.context import K_CONTEXT as found") is not None
+    assert run(tmp_path / "..", PROBES) == []
+    file = tmp_path / "module.py"
+    file.write_text(PROBES)
+    command = [sys.executable, "-m", "mycel", "run", str(file)]
+    assert subprocess.run(command, capture_output=True, text=True).returncode == 0
+
+
+def test_an_import_whose_error_is_not_caught_succeeds(tmp_path):
+    assert len(run(tmp_path, NO_PROBES)) == 4
+
+
+def test_classes_and_decorators_are_made_of_stand_ins():
+    base = imported("common.sparse_tensor.RowTensorInner")
+
+    class Mixed(base, abc.ABC):
+        size = 3
+
+        @staticmethod
+        def doubled(x):
+            return 2 * x
+
+    class Network(nn.Cell, base):
+        pass
+
+    assert Mixed.size == 3 and Mixed.doubled(4) == 8 and issubclass(Network, nn.Cell)
+    for kind in (Mixed, Network):
+        with pytest.raises(NotImplementedError, match="has no 'RowTensorInner' in mycel"):
+            kind()
+        with pytest.raises(NotImplementedError, match="has no 'RowTensorInner' in mycel"):
+            kind(len)
+
+    @base
+    def decorated(x):
+        """What it does."""
+        return x
+
+    @base
+    class Decorated:
+        """What it is."""
+
+    assert decorated.__name__ == "decorated" and decorated.__doc__ == "What it does."
+    assert Decorated.__name__ == "Decorated" and Decorated.__doc__ == "What it is."
+    for use in (lambda: decorated(1), Decorated):
+        with pytest.raises(NotImplementedError, match="has no 'RowTensorInner' in mycel"):
+            use()
+    assert (base | None).__args__ == (base, type(None))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from mindspore.nn import Conv9",
+        "from mindspore.ops import Sum",
+        "from mindspore.nn.functional import relu",
+        "from mindspore._c_expression import NotThere",
+        "import mindspore.nothing",
+        "import mindspore.boost.nothing",
+        "from mycel.context import K_CONTEXT",
+        "import mycel.boost.adasum",
+    ],
+)
+def test_what_mindspore_never_had_stays_an_import_error(statement):
+    with pytest.raises(ImportError) as caught:
+        exec(statement)
+    if "mindspore" in statement:
+        assert " has no such name either." in str(caught.value) or "boost" in statement
+
+
+def test_a_module_that_mindspore_has_is_imported():
+    assert importlib.util.find_spec("mindspore.boost.adasum") is None
+    for path in ("boost.adasum", "rewrite.api.node", "parallel._tensor", "ops._vmap.vmap_base"):
+        module = importlib.import_module(f"mindspore.{path}")
+        assert module.__name__ == f"mindspore.{path}"
+        exec(f"from mindspore.{path} import *", {})
+        with pytest.raises(AttributeError, match=rf"mindspore\.{path} has no 'anything' in mycel"):
+            module.anything  # noqa: B018
+
+
+def test_any_name_of_mindspore_can_be_imported():
+    """Oracle: the list itself; a draw of 400 names from all modules, private ones included."""
+    every = [(path, name) for path in known._modules() for name in known._modules()[path].split()]
+    assert len(every) > 30_000
+    drawn = random.Random(0).sample([each for each in every if each[1].isidentifier()], 400)
+    for path, name in drawn:
+        imported(f"{path}.{name}".lstrip("."))
+
+
+def test_the_lists_agree_with_what_is_served():
+    """Every path of names.toml that MindSpore has is in the list, or is of MindSpore 1."""
+    inner = [path for path, served in alias.table()["modules"].items() if path and served]
+    assert sum(known.is_module(path) for path in inner) > 0.7 * len(inner)
+    assert known.is_name("nn.Conv2d") and known.is_name("ops.operations.Conv2D")
+    assert not known.is_name("nn.Module") and not known.is_none("ops._op_impl.aicpu.abs")
+    assert absent.reason("Tensor.nothing") == "It is no public name of MindSpore 2.10."
+
+
+def test_an_import_in_another_process_is_explained(tmp_path):
+    """The whole, as a user meets it: the class line works, the call says what to write."""
+    script = tmp_path / "train.py"
+    script.write_text(
+        textwrap.dedent(
+            """\
+            from mindspore._c_expression import MSContext
+            class Mine(MSContext):
+                pass
+            print("imported")
+            Mine()
+            """
+        )
+    )
+    command = [sys.executable, "-m", "mycel", "run", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "imported\n" and done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("NotImplementedError: mindspore._c_expression has no 'MSContext' in")
+    assert "nearest: mycel.get_context" in last
+
+
+@pytest.mark.parametrize("module", [stand_ins, known], ids=lambda m: m.__name__)
+def test_examples(module):
+    outcome = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert outcome.attempted and not outcome.failed
