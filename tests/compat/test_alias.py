@@ -152,7 +152,11 @@ def test_an_absent_name_names_the_nearest(expression, text, mindspore):
         ("ops.ReshapeAndCache", "It is made for the kernels of Ascend hardware."),
         ("ops.Assert", "It is not written yet."),
         ("ops.Sum", "MindSpore 2.10 has no such name either."),
-        ("nn.thor", "Second-order optimisers are no part of mycel."),
+        (
+            "nn.thor",
+            "Second-order optimisers are no part of mycel; nn.Momentum, nn.Lamb or nn.LARS train "
+            "the same networks.",
+        ),
         ("transform_checkpoints", "A checkpoint holds a whole network here."),
         (
             "ops.auto_generate.pyboost_dense",

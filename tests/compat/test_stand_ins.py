@@ -269,6 +269,76 @@ def test_an_import_in_another_process_is_explained(tmp_path):
     assert "nearest: mycel.get_context" in last
 
 
+# Whole parts of MindSpore that are refused, and what is said to write instead.
+REFUSED = {
+    "rewrite.SymbolTree": r"assign its Cells \(`net\.layer = nn\.ReLU\(\)`\)",
+    "rewrite.PatternEngine": r"change what passes with hooks",
+    "SymbolTree": r"go through them with cells_and_names\(\)",
+    "nn.thor": r"nn\.Momentum, nn\.Lamb or nn\.LARS train the same networks",
+    "nn.optim.thor.ThorAscend": r"nn\.Momentum, nn\.Lamb or nn\.LARS train the same networks",
+    "nn.Conv2dThor": r"Second-order optimisers are no part of mycel",
+    "boost.AutoBoost": r"Pass network and optimizer on as they are",
+    "boost.GroupLossScaleManager": r"steps are compiled here anyway",
+    "dataset.WaitedDSCallback": r"a DSCallback is called between rows",
+}
+
+
+@pytest.mark.parametrize("path", REFUSED)
+def test_what_is_refused_says_what_to_write_instead(path):
+    with pytest.raises(NotImplementedError, match=REFUSED[path]):
+        imported(path)(nn.ReLU())
+
+
+@pytest.mark.parametrize("instead", ["nn.Momentum", "nn.Lamb", "nn.LARS", "ms.dataset.DSCallback"])
+def test_what_is_named_instead_is_there(instead):
+    assert isinstance(eval(instead, {"nn": nn, "ms": ms}), type)
+
+
+def switched_off(x):
+    """x · 2x, the second factor a constant, as programs write it for MindSpore's executor."""
+    executor = alias.find("mindspore.common.api", "_pynative_executor")
+    before = executor.enable_grad()
+    executor.set_enable_grad(False)
+    assert not executor.enable_grad()
+    scale = x * 2
+    executor.set_enable_grad(before)
+    assert executor.enable_grad() == before
+    return x * scale
+
+
+@pytest.mark.parametrize("form", [ms.grad, lambda f: ms.jit(ms.grad(f))])
+def test_gradients_are_switched_off_and_on(form):
+    """Oracle: the derivative of x · c; MindSpore's recompute switches them so."""
+    slope = form(switched_off)
+    for x in (3.0, 4.0, 5.0, 6.0):
+        assert slope(ms.Tensor(x)).asnumpy() == 2 * x
+    assert switched_off(ms.Tensor(3.0)).asnumpy() == 18
+
+
+def test_gradients_that_stay_switched_off_are_an_error():
+    """Of the kind that MindSpore 2.10 raises; the next derivative is as always."""
+    executor = alias.find("mindspore.common.api", "_pynative_executor")
+
+    def never_on_again(x):
+        y = x * x
+        executor.set_enable_grad(False)
+        return y + x
+
+    with pytest.raises(RuntimeError, match=r"test_stand_ins.*call set_enable_grad\(True\) behind"):
+        ms.grad(never_on_again)(ms.Tensor(3.0))
+    executor.set_enable_grad(True)
+    assert executor.enable_grad()
+    assert ms.grad(lambda x: x * x)(ms.Tensor(3.0)).asnumpy() == 6
+
+
+def test_a_flag_of_parameters_is_theirs():
+    """Recorded: False at first in MindSpore 2.10, and whatever a program assigns then."""
+    parameter = ms.Parameter(ms.Tensor([1.0]), name="p")
+    assert parameter.init_flag is False and ms.Tensor(1.0).init_flag is False
+    parameter.init_flag = True
+    assert parameter.init_flag and not ms.Parameter(ms.Tensor([1.0]), name="q").init_flag
+
+
 @pytest.mark.parametrize("module", [stand_ins, known], ids=lambda m: m.__name__)
 def test_examples(module):
     outcome = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
