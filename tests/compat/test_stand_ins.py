@@ -10,6 +10,7 @@ import abc
 import doctest
 import importlib
 import importlib.util
+import inspect
 import random
 import subprocess
 import sys
@@ -19,7 +20,8 @@ import pytest
 
 import mycel as ms
 from mycel import nn
-from mycel.compat import absent, alias, known, stand_ins
+from mycel.compat import absent, alias, known, layers, stand_ins
+from mycel.kernel.spell import namespaces
 
 # Names that programs import and that nothing here can be, as libraries write them.
 LACKING = (
@@ -294,6 +296,24 @@ def test_what_is_named_instead_is_there(instead):
     assert isinstance(eval(instead, {"nn": nn, "ms": ms}), type)
 
 
+@pytest.mark.parametrize("space", ["ops", "nn", "mint", "mint.nn.functional", "numpy"])
+def test_what_mycel_has_is_no_stand_in(space):
+    """Oracle: the very object under mycel's own path."""
+    ours, theirs = (importlib.import_module(f"{root}.{space}") for root in ("mycel", "mindspore"))
+    for name in alias.public_names(ours.__name__) + list(namespaces.get(space, ())):
+        if not inspect.ismodule(getattr(ours, name)):
+            assert getattr(theirs, name) is getattr(ours, name), name
+        assert not isinstance(getattr(theirs, name), stand_ins.StandIn), name
+
+
+def test_a_network_for_several_devices_is_itself_on_one():
+    """Oracle: the network; names of Parameters are its own."""
+    wrapped = imported("nn.wrap.cell_wrapper._VirtualDatasetCell")(nn.Dense(3, 2))
+    assert [p.name for p in wrapped.get_parameters()] == ["weight", "bias"]
+    x = ms.Tensor([[1.0, 2.0, 3.0]])
+    assert (wrapped(x) == wrapped._backbone(x)).all()
+
+
 def switched_off(x):
     """x · 2x, the second factor a constant, as programs write it for MindSpore's executor."""
     executor = alias.find("mindspore.common.api", "_pynative_executor")
@@ -339,7 +359,8 @@ def test_a_flag_of_parameters_is_theirs():
     assert parameter.init_flag and not ms.Parameter(ms.Tensor([1.0]), name="q").init_flag
 
 
-@pytest.mark.parametrize("module", [stand_ins, known], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [stand_ins, known, layers], ids=lambda m: m.__name__)
 def test_examples(module):
-    outcome = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    names = {"nn": nn, "Tensor": ms.Tensor}
+    outcome = doctest.testmod(module, extraglobs=names, optionflags=doctest.ELLIPSIS)
     assert outcome.attempted and not outcome.failed
