@@ -279,7 +279,7 @@ REFUSED = {
     "nn.thor": r"nn\.Momentum, nn\.Lamb or nn\.LARS train the same networks",
     "nn.optim.thor.ThorAscend": r"nn\.Momentum, nn\.Lamb or nn\.LARS train the same networks",
     "nn.Conv2dThor": r"Second-order optimisers are no part of mycel",
-    "boost.AutoBoost": r"Pass network and optimizer on as they are",
+    "boost.LessBN": r"Pass network and optimizer on as they are",
     "boost.GroupLossScaleManager": r"steps are compiled here anyway",
     "dataset.WaitedDSCallback": r"a DSCallback is called between rows",
 }
