@@ -135,7 +135,8 @@ class OptimizerProcess:
         """An optimiser of the same class and settings, over the groups as they are now."""
         rate = self.learning_rate
         rate = self.single_opt.learning_rate if rate is None else rate
-        made = self.opt_class(params=self.origin_params, learning_rate=rate, **self.opt_init_args)
+        given = {"params": self.origin_params, "learning_rate": rate, **self.opt_init_args}
+        made = self.opt_class(**given)
         return LARS(made, **self.lars_init_args) if self.is_lars else made
 
 
@@ -183,7 +184,7 @@ class ParameterProcess:
             ValueError: there are no origin_params.
             TypeError: they are neither Parameters nor groups.
         """
-        origin = list(origin_params or ())
+        origin: list = list(origin_params or ())
         if not origin:
             raise wrong(ValueError, "origin_params", "at least one Parameter or group", "none")
         if isinstance(origin[0], Parameter):
@@ -201,5 +202,6 @@ class ParameterProcess:
             made.append({**group, "params": [left.pop(name) for name in names]})
         if left:
             groups = [group for group in origin if "order_params" not in group]
-            made.append({**max(groups, key=len, default={}), "params": list(left.values())})
+            most = max(groups, key=len, default={})
+            made.append({**most, "params": list(left.values())})
         return made
