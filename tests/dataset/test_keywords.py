@@ -134,11 +134,6 @@ def test_keywords_of_methods(method):
         getattr(squares(), method)(2 if method == "batch" else both, workers=1)
 
 
-def test_callbacks_are_refused():
-    with pytest.raises(NotImplementedError, match=r"map\(callbacks=\.\.\.\).*Model\.train"):
-        squares().map(both, ["a"], ["a", "c"], callbacks=[print])
-
-
 def test_padding_of_what_a_function_made():
     with pytest.raises(ValueError, match="pad_info"):
         squares().batch(2, per_batch_map=both_of_a_batch, pad_info={})

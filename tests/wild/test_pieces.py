@@ -119,7 +119,7 @@ def test_a_random_sampler_behind_a_concatenation():
 
 
 def test_mindspore_is_denied_no_name_that_it_has():
-    """Oracle: the names that MindSpore 2.10 and 2.7 have, in other_names.toml."""
+    """Oracle: the names that MindSpore 2.10 and 2.7 have, in mindspore_names.txt.gz."""
     names = "dataset.dataloader", "dataset.debug", "graph", "mint.item", "mint.distributed.TCPStore"
     for name in names:
         assert reason(name) == "MindSpore has it, but does not list it among its public names."

@@ -4,6 +4,7 @@
 
 from mycel.dataset import *
 from mindspore.dataset import audio as audio
+from mindspore.dataset import callback as callback
 from mindspore.dataset import config as config
 from mindspore.dataset import core as core
 from mindspore.dataset import engine as engine

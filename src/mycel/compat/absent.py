@@ -10,18 +10,31 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from mycel.compat import known
 from mycel.kernel.base.version import __version__
 
 ABSENT = "{path} has no {name!r} in mycel {version}{nearest}"
 UNKNOWN_MODULE = "There is no module {path} in mycel {version}{nearest}"
+_NO_TREE = (
+    "A network is an object of Python here, not a tree of nodes: assign its Cells "
+    "(`net.layer = nn.ReLU()`), go through them with cells_and_names(), or change what passes "
+    "with hooks."
+)
 # Paths below `mindspore`, and why nothing is there; the first pattern that fits counts.
 WHY = {
-    "nn.probability*": "Distributions and Bayesian layers are no part of mycel.",
     "dataset.audio*": "Operations on sound are no part of mycel.",
     "dataset.*Dataset": "Of the data sets with a format of their own, only some are here.",
-    "rewrite*": "A network is an object of Python here; change its Cells instead.",
-    "boost*": "What it speeds up in MindSpore is compiled here anyway.",
-    "nn.*[tT]hor": "Second-order optimisers are no part of mycel.",
+    "rewrite*": _NO_TREE,
+    "SymbolTree": _NO_TREE,
+    "ScopedValue": _NO_TREE,
+    "Node": _NO_TREE,
+    "NodeType": _NO_TREE,
+    "boost*": "What it changes in a network is left to you; steps are compiled here anyway. Pass "
+    "network and optimizer on as they are.",
+    "*[tT][hH][oO][rR]*": "Second-order optimisers are no part of mycel; nn.Momentum, nn.Lamb or "
+    "nn.LARS train the same networks.",
+    "dataset.*WaitedDSCallback": "Rows are read ahead of training; a DSCallback is called between "
+    "rows, a Callback of Model.train between steps.",
     "*[Qq]uant*": "Quantised arithmetic is no part of mycel.",
     "*qint4*": "Quantised arithmetic is no part of mycel.",
     "*[Mm]oe*": "It is made for the kernels of Ascend hardware.",
@@ -48,7 +61,7 @@ MEMBERS: dict[str, dict[str, str]] = {
         "It takes a number of MindSpore's own; use `remove()` of what register_hook returns.": (
             "remove_hook"
         ),
-        "Whether there are values is told by `is_init()`.": "init_finished init_flag",
+        "Whether there are values is told by `is_init()`.": "init_finished",
         _MACHINERY: "assign_value_cpp delta_seed getitem_index_info index index_of_parent_"
         " parent_tensor_ set_cast_dtype set_device_address set_param_info setitem_index_info"
         " symbolic_shape virtual_flag",
@@ -145,20 +158,19 @@ def reason(inner: str) -> str:
         if fnmatchcase(inner, pattern):
             return why
     path, _, name = inner.rpartition(".")
-    public = _names("public_names").get(path)
-    if public is None:
-        return "It is no public name of MindSpore 2.10."
-    if name in public:
+    if name in _public().get(path, ()):
         return "It is not written yet."
-    if name in _names("other_names").get(path, ()):
+    if known.is_name(inner) or known.is_module(inner):
         return "MindSpore has it, but does not list it among its public names."
-    return "MindSpore 2.10 has no such name either."
+    if known.is_none(inner):
+        return "MindSpore 2.10 has no such name either."
+    return "It is no public name of MindSpore 2.10."
 
 
 @functools.cache
-def _names(file: str) -> dict[str, set[str]]:
-    """Names of MindSpore by namespace: those of public_names.toml, or those of other_names.toml."""
-    text = (Path(__file__).parent / f"{file}.toml").read_text("utf-8")
+def _public() -> dict[str, set[str]]:
+    """The public names of MindSpore by namespace."""
+    text = (Path(__file__).parent / "public_names.toml").read_text("utf-8")
     return {path: set(names.split()) for path, names in tomllib.loads(text)["namespaces"].items()}
 
 

@@ -15,7 +15,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-from mycel.compat import absent
+from mycel.compat import absent, known, stand_ins
+from mycel.compat.stand_ins import StandIn
 from mycel.kernel.base.log import older
 from mycel.kernel.spell import namespaces
 
@@ -46,10 +47,21 @@ class Namespace(ModuleType):
     def __getattr__(self, name: str):
         if name == "__all__":
             return public_names(self.__name__)
-        value = find(self.__name__, name)
+        try:
+            value = find(self.__name__, name)
+        except AttributeError:
+            if stand_ins.in_an_import():
+                # The finder is asked anew: this import may only ask whether the name is there.
+                stand_ins.forget(f"{self.__name__}.{name}")
+            raise
         # Kept: the next access costs what one of an ordinary module costs.
         self.__dict__[name] = value
         return value
+
+    def __setattr__(self, name: str, value):
+        # An import gives a stand-in to its statement; what asks here hears that nothing is there.
+        if not (isinstance(value, StandIn) and stand_ins.made(f"{self.__name__}.{name}") is value):
+            super().__setattr__(name, value)
 
     def __dir__(self):
         return listed(self)
@@ -72,9 +84,17 @@ class Finder(MetaPathFinder, Loader):
             return None
         served = table()["modules"].get(inner)
         # A path served by nothing is one that programs import, and none of whose names are here.
-        if served is None or (served and not _present(served, fullname)):
-            raise ModuleNotFoundError(_absent(fullname))
-        return ModuleSpec(fullname, self, is_package=True)
+        if served is not None and (not served or _present(served, fullname)):
+            return ModuleSpec(fullname, self, is_package=True)
+        if stand_ins.by_find_spec():
+            return None
+        text = _absent(fullname)
+        if root == THEIRS and not stand_ins.only_asked():
+            if known.is_module(inner):
+                return ModuleSpec(fullname, self, is_package=True)
+            if known.is_name(inner):
+                return ModuleSpec(fullname, stand_ins.Loader(text))
+        raise ModuleNotFoundError(text)
 
     def create_module(self, spec: ModuleSpec) -> Namespace:
         return Namespace(spec.name, f"{spec.name}, served by {OURS}.")
@@ -263,6 +283,8 @@ def _offers(module: ModuleType, name: str, value) -> bool:
     origin, listed = getattr(value, "__module__", None), vars(module).get("__all__")
     if _internal(name, value) and name not in (listed or ()):
         return False
+    if name in namespaces.get(module.__name__.removeprefix(f"{OURS}."), ()):
+        return True
     if listed is not None:
         return name in listed or origin is None or f"{origin}.".startswith(f"{module.__name__}.")
     ours = OURS if module.__name__.startswith(OURS) else module.__name__
@@ -286,7 +308,8 @@ def _absent(fullname: str) -> str:
     instead = table()["instead"].get(inner)
     if instead is not None:
         return absent.absent_name(path, name, (), [f"{OURS}.{instead}"])
-    if inner in modules or inner.rpartition(".")[0] not in modules:
+    parent = inner.rpartition(".")[0]
+    if inner in modules or not (parent in modules or known.is_module(parent)):
         return absent.absent_module(fullname, (f"{root}.{m}" for m in _available(fullname)))
     elsewhere = [
         f"{OURS}.{space}{'.' if space else ''}{name}"

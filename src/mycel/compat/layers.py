@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 from mycel.kernel.base.dtypes import float32
+from mycel.nn.cell import Cell
 from mycel.nn.layers.convolution import Convolution
 from mycel.nn.layers.linear import weight_and_bias
 
@@ -54,6 +55,26 @@ class ConvolutionBase(Convolution):
 
     def _sides(self, padding):
         return padding
+
+
+class VirtualDatasetCell(Cell):
+    """A network as it is: on one device its inputs need no other layout.
+
+    Source: MindSpore's `mindspore.nn.wrap.cell_wrapper._VirtualDatasetCell`.
+
+    Example:
+        >>> from mycel.compat.layers import VirtualDatasetCell
+        >>> print(VirtualDatasetCell(nn.ReLU())(Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """
+
+    def __init__(self, backbone):
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+
+    def construct(self, *inputs):
+        """What the network makes of them."""
+        return self._backbone(*inputs)
 
 
 def deconvolution_length(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from mycel.kernel.define.definition import static_key, static_value
 from mycel.kernel.record.stream import current_stream, flush
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
+from mycel.transform.no_grad import no_grad
 from mycel.transform.recompute import call_recomputed
 
 
@@ -268,14 +270,34 @@ class PynativeExecutor:
         >>> pynative_executor.sync()
     """
 
+    def __init__(self):
+        self._switched_off = threading.local()
+
+    def _off(self) -> list:
+        """The block in which no gradient flows, if `set_enable_grad` has begun one."""
+        return self._switched_off.__dict__.setdefault("blocks", [])
+
     def sync(self) -> None:
         """Wait until everything that was asked for is computed."""
         runtime.synchronize()
 
     def enable_grad(self) -> bool:
         """Whether results may be differentiated: outside `_no_grad`, always."""
-        stream = current_stream()
-        return stream.scope.tape is not None or not stream.scope.depth
+        scope = current_stream().scope
+        return not self._off() and (scope.tape is not None or not scope.depth)
+
+    def set_enable_grad(self, flag: bool) -> None:
+        """Let no gradient flow through what follows, until it is called with True."""
+        off = self._off()
+        if not flag and not off:
+            block = no_grad()
+            block.__enter__()
+            off.append((block, current_stream().scope))
+        elif flag and off:
+            block, scope = off.pop()
+            # The end of a derivative has ended what was begun within it.
+            if current_stream().scope is scope:
+                block.__exit__(None, None, None)
 
     def requires_grad(self) -> bool:
         """Whether what is computed now is being differentiated."""

@@ -9,6 +9,7 @@ from mycel.dataset.engine.batching import (
     PaddedBatchDataset,
 )
 from mycel.dataset.engine.cache import DatasetCache
+from mycel.dataset.engine.callbacks import DSCallback
 from mycel.dataset.engine.dataset import (
     AudioBaseDataset,
     Dataset,

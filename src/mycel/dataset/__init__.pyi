@@ -14,6 +14,7 @@ from mycel.dataset.engine.batching import BatchInfo as BatchInfo
 from mycel.dataset.engine.batching import BucketBatchByLengthDataset as BucketBatchByLengthDataset
 from mycel.dataset.engine.batching import PaddedBatchDataset as PaddedBatchDataset
 from mycel.dataset.engine.cache import DatasetCache as DatasetCache
+from mycel.dataset.engine.callbacks import DSCallback as DSCallback
 from mycel.dataset.engine.dataset import AudioBaseDataset as AudioBaseDataset
 from mycel.dataset.engine.dataset import Dataset as Dataset
 from mycel.dataset.engine.dataset import TextBaseDataset as TextBaseDataset

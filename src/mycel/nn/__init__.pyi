@@ -27,6 +27,7 @@ from mycel.mint.nn.pooling import MaxPool2d as _MaxPool2dExt
 from mycel.nn import cell as cell
 from mycel.nn import layers as layers
 from mycel.nn import loss as loss
+from mycel.nn import probability as probability
 from mycel.nn import wrap as wrap
 from mycel.nn.cell import Cell as Cell
 from mycel.nn.containers import CellDict as CellDict

@@ -9,6 +9,7 @@ import numpy as np
 
 from mycel.dataset import config
 from mycel.dataset.engine import chance, worker
+from mycel.dataset.engine.callbacks import CalledBack, checked_callbacks
 from mycel.dataset.engine.dataset import Dataset, UnionBaseDataset
 from mycel.dataset.engine.debugging import show
 from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
@@ -23,10 +24,6 @@ RAISED = "{operation} failed: {kind}: {text}"
 WRONG_COUNT = (
     "{operation} gave {actual} column(s), but output_columns has {expected}: {names}. Return a "
     "tuple with one value for each, or name what it returns in output_columns."
-)
-CALLBACKS = (
-    "map(callbacks=...): data is read ahead here, and nobody is called between its rows. Count in "
-    "the operation itself, or give a Callback to Model.train."
 )
 TAKEN = "{dataset}: the name {name!r} would be given to two columns; the columns are {columns}."
 
@@ -106,8 +103,7 @@ class MapDataset(UnionBaseDataset):
             name_list(output_columns, "map: output_columns") if output_columns else []
         )
         self.python_multiprocessing = bool(python_multiprocessing)
-        if callbacks:
-            raise NotImplementedError(CALLBACKS)
+        self.callbacks = checked_callbacks(callbacks)
         log.without_effect("map", {"offload": offload} if offload else {})
         self.max_rowsize, self.offload = max_rowsize, offload
         self._packed: bytes | None = None
@@ -157,7 +153,7 @@ class MapDataset(UnionBaseDataset):
             changed = dict(zip(outputs, made, strict=True))
             return {name: changed[name] if name in changed else row[name] for name in columns}
 
-        content = self._content(run)
+        content = None if self.callbacks else self._content(run)
         if content is not None:
             workers = config.workers_of(self.num_parallel_workers)
 
@@ -177,6 +173,9 @@ class MapDataset(UnionBaseDataset):
             made = join(row, self._apply(tuple([row[name] for name in inputs]), numbers(number)))
             return show(made, self._named()) if single else made
 
+        if self.callbacks:
+            place = run.session.place(self)
+            return flow.then(lambda parent: CalledBack(self.callbacks, change, run, place, parent))
         if config.settings.error_samples_mode is not config.ErrorSamplesMode.RETURN:
             mode = config.settings.error_samples_mode
             return flow.then(lambda parent: _Tolerant(mode, change, parent))

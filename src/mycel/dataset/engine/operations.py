@@ -157,7 +157,8 @@ class Operations:
             num_parallel_workers: how many threads or processes work at once.
             python_multiprocessing: run the operations in worker processes.
             column_order: older; a `project` behind it.
-            others: `cache`, `max_rowsize` and `offload` are accepted, `callbacks` refused.
+            others: `callbacks`, a DSCallback or a list of them, which makes rows one after the
+                other; `cache`, `max_rowsize` and `offload` are accepted.
 
         Example:
             >>> data = ds.NumpySlicesDataset({"x": [1, 2]}, shuffle=False)

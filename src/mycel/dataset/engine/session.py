@@ -30,6 +30,8 @@ class Session:
         self.limit = config.settings.worker_timeout
         self._places = {id(node): place for place, node in enumerate(root.nodes())}
         self._pools: dict[int, Pool] = {}
+        # How far datasets with callbacks are, by place.
+        self.reached: dict[int, tuple] = {}
 
     def place(self, node) -> int:
         """The number of a dataset in the pipeline."""
@@ -62,13 +64,16 @@ class Run(NamedTuple):
     """One pass over a part of the pipeline.
 
     `number` counts passes, so that random operations differ in each; `order` does the same for
-    the order of rows, which a part of a `split` keeps; `epoch` is what a program calls it.
+    the order of rows, which a part of a `split` keeps; `epoch` is what a program calls it, and
+    `first` and `last` say whether it begins and ends with this pass.
     """
 
     session: Session
     number: int
     order: int
     epoch: int
+    first: bool = True
+    last: bool = True
 
     def chances(self, node) -> Chances:
         """The random numbers that order the rows of a dataset."""
@@ -84,5 +89,7 @@ class Run(NamedTuple):
 
     def passes(self, count: int, made: int) -> Run:
         """The pass with this number among `count` that a `repeat` makes of one."""
+        ends = {"first": self.first and made == 0, "last": self.last and made == count - 1}
         count = max(count, 1)
-        return self._replace(number=self.number * count + made, order=self.order * count + made)
+        order = self.order * count + made
+        return self._replace(number=self.number * count + made, order=order, **ends)

@@ -59,6 +59,10 @@ OPEN_TENSOR = (
     "A Tensor of shape {shape} has no values (at {place}): a length that is None or -1 announces "
     "an input, for Cell.set_inputs and export. Give all lengths, or data."
 )
+GRADIENTS_OFF = (
+    "What is differentiated at {place} has switched gradients off and not on again: call "
+    "set_enable_grad(True) behind it, or write `with mycel.no_grad():`."
+)
 DUPLICATE_PARAMETER = (
     "{owner}: the name {name!r} is already used by another Parameter of this Cell (at {place}). "
     "Give each Parameter its own name: Parameter(..., name='...')."

@@ -96,7 +96,8 @@ class Derivative:
         taken = take_forward(self, stream, list(args), kwargs)
         seeds = seeds_of(taken.result, sensitivity)
         scope = stream.scope
-        assert scope.tape is not None
+        if scope.tape is None:
+            raise RuntimeError(errors.GRADIENTS_OFF.format(place=user_place()))
         nodes = scope.tape[taken.start :]
         if is_inside:
             return taken, reverse(stream, nodes, seeds, taken.leaves, consume=False)

@@ -244,6 +244,8 @@ class Tensor(TensorMethods):
     # The initialiser that filled it, what `set_init_flag` and `set_const_arg` were told.
     _init = None
     _init_flag = _const_arg = False
+    # What programs note on Parameters of their own; nothing here reads it.
+    init_flag = False
     # The Tensor that this one is the `data` of.
     _of: Tensor | None = None
 

@@ -3,4 +3,5 @@
 
 
 from mycel.dataset.text import *
+from mycel.dataset.text.strings import TextTensorOperation as TextTensorOperation
 from mycel.dataset.transforms.operations import Implementation as Implementation

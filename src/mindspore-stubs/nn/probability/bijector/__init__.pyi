@@ -2,3 +2,4 @@
 """What mindspore.nn.probability.bijector means here; written by `python -m tools.stubs`, which see."""
 
 
+from mycel.nn.probability.bijector import *

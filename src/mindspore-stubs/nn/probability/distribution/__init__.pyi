@@ -2,3 +2,4 @@
 """What mindspore.nn.probability.distribution means here; written by `python -m tools.stubs`, which see."""
 
 
+from mycel.nn.probability.distribution import *

@@ -4,3 +4,5 @@
 
 from mycel.parallel.cells import *
 from mycel.nn import *
+from mycel.compat.layers import VirtualDatasetCell as __VirtualDatasetCell  # pyright: ignore
+_VirtualDatasetCell = __VirtualDatasetCell  # pyright: ignore
