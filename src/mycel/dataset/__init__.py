@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data sets: rows with named columns from Python, arrays and files; mapped, shuffled, batched."""
 
-from mycel.dataset import config, samplers, text, transforms, vision
+from mycel.dataset import audio, config, samplers, text, transforms, vision
 from mycel.dataset.engine.batching import (
     BatchDataset,
     BatchInfo,

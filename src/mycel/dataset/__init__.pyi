@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of mycel.dataset; written by `python -m tools.stubs`, which see."""
 
+from mycel.dataset import audio as audio
 from mycel.dataset import config as config
 from mycel.dataset import engine as engine
 from mycel.dataset import samplers as samplers
