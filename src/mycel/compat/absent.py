@@ -17,7 +17,7 @@ UNKNOWN_MODULE = "There is no module {path} in mycel {version}{nearest}"
 # Paths below `mindspore`, and why nothing is there; the first pattern that fits counts.
 WHY = {
     "nn.probability*": "Distributions and Bayesian layers are no part of mycel.",
-    "dataset.*Dataset": "Of the data sets with a format of their own, only some are here.",
+    "dataset.OBSMindDataset": "It reads from the object storage of a cloud.",
     "rewrite*": "A network is an object of Python here; change its Cells instead.",
     "boost*": "What it speeds up in MindSpore is compiled here anyway.",
     "nn.*[tT]hor": "Second-order optimisers are no part of mycel.",
