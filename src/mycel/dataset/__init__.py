@@ -54,6 +54,17 @@ from mycel.dataset.engine.sources import (
     PaddedDataset,
     SourceDataset,
 )
+from mycel.dataset.published.classes import (
+    Caltech101Dataset,
+    Caltech256Dataset,
+    Flowers102Dataset,
+    Food101Dataset,
+    LSUNDataset,
+    OmniglotDataset,
+    Places365Dataset,
+    RenderedSST2Dataset,
+    SUN397Dataset,
+)
 from mycel.dataset.published.digits import (
     EMnistDataset,
     QMnistDataset,
@@ -62,29 +73,22 @@ from mycel.dataset.published.digits import (
     SVHNDataset,
     USPSDataset,
 )
+from mycel.dataset.published.listed import (
+    ManifestDataset,
+    RandomDataset,
+)
 from mycel.dataset.published.pictures import (
-    Caltech101Dataset,
-    Caltech256Dataset,
     DIV2KDataset,
     FlickrDataset,
-    Flowers102Dataset,
-    Food101Dataset,
     LFWDataset,
-    LSUNDataset,
-    OmniglotDataset,
     PhotoTourDataset,
-    Places365Dataset,
-    RenderedSST2Dataset,
     SBDataset,
     SBUDataset,
-    SUN397Dataset,
 )
 from mycel.dataset.published.scenes import (
     CityscapesDataset,
     CocoDataset,
     KITTIDataset,
-    ManifestDataset,
-    RandomDataset,
     VOCDataset,
     WIDERFaceDataset,
 )
@@ -105,9 +109,6 @@ from mycel.dataset.published.texts import (
     DBpediaDataset,
     EnWik9Dataset,
     IMDBDataset,
-    IWSLT2016Dataset,
-    IWSLT2017Dataset,
-    Multi30kDataset,
     PennTreebankDataset,
     SogouNewsDataset,
     SQuADDataset,
@@ -116,6 +117,11 @@ from mycel.dataset.published.texts import (
     WikiTextDataset,
     YahooAnswersDataset,
     YelpReviewDataset,
+)
+from mycel.dataset.published.translations import (
+    IWSLT2016Dataset,
+    IWSLT2017Dataset,
+    Multi30kDataset,
 )
 from mycel.dataset.samplers import (
     BuiltinSampler,

@@ -216,3 +216,17 @@ def matlab(path: pathlib.Path) -> dict:
     from scipy.io import loadmat
 
     return loadmat(path)
+
+
+def existing_file(path, what: str) -> pathlib.Path:
+    """A file that exists.
+
+    Raises:
+        TypeError: the argument is not a path.
+        ValueError: the file does not exist.
+    """
+    if not isinstance(path, (str, pathlib.Path)):
+        raise wrong(TypeError, what, "a path", repr(path))
+    if not pathlib.Path(path).is_file():
+        raise wrong(ValueError, what, "a file that exists", str(path))
+    return pathlib.Path(path)
