@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data sets: rows with named columns from Python, arrays and files; mapped, shuffled, batched."""
 
-from mycel.dataset import audio, config, samplers, text, transforms, vision
+from mycel.dataset import audio, config, dataloader, debug, samplers, text, transforms, vision
 from mycel.dataset.engine.batching import (
     BatchDataset,
     BatchInfo,
@@ -31,6 +31,7 @@ from mycel.dataset.engine.images import (
 from mycel.dataset.engine.iterators import DictIterator, Iterator, TupleIterator
 from mycel.dataset.engine.joining import ConcatDataset, ZipDataset
 from mycel.dataset.engine.joining import split as _split
+from mycel.dataset.engine.lines import LineReader
 from mycel.dataset.engine.nodes import (
     FilterDataset,
     MapDataset,
@@ -54,6 +55,10 @@ from mycel.dataset.engine.sources import (
     PaddedDataset,
     SourceDataset,
 )
+from mycel.dataset.engine.waiting import SyncWaitDataset
+from mycel.dataset.engine.waiting import update as _sync_update
+from mycel.dataset.engine.writing import compare, deserialize, serialize, show
+from mycel.dataset.engine.writing import to_json as _to_json
 from mycel.dataset.published.classes import (
     Caltech101Dataset,
     Caltech256Dataset,
@@ -155,6 +160,9 @@ _Operations._wired = _Kinds(
     project=ProjectDataset,
     split=_split,
     save=_save,
+    sync_wait=SyncWaitDataset,
+    sync_update=_sync_update,
+    to_json=_to_json,
 )
 
 set_seed = config.set_seed

@@ -3,6 +3,7 @@
 
 from mycel.dataset import audio as audio
 from mycel.dataset import config as config
+from mycel.dataset import dataloader as dataloader
 from mycel.dataset import engine as engine
 from mycel.dataset import published as published
 from mycel.dataset import samplers as samplers
@@ -38,6 +39,7 @@ from mycel.dataset.engine.iterators import Iterator as Iterator
 from mycel.dataset.engine.iterators import TupleIterator as TupleIterator
 from mycel.dataset.engine.joining import ConcatDataset as ConcatDataset
 from mycel.dataset.engine.joining import ZipDataset as ZipDataset
+from mycel.dataset.engine.lines import LineReader as LineReader
 from mycel.dataset.engine.nodes import FilterDataset as FilterDataset
 from mycel.dataset.engine.nodes import MapDataset as MapDataset
 from mycel.dataset.engine.nodes import ProjectDataset as ProjectDataset
@@ -54,6 +56,11 @@ from mycel.dataset.engine.sources import MappableDataset as MappableDataset
 from mycel.dataset.engine.sources import NumpySlicesDataset as NumpySlicesDataset
 from mycel.dataset.engine.sources import PaddedDataset as PaddedDataset
 from mycel.dataset.engine.sources import SourceDataset as SourceDataset
+from mycel.dataset.engine.waiting import SyncWaitDataset as SyncWaitDataset
+from mycel.dataset.engine.writing import compare as compare
+from mycel.dataset.engine.writing import deserialize as deserialize
+from mycel.dataset.engine.writing import serialize as serialize
+from mycel.dataset.engine.writing import show as show
 from mycel.dataset.published.classes import Caltech101Dataset as Caltech101Dataset
 from mycel.dataset.published.classes import Caltech256Dataset as Caltech256Dataset
 from mycel.dataset.published.classes import Flowers102Dataset as Flowers102Dataset

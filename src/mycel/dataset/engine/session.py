@@ -30,6 +30,7 @@ class Session:
         self.limit = config.settings.worker_timeout
         self._places = {id(node): place for place, node in enumerate(root.nodes())}
         self._pools: dict[int, Pool] = {}
+        self._gates = [node.gate for node in root.nodes() if hasattr(node, "gate")]
 
     def place(self, node) -> int:
         """The number of a dataset in the pipeline."""
@@ -50,6 +51,11 @@ class Session:
             seed = self.seed + place
             self._pools[place] = Pool(content, count, name_of, self.limit, seed, several)
         return self._pools[place]
+
+    def open_gates(self) -> None:
+        """Let no thread wait any longer for `sync_update`."""
+        for gate in self._gates:
+            gate.open()
 
     def close(self) -> None:
         """End the worker processes."""
