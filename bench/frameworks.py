@@ -69,9 +69,7 @@ class Worker:
         kinds: what each name means.
     """
 
-    def __init__(
-        self, name: str, tree: pathlib.Path | None = None, kinds: dict[str, Kind] = KINDS
-    ):
+    def __init__(self, name: str, tree: pathlib.Path | None = None, kinds: dict[str, Kind] = KINDS):
         self.name = name
         source = {} if tree is None else {"PYTHONPATH": str(tree / "src")}
         self._process = subprocess.Popen(

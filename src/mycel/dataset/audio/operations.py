@@ -22,9 +22,8 @@ from mycel.dataset.audio.biquads import (
     RiaaBiquad,
     TrebleBiquad,
 )
+from mycel.dataset.audio.cepstra import LFCC, MFCC, MelSpectrogram
 from mycel.dataset.audio.features import (
-    LFCC,
-    MFCC,
     AmplitudeToDB,
     Angle,
     ComplexNorm,
@@ -33,7 +32,6 @@ from mycel.dataset.audio.features import (
     InverseMelScale,
     Magphase,
     MelScale,
-    MelSpectrogram,
     SlidingWindowCmn,
 )
 from mycel.dataset.audio.levels import (
