@@ -31,13 +31,13 @@ KINDS = {
 }
 
 
-def python_of(name: str) -> str:
+def python_of(name: str, kinds: dict[str, Kind] = KINDS) -> str:
     """The Python of a framework; its environment, under bench/.venvs, is made if it is not there.
 
     Raises:
         SystemExit: its packages cannot be installed.
     """
-    packages = KINDS[name].packages
+    packages = kinds[name].packages
     if not packages:
         return sys.executable
     folder = HERE / ".venvs" / name
@@ -66,13 +66,14 @@ class Worker:
     Args:
         name: of the framework.
         tree: the tree whose mycel runs (see versions.py); by default the installed one.
+        kinds: what each name means.
     """
 
-    def __init__(self, name: str, tree: pathlib.Path | None = None):
+    def __init__(self, name: str, tree: pathlib.Path | None = None, kinds: dict[str, Kind] = KINDS):
         self.name = name
         source = {} if tree is None else {"PYTHONPATH": str(tree / "src")}
         self._process = subprocess.Popen(
-            [python_of(name), "-m", "bench.worker", KINDS[name].module],
+            [python_of(name, kinds), "-m", "bench.worker", kinds[name].module],
             cwd=HERE.parent,
             env=os.environ | source,
             stdin=subprocess.PIPE,

@@ -40,6 +40,7 @@ WITHOUT_EXAMPLE = {
     "ShuffleDataset",
     "SkipDataset",
     "SourceDataset",
+    "SyncWaitDataset",
     "TakeDataset",
     "TextBaseDataset",
     "UnionBaseDataset",

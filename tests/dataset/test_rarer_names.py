@@ -350,7 +350,7 @@ def test_pieces_of_an_installed_package(tmp_path, monkeypatch):
 
 # -- that all names are in a test --------------------------------------------------------------
 
-SPACES = ("dataset", "dataset.vision", "dataset.transforms", "dataset.text")
+SPACES = ("dataset", "dataset.vision", "dataset.transforms", "dataset.text", "dataset.audio")
 WORD = re.compile(r"[A-Za-z_]\w*")
 # These list names without using them.
 LISTS = ("signatures.py", "mint_names.py")

@@ -22,8 +22,7 @@ _NO_TREE = (
 )
 # Paths below `mindspore`, and why nothing is there; the first pattern that fits counts.
 WHY = {
-    "dataset.audio*": "Operations on sound are no part of mycel.",
-    "dataset.*Dataset": "Of the data sets with a format of their own, only some are here.",
+    "dataset.OBSMindDataset": "It reads from the object storage of a cloud.",
     "rewrite*": _NO_TREE,
     "SymbolTree": _NO_TREE,
     "ScopedValue": _NO_TREE,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data sets: rows with named columns from Python, arrays and files; mapped, shuffled, batched."""
 
-from mycel.dataset import config, samplers, text, transforms, vision
+from mycel.dataset import audio, config, dataloader, debug, samplers, text, transforms, vision
 from mycel.dataset.engine.batching import (
     BatchDataset,
     BatchInfo,
@@ -32,6 +32,7 @@ from mycel.dataset.engine.images import (
 from mycel.dataset.engine.iterators import DictIterator, Iterator, TupleIterator
 from mycel.dataset.engine.joining import ConcatDataset, ZipDataset
 from mycel.dataset.engine.joining import split as _split
+from mycel.dataset.engine.lines import LineReader
 from mycel.dataset.engine.nodes import (
     FilterDataset,
     MapDataset,
@@ -54,6 +55,79 @@ from mycel.dataset.engine.sources import (
     NumpySlicesDataset,
     PaddedDataset,
     SourceDataset,
+)
+from mycel.dataset.engine.waiting import SyncWaitDataset
+from mycel.dataset.engine.waiting import update as _sync_update
+from mycel.dataset.engine.writing import compare, deserialize, serialize, show
+from mycel.dataset.engine.writing import to_json as _to_json
+from mycel.dataset.published.classes import (
+    Caltech101Dataset,
+    Caltech256Dataset,
+    Flowers102Dataset,
+    Food101Dataset,
+    LSUNDataset,
+    OmniglotDataset,
+    Places365Dataset,
+    RenderedSST2Dataset,
+    SUN397Dataset,
+)
+from mycel.dataset.published.digits import (
+    EMnistDataset,
+    QMnistDataset,
+    SemeionDataset,
+    STL10Dataset,
+    SVHNDataset,
+    USPSDataset,
+)
+from mycel.dataset.published.listed import (
+    ManifestDataset,
+    RandomDataset,
+)
+from mycel.dataset.published.pictures import (
+    DIV2KDataset,
+    FlickrDataset,
+    LFWDataset,
+    PhotoTourDataset,
+    SBDataset,
+    SBUDataset,
+)
+from mycel.dataset.published.scenes import (
+    CityscapesDataset,
+    CocoDataset,
+    KITTIDataset,
+    VOCDataset,
+    WIDERFaceDataset,
+)
+from mycel.dataset.published.sounds import (
+    CMUArcticDataset,
+    GTZANDataset,
+    LibriTTSDataset,
+    LJSpeechDataset,
+    SpeechCommandsDataset,
+    TedliumDataset,
+    YesNoDataset,
+)
+from mycel.dataset.published.texts import (
+    AGNewsDataset,
+    AmazonReviewDataset,
+    CLUEDataset,
+    CoNLL2000Dataset,
+    DBpediaDataset,
+    EnWik9Dataset,
+    IMDBDataset,
+    PennTreebankDataset,
+    SogouNewsDataset,
+    SQuADDataset,
+    SST2Dataset,
+    UDPOSDataset,
+    WikiTextDataset,
+    YahooAnswersDataset,
+    YelpReviewDataset,
+)
+from mycel.dataset.published.translations import (
+    IWSLT2016Dataset,
+    IWSLT2017Dataset,
+    Multi30kDataset,
 )
 from mycel.dataset.samplers import (
     BuiltinSampler,
@@ -87,6 +161,9 @@ _Operations._wired = _Kinds(
     project=ProjectDataset,
     split=_split,
     save=_save,
+    sync_wait=SyncWaitDataset,
+    sync_update=_sync_update,
+    to_json=_to_json,
 )
 
 set_seed = config.set_seed

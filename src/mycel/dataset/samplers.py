@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mycel.dataset.engine import chance
+from mycel.dataset.transforms.operations import Made
 from mycel.kernel.base.errors import wrong
 
 __all__ = [
@@ -86,7 +87,7 @@ def _count(num_samples, what: str) -> int | None:
     return int(num_samples) or None
 
 
-class BuiltinSampler:
+class BuiltinSampler(Made):
     """What all samplers have.
 
     Args:

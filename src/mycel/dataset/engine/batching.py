@@ -140,6 +140,8 @@ class BatchDataset(UnionBaseDataset):
         if per_batch_map is not None and not callable(per_batch_map):
             raise wrong(TypeError, "batch: per_batch_map", "a function", repr(per_batch_map))
         self.batch_size, self.drop_remainder = batch_size, drop_remainder
+        for node in self.children[0].nodes():
+            node._batched(batch_size)
         self.per_batch_map = per_batch_map
         names = "batch: input_columns", "batch: output_columns"
         self.input_columns = name_list(input_columns, names[0]) if input_columns else []

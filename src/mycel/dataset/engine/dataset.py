@@ -12,6 +12,7 @@ from mycel.dataset.engine.iterators import DictIterator, TupleIterator
 from mycel.dataset.engine.machinery import Flow, Row
 from mycel.dataset.engine.operations import Operations
 from mycel.dataset.engine.session import Run, Session
+from mycel.dataset.transforms.operations import Made
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 
@@ -30,6 +31,7 @@ class Found(TypedDict, total=False):
 
 
 class Dataset(Operations):
+class Dataset(Operations, Made):
     """The base of all datasets. Its methods make datasets of datasets.
 
     A row has named columns; nothing is read until an iterator is asked for a row.
@@ -92,6 +94,9 @@ class Dataset(Operations):
     def _flow(self, run: Run) -> Flow:
         """One pass over the rows."""
         raise NotImplementedError(f"{type(self).__name__} has no rows of its own.")
+
+    def _batched(self, size) -> None:
+        """Rows of this dataset are put together by a `batch` above."""
 
     # -- the tree -------------------------------------------------------------------------
 

@@ -247,6 +247,7 @@ class TupleIterator(Iterator):
 
 
 def _close(holder: list, session) -> None:
+    session.open_gates()
     for rows in holder:
         rows.close()
     session.close()

@@ -33,6 +33,9 @@ class Kinds(NamedTuple):
     project: Callable
     split: Callable
     save: Callable
+    sync_wait: Callable
+    sync_update: Callable
+    to_json: Callable
 
 
 def _ordered(dataset, columns, called: str):
@@ -309,6 +312,61 @@ class Operations:
             (3, 1)
         """
         return self._wired.split(self, sizes, randomize)
+
+    def sync_wait(self, condition_name, num_batch=1, callback=None):
+        """Rows that wait until `sync_update` lets them pass.
+
+        Args:
+            condition_name: a name for `sync_update`.
+            num_batch: how many batches pass without it in each epoch, and at each update.
+            callback: called with the data that `sync_update` is given.
+
+        Raises:
+            RuntimeError: the name is used already.
+
+        Example:
+            >>> seen = []
+            >>> data = ds.NumpySlicesDataset([1, 2, 3], shuffle=False)
+            >>> data = data.sync_wait("loss", callback=seen.append)
+            >>> for row in data.create_tuple_iterator(num_epochs=1):
+            ...     data.sync_update("loss", data=int(row[0]) * 10)
+            >>> seen
+            [10, 20, 30]
+        """
+        return self._wired.sync_wait(self, condition_name, num_batch, callback)
+
+    def sync_update(self, condition_name, num_batch=None, data=None):
+        """Let rows pass that wait behind `sync_wait`; called on the last data set of the pipeline.
+
+        Args:
+            condition_name: the name that `sync_wait` has.
+            num_batch: how many batches; None means as many as `sync_wait` says.
+            data: what its callback is called with.
+
+        Raises:
+            TypeError, RuntimeError: an argument is wrong; then all rows pass.
+
+        Example:
+            >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False).sync_wait("step").batch(1)
+            >>> for row in data.create_tuple_iterator(num_epochs=1):
+            ...     data.sync_update("step")
+        """
+        self._wired.sync_update(self, condition_name, num_batch, data)
+
+    def to_json(self, filename=""):
+        """The pipeline as a dictionary that JSON can hold; `ds.deserialize` makes it again.
+
+        Python code in it (the source of a GeneratorDataset, a function given to `map`) is only
+        named.
+
+        Args:
+            filename: where to write it as well.
+
+        Example:
+            >>> ds.NumpySlicesDataset([1, 2]).batch(2).to_json()["op_type"]
+            'BatchDataset'
+        """
+        return self._wired.to_json(self, filename)
 
     def save(self, file_name, num_files=1, file_type="mindrecord"):
         """Write all rows to a MindRecord file, which MindDataset reads.

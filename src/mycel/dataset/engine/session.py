@@ -32,6 +32,7 @@ class Session:
         self._pools: dict[int, Pool] = {}
         # How far datasets with callbacks are, by place.
         self.reached: dict[int, tuple] = {}
+        self._gates = [node.gate for node in root.nodes() if hasattr(node, "gate")]
 
     def place(self, node) -> int:
         """The number of a dataset in the pipeline."""
@@ -52,6 +53,11 @@ class Session:
             seed = self.seed + place
             self._pools[place] = Pool(content, count, name_of, self.limit, seed, several)
         return self._pools[place]
+
+    def open_gates(self) -> None:
+        """Let no thread wait any longer for `sync_update`."""
+        for gate in self._gates:
+            gate.open()
 
     def close(self) -> None:
         """End the worker processes."""

@@ -273,6 +273,8 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
             expected = NOT_TOGETHER.format(what="None: it", other="sampler or shuffle")
             raise wrong(ValueError, f"{what}: batch_sampler", expected, "one")
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id)
+        # Its source cannot be written down, and is not kept twice.
+        self.made_with = ((), {})
         self.source = source
         self.batch_sampler, self.collate_fn = batch_sampler, collate_fn
         self.python_multiprocessing, self.max_rowsize = python_multiprocessing, max_rowsize

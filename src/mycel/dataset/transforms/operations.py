@@ -27,7 +27,18 @@ class Implementation(enum.IntEnum):
     PY = 1
 
 
-class TensorOperation:
+class Made:
+    """What knows the arguments that it was made with, so that it can be written down."""
+
+    made_with: tuple[tuple, dict]
+
+    def __new__(cls, *arguments, **keywords):
+        made = super().__new__(cls)
+        made.made_with = (arguments, keywords)
+        return made
+
+
+class TensorOperation(Made):
     """The base class of operations on arrays.
 
     Example:
@@ -61,7 +72,7 @@ class TensorOperation:
         return self
 
 
-class PyTensorOperation:
+class PyTensorOperation(Made):
     """The base class of operations in Python: write `_execute_py(self, img)`, or `__call__`.
 
     Example:

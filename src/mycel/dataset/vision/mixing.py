@@ -136,7 +136,8 @@ class MixUp(PyTensorOperation):
     """Each image of a batch mixed with the next one, or with the batch before, each by its share.
 
     Args:
-        batch_size: how many images a batch has.
+        batch_size: how many images a batch has; 1 takes batches of any size, draws one share for
+            each, and mixes with the first image.
         alpha: shares are drawn from Beta(alpha, alpha).
         is_single: whether images of the same batch are mixed, rather than those of the one before.
 
@@ -164,12 +165,15 @@ class MixUp(PyTensorOperation):
     def __call__(self, image, label):
         """The images and the labels, mixed."""
         image, label = as_array(image), as_array(label)
-        if len(image) != self.batch_size:
+        if self.batch_size not in (1, len(image)):
             expected = f"of batch_size={self.batch_size} images"
             raise wrong(RuntimeError, "MixUp: a batch", expected, f"{len(image)}")
         share = randomness.current().beta(self.alpha, self.alpha, self.batch_size)
         if self.is_single:
-            others = (np.roll(image, -1, 0), np.roll(label, -1, 0))
+            # One share, for a batch of any size, mixes all images with the first one.
+            others = (image[:1], label[:1])
+            if self.batch_size == len(image):
+                others = (np.roll(image, -1, 0), np.roll(label, -1, 0))
         elif self._before is None:
             others = (image, label)
         else:

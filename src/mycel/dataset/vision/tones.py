@@ -6,6 +6,8 @@ Each takes uint8 (or where said float) arrays (H, W, 3) or (H, W) and returns on
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from mycel.dataset.vision.operation import check_image, saturate

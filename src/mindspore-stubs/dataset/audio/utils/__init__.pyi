@@ -2,3 +2,4 @@
 """What mindspore.dataset.audio.utils means here; written by `python -m tools.stubs`, which see."""
 
 
+from mycel.dataset.audio import *

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pipelines of `python -m bench.data` run by mycel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import mycel as framework
+import mycel.dataset as ds
+from bench import data_pipelines
+from mycel.dataset import text, transforms, vision
+
+VARIANTS = ("2 workers",)
+
+
+def settings() -> str:
+    """What is measured."""
+    return f"mycel {framework.__version__}"
+
+
+def make(work: str, variant: str) -> Callable[[], list[float]]:
+    """A function that goes through one epoch."""
+    del variant
+    return data_pipelines.make(work, ds, vision, text, transforms, framework)
