@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mycel import ops
@@ -15,6 +15,7 @@ from mycel.kernel.base.context import get_context
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.version import __version__
 from mycel.kernel.define.definition import static_key, static_value
+from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import current_stream, flush
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
@@ -330,6 +331,72 @@ class GraphExecutor:
 
 
 graph_executor = GraphExecutor()
+
+
+def set_current_network(net: Any) -> None:
+    """Accepted: which network MindSpore's compiler is at; saving and loading ask no such thing.
+
+    Example:
+        >>> from mycel.compat.older import set_current_network
+        >>> set_current_network(nn.Dense(2, 1))
+    """
+    del net
+
+
+_NO_STRATEGY = (
+    "{}: a strategy says how Parameters lie on several devices, and here each is whole. Load a "
+    "checkpoint that MindSpore merged."
+)
+
+
+def build_searched_strategy(strategy_filename: str) -> dict[str, Any]:
+    """How an older version divided Parameters among devices: nothing here divides them.
+
+    Raises:
+        NotImplementedError: always.
+
+    Source: MindSpore's `mindspore.build_searched_strategy`.
+
+    Example:
+        >>> from mycel.compat.older import build_searched_strategy
+        >>> build_searched_strategy("strategy.ckpt")
+        Traceback (most recent call last):
+        ...
+        NotImplementedError: build_searched_strategy('strategy.ckpt'): ...
+    """
+    raise NotImplementedError(
+        _NO_STRATEGY.format(f"build_searched_strategy({strategy_filename!r})")
+    )
+
+
+def merge_sliced_parameter(
+    sliced_parameters: Sequence[Parameter], strategy: dict[str, Any] | None = None
+) -> Parameter:
+    """One Parameter of its parts, which are put together along the first dimension.
+
+    Args:
+        sliced_parameters: the parts, in the order of their devices.
+        strategy: must be None; others say how parts lie on several devices.
+
+    Raises:
+        NotImplementedError: a strategy.
+        ValueError: there are no parts.
+
+    Source: MindSpore's `mindspore.merge_sliced_parameter`.
+
+    Example:
+        >>> from mycel.compat.older import merge_sliced_parameter
+        >>> parts = [ms.Parameter(Tensor([n]), "w") for n in (1, 2)]
+        >>> print(merge_sliced_parameter(parts).value())
+        [1 2]
+    """
+    if strategy is not None:
+        raise NotImplementedError(_NO_STRATEGY.format(f"merge_sliced_parameter({strategy!r})"))
+    if not sliced_parameters:
+        raise wrong(ValueError, "merge_sliced_parameter.sliced_parameters", "a part", "none")
+    first = sliced_parameters[0]
+    merged = ops.concat([part.value() for part in sliced_parameters])
+    return Parameter(merged, first.name, first.requires_grad, first.layerwise_parallel)
 
 
 @functools.cache
