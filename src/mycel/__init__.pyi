@@ -78,6 +78,7 @@ from mycel.compat.older import recompute as recompute
 from mycel.compat.older import run_check as run_check
 from mycel.compat.older import set_offload_context as set_offload_context
 from mycel.compat.types import QuantDtype as QuantDtype
+from mycel.compat.types import TensorType as TensorType
 from mycel.compat.types import dtype_to_nptype as dtype_to_nptype
 from mycel.compat.types import dtype_to_pytype as dtype_to_pytype
 from mycel.compat.types import get_py_obj_dtype as get_py_obj_dtype

@@ -92,6 +92,28 @@ answer = [step.degree, str(step.parallel_mode), step.gpu_target, step.ascend_910
 kind = nn.EmbeddingLookup
 answer = [kind.BATCH_SLICE, kind.FIELD_SLICE, kind.TABLE_ROW_SLICE, kind.TABLE_COLUMN_SLICE]
 """,
+    "an array is filled with random numbers": """
+from mindspore._c_expression import _random_normal, _random_uniform, _truncated_normal
+def moments(fill, *given):
+    first, second = np.zeros((200, 200), np.float32), np.zeros((200, 200), np.float32)
+    nothing = fill(7, first, *given), fill(7, second, *given)
+    figures = [round(float(v), 1) + 0.0 for v in (first.mean(), first.std())]
+    return nothing, bool((first == second).all()), figures
+answer = [moments(_random_normal, 3.0, 2.0), moments(_random_uniform, -1.0, 5.0),
+          moments(_truncated_normal, -2.0, 2.0, 1.0, 0.5)]
+""",
+    "the seeds of an operator": """
+from mindspore.common.seed import _get_graph_seed
+ms.set_seed(3)
+answer = [_get_graph_seed(seed, f"seeds {seed}") for seed in (0, 5)]
+""",
+    "the type of a Tensor": """
+from mindspore.common import dtype as mstype
+whole, some = ms.TensorType(), ms.TensorType(ms.float32)
+answer = [repr(whole), str(whole), repr(some), str(some), str(some.element_type()),
+          whole.element_type(), some == ms.TensorType(ms.float32), whole == some,
+          mstype.TensorType is ms.TensorType]
+""",
     "parts of a Parameter are put together": """
 from mindspore.train.serialization import build_searched_strategy, merge_sliced_parameter
 from mindspore.train.callback import _set_cur_net

@@ -15,6 +15,7 @@ from mycel.kernel.base.context import get_context
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.version import __version__
 from mycel.kernel.define.definition import static_key, static_value
+from mycel.kernel.record.generator import get_seed
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import current_stream, flush
 from mycel.kernel.record.tensor import Tensor
@@ -341,6 +342,23 @@ def set_current_network(net: Any) -> None:
         >>> set_current_network(nn.Dense(2, 1))
     """
     del net
+
+
+def get_graph_seed(op_seed: int | None, op_name: str) -> tuple[int, int]:
+    """The seeds of an operator: that of `set_seed` and its own, 0 where there is none.
+
+    Args:
+        op_seed: the operator's own.
+        op_name: accepted; which operator asks.
+
+    Example:
+        >>> from mycel.compat.older import get_graph_seed
+        >>> ms.set_seed(3)
+        >>> get_graph_seed(5, "dropout")
+        (3, 5)
+    """
+    del op_name
+    return get_seed() or 0, op_seed or 0
 
 
 _NO_STRATEGY = (
