@@ -273,7 +273,7 @@ def click_logs(folder: pathlib.Path) -> None:
 
 
 def reviews(folder: pathlib.Path) -> None:
-    """What IMDb's reviews become for an LSTM: MindRecord of word numbers, and a table of vectors."""
+    """IMDb's reviews as an LSTM reads them: numbers of words, and a table of vectors."""
     random = _random()
     schema = {
         "id": {"type": "int32"},
@@ -310,6 +310,13 @@ def masked_language(folder: pathlib.Path) -> None:
         for _ in range(20)
     ]
     _records(folder / "pretrain.mindrecord", schema, rows)
+
+
+def words(folder: pathlib.Path) -> None:
+    """Rows of 33 numbers of words, for a network that says the next one."""
+    random = _random()
+    rows = [{"input_ids": random.randint(0, 500, 33).astype(np.int32)} for _ in range(20)]
+    _records(folder / "words.mindrecord", {"input_ids": {"type": "int32", "shape": [-1]}}, rows)
 
 
 def translation(folder: pathlib.Path) -> None:

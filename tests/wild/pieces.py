@@ -114,6 +114,23 @@ answer = [repr(whole), str(whole), repr(some), str(some), str(some.element_type(
           whole.element_type(), some == ms.TensorType(ms.float32), whole == some,
           mstype.TensorType is ms.TensorType]
 """,
+    "one number is the gradient of every element": """
+class Square(nn.Cell):
+    def construct(self, x):
+        return x * x
+class Loss(nn.Cell):
+    def construct(self, x):
+        return (x * x).sum().reshape((1,))
+def gradient(net, given):
+    return ops.GradOperation(get_all=True, sens_param=True)(net)(x(3), given)[0]
+def refused(shape):
+    try:
+        gradient(Loss(), Tensor(np.ones(shape, np.float32))).asnumpy()
+    except ValueError:
+        return True
+answer = [gradient(Square(), Tensor(2.0)), gradient(Loss(), Tensor(2.0)),
+          gradient(Loss(), Tensor([3.0])), refused((1, 1)), refused((3,))]
+""",
     "parts of a Parameter are put together": """
 from mindspore.train.serialization import build_searched_strategy, merge_sliced_parameter
 from mindspore.train.callback import _set_cur_net

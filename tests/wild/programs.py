@@ -181,23 +181,26 @@ inputs = [x(2, 3, 128, 128)]
     )  # fmt: skip
 
 
-def nlp(version: str, build: str, script: str) -> Program:
-    """A tiny network of mindnlp, and ten lines that train it and use it."""
+def nlp(network: str, loss: str, use: str = "") -> Program:
+    """A tiny network of mindnlp, and the lines of a newcomer that train it and use it."""
+    build = f"import mindnlp.transformers as of\nids = n(90, 2, 12).astype(np.int64) + 3\n{network}"
     return Program(
-        "mindnlp", version, ".", ("newcomer.py",), build=build,
-        files={"newcomer.py": build + script}, evaluate=(),
+        "mindnlp", "0.2.4", ".", ("newcomer.py",), build=build,
+        files={"newcomer.py": NEWCOMER.format(network=network, loss=loss, use=use)},
     )  # fmt: skip
 
 
 # What a newcomer writes with a network of mindnlp: ten steps on one batch.
-LEARN = """
+NEWCOMER = """
+import mindnlp.transformers as of
 import mindspore as ms
 import numpy as np
-ids = ms.Tensor(np.random.RandomState(0).randint(3, 90, (2, 12)), ms.int64)
-optimizer = ms.nn.AdamWeightDecay(net.trainable_params(), 1e-3)
-def forward():
-    return {loss}
-step = ms.value_and_grad(forward, None, optimizer.parameters)
+
+ids = ms.Tensor(np.random.RandomState(0).randint(3, 93, (2, 12)), ms.int64)
+ms.set_seed(0)
+{network}
+optimizer = ms.nn.AdamWeightDecay(net.trainable_params(), 1e-2)
+step = ms.value_and_grad(lambda: {loss}[0], None, optimizer.parameters)
 net.set_train()
 losses = []
 for _ in range(10):
@@ -207,6 +210,7 @@ for _ in range(10):
 print(losses)
 assert losses[-1] < losses[0]
 net.set_train(False)
+{use}
 """
 YOLO = (
     "yolov3/yolov3", "yolov4/yolov4", "yolov5/yolov5n", "yolov7/yolov7-tiny", "yolov8/yolov8n",
@@ -405,10 +409,10 @@ PROGRAMS = {
         "cv/VIT",
         "train.py --config_path config/vit_patch32_imagenet2012_config_standalone.yml "
         "--dataset_path data/imagenet/train --eval_path data/imagenet/val --batch_size 2 "
-        "--eval_batch_size 2 --max_epoch 1 --warmup_epochs 0 --class_num 10 "
+        "--eval_batch_size 2 --max_epoch 1 --warmup_epochs 0 --class_num 1001 "
         "--train_num_workers 1 --eval_num_workers 1 --save_checkpoint_epochs 1 --mixup 0.2",
         "eval.py --config_path config/vit_eval.yml --eval_path data/imagenet/val "
-        "--eval_batch_size 2 --class_num 10 --eval_num_workers 1 --pretrained {newest *.ckpt}",
+        "--eval_batch_size 2 --class_num 1001 --eval_num_workers 1 --pretrained {newest *.ckpt}",
         "from src.model_utils.config import config\nfrom src.vit import get_network\n"
         "net, inputs = get_network(config.backbone, config), [x(2, 3, 224, 224)]",
         data=IMAGENET,
@@ -570,5 +574,46 @@ PROGRAMS = {
         "--pretrained_ckpt {newest *.ckpt}",
         "from src.pointnet2 import PointNet2\nnet, inputs = PointNet2(40), [x(2, 64, 3)]",
         data=("modelnet",),
+    ),
+    "mindnlp/bert": nlp(
+        "net = of.BertForSequenceClassification(of.BertConfig(vocab_size=100, hidden_size=32, "
+        "num_hidden_layers=2, num_attention_heads=2, intermediate_size=64))\ninputs = [ids]",
+        "net(ids, labels=ms.Tensor([0, 1]))",
+    ),
+    "mindnlp/gpt2": nlp(
+        "net = of.GPT2LMHeadModel(of.GPT2Config(vocab_size=100, n_embd=32, n_layer=2, n_head=2, "
+        "n_positions=64))\ninputs = [ids]",
+        "net(ids, labels=ids)",
+        "print(net.generate(ids, max_length=16, do_sample=False, pad_token_id=0))",
+    ),
+    "mindnlp/t5": nlp(
+        "net = of.T5ForConditionalGeneration(of.T5Config(vocab_size=100, d_model=32, d_kv=16, "
+        "d_ff=64, num_layers=2, num_heads=2, decoder_start_token_id=0))\n"
+        "inputs = [ids, None, ids]",
+        "net(input_ids=ids, labels=ids)",
+        "print(net.generate(ids, max_length=8, do_sample=False))",
+    ),
+    "mindnlp/llama": nlp(
+        "net = of.LlamaForCausalLM(of.LlamaConfig(vocab_size=100, hidden_size=32, "
+        "intermediate_size=64, num_hidden_layers=2, num_attention_heads=2))\ninputs = [ids]",
+        "net(input_ids=ids, labels=ids)",
+        "print(net.generate(ids, max_length=16, do_sample=False, pad_token_id=0))",
+    ),
+    "models/gpt": official(
+        "nlp/GPT",
+        "train.py --data_path data/words --epoch_size 1 --sink_size 5 --model_parallel_num 1",
+        build="from src.gpt import GPT\nfrom src.utils import GPTConfig\n"
+        "net = GPT(GPTConfig(2, 32, 50257, 32, 2, 2))\n"
+        "inputs = [n(500, 2, 32), n(1, 2, 32).astype(np.float32) + 1]",
+        data=("words",),
+        edits={
+            "train.py": {
+                "batch_size=4": "batch_size=2",
+                "seq_length=1024": "seq_length=32",
+                "embedding_size=1024": "embedding_size=32",
+                "num_layers=24": "num_layers=2",
+                "num_heads=16": "num_heads=2",
+            }
+        },
     ),
 }

@@ -344,6 +344,25 @@ def set_current_network(net: Any) -> None:
     del net
 
 
+class MSContext:
+    """The settings as MindSpore's own extension hands them out: which Ascend hardware there is.
+
+    Example:
+        >>> from mycel.compat.older import MSContext
+        >>> MSContext.get_instance().get_ascend_soc_version()
+        ''
+    """
+
+    @staticmethod
+    def get_instance() -> MSContext:
+        """The settings."""
+        return MSContext()
+
+    def get_ascend_soc_version(self) -> str:
+        """The kind of Ascend hardware: none."""
+        return ""
+
+
 def get_graph_seed(op_seed: int | None, op_name: str) -> tuple[int, int]:
     """The seeds of an operator: that of `set_seed` and its own, 0 where there is none.
 
