@@ -17,6 +17,7 @@ from mycel.compat.initializers import fill_uniform as __random_uniform  # pyrigh
 _random_uniform = __random_uniform  # pyright: ignore
 from mycel.compat.initializers import fill_truncated_normal as __truncated_normal  # pyright: ignore
 _truncated_normal = __truncated_normal  # pyright: ignore
+from mycel.compat.older import MSContext as MSContext
 from mycel.compat.older import disable_multi_thread as disable_multi_thread
 from mycel.compat.older import ms_memory_recycle as __ms_memory_recycle  # pyright: ignore
 _ms_memory_recycle = __ms_memory_recycle  # pyright: ignore
