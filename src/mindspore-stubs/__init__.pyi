@@ -89,4 +89,6 @@ from mycel.debug.profiler import Profiler as Profiler
 from mycel.transform.no_grad import no_grad as __no_grad  # pyright: ignore
 _no_grad = __no_grad  # pyright: ignore
 from mycel.transform.no_grad import no_grad as no_grad
+from mycel.compat.older import build_searched_strategy as build_searched_strategy
+from mycel.compat.older import merge_sliced_parameter as merge_sliced_parameter
 __version__: str

@@ -74,12 +74,15 @@ from mycel.compat.log import get_level as get_level
 from mycel.compat.log import get_log_config as get_log_config
 from mycel.compat.older import JitConfig as JitConfig
 from mycel.compat.older import Symbol as Symbol
+from mycel.compat.older import build_searched_strategy as build_searched_strategy
 from mycel.compat.older import lazy_inline as lazy_inline
+from mycel.compat.older import merge_sliced_parameter as merge_sliced_parameter
 from mycel.compat.older import ms_memory_recycle as ms_memory_recycle
 from mycel.compat.older import recompute as recompute
 from mycel.compat.older import run_check as run_check
 from mycel.compat.older import set_offload_context as set_offload_context
 from mycel.compat.types import QuantDtype as QuantDtype
+from mycel.compat.types import TensorType as TensorType
 from mycel.compat.types import dtype_to_nptype as dtype_to_nptype
 from mycel.compat.types import dtype_to_pytype as dtype_to_pytype
 from mycel.compat.types import get_py_obj_dtype as get_py_obj_dtype

@@ -76,6 +76,52 @@ class Encoder:
         self.size = size
 answer = [Encoder(3).size, Encoder(size=4).size]
 """,
+    "a step that a program writes finds what MindSpore's steps have": """
+from mindspore.communication.management import get_group_size
+class Step(nn.TrainOneStepWithLossScaleCell):
+    def __init__(self, network, optimizer, scale):
+        super().__init__(network, optimizer, scale)
+        self.degree = get_group_size() if self.reducer_flag else 1
+net = nn.Dense(2, 1)
+step = Step(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params()),
+            nn.FixedLossScaleUpdateCell(2))
+answer = [step.degree, str(step.parallel_mode), step.gpu_target, step.ascend_910a_target,
+          bool(step.reduce_all(step.equal(x(2), x(2))))]
+""",
+    "how a table of words is divided": """
+kind = nn.EmbeddingLookup
+answer = [kind.BATCH_SLICE, kind.FIELD_SLICE, kind.TABLE_ROW_SLICE, kind.TABLE_COLUMN_SLICE]
+""",
+    "an array is filled with random numbers": """
+from mindspore._c_expression import _random_normal, _random_uniform, _truncated_normal
+def moments(fill, *given):
+    first, second = np.zeros((200, 200), np.float32), np.zeros((200, 200), np.float32)
+    nothing = fill(7, first, *given), fill(7, second, *given)
+    figures = [round(float(v), 1) + 0.0 for v in (first.mean(), first.std())]
+    return nothing, bool((first == second).all()), figures
+answer = [moments(_random_normal, 3.0, 2.0), moments(_random_uniform, -1.0, 5.0),
+          moments(_truncated_normal, -2.0, 2.0, 1.0, 0.5)]
+""",
+    "the seeds of an operator": """
+from mindspore.common.seed import _get_graph_seed
+ms.set_seed(3)
+answer = [_get_graph_seed(seed, f"seeds {seed}") for seed in (0, 5)]
+""",
+    "the type of a Tensor": """
+from mindspore.common import dtype as mstype
+whole, some = ms.TensorType(), ms.TensorType(ms.float32)
+answer = [repr(whole), str(whole), repr(some), str(some), str(some.element_type()),
+          whole.element_type(), some == ms.TensorType(ms.float32), whole == some,
+          mstype.TensorType is ms.TensorType]
+""",
+    "parts of a Parameter are put together": """
+from mindspore.train.serialization import build_searched_strategy, merge_sliced_parameter
+from mindspore.train.callback import _set_cur_net
+parts = [Parameter(x(2, 3) + n, name="w") for n in range(2)]
+made = ms.merge_sliced_parameter(parts)
+assert _set_cur_net(nn.Dense(2, 1)) is None and callable(build_searched_strategy)
+answer = [made.name, made.shape, made.asnumpy()]
+""",
     "opt_init_args_register hides the arguments": """
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 class Descent(Optimizer):
@@ -107,6 +153,13 @@ answer = [ops.tuple_to_array(range(3)), ops.tuple_to_array((1, 2)), ops.tuple_to
 }
 
 OPERATORS = {
+    "what compiled programs need names for is found as a function": """
+from mindspore.ops.functional import make_range, make_tuple, tuple_len
+from mindspore.ops import scalar_add
+found = make_range(1, 4)
+answer = [F.make_range(3), found, tuple_len(found), ops.tuple_len((1, 2)), callable(make_tuple),
+          callable(scalar_add)]
+""",
     "flatten by position": """
 y = x(2, 3, 4)
 answer = [y.flatten(0, -1), y.flatten(1, 2), y.flatten(1), y.flatten("F"), y.flatten(0, 1),
@@ -152,6 +205,21 @@ answer += [ops.ReLU().set_device("CPU").primitive_target]
 }
 
 DATA = {
+    "a folder with some of the files of CIFAR-10": """
+import os, tempfile
+def size(names, usage):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            with open(os.path.join(folder, name), "wb") as file:
+                file.truncate(10000 * 3073)
+        try:
+            return ds.Cifar10Dataset(folder, usage=usage).get_dataset_size()
+        except RuntimeError:
+            return 0
+test, part = ["test_batch.bin"], ["data_batch_3.bin"]
+answer = [size(test, None), size(test, "test"), size(test, "train"), size(part, "train"),
+          size(part + test, "all"), size(["other.bin"], "all")]
+""",
     "a folder with one pair of the files of MNIST": """
 import pathlib, struct, tempfile
 def folder(*kinds):
@@ -275,6 +343,55 @@ answer = [names, [[str(f.dtype), f.shape] for f in found]]
 # Float16 rounds: one digit is the same in every order of additions.
 answer.append([float(np.round(f.asnumpy().astype(np.float64).sum(), 1)) + 0.0 for f in found])
 answer.append([np.round(float(f.asnumpy().reshape(-1)[3]), 1) + 0.0 for f in found])
+""",
+    "stacks of the former transformer package": """
+from mindspore.parallel._transformer import AttentionMask, CrossEntropyLoss, VocabEmbedding
+from mindspore.parallel._transformer.transformer import (
+    EmbeddingOpParallelConfig, TransformerDecoder, TransformerEncoder)
+from mindspore.parallel._transformer.loss import CrossEntropyLoss as SameLoss
+assert SameLoss is CrossEntropyLoss
+rates = dict(attention_dropout_rate=0.0, hidden_dropout_rate=0.0, hidden_act="relu")
+layers = (TransformerEncoder(2, 2, 8, 16, 5, 2, **rates),
+          TransformerEncoder(2, 1, 8, 16, 5, 2, post_layernorm_residual=True, **rates),
+          TransformerDecoder(1, 2, 8, 16, 4, 5, 2, **rates),
+          VocabEmbedding(10, 8, EmbeddingOpParallelConfig()))
+names = []
+for layer in layers:
+    for each in layer.get_parameters():
+        values = np.sin(np.arange(each.size)).reshape(each.shape) * 0.5
+        each.set_data(Tensor(values.astype(np.float32)))
+        names.append([each.name, each.shape])
+y = Tensor(np.cos(np.arange(80)).reshape(2, 5, 8).astype(np.float32))
+memory = Tensor(np.sin(np.arange(64)).reshape(2, 4, 8).astype(np.float32))
+seen = Tensor(np.array([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]], np.float32))
+mask = AttentionMask(5)(seen)
+encoded, present = layers[0](y, mask)
+ids = Tensor(np.array([[1, 2, 3, 4, 5], [9, 8, 7, 6, 5]], np.int32))
+rows, table = layers[3](ids)
+found = [mask, encoded, layers[1](y, mask)[0],
+         layers[2](y, mask, memory, Tensor(np.ones((2, 5, 4), np.float32)))[0], rows, table,
+         CrossEntropyLoss()(y.reshape(10, 8), ids.reshape(-1) % 8, seen.reshape(-1))]
+answer = [names, len(present), len(present[0]), [[str(f.dtype), f.shape] for f in found]]
+# Float16 rounds: one digit is the same in every order of additions.
+answer.append([float(np.round(f.asnumpy().astype(np.float64).sum(), 1)) + 0.0 for f in found])
+answer.append([np.round(float(f.asnumpy().reshape(-1)[0]), 1) + 0.0 for f in found])
+""",
+    "one number is the gradient of every element": """
+class Square(nn.Cell):
+    def construct(self, x):
+        return x * x
+class Loss(nn.Cell):
+    def construct(self, x):
+        return (x * x).sum().reshape((1,))
+def gradient(net, given):
+    return ops.GradOperation(get_all=True, sens_param=True)(net)(x(3), given)[0]
+def refused(shape):
+    try:
+        gradient(Loss(), Tensor(np.ones(shape, np.float32))).asnumpy()
+    except ValueError:
+        return True
+answer = [gradient(Square(), Tensor(2.0)), gradient(Loss(), Tensor(2.0)),
+          gradient(Loss(), Tensor([3.0])), refused((1, 1)), refused((3,))]
 """,
 }
 

@@ -11,6 +11,13 @@ from mycel.debug.profiler import step_ends as __framework_profiler_step_end  # p
 _framework_profiler_step_end = __framework_profiler_step_end  # pyright: ignore
 from mycel import Tensor as _TensorPy
 TensorPy = _TensorPy
+from mycel.compat.initializers import fill_normal as __random_normal  # pyright: ignore
+_random_normal = __random_normal  # pyright: ignore
+from mycel.compat.initializers import fill_uniform as __random_uniform  # pyright: ignore
+_random_uniform = __random_uniform  # pyright: ignore
+from mycel.compat.initializers import fill_truncated_normal as __truncated_normal  # pyright: ignore
+_truncated_normal = __truncated_normal  # pyright: ignore
+from mycel.compat.older import MSContext as MSContext
 from mycel.compat.older import disable_multi_thread as disable_multi_thread
 from mycel.compat.older import ms_memory_recycle as __ms_memory_recycle  # pyright: ignore
 _ms_memory_recycle = __ms_memory_recycle  # pyright: ignore

@@ -31,4 +31,6 @@ from mycel.compat.types import float_type as float_type
 from mycel.compat.types import int_type as int_type
 from mycel.compat.types import number_type as number_type
 from mycel.compat.types import signed_type as signed_type
+from mycel.compat.types import TensorType as _tensor_type
+tensor_type = _tensor_type
 from mycel.compat.types import uint_type as uint_type

@@ -13,3 +13,5 @@ from mindspore.parallel import auto_parallel as auto_parallel
 from mindspore.parallel import nn as nn
 from mindspore.parallel import parameter_broadcast as parameter_broadcast
 from mindspore.parallel import shard as shard
+from mycel.compat.older import build_searched_strategy as build_searched_strategy
+from mycel.compat.older import merge_sliced_parameter as merge_sliced_parameter

@@ -283,6 +283,7 @@ def _offers(module: ModuleType, name: str, value) -> bool:
     origin, listed = getattr(value, "__module__", None), vars(module).get("__all__")
     if _internal(name, value) and name not in (listed or ()):
         return False
+    # An operator's name may mean a function of Python's own.
     if name in namespaces.get(module.__name__.removeprefix(f"{OURS}."), ()):
         return True
     if listed is not None:

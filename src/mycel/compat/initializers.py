@@ -131,3 +131,45 @@ def truncated_normal(a: float, b: float, mean: float, sigma: float, shape: Any) 
         True
     """
     return schemes.truncated_normal(random_numbers(), shape, sigma, mean, a, b)
+
+
+def fill_uniform(seed: int, array: np.ndarray, a: float, b: float) -> None:
+    """Fill an array with numbers spread evenly from `a` to `b`, which `seed` fixes.
+
+    Example:
+        >>> from mycel.compat.initializers import fill_uniform
+        >>> array = np.zeros(2)
+        >>> fill_uniform(1, array, 5, 6)
+        >>> array // 1
+        array([5., 5.])
+    """
+    array[...] = schemes.uniform(np.random.default_rng(seed), array.shape, a, b)
+
+
+def fill_normal(seed: int, array: np.ndarray, mean: float, sigma: float) -> None:
+    """Fill an array with normal numbers, which `seed` fixes.
+
+    Example:
+        >>> from mycel.compat.initializers import fill_normal
+        >>> array = np.zeros(2)
+        >>> fill_normal(1, array, 3, 0)
+        >>> array
+        array([3., 3.])
+    """
+    array[...] = schemes.normal(np.random.default_rng(seed), array.shape, sigma, mean)
+
+
+def fill_truncated_normal(
+    seed: int, array: np.ndarray, a: float, b: float, mean: float, sigma: float
+) -> None:
+    """Fill an array with normal numbers between `a` and `b`, which `seed` fixes.
+
+    Example:
+        >>> from mycel.compat.initializers import fill_truncated_normal
+        >>> array = np.zeros(99)
+        >>> fill_truncated_normal(1, array, -2, 2, 0, 1)
+        >>> bool((array < 2).all())
+        True
+    """
+    random = np.random.default_rng(seed)
+    array[...] = schemes.truncated_normal(random, array.shape, sigma, mean, a, b)

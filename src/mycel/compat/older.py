@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mycel import ops
@@ -16,6 +16,8 @@ from mycel.kernel.base.context import get_context
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.version import __version__
 from mycel.kernel.define.definition import static_key, static_value
+from mycel.kernel.record.generator import get_seed
+from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import current_stream, flush
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
@@ -352,6 +354,108 @@ class GraphExecutor:
 
 
 graph_executor = GraphExecutor()
+
+
+def set_current_network(net: Any) -> None:
+    """Accepted: which network MindSpore's compiler is at; saving and loading ask no such thing.
+
+    Example:
+        >>> from mycel.compat.older import set_current_network
+        >>> set_current_network(nn.Dense(2, 1))
+    """
+    del net
+
+
+class MSContext:
+    """The settings as MindSpore's own extension hands them out: which Ascend hardware there is.
+
+    Example:
+        >>> from mycel.compat.older import MSContext
+        >>> MSContext.get_instance().get_ascend_soc_version()
+        ''
+    """
+
+    @staticmethod
+    def get_instance() -> MSContext:
+        """The settings."""
+        return MSContext()
+
+    def get_ascend_soc_version(self) -> str:
+        """The kind of Ascend hardware: none."""
+        return ""
+
+
+def get_graph_seed(op_seed: int | None, op_name: str) -> tuple[int, int]:
+    """The seeds of an operator: that of `set_seed` and its own, 0 where there is none.
+
+    Args:
+        op_seed: the operator's own.
+        op_name: accepted; which operator asks.
+
+    Example:
+        >>> from mycel.compat.older import get_graph_seed
+        >>> ms.set_seed(3)
+        >>> get_graph_seed(5, "dropout")
+        (3, 5)
+    """
+    del op_name
+    return get_seed() or 0, op_seed or 0
+
+
+_NO_STRATEGY = (
+    "{}: a strategy says how Parameters lie on several devices, and here each is whole. Load a "
+    "checkpoint that MindSpore merged."
+)
+
+
+def build_searched_strategy(strategy_filename: str) -> dict[str, Any]:
+    """How an older version divided Parameters among devices: nothing here divides them.
+
+    Raises:
+        NotImplementedError: always.
+
+    Source: MindSpore's `mindspore.build_searched_strategy`.
+
+    Example:
+        >>> from mycel.compat.older import build_searched_strategy
+        >>> build_searched_strategy("strategy.ckpt")
+        Traceback (most recent call last):
+        ...
+        NotImplementedError: build_searched_strategy('strategy.ckpt'): ...
+    """
+    raise NotImplementedError(
+        _NO_STRATEGY.format(f"build_searched_strategy({strategy_filename!r})")
+    )
+
+
+def merge_sliced_parameter(
+    sliced_parameters: Sequence[Parameter], strategy: dict[str, Any] | None = None
+) -> Parameter:
+    """One Parameter of its parts, which are put together along the first dimension.
+
+    Args:
+        sliced_parameters: the parts, in the order of their devices.
+        strategy: must be None; others say how parts lie on several devices.
+
+    Raises:
+        NotImplementedError: a strategy.
+        ValueError: there are no parts.
+
+    Source: MindSpore's `mindspore.merge_sliced_parameter`.
+
+    Example:
+        >>> from mycel.compat.older import merge_sliced_parameter
+        >>> parts = [ms.Parameter(Tensor([n]), "w") for n in (1, 2)]
+        >>> print(merge_sliced_parameter(parts).value())
+        [1 2]
+    """
+    if strategy is not None:
+        raise NotImplementedError(_NO_STRATEGY.format(f"merge_sliced_parameter({strategy!r})"))
+    if not sliced_parameters:
+        raise wrong(ValueError, "merge_sliced_parameter.sliced_parameters", "a part", "none")
+    first = sliced_parameters[0]
+    merged = ops.concat([part.value() for part in sliced_parameters])
+    return Parameter(merged, first.name, first.requires_grad, first.layerwise_parallel)
 
 
 @functools.cache

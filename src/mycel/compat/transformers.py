@@ -376,7 +376,7 @@ def get_lambda_func(total_layer=None) -> Callable:
     """
     del total_layer
 
-    def stay(network, layer_id, layers, parallel_config, *others) -> None:
-        del network, layer_id, layers, parallel_config, others
+    def stay(network, layer_id, offset, parallel_config, layers) -> None:
+        del network, layer_id, offset, parallel_config, layers
 
     return stay

@@ -35,6 +35,40 @@ QuantDtype = enum.Enum(
 QuantDtype.__doc__ = "Numbers of few bits, by their words; a name only, nothing computes in them."
 
 
+class TensorType:
+    """The type of a Tensor with elements of one type, or of any, as annotations name it.
+
+    Args:
+        element: the type of the elements; None, of any.
+
+    Source: MindSpore's `mindspore.TensorType`.
+
+    Example:
+        >>> ms.TensorType(ms.float32)
+        mindspore.tensor[float32]
+    """
+
+    def __init__(self, element: Any = None):
+        self._element = None if element is None else as_dtype(element)
+
+    def element_type(self) -> DType | None:
+        """The type of the elements."""
+        return self._element
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorType) and other._element == self._element
+
+    def __hash__(self) -> int:
+        return hash((TensorType, self._element))
+
+    def __repr__(self) -> str:
+        inner = "" if self._element is None else f"[{self._element.name}]"
+        return f"mindspore.tensor{inner}"
+
+    def __str__(self) -> str:
+        return "Tensor" if self._element is None else f"Tensor[{self._element}]"
+
+
 def dtype_to_nptype(type_: Any) -> type[Any]:
     """The NumPy type of an element type.
 
@@ -158,6 +192,7 @@ class Complex(metaclass=_Kind):
 
 __all__ = [
     "QuantDtype",
+    "TensorType",
     "dtype_to_nptype",
     "dtype_to_pytype",
     "get_py_obj_dtype",

@@ -258,8 +258,10 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.hyper_map = ops.HyperMap()
         self.reduce_sum = ops.ReduceSum(keep_dims=False)
         self.less_equal = ops.LessEqual()
-        self.logic_not = ops.LogicalNot()
-        self.is_distributed = False
+        self.logic_not, self.equal = ops.LogicalNot(), ops.Equal()
+        self.reduce_all, self.allreduce = ops.ReduceAll(keep_dims=False), ops.AllReduce()
+        self.is_distributed = self.gpu_target = False
+        self.ascend_910a_target = self.ascend_910b_target = False
         self._changed = (-1, [])
 
     def construct(self, *inputs) -> Any:

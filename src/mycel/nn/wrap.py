@@ -203,6 +203,7 @@ class TrainOneStepCell(Cell):
         self.optimizer = optimizer
         self.weights = optimizer.parameters
         # Where gradients of several devices meet; one device hands them on.
+        self.reducer_flag, self.parallel_mode = False, "stand_alone"
         self.grad_reducer = Identity()
         # What subclasses with a construct of their own take gradients with.
         self.grad = GradOperation(get_by_list=True, sens_param=True)

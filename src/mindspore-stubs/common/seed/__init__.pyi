@@ -3,3 +3,5 @@
 
 
 from mycel.kernel.record.generator import *
+from mycel.compat.older import get_graph_seed as __get_graph_seed  # pyright: ignore
+_get_graph_seed = __get_graph_seed  # pyright: ignore

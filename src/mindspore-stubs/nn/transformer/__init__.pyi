@@ -6,3 +6,11 @@ from mycel.parallel.configurations import *
 from mindspore.nn.transformer import layers as layers
 from mindspore.nn.transformer import loss as loss
 from mindspore.nn.transformer import transformer as transformer
+from mycel.compat.transformer_stacks import AttentionMask as AttentionMask
+from mycel.compat.transformer_stacks import VocabEmbedding as VocabEmbedding
+from mycel.compat.transformer_stacks import EmbeddingOpParallelConfig as EmbeddingOpParallelConfig
+from mycel.compat.transformer_stacks import TransformerEncoder as TransformerEncoder
+from mycel.compat.transformer_stacks import TransformerDecoder as TransformerDecoder
+from mycel.compat.transformer_stacks import TransformerEncoderLayer as TransformerEncoderLayer
+from mycel.compat.transformer_stacks import TransformerDecoderLayer as TransformerDecoderLayer
+from mycel.compat.transformer_stacks import CrossEntropyLoss as CrossEntropyLoss

@@ -11,3 +11,5 @@ from mycel.train.callbacks.base import InternalCallbackParam as __InternalCallba
 _InternalCallbackParam = __InternalCallbackParam  # pyright: ignore
 from mycel.train.callbacks.base import CallbackManager as __CallbackManager  # pyright: ignore
 _CallbackManager = __CallbackManager  # pyright: ignore
+from mycel.compat.older import set_current_network as __set_cur_net  # pyright: ignore
+_set_cur_net = __set_cur_net  # pyright: ignore

@@ -10,3 +10,5 @@ from mycel.checkpoint.serialization import exec_save as __exec_save  # pyright: 
 _exec_save = __exec_save  # pyright: ignore
 from mycel.checkpoint.serialization import update_param as __update_param  # pyright: ignore
 _update_param = __update_param  # pyright: ignore
+from mycel.compat.older import build_searched_strategy as build_searched_strategy
+from mycel.compat.older import merge_sliced_parameter as merge_sliced_parameter

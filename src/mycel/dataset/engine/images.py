@@ -201,7 +201,7 @@ class Cifar10Dataset(_ImageSource):
     """Small pictures of ten classes: `image`, UInt8 [32, 32, 3], and `label`, UInt32.
 
     Args:
-        dataset_dir: has the files of the binary version.
+        dataset_dir: has files of the binary version: of those that are asked for, at least one.
         usage: 'train', 'test' or 'all', which None means too.
         others: as in GeneratorDataset.
 
@@ -221,19 +221,17 @@ class Cifar10Dataset(_ImageSource):
 
     @cached_property
     def _arrays(self):
-        if self.usage == "all":
-            names = [*self.files["train"], *self.files["test"]]
-        else:
-            names = self.files[self.usage]
-        rows = np.concatenate([self._rows(self.dataset_dir / name) for name in names])
+        kinds = ("train", "test") if self.usage == "all" else (self.usage,)
+        paths = [self.dataset_dir / name for kind in kinds for name in self.files[kind]]
+        there = [path for path in paths if path.is_file()]
+        if not there:
+            name, folder = paths[0].name, self.dataset_dir
+            raise RuntimeError(NO_FILE.format(dataset=self.name, name=name, folder=folder))
+        rows = np.concatenate([self._rows(path) for path in there])
         images = rows[:, self.labels :].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
         return images, *[rows[:, number].astype(np.uint32) for number in range(self.labels)]
 
     def _rows(self, path: pathlib.Path) -> np.ndarray:
-        if not path.is_file():
-            raise RuntimeError(
-                NO_FILE.format(dataset=self.name, name=path.name, folder=self.dataset_dir)
-            )
         content, width = path.read_bytes(), self.labels + 3072
         if len(content) % width:
             raise RuntimeError(f"{path} has {len(content)} bytes, no multiple of {width}.")

@@ -271,6 +271,9 @@ def seeds_of(result, sensitivity) -> list[tuple[Value, Value]]:
 
 def _matching(output, seed) -> Value:
     seed = seed if isinstance(seed, Tensor) else Tensor(seed)
+    # One number, such as a loss scale, is for every element.
+    if seed.shape == () != output.shape:
+        seed = seed.broadcast_to(output.shape)  # type: ignore[attr-defined]
     if seed.shape != output.shape:
         raise ValueError(
             f"The gradient given for an output of shape {output.shape} has shape {seed.shape}."

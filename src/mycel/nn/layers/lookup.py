@@ -45,6 +45,12 @@ class EmbeddingLookup(Cell):
          [0. 0.]]
     """
 
+    # What `slice_mode` is chosen from.
+    BATCH_SLICE = "batch_slice"
+    FIELD_SLICE = "field_slice"
+    TABLE_ROW_SLICE = "table_row_slice"
+    TABLE_COLUMN_SLICE = "table_column_slice"
+
     def __init__(
         self,
         vocab_size,

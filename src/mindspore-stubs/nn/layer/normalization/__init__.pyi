@@ -3,3 +3,4 @@
 
 
 from mycel.nn import *
+from mycel.nn.layers.normalization import _BatchNorm as _BatchNorm  # pyright: ignore

@@ -2,3 +2,4 @@
 """What mindspore.parallel._transformer.loss means here; written by `python -m tools.stubs`, which see."""
 
 
+from mycel.compat.transformer_stacks import CrossEntropyLoss as CrossEntropyLoss

@@ -7,3 +7,5 @@ from mycel.train.callbacks.base import InternalCallbackParam as InternalCallback
 from mycel.train.callbacks.base import CallbackManager as CallbackManager
 from mycel.train.callbacks.base import handle_loss as __handle_loss  # pyright: ignore
 _handle_loss = __handle_loss  # pyright: ignore
+from mycel.compat.older import set_current_network as _set_cur_net
+set_cur_net = _set_cur_net
