@@ -22,7 +22,7 @@ from mycel.kernel.execute.compile import seen_bytes
 from mycel.kernel.execute.effects import Site, emission
 from mycel.kernel.execute.templates import Templates
 from mycel.kernel.execute.trace import Trace
-from mycel.kernel.prove.notes import Argument, Held, Read, Slot
+from mycel.kernel.prove.notes import Argument, Constant, Held, Read, Slot
 from mycel.kernel.prove.reads import Reads
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.journal import Journal
@@ -84,12 +84,15 @@ class Capture(Trace):
 
     # -- what the record asks of a capture --------------------------------------------------
 
-    def lift(self, handle: Tensor, value: Value) -> Value:
-        """The Value of a handle from outside, met for the first time: an input of its own.
+    def lift(self, value: Value, handle: Tensor | None = None) -> Value:
+        """The Value of a handle from outside, met for the first time: an input of its own; or data
+        made inside.
 
         The handle gets a fresh Value with the same array: two handles that share a Value stay two
         inputs, because next time they may not share it.
         """
+        if handle is None:
+            return self.know(value, Constant(value.array))
         array = demand(value)
         fresh = Value(array, value.aval)
         known = self._lifted.get(id(handle))
@@ -226,7 +229,7 @@ class Capture(Trace):
         if value.source is self.stream.segment:
             return self._count + value.slot
         if value.capture is not self:
-            self.constant(value)
+            self.lift(value)
         return value.number
 
     def extent(self) -> tuple[int, int]:

@@ -121,8 +121,10 @@ class Watch(Trace):
 
     # -- what the record asks of it --------------------------------------------------------
 
-    def lift(self, handle: Tensor, value: Value) -> Value:
-        """A handle from outside is met."""
+    def lift(self, value: Value, handle: Tensor | None = None) -> Value:
+        """A handle from outside is met, or data made inside."""
+        if handle is None:
+            return self.know(value, Constant(value.array))
         fresh = Value(demand(value), value.aval)
         self.outside.setdefault(id(handle), Held(handle))
         self._number(fresh, handle)
@@ -267,7 +269,7 @@ class Done(NamedTuple):
             if found is None:
                 found = now[id(value)] = Value(demand(value), value.aval)
                 if watch.is_constant(value):
-                    capture.constant(found)
+                    capture.lift(found)
             return found
 
         def connect(tree):

@@ -420,7 +420,7 @@ def data_value(data, wanted: DType | None) -> Value:
     value = Value(array, aval_of(array.shape, array.dtype))
     capture = local.stream.scope.capture
     if capture is not None:
-        capture.constant(value)
+        return capture.lift(value)
     return value
 
 
@@ -511,7 +511,7 @@ def resolve(handle: Tensor) -> Value:
     stream = local.stream
     capture = stream.scope.capture
     if capture is not None and value.source is not stream.segment and value.capture is not capture:
-        value = capture.lift(handle, value)
+        value = capture.lift(value, handle)
     return value
 
 
