@@ -21,7 +21,7 @@ from mycel.kernel.base.places import definition_of
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
 from mycel.kernel.execute.numerics import begin_step
-from mycel.kernel.execute.replay import Difference, Given, Memory, Outcome, replay
+from mycel.kernel.execute.replay import TRIPPED, Difference, Given, Memory, replay
 from mycel.kernel.execute.templates import carries_tensors
 from mycel.kernel.prove.explain import (
     argument_names,
@@ -159,13 +159,13 @@ class Remembered:
         elif not debugged:
             for memory in way.memories:
                 if memory.ready and memory.holds(tensors):
-                    outcome = replay(stream, memory, given)
-                    if outcome.done:
+                    result = replay(stream, memory, given)
+                    if result.__class__ is not Difference:
                         self._replayed(way, memory)
-                        return outcome.result
-                    again, check = outcome.again, memory.check_way
-                    if outcome.missed is not None:
-                        self._missed(way, memory, outcome)
+                        return result
+                    again, check = result.again, memory.check_way
+                    if result is not TRIPPED:
+                        self._missed(way, memory, result)
                     break
             else:
                 self._tell_apart(way, tensors)
@@ -341,18 +341,18 @@ class Remembered:
         rest = [memory for memory in way.memories if all(memory is not other for other in alike)]
         way.memories = [made, *rest[: MOST_WAYS - 1]]
 
-    def _missed(self, way: Way, memory: Memory, outcome: Outcome) -> None:
+    def _missed(self, way: Way, memory: Memory, difference: Difference) -> None:
         memory.ready = False
         memory.seen = 0
         self.agreeing = min(self.agreeing * 2, MOST_AGREEING)
         machine.account.counts.misses += 1
-        way.reason = outcome.missed
+        way.reason = difference._replace(again=None)
 
     def _tell(self, way: Way, seconds: float) -> None:
         """Say in the ledger why this call was not replayed."""
         kind, what, place, cell, remedy = "first", "it was recorded", self.place, "", ""
         if way.reason is not None:
-            what, place, cell, remedy, kind = way.reason
+            what, place, cell, remedy, kind, _ = way.reason
         told = (self.name, kind, what, place or self.place, cell, remedy, seconds)
         if not way.rest:
             way.reason = None

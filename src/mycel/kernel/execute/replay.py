@@ -50,13 +50,20 @@ _REMEDIES = {
 
 
 class Difference(NamedTuple):
-    """What kept a call from being replayed: where, in which Cell, what to write instead."""
+    """What kept a call from being replayed: where, in which Cell, what to write instead; and, of a
+    replay that was broken off, what its sites did already (see Capture.again)."""
 
     what: str
     place: Place | None = None
     cell: str = ""
     remedy: str = ""
     kind: str = "other"
+    again: list[Done] | None = None
+
+
+# A program had a wrong index, or made what is not finite: the call differs in nothing, and PyNative
+# tells what is wrong.
+TRIPPED = Difference("")
 
 
 class Given(NamedTuple):
@@ -69,15 +76,6 @@ class Given(NamedTuple):
     tensors: list[Tensor]
     containers: list
     held: list
-
-
-class Outcome(NamedTuple):
-    """How a replay ended; nothing is `missed` where it had a wrong index, which PyNative tells."""
-
-    done: bool
-    result: object = None
-    again: list | None = None
-    missed: Difference | None = Difference("")
 
 
 class Memory:
@@ -359,8 +357,8 @@ class Memory:
         return what.index
 
 
-def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
-    """Run a remembered call as one executable."""
+def replay(stream: Stream, memory: Memory, given: Given) -> Any:
+    """Run a remembered call as one executable: its result, or the Difference that prevents it."""
     tensors = given.tensors
     stream.flush()
     if sys.unraisablehook.__class__ is not Reported:
@@ -369,7 +367,7 @@ def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
         memory.prepare()
     for read, source, value in memory.input_reads:
         if not _reads_the_same(read, source, value, tensors):
-            return Outcome(False, missed=_changed(read))
+            return _changed(read)
     arrays = memory.store.inputs(tensors)
     try:
         try:
@@ -382,29 +380,28 @@ def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
     except Tripped as tripped:
         if isinstance(tripped, NotFinite):
             steps_of(stream).one_by_one = True
-        return Outcome(False, missed=None)
+        return TRIPPED
     except Exception as error:
         if came_from_outside(error):
             raise
         # A value pending on another thread, or poisoned: PyNative says which.
-        return Outcome(False, missed=Difference(f"it could not run: {type(error).__name__}"))
+        return Difference(f"it could not run: {type(error).__name__}")
     if memory.inner_reads:
         seen = np.asarray(results.pop()).tobytes()
         if seen != memory.expected:
-            return Outcome(False, missed=_changed(_first_difference(memory, seen)))
+            return _changed(_first_difference(memory, seen))
     if memory.simple:
         memory.commit(results)
         index = memory.result_index
         result = new_tensor(ready(results[index], memory.avals[index]))
     else:
-        outcome = _finish(stream, memory, given, results)
-        if not outcome.done:
-            return outcome
-        result = outcome.result
+        result = _finish(stream, memory, given, results)
+        if result.__class__ is Difference:
+            return result
     machine.account.counts.replays += 1
     if machine.account.limits:
         machine.account.raise_if_over()
-    return Outcome(True, result)
+    return result
 
 
 def _reads_the_same(read, source, value, tensors) -> bool:
@@ -429,7 +426,7 @@ def _first_difference(memory: Memory, seen: bytes):
     return memory.inner_reads[-1]
 
 
-def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
+def _finish(stream: Stream, memory: Memory, given: Given, results) -> Any:
     before: dict[int, tuple] = {}
     made = Results(memory, given, results, None)
     if memory.sites:
@@ -437,9 +434,10 @@ def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
         watch = made.watch = Watch(
             stream, lambda number: made.output(order[number]) if number in order else None
         )
-        outcome = _run_sites(stream, memory, made, watch, before, contents_of(given.containers))
-        if outcome is not None:
-            return outcome
+        parts = (memory, made, watch, before)
+        difference = _run_sites(stream, *parts, contents_of(given.containers))
+        if difference is not None:
+            return difference
         made.watch = None
         kept = watch.provided
         watch.forget()
@@ -457,7 +455,7 @@ def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
     memory.commit(results)
     if memory.sites:
         memory.cases[0].settle()
-    return Outcome(True, memory.build_result(made))
+    return memory.build_result(made)
 
 
 def _separate(memory: Memory) -> None:
@@ -473,8 +471,8 @@ def _separate(memory: Memory) -> None:
                 value.source = pack.alone(value)
 
 
-def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None:
-    """Run all sites; how the replay ended, if one of them did something new."""
+def _run_sites(stream, memory, made, watch, before, arguments) -> Difference | None:
+    """Run all sites; what ends the replay, if one of them did something new."""
     again: list[Done] = []
     kept_alive = memory.cases[0].kept_alive()
     scope = Scope(watch, complete=True, traced=stream.scope.traced)
@@ -492,8 +490,7 @@ def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None
         place = kept.place or user_place(3)
         raise HookOrderError(GOES_ANOTHER_WAY.format(name=memory.name, site=name, place=place))
     del kept_alive
-    missed = Difference(f"the site {name} did something new", kind="hook")
-    return Outcome(False, again=again, missed=missed)
+    return Difference(f"the site {name} did something new", kind="hook", again=again)
 
 
 def _first_that_differs(memory, made, watch, before, again, arguments):
