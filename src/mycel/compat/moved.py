@@ -46,6 +46,8 @@ MOVED = {
     "base.heap": "tuning.malloc",
     "define": "kernel.define",
     "differentiate": "kernel.differentiate",
+    "differentiate.plans": "kernel.differentiate.reverse",
+    "kernel.differentiate.plans": "kernel.differentiate.reverse",
     "differentiate.mapping": "transform.vmap",
     "differentiate.products": "transform.jacobian",
     "differentiate.recompute": "transform.recompute",

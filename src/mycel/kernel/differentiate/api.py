@@ -13,8 +13,14 @@ from mycel.kernel.base import errors
 from mycel.kernel.base.context import GRAPH_MODE, context
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.trees import tree_exchange, tree_leaves, tree_map
-from mycel.kernel.differentiate import plans
-from mycel.kernel.differentiate.reverse import ONES, STOP, reverse
+from mycel.kernel.differentiate.reverse import (
+    ONES,
+    STOP,
+    Forward,
+    begin,
+    reverse,
+    reverse_by_plan,
+)
 from mycel.kernel.differentiate.used import USED, Usage
 from mycel.kernel.record.marker import COPY
 from mycel.kernel.record.parameter import Parameter
@@ -104,7 +110,7 @@ class Derivative:
         scope.tape.clear()
         off = scope.but(tape=None)
         forward, leaves = taken.forward, taken.leaves
-        return taken, stream.within(off, _reverse_kept, stream, forward, nodes, seeds, leaves)
+        return taken, stream.within(off, reverse_by_plan, stream, forward, nodes, seeds, leaves)
 
     def shaped(self, output, by_input, by_weight):
         """The gradients as they are handed back."""
@@ -121,7 +127,7 @@ class Taken(NamedTuple):
     leaves: list[Value]
     inputs: int
     start: int
-    forward: plans.Forward
+    forward: Forward
 
 
 def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> Taken:
@@ -140,7 +146,7 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
         take_hooks(stream, weight, value)
     tape = stream.scope.tape
     assert tape is not None
-    start, forward = len(tape), plans.begin(stream)
+    start, forward = len(tape), begin(stream)
     usage = Usage() if task.weights is USED else None
     try:
         if usage is None:
@@ -168,19 +174,6 @@ def arranged(taken: Taken, found: list[Value]) -> tuple[list, list[Tensor]]:
         for index in taken.indices
     ]
     return by_input, gradients[taken.inputs :]
-
-
-def _reverse_kept(stream: Stream, forward: plans.Forward, nodes, seeds, leaves) -> list[Value]:
-    """The gradients, by a walk that is known or by one that is kept for the next time."""
-    begun = plans.start(stream, forward, nodes, seeds, leaves)
-    if begun is None:
-        return reverse(stream, nodes, seeds, leaves, consume=True)
-    found = plans.repeat(stream, begun, seeds)
-    if found is None:
-        found = reverse(stream, nodes, seeds, leaves, consume=True)
-        plans.keep(stream, begun, seeds, found)
-    nodes.clear()
-    return found
 
 
 def leaf_of(stream, leaves, argument):
