@@ -93,6 +93,11 @@ MOVED = {
         for former in ("execute", "kernel.execute")
         for name in PROVE.split()
     },
+    **{
+        f"{former}.{name}": "kernel.execute.sites"
+        for former in ("execute", "kernel.execute")
+        for name in ("effects", "watch")
+    },
 }
 
 

@@ -271,7 +271,7 @@ def test_a_handler_at_every_moment_of_recording(within, known, flushing, no_debu
     assert all(np.array_equal(value, [2.0, -1.0]) for value in inside)
 
 
-PARTS = ["execute/watch.py", "execute/capture.py", "execute/fused.py", "record/stream.py"]
+PARTS = ["execute/sites.py", "execute/capture.py", "execute/fused.py", "record/stream.py"]
 
 
 @pytest.mark.parametrize("within", PARTS)

@@ -15,8 +15,8 @@ import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
+from mycel.kernel.execute.sites import Watch
 from mycel.kernel.execute.trace import Trace
-from mycel.kernel.execute.watch import Watch
 from mycel.kernel.record.stream import Machine, current_stream, demand, flush, refuse, seen
 from mycel.kernel.record.tensor import update
 from mycel.kernel.record.value import CALLED, CHANGED, HOOKS, MADE, Observer, Value

@@ -19,7 +19,7 @@ from mycel.kernel.base.structure import structure
 from mycel.kernel.base.trees import tree_map
 from mycel.kernel.define.op import signatures
 from mycel.kernel.execute.compile import seen_bytes
-from mycel.kernel.execute.effects import Site, emission
+from mycel.kernel.execute.sites import Site, emission
 from mycel.kernel.execute.templates import Templates
 from mycel.kernel.execute.trace import Trace
 from mycel.kernel.prove.notes import Argument, Constant, Held, Read, Slot

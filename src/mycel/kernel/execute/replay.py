@@ -22,9 +22,9 @@ from mycel.kernel.execute.checks import Tripped
 from mycel.kernel.execute.compile import Guard, NotFinite, decode, executables, seen_bytes
 from mycel.kernel.execute.numerics import steps_of
 from mycel.kernel.execute.results import Results
+from mycel.kernel.execute.sites import Done, Watch
 from mycel.kernel.execute.store import Store
 from mycel.kernel.execute.templates import bound_to, builder, leaves, of_inputs
-from mycel.kernel.execute.watch import Done, Watch
 from mycel.kernel.prove.cases import Case
 from mycel.kernel.prove.notes import Constant, Held, Slot, same, same_function
 from mycel.kernel.prove.sources import contents_of, first_change

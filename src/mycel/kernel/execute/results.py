@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mycel.kernel.execute.sites import Watch
 from mycel.kernel.execute.templates import Kept
-from mycel.kernel.execute.watch import Watch
 from mycel.kernel.prove.notes import Argument, Constant, Held, Slot
 from mycel.kernel.record.packed import Packed
 from mycel.kernel.record.stream import demand
