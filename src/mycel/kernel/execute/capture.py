@@ -184,8 +184,8 @@ class Capture(Trace):
         if self.python is not None:
             self.python.before_site(self.site_changes)
         index = len(self.sites)
-        given: Any = (args, kwargs)
-        template = self.template(given)
+        arguments: Any = (args, kwargs)
+        template = self.template(arguments)
         bindings = self.bindings()
         if index < len(self.again) and self.check is not None:
             self.check(self, index, function, template, bindings)
@@ -196,10 +196,10 @@ class Capture(Trace):
 
         def run():
             if index < len(self.again):
-                result = self.again[index].emit_again(*given)
+                result = self.again[index].emit_again(*arguments)
             else:
                 result = call_labelled(function, args, kwargs, label)
-            return result, emission(self, given, nodes, journal, result)
+            return result, emission(self, arguments, nodes, journal, result)
 
         try:
             self.in_site = True
@@ -317,6 +317,6 @@ class Capture(Trace):
 
 
 def _tensors(tree) -> list[Tensor]:
-    found: list[Tensor] = []
-    tree_map(lambda leaf: found.append(leaf) if isinstance(leaf, Tensor) else None, tree)
-    return found
+    tensors: list[Tensor] = []
+    tree_map(lambda leaf: tensors.append(leaf) if isinstance(leaf, Tensor) else None, tree)
+    return tensors

@@ -112,7 +112,7 @@ class Site(NamedTuple):
         )
 
 
-def emission(capture, given, nodes, journal: Journal, result) -> Emission:
+def emission(capture, arguments, nodes, journal: Journal, result) -> Emission:
     """The comparable form of what a site did; `capture` says what each Value is to the call."""
     name = capture.describe
     listed = [
@@ -121,9 +121,9 @@ def emission(capture, given, nodes, journal: Journal, result) -> Emission:
     ]
     assigned = []
     if journal.assigned:
-        places = {id(leaf): ("given", i) for i, leaf in enumerate(tree_leaves(given))}
+        positions = {id(leaf): ("given", i) for i, leaf in enumerate(tree_leaves(arguments))}
         for handle in {id(handle): handle for handle, _ in journal.assigned}.values():
-            target = capture.outside.get(id(handle)) or places.get(id(handle))
+            target = capture.outside.get(id(handle)) or positions.get(id(handle))
             if target is not None:
                 assigned.append((target, name(resolve(handle))))
     changes = [shown(capture, change.what) for change in journal.changes]
@@ -303,7 +303,7 @@ class Watch(Trace):
             return self._number_of(segment, value.slot)
         return value.number if value.capture is self else None
 
-    def found(self, left: Left) -> bool:
+    def is_as_left(self, left: Left) -> bool:
         """Whether the sites left again what the call found behind them."""
         try:
             parts = left.now()
@@ -375,12 +375,12 @@ class Done(NamedTuple):
         def present(value) -> Any:
             if isinstance(value, Inside):
                 return value
-            found = now.get(id(value))
-            if found is None:
-                found = now[id(value)] = Value(demand(value), value.aval)
+            value_now = now.get(id(value))
+            if value_now is None:
+                value_now = now[id(value)] = Value(demand(value), value.aval)
                 if watch.is_constant(value):
-                    capture.lift(found)
-            return found
+                    capture.lift(value_now)
+            return value_now
 
         def connect(tree):
             for leaf in tree_leaves(tree):
