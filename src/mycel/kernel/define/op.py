@@ -165,7 +165,7 @@ class Op:
 
 
 def _bounds_of_rows(bounds, mask, avals) -> tuple[Bounds, ...]:
-    """Those of an operator over one more leading axis: a limit for each place of the last axis
+    """Those of an operator over one more leading axis: a limit for each position of the last axis
     stays one."""
     rows = [
         aval_of(aval.shape[1:], aval.numpy) if mapped else aval

@@ -102,19 +102,19 @@ def explain_keys(signature_names: list[str], before: tuple, after: tuple) -> tup
         before: the key of an earlier call; `after`: that of the present one.
     """
     old, new = _taken_apart(before), _taken_apart(after)
-    found = list(_arguments(signature_names, old, new))
-    if not found and list(old.named) != list(new.named):
-        found = [_Difference("the named arguments came in another order", _SAME_CALL)]
-    if not found and old.alike != new.alike:
-        found = [_Difference("other arguments are one and the same Tensor", _COPY)]
-    if not found and old.hooks != new.hooks:
-        found = [_Difference("the hooks on an argument are others", _HOOKS)]
-    if not found:
+    differences = list(_arguments(signature_names, old, new))
+    if not differences and list(old.named) != list(new.named):
+        differences = [_Difference("the named arguments came in another order", _SAME_CALL)]
+    if not differences and old.alike != new.alike:
+        differences = [_Difference("other arguments are one and the same Tensor", _COPY)]
+    if not differences and old.hooks != new.hooks:
+        differences = [_Difference("the hooks on an argument are others", _HOOKS)]
+    if not differences:
         return "an argument is another one", _SAME_OBJECT
-    told = "; ".join(one.what for one in found[:MOST_TOLD])
-    if len(found) > MOST_TOLD:
-        told += f"; and {len(found) - MOST_TOLD} more"
-    remedies = dict.fromkeys(one.remedy for one in found[:MOST_TOLD])
+    told = "; ".join(one.what for one in differences[:MOST_TOLD])
+    if len(differences) > MOST_TOLD:
+        told += f"; and {len(differences) - MOST_TOLD} more"
+    remedies = dict.fromkeys(one.remedy for one in differences[:MOST_TOLD])
     return told, "; ".join(list(remedies)[:2])
 
 
