@@ -42,9 +42,9 @@ from mycel.kernel.execute import direct as _direct
 from mycel.kernel.execute import forked as _forked
 from mycel.kernel.execute import fused as _fused
 from mycel.kernel.execute import numerics as _numerics
-from mycel.kernel.execute.effects import every_call
 from mycel.kernel.execute.graph import Remembered as _Remembered
 from mycel.kernel.execute.graph import jit
+from mycel.kernel.execute.sites import every_call
 from mycel.kernel.record import stream as _stream
 from mycel.kernel.record import tensor as _tensor
 from mycel.kernel.record.generator import (

@@ -158,9 +158,9 @@ from mycel.kernel.base.errors import OutOfRangeError as OutOfRangeError
 from mycel.kernel.differentiate.api import get_grad as get_grad
 from mycel.kernel.differentiate.api import grad as grad
 from mycel.kernel.differentiate.api import value_and_grad as value_and_grad
-from mycel.kernel.execute.effects import every_call as every_call
 from mycel.kernel.execute.graph import jit as _ms_function
 from mycel.kernel.execute.graph import jit as jit
+from mycel.kernel.execute.sites import every_call as every_call
 from mycel.kernel.record.generator import Generator as Generator
 from mycel.kernel.record.generator import default_generator as default_generator
 from mycel.kernel.record.generator import get_rng_state as get_rng_state

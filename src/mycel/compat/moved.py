@@ -47,6 +47,8 @@ MOVED = {
     "base.heap": "tuning.malloc",
     "define": "kernel.define",
     "differentiate": "kernel.differentiate",
+    "differentiate.plans": "kernel.differentiate.reverse",
+    "kernel.differentiate.plans": "kernel.differentiate.reverse",
     "differentiate.mapping": "transform.vmap",
     "differentiate.products": "transform.jacobian",
     "differentiate.recompute": "transform.recompute",
@@ -91,6 +93,11 @@ MOVED = {
         f"{former}.{name}": f"kernel.prove.{name}"
         for former in ("execute", "kernel.execute")
         for name in PROVE.split()
+    },
+    **{
+        f"{former}.{name}": "kernel.execute.sites"
+        for former in ("execute", "kernel.execute")
+        for name in ("effects", "watch")
     },
 }
 

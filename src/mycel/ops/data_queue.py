@@ -240,16 +240,14 @@ class Queue:
         if stream.scope.journal is not None:
             # Within a site the data is made by the site.
             row = self._pop(reader)
-            for value in row.values:
-                capture.constant(value)
-            return row, row.values
+            return row, tuple(map(capture.lift, row.values))
         reader.shown.clear()
         row = capture.site(self.take, (position,))
         # The call being remembered keeps the row to compare it, but not its data.
         values, row.values = row.values, ()
         return row, tuple(
             [
-                capture.lift(self._handle(position, column, value.aval), value)
+                capture.lift(value, self._handle(position, column, value.aval))
                 for column, value in enumerate(values)
             ]
         )

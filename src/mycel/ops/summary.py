@@ -13,7 +13,7 @@ from typing import Protocol
 from weakref import WeakSet
 
 from mycel.kernel.base import errors
-from mycel.kernel.execute.effects import every_call
+from mycel.kernel.execute.sites import every_call
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.places import user_place
-from mycel.kernel.execute.effects import every_call
+from mycel.kernel.execute.sites import every_call
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.ops.summary import attach, check, detach

@@ -106,7 +106,10 @@ class _Mapping:
 
     # -- what the record asks of an observer ------------------------------------------------
 
-    def lift(self, handle, value: Value) -> Value:
+    def lift(self, value: Value, handle=None) -> Value:
+        if handle is None:
+            value.capture = self
+            return value
         member = self.members.get(id(handle))
         if member is not None:
             return member
@@ -121,12 +124,9 @@ class _Mapping:
             return value
         local.stream = outer
         try:
-            return around.lift(handle, value)
+            return around.lift(value, handle)
         finally:
             local.stream = self.inner
-
-    def constant(self, value: Value) -> None:
-        value.capture = self
 
     def write(self, handle) -> None:
         if not self._made_inside(handle):
@@ -221,9 +221,10 @@ class _Mapping:
             return known[1:]
         if value.capture is self:
             # Data made inside is data made here.
+            around = self.outer.scope.capture
             value.capture = None
-            if self.outer.scope.capture is not None:
-                self.outer.scope.capture.constant(value)
+            if around is not None:
+                around.lift(value)
         return value, False
 
 

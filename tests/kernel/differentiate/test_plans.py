@@ -8,7 +8,7 @@ import pytest
 import mycel as ms
 from harness import execution
 from mycel import Parameter, Tensor, nn, ops
-from mycel.kernel.differentiate import api, plans
+from mycel.kernel.differentiate import api, reverse
 from mycel.kernel.record.stream import current_stream
 
 X, Y = Tensor([[0.5, -1.0], [2.0, 0.25]]), Tensor([[1.5, 0.75], [-0.5, 1.0]])
@@ -25,7 +25,8 @@ def walks(monkeypatch):
         return walk(*arguments, **keywords)
 
     monkeypatch.setattr(api, "reverse", counted)
-    monkeypatch.setattr(plans, "_plans", {})
+    monkeypatch.setattr(reverse, "reverse", counted)
+    monkeypatch.setattr(reverse, "_plans", {})
     return made
 
 
@@ -155,9 +156,9 @@ def test_places_are_those_of_the_forward_lines(walks):
 
 
 def test_plans_are_forgotten(walks, monkeypatch):
-    monkeypatch.setattr(plans, "MOST_PLANS", 2)
+    monkeypatch.setattr(reverse, "MOST_PLANS", 2)
     with execution("fused"):
         for length in (1, 2, 3, 1):
             ms.grad(lambda x: ops.square(x).sum())(Tensor(np.ones(length, np.float32)))
-        assert len(plans._plans) == 2
+        assert len(reverse._plans) == 2
     assert len(walks) == 4

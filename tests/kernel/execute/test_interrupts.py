@@ -26,7 +26,7 @@ import mycel as ms
 from harness import execution
 from mycel import Parameter, Tensor, nn, ops
 from mycel.kernel.base.signals import is_of_handler, undisturbed
-from mycel.kernel.differentiate import plans
+from mycel.kernel.differentiate import reverse
 from mycel.kernel.execute import graph
 from mycel.kernel.execute.compile import executables
 from mycel.kernel.record.hooks import Hooks
@@ -228,7 +228,9 @@ def test_a_handler_may_look_at_everything_and_go_on(setup, no_debugger):
         assert not wrong, f"{wrong} ({moment.where})"
 
 
-@pytest.mark.parametrize("within", ["record/stream.py", "record/dispatch.py", "plans.py"])
+@pytest.mark.parametrize(
+    "within", ["record/stream.py", "record/dispatch.py", "differentiate/reverse.py"]
+)
 @pytest.mark.parametrize("known", [False, True], ids=["first", "repeated"])
 @pytest.mark.parametrize("flushing", [True, False], ids=["flushing", "recording"])
 def test_a_handler_at_every_moment_of_recording(within, known, flushing, no_debugger):
@@ -248,7 +250,7 @@ def test_a_handler_at_every_moment_of_recording(within, known, flushing, no_debu
 
     def run(number: int) -> int:
         if not known:
-            plans._plans.clear()
+            reverse._plans.clear()
         results = []
         moment = AtMoment(number, TimeLimit, then=handler, within=within)
         interruption = moment.run(lambda: results.extend(taken()))
@@ -258,7 +260,7 @@ def test_a_handler_at_every_moment_of_recording(within, known, flushing, no_debu
             assert all(map(close, found, expected)), moment.where
         return moment.count
 
-    plans._plans.clear()
+    reverse._plans.clear()
     expected = taken()
     run(-1)  # Python begins to trace instructions
     moments = run(-1)
@@ -269,7 +271,7 @@ def test_a_handler_at_every_moment_of_recording(within, known, flushing, no_debu
     assert all(np.array_equal(value, [2.0, -1.0]) for value in inside)
 
 
-PARTS = ["execute/watch.py", "execute/capture.py", "execute/fused.py", "record/stream.py"]
+PARTS = ["execute/sites.py", "execute/capture.py", "execute/fused.py", "record/stream.py"]
 
 
 @pytest.mark.parametrize("within", PARTS)

@@ -15,8 +15,8 @@ import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
+from mycel.kernel.execute.sites import Watch
 from mycel.kernel.execute.trace import Trace
-from mycel.kernel.execute.watch import Watch
 from mycel.kernel.record.stream import Machine, current_stream, demand, flush, refuse, seen
 from mycel.kernel.record.tensor import update
 from mycel.kernel.record.value import CALLED, CHANGED, HOOKS, MADE, Observer, Value
@@ -34,16 +34,16 @@ class Noting:
     def __init__(self):
         self.told: list[tuple] = []
 
-    def lift(self, handle, value):
+    def lift(self, value, handle=None):
+        if handle is None:
+            self.told.append(("data", np.asarray(value.array).item()))
+            value.capture = self
+            return value
         self.told.append(("lift", handle))
         fresh = Value(demand(value), value.aval)
         fresh.capture = self
         handle._value = fresh
         return fresh
-
-    def constant(self, value):
-        self.told.append(("constant", np.asarray(value.array).item()))
-        value.capture = self
 
     def write(self, handle):
         self.told.append(("write", handle))
@@ -100,7 +100,7 @@ def test_handles_data_assignments_and_reads(observed):
     expected = [
         ("lift", x),
         ("lift", weight),
-        ("constant", 5.0),
+        ("data", 5.0),
         ("write", weight),
         ("read", made[1], "float"),
         ("close", 2, 2),
@@ -160,7 +160,7 @@ def test_a_cell_that_changes_counts_it_and_is_looked_at():
 
 
 def test_every_observer_answers_all_that_is_asked():
-    assert METHODS == ["lift", "constant", "write", "read", "close", "site", "event"]
+    assert METHODS == ["lift", "write", "read", "close", "site", "event"]
     for kind in (Capture, Watch, _Mapping, Noting):
         for name in METHODS:
             owner = next(base for base in kind.__mro__ if name in vars(base))

@@ -49,11 +49,11 @@ def configure() -> None:
 
 def cache_folder() -> Path | None:
     """Where compiled programs are kept between runs; MYCEL_CACHE=off keeps none."""
-    wanted = os.environ.get(CACHE_VARIABLE)
-    if wanted == "off":
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen == "off":
         return None
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(wanted or os.path.join(home, "mycel", "xla"))
+    folder = Path(chosen or os.path.join(home, "mycel", "xla"))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -90,10 +90,10 @@ _options: dict[str, bool] = {}
 _DETERMINISTIC = "xla_gpu_deterministic_ops"
 
 
-def be_deterministic(wanted: bool) -> None:
+def be_deterministic(on: bool) -> None:
     """Whether programs compiled from now on give the same bits at each run."""
     _options.clear()
-    if wanted:
+    if on:
         _options[_DETERMINISTIC] = True
 
 

@@ -141,10 +141,10 @@ def wrong(kind: type, what: str, expected: str, actual) -> Exception:
 
 
 def out_of_range(
-    operator: str, place, what: str, where: str, ignored: int | None, found: tuple[int, int, int]
+    operator: str, place, what: str, where: str, ignored: int | None, offence: tuple[int, int, int]
 ) -> OutOfRangeError:
-    """The error for a number that is not from one to below another: `found` has all three."""
-    value, low, high = found
+    """The error for a number that is not from one to below another: `offence` has all three."""
+    value, low, high = offence
     allowed = NOTHING_ALLOWED
     if low < high:
         text = ALLOWED_BELOW if low == LEAST else ALLOWED

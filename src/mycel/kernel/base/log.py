@@ -25,10 +25,10 @@ _noted: set[str] = set()
 
 def _configure() -> None:
     """Show what GLOG_v asks for; a program that configured the logger itself is left alone."""
-    wanted = LEVELS.get(os.environ.get(VARIABLE, ""))
-    if wanted is None or logger.handlers:
+    chosen = LEVELS.get(os.environ.get(VARIABLE, ""))
+    if chosen is None or logger.handlers:
         return
-    logger.setLevel(wanted)
+    logger.setLevel(chosen)
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter(_FORMAT))
     logger.addHandler(handler)
@@ -56,10 +56,8 @@ def without_effect(called: str, settings: dict) -> None:
         >>> from mycel.kernel.base import log
         >>> log.without_effect("set_context", {"enable_graph_kernel": False})
     """
-    for level, wanted in ((logging.WARNING, True), (logging.INFO, False)):
-        told = [
-            f"{name}={value!r:.60}" for name, value in settings.items() if bool(value) is wanted
-        ]
+    for level, asks in ((logging.WARNING, True), (logging.INFO, False)):
+        told = [f"{name}={value!r:.60}" for name, value in settings.items() if bool(value) is asks]
         message = f"{called}({', '.join(told)}) has no effect here"
         if told:
             _say_once(level, message)

@@ -20,10 +20,10 @@ def promote_dtypes(a: np.dtype, b: np.dtype) -> np.dtype:
     """The type of `a ⊗ b` for two Tensors."""
     if a == b:
         return a
-    found = _table.get((a, b))
-    if found is None:
-        found = _table[(a, b)] = _meet(a, b)
-    return found
+    dtype = _table.get((a, b))
+    if dtype is None:
+        dtype = _table[(a, b)] = _meet(a, b)
+    return dtype
 
 
 def promote_weakly(a: np.dtype, b: np.dtype, a_ndim: int, b_ndim: int) -> np.dtype:

@@ -51,18 +51,18 @@ def _is_given_its_caller(frame) -> bool:
     which is the one that called it."""
     code, known = frame.f_code, frame.f_locals
     count = code.co_argcount
-    given = [known.get(name) for name in code.co_varnames[:count]]
+    arguments = [known.get(name) for name in code.co_varnames[:count]]
     if code.co_flags & CO_VARARGS:
-        given += known.get(code.co_varnames[count + code.co_kwonlyargcount]) or ()
+        arguments += known.get(code.co_varnames[count + code.co_kwonlyargcount]) or ()
     caller = frame.f_back
     return caller is not None and any(
-        isinstance(number, int) and of is caller for number, of in pairwise(given)
+        isinstance(number, int) and of is caller for number, of in pairwise(arguments)
     )
 
 
 def _codes_of_handlers() -> set:
     """The code of the handlers that are installed."""
-    found = set()
+    codes = set()
     for handler in _installed().values():
         while isinstance(handler, (functools.partial, _Later)):
             handler = handler.func if isinstance(handler, functools.partial) else handler.handler
@@ -70,8 +70,8 @@ def _codes_of_handlers() -> set:
             handler if hasattr(handler, "__code__") else getattr(handler, "__func__", None)
         )
         called = called or type(handler).__call__
-        found.add(getattr(called, "__code__", None))
-    return found - {None}
+        codes.add(getattr(called, "__code__", None))
+    return codes - {None}
 
 
 def _installed() -> dict[int, Callable]:

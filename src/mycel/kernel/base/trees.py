@@ -31,25 +31,25 @@ def tree_exchange(function: Callable, tree) -> Any:
     if not isinstance(tree, (tuple, list, dict)):
         return function(tree)
     branches = _branches(tree)
-    made = [tree_exchange(function, branch) for branch in branches]
-    if all(new is old for new, old in zip(made, branches, strict=True)):
+    replaced = [tree_exchange(function, branch) for branch in branches]
+    if all(new is old for new, old in zip(replaced, branches, strict=True)):
         return tree
-    return rebuilt(tree, made)
+    return rebuilt(tree, replaced)
 
 
-def tree_leaves(tree, found: list | None = None) -> list:
+def tree_leaves(tree, leaves: list | None = None) -> list:
     """The leaves of `tree` from left to right."""
-    if found is None:
-        found = []
+    if leaves is None:
+        leaves = []
     if isinstance(tree, (tuple, list)):
         for branch in tree:
-            tree_leaves(branch, found)
+            tree_leaves(branch, leaves)
     elif isinstance(tree, dict):
         for key in tree:
-            tree_leaves(tree[key], found)
+            tree_leaves(tree[key], leaves)
     else:
-        found.append(tree)
-    return found
+        leaves.append(tree)
+    return leaves
 
 
 def rebuilt(tree, branches: list):
@@ -60,19 +60,19 @@ def rebuilt(tree, branches: list):
     if isinstance(tree, dict):
         if kind is dict:
             return dict(zip(tree, branches, strict=True))
-        made = copy.copy(tree)
+        container = copy.copy(tree)
         for key, branch in zip(tree, branches, strict=True):
-            dict.__setitem__(made, key, branch)
+            dict.__setitem__(container, key, branch)
     elif isinstance(tree, list):
-        made = copy.copy(tree)
-        list.__setitem__(made, slice(None), branches)
+        container = copy.copy(tree)
+        list.__setitem__(container, slice(None), branches)
     else:
-        made = _rebuilt_tuple(tree, branches)
+        container = _rebuilt_tuple(tree, branches)
     attributes = getattr(tree, "__dict__", None)
     if attributes:
         exchanged = zip(map(id, _branches(tree)), branches, strict=True)
-        _exchange_attributes(tree, made, attributes, dict(exchanged))
-    return made
+        _exchange_attributes(tree, container, attributes, dict(exchanged))
+    return container
 
 
 def _branches(tree) -> list:
@@ -86,11 +86,11 @@ def _rebuilt_tuple(tree: tuple, branches: list):
         return tree.__class__(branches)
 
 
-def _exchange_attributes(tree, made, attributes: dict, exchanged: dict) -> None:
+def _exchange_attributes(tree, container, attributes: dict, exchanged: dict) -> None:
     """Attributes are kept; those that are a branch, as in a dict with the keys as attributes, are
     exchanged with it."""
     if attributes is tree:
-        made.__dict__ = made
+        container.__dict__ = container
         return
     for name, value in attributes.items():
-        made.__dict__[name] = exchanged.get(id(value), value)
+        container.__dict__[name] = exchanged.get(id(value), value)

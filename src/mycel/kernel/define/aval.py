@@ -35,7 +35,7 @@ _avals: dict[tuple, Aval] = {}
 
 def aval_of(shape: tuple[int, ...], dtype) -> Aval:
     """The one Aval of this shape and NumPy dtype."""
-    found = _avals.get((shape, dtype))
-    if found is None:
-        found = _avals.setdefault((shape, np.dtype(dtype)), Aval(shape, np.dtype(dtype)))
-    return found
+    aval = _avals.get((shape, dtype))
+    if aval is None:
+        aval = _avals.setdefault((shape, np.dtype(dtype)), Aval(shape, np.dtype(dtype)))
+    return aval

@@ -72,11 +72,11 @@ class Bounds(NamedTuple):
         if seen.dtype == np.uint64:
             seen = np.minimum(seen, np.uint64(MOST))
         seen = seen.astype(np.int64)
-        found = np.flatnonzero(self.wrong(seen))
-        if not found.size:
+        wrong = np.flatnonzero(self.wrong(seen))
+        if not wrong.size:
             return None
         low, high = (np.broadcast_to(limit, seen.shape) for limit in (self.low, self.high))
-        value, least, beyond = (int(part.flat[found[0]]) for part in (seen, low, high))
+        value, least, beyond = (int(part.flat[wrong[0]]) for part in (seen, low, high))
         return value, least, beyond
 
     def fit(self, least: int, most: int) -> bool:
@@ -118,11 +118,11 @@ def extent(array) -> tuple[int, int]:
     if known is not None and known[0]() is array:
         return known[1]
     seen = np.asarray(array)
-    found = int(seen.min()), int(seen.max())
+    limits = int(seen.min()), int(seen.max())
     if not isinstance(array, (np.ndarray, np.generic)):
         number = id(array)
-        _extents[number] = (ref(array, lambda _: _extents.pop(number, None)), found)
-    return found
+        _extents[number] = (ref(array, lambda _: _extents.pop(number, None)), limits)
+    return limits
 
 
 def check(operator: str, bounds: tuple[Bounds, ...], arrays, place: tuple) -> None:
@@ -141,10 +141,10 @@ def check(operator: str, bounds: tuple[Bounds, ...], arrays, place: tuple) -> No
         array = arrays[limits.position]
         if not hasattr(array, "dtype"):
             continue
-        found = limits.offence(array)
-        if found is not None:
+        offence = limits.offence(array)
+        if offence is not None:
             name, what, where = limits.operator or operator, limits.what, limits.where
-            raise errors.out_of_range(name, Place(*place), what, where, limits.ignored, found)
+            raise errors.out_of_range(name, Place(*place), what, where, limits.ignored, offence)
 
 
 def check_kinds(operator: str, bounds: tuple[Bounds, ...], avals) -> None:

@@ -138,29 +138,29 @@ class Definition:
     def _bind_new(self, values, present) -> Op:
         values = tuple(map(static_value, values))
         key = (values, present, static_key(values))
-        found = self._ops.get(key)
-        if found is None:
-            made = Op(self.name, self._function(values, present), self.rule, self.fallible)
-            made.reads, made.rearranges = int(self.windows), self.rearranges
+        op = self._ops.get(key)
+        if op is None:
+            new = Op(self.name, self._function(values, present), self.rule, self.fallible)
+            new.reads, new.rearranges = int(self.windows), self.rearranges
             if self.indices is not None:
-                made.bounds = functools.partial(self._bounds, values, present)
-            found = self._ops.setdefault(key, made)
-        return found
+                new.bounds = functools.partial(self._bounds, values, present)
+            op = self._ops.setdefault(key, new)
+        return op
 
     def _bounds(self, values, present, avals) -> tuple[Bounds, ...]:
         """What the indices may hold; positions count the arrays that are given."""
         assert self.indices is not None
         structs = [aval.struct for aval in avals]
-        places = range(len(avals))
+        positions = range(len(avals))
         if present is not None:
-            given = iter(structs)
-            structs = [next(given) if there else None for there in present]
-            places = list(itertools.accumulate(present, initial=0))
+            present_structs = iter(structs)
+            structs = [next(present_structs) if there else None for there in present]
+            positions = list(itertools.accumulate(present, initial=0))
         try:
-            found = self.indices(*structs, **dict(zip(self.statics, values, strict=True)))
+            bounds = self.indices(*structs, **dict(zip(self.statics, values, strict=True)))
         except (TypeError, ValueError, IndexError):
             return ()  # the shapes do not fit; the operator itself says so better
-        return tuple([limits._replace(position=places[limits.position]) for limits in found])
+        return tuple([limits._replace(position=positions[limits.position]) for limits in bounds])
 
     def _function(self, values, present):
         keywords = dict(zip(self.statics, values, strict=True))
@@ -228,8 +228,8 @@ def _with_reverse(function, reverse):
 
 def _leave_out(function, present):
     def shorter(*arrays):
-        given = iter(arrays)
-        return function(*[next(given) if there else None for there in present])
+        rest = iter(arrays)
+        return function(*[next(rest) if there else None for there in present])
 
     return shorter
 
@@ -268,5 +268,5 @@ def define(name: str, function: Callable, rule=None, fallible=False) -> Definiti
     """
     if name in definitions:
         raise ValueError(f"The operation {name!r} is defined twice.")
-    made = definitions[name] = Definition(name, function, rule, fallible)
-    return made
+    definition = definitions[name] = Definition(name, function, rule, fallible)
+    return definition

@@ -142,30 +142,30 @@ class Op:
 
     def reverse(self, mask: tuple[bool, ...], present: tuple[bool, ...]) -> Op:
         """The Op `(inputs…, present cotangents…) -> gradients` of the inputs that `mask` names."""
-        found = self._reverses.get((mask, present))
-        if found is None:
+        backward = self._reverses.get((mask, present))
+        if backward is None:
             function = _reverse_function(self.function, mask, present)
-            found = self._reverses[(mask, present)] = Op(self.name + "'", function)
-            found.fallible, found.reads = self.fallible, 2 * self.reads
-        return found
+            backward = self._reverses[(mask, present)] = Op(self.name + "'", function)
+            backward.fallible, backward.reads = self.fallible, 2 * self.reads
+        return backward
 
     def batched(self, mask: tuple[bool, ...]) -> Op:
         """The Op over one more leading axis, of the inputs that `mask` names and of all outputs."""
-        found = self._batched.get(mask)
-        if found is None:
+        batched = self._batched.get(mask)
+        if batched is None:
             function = jax.vmap(self.function, tuple([0 if mapped else None for mapped in mask]))
-            found = self._batched[mask] = Op(f"vmap({self.name})", function)
-            found.fallible, found.reads = self.fallible, self.reads
-            found.rearranges = self.rearranges
+            batched = self._batched[mask] = Op(f"vmap({self.name})", function)
+            batched.fallible, batched.reads = self.fallible, self.reads
+            batched.rearranges = self.rearranges
             if self.bounds is not None:
-                found.bounds = partial(_bounds_of_rows, self.bounds, mask)
+                batched.bounds = partial(_bounds_of_rows, self.bounds, mask)
             if self.rule is nothing_flows:
-                found.rule = nothing_flows
-        return found
+                batched.rule = nothing_flows
+        return batched
 
 
 def _bounds_of_rows(bounds, mask, avals) -> tuple[Bounds, ...]:
-    """Those of an operator over one more leading axis: a limit for each place of the last axis
+    """Those of an operator over one more leading axis: a limit for each position of the last axis
     stays one."""
     rows = [
         aval_of(aval.shape[1:], aval.numpy) if mapped else aval
@@ -180,12 +180,12 @@ def nothing_flows(inputs, outputs, cotangents, mask) -> list:
 
 
 def _reverse_function(function, mask, present):
-    positions = [i for i, wanted in enumerate(mask) if wanted]
+    positions = [i for i, varying in enumerate(mask) if varying]
     count = len(mask)
 
     def reverse(*arrays):
         inputs, cotangents = list(arrays[:count]), arrays[count:]
-        wanted = [inputs[i] for i in positions]
+        varying = [inputs[i] for i in positions]
 
         def varied(*replaced):
             full = list(inputs)
@@ -193,45 +193,46 @@ def _reverse_function(function, mask, present):
                 full[i] = array
             return function(*full)
 
-        gradients = _pull(varied, wanted, cotangents, present)
+        gradients = _pull(varied, varying, cotangents, present)
         return gradients[0] if len(positions) == 1 else gradients
 
     return reverse
 
 
-def _pull(varied, wanted, cotangents, present):
+def _pull(varied, varying, cotangents, present):
     """Gradients of `varied` at `wanted`; an integer input is differentiated as a real number."""
-    real = [jnp.issubdtype(w.dtype, jnp.inexact) for w in wanted]
-    floats = [w if r else w.astype(np.float64) for w, r in zip(wanted, real, strict=True)]
+    real = [jnp.issubdtype(w.dtype, jnp.inexact) for w in varying]
+    floats = [w if r else w.astype(np.float64) for w, r in zip(varying, real, strict=True)]
     try:
         outputs, pull = jax.vjp(varied, *floats)
     except TypeError:
         if all(real):
             raise
-        return _pull_real(varied, wanted, real, cotangents, present)
+        return _pull_real(varied, varying, real, cotangents, present)
     single = not isinstance(outputs, (tuple, list))
-    given = iter(cotangents)
+    rest = iter(cotangents)
     seeds = [
-        _seed(output, next(given) if there else None)
+        _seed(output, next(rest) if there else None)
         for output, there in zip((outputs,) if single else outputs, present, strict=True)
     ]
     pulled = pull(seeds[0] if single else type(outputs)(seeds))
-    return tuple(g.astype(w.dtype) for g, w in zip(pulled, wanted, strict=True))
+    return tuple(g.astype(w.dtype) for g, w in zip(pulled, varying, strict=True))
 
 
-def _pull_real(varied, wanted, real, cotangents, present):
+def _pull_real(varied, varying, real, cotangents, present):
     """Gradients where an integer input chooses (an index, a length): nothing flows to it."""
     if not any(real):
-        return tuple(jnp.zeros(w.shape, w.dtype) for w in wanted)
+        return tuple(jnp.zeros(w.shape, w.dtype) for w in varying)
 
     def varied_real(*replaced):
-        given = iter(replaced)
-        return varied(*[next(given) if r else w for w, r in zip(wanted, real, strict=True)])
+        rest = iter(replaced)
+        return varied(*[next(rest) if r else w for w, r in zip(varying, real, strict=True)])
 
-    chosen = [w for w, r in zip(wanted, real, strict=True) if r]
-    found = iter(_pull(varied_real, chosen, cotangents, present))
+    chosen = [w for w, r in zip(varying, real, strict=True) if r]
+    gradients = iter(_pull(varied_real, chosen, cotangents, present))
     return tuple(
-        next(found) if r else jnp.zeros(w.shape, w.dtype) for w, r in zip(wanted, real, strict=True)
+        next(gradients) if r else jnp.zeros(w.shape, w.dtype)
+        for w, r in zip(varying, real, strict=True)
     )
 
 

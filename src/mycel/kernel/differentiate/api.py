@@ -13,8 +13,14 @@ from mycel.kernel.base import errors
 from mycel.kernel.base.context import GRAPH_MODE, context
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.trees import tree_exchange, tree_leaves, tree_map
-from mycel.kernel.differentiate import plans
-from mycel.kernel.differentiate.reverse import ONES, STOP, reverse
+from mycel.kernel.differentiate.reverse import (
+    ONES,
+    STOP,
+    Forward,
+    begin,
+    reverse,
+    reverse_by_plan,
+)
 from mycel.kernel.differentiate.used import USED, Usage
 from mycel.kernel.record.marker import COPY
 from mycel.kernel.record.parameter import Parameter
@@ -84,10 +90,10 @@ class Derivative:
                 )
         scope = stream.scope
         walk, is_inside = self._walk, scope.tape is not None
-        taken, found = stream.within(
+        taken, gradients = stream.within(
             scope.differentiating(), walk, stream, args, kwargs, sensitivity, is_inside
         )
-        by_input, by_weight = arranged(taken, found)
+        by_input, by_weight = arranged(taken, gradients)
         if machine.on_gradients is not None:
             machine.on_gradients((by_input, by_weight))
         return self.shaped(taken.output, by_input, by_weight)
@@ -105,7 +111,7 @@ class Derivative:
         scope.tape.clear()
         off = scope.but(tape=None)
         forward, leaves = taken.forward, taken.leaves
-        return taken, stream.within(off, _reverse_kept, stream, forward, nodes, seeds, leaves)
+        return taken, stream.within(off, reverse_by_plan, stream, forward, nodes, seeds, leaves)
 
     def shaped(self, output, by_input, by_weight):
         """The gradients as they are handed back."""
@@ -122,7 +128,7 @@ class Taken(NamedTuple):
     leaves: list[Value]
     inputs: int
     start: int
-    forward: plans.Forward
+    forward: Forward
 
 
 def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> Taken:
@@ -141,7 +147,7 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
         take_hooks(stream, weight, value)
     tape = stream.scope.tape
     assert tape is not None
-    start, forward = len(tape), plans.begin(stream)
+    start, forward = len(tape), begin(stream)
     usage = Usage() if task.weights is USED else None
     try:
         if usage is None:
@@ -160,28 +166,15 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
     return Taken(output, result, args, indices, leaves, inputs, start, forward)
 
 
-def arranged(taken: Taken, found: list[Value]) -> tuple[list, list[Tensor]]:
+def arranged(taken: Taken, values: list[Value]) -> tuple[list, list[Tensor]]:
     """The gradients by input, in the form of each input, and by weight."""
-    gradients = [new_tensor(value) for value in found]
+    gradients = [new_tensor(value) for value in values]
     rest = iter(gradients)
     by_input = [
         tree_map(lambda leaf: next(rest) if isinstance(leaf, Tensor) else None, taken.args[index])
         for index in taken.indices
     ]
     return by_input, gradients[taken.inputs :]
-
-
-def _reverse_kept(stream: Stream, forward: plans.Forward, nodes, seeds, leaves) -> list[Value]:
-    """The gradients, by a walk that is known or by one that is kept for the next time."""
-    begun = plans.start(stream, forward, nodes, seeds, leaves)
-    if begun is None:
-        return reverse(stream, nodes, seeds, leaves, consume=True)
-    found = plans.repeat(stream, begun, seeds)
-    if found is None:
-        found = reverse(stream, nodes, seeds, leaves, consume=True)
-        plans.keep(stream, begun, seeds, found)
-    nodes.clear()
-    return found
 
 
 def leaf_of(stream, leaves, argument):
@@ -215,8 +208,8 @@ def _indices(task: Derivative, args) -> list[int]:
             for index, argument in enumerate(args)
             if any(isinstance(leaf, Tensor) for leaf in tree_leaves(argument))
         ] or list(range(len(args)))
-    wanted = task.positions if isinstance(task.positions, tuple) else (task.positions,)
-    for index in wanted:
+    positions = task.positions if isinstance(task.positions, tuple) else (task.positions,)
+    for index in positions:
         if not 0 <= index < len(args):
             raise errors.wrong(
                 ValueError,
@@ -224,7 +217,7 @@ def _indices(task: Derivative, args) -> list[int]:
                 expected=f"the number of one of the {len(args)} inputs, from 0",
                 actual=index,
             )
-    return list(wanted)
+    return list(positions)
 
 
 def weights_of(weights) -> list[Parameter]:
@@ -283,9 +276,9 @@ def _matching(output, seed) -> Value:
     return resolve(seed)
 
 
-def one_of(made) -> Value:
-    assert isinstance(made, Value)
-    return made
+def one_of(output) -> Value:
+    assert isinstance(output, Value)
+    return output
 
 
 # The field in which a function keeps what is remembered of its derivatives.
@@ -338,7 +331,7 @@ def _with_aux(task, output, by_input, by_weight):
 
 _SHAPES = {
     "gradients": _with_aux,
-    "value and gradients": lambda *made: (made[1], _gradients(*made)),
+    "value and gradients": lambda *parts: (parts[1], _gradients(*parts)),
     "first": lambda task, output, by_input, by_weight: by_input[0],
     "inputs": lambda task, output, by_input, by_weight: tuple(by_input),
     "weights": lambda task, output, by_input, by_weight: _by_weight(task, by_weight),
@@ -426,8 +419,8 @@ def _check(grad_position, weights):
 
 def check_positions(grad_position) -> None:
     """Raise unless these are positions of inputs."""
-    wanted = grad_position if isinstance(grad_position, tuple) else (grad_position or 0,)
-    if not all(isinstance(index, int) and not isinstance(index, bool) for index in wanted):
+    positions = grad_position if isinstance(grad_position, tuple) else (grad_position or 0,)
+    if not all(isinstance(index, int) and not isinstance(index, bool) for index in positions):
         raise errors.wrong(
             TypeError,
             "grad_position",
@@ -442,22 +435,22 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
     Raises:
         RuntimeError: no gradient with this identifier.
     """
-    wanted = identifier.name if isinstance(identifier, Parameter) else identifier
+    name = identifier.name if isinstance(identifier, Parameter) else identifier
 
     def find(tree):
         if isinstance(tree, (tuple, list)):
-            if len(tree) == 2 and not isinstance(tree[0], (tuple, list)) and tree[0] == wanted:
+            if len(tree) == 2 and not isinstance(tree[0], (tuple, list)) and tree[0] == name:
                 return tree[1]
             for branch in tree:
-                found = find(branch)
-                if found is not None:
-                    return found
+                gradient = find(branch)
+                if gradient is not None:
+                    return gradient
         return None
 
-    found = find(gradients)
-    if found is None:
-        raise RuntimeError(f"No gradient with the identifier {wanted!r}.")
-    return found
+    gradient = find(gradients)
+    if gradient is None:
+        raise RuntimeError(f"No gradient with the identifier {name!r}.")
+    return gradient
 
 
 class GradOperation:

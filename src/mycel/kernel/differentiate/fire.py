@@ -51,8 +51,8 @@ class GradientPoint(Marker):
 
     def rule(self, inputs, outputs, cotangents, mask):
         """What the function makes of the gradients."""
-        given = _handles(cotangents)
-        passed = given if self._alone else (given,)
+        gradients = _handles(cotangents)
+        passed = gradients if self._alone else (gradients,)
         returned = call_hook(self.name, self._function, passed, self._called)
         if returned is None:
             return cotangents
@@ -77,8 +77,8 @@ def watch_gradients(
     if not stream.scope.is_taped:
         return tensors
     point = GradientPoint(function, kind, stream.called, alone)
-    made = mark(stream, point, tuple(map(resolve, tensors)), find_place(2))
-    return tuple(map(new_tensor, made))
+    marked = mark(stream, point, tuple(map(resolve, tensors)), find_place(2))
+    return tuple(map(new_tensor, marked))
 
 
 class Border:
@@ -166,7 +166,7 @@ class Enter(_BorderMarker):
 
 
 def _handles(cotangents) -> tuple:
-    return tuple([None if given is None else new_tensor(given) for given in cotangents])
+    return tuple([None if cotangent is None else new_tensor(cotangent) for cotangent in cotangents])
 
 
 def _replaced(cotangents, returned, like, what: str) -> list[Value | None]:

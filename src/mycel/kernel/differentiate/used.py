@@ -71,11 +71,11 @@ def _values_reached(nodes, results: list[Value]) -> list[Value]:
     """What the results depend on, in the order of MindSpore's PyNative mode."""
     needed, reached = {id(value) for value in results}, [results[::-1]]
     for op, inputs, outputs, _ in reversed(nodes):
-        wanted = [id(output) in needed for output in outputs]
-        if True not in wanted or op is STOP:
+        reaching = [id(output) in needed for output in outputs]
+        if True not in reaching or op is STOP:
             continue
         if op.pairwise:
-            inputs = [value for value, there in zip(inputs, wanted, strict=True) if there]
+            inputs = [value for value, there in zip(inputs, reaching, strict=True) if there]
         needed.update(map(id, inputs))
         reached.append(_in_order(op, inputs))
     return [value for values in reversed(reached) for value in values]
@@ -84,5 +84,5 @@ def _values_reached(nodes, results: list[Value]) -> list[Value]:
 def _in_order(op, inputs) -> list[Value]:
     if isinstance(op, Marker):
         return list(inputs)
-    first = [inputs[place] for place in _ORDERS.get(op.name, ()) if place < len(inputs)]
+    first = [inputs[position] for position in _ORDERS.get(op.name, ()) if position < len(inputs)]
     return [*first, *reversed(inputs)]

@@ -19,10 +19,10 @@ from mycel.kernel.base.structure import structure
 from mycel.kernel.base.trees import tree_map
 from mycel.kernel.define.op import signatures
 from mycel.kernel.execute.compile import seen_bytes
-from mycel.kernel.execute.effects import Site, emission
+from mycel.kernel.execute.sites import Site, emission
 from mycel.kernel.execute.templates import Templates
 from mycel.kernel.execute.trace import Trace
-from mycel.kernel.prove.notes import Argument, Held, Read, Slot
+from mycel.kernel.prove.notes import Argument, Constant, Held, Read, Slot
 from mycel.kernel.prove.reads import Reads
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.journal import Journal
@@ -85,12 +85,15 @@ class Capture(Trace):
 
     # -- what the record asks of a capture --------------------------------------------------
 
-    def lift(self, handle: Tensor, value: Value) -> Value:
-        """The Value of a handle from outside, met for the first time: an input of its own.
+    def lift(self, value: Value, handle: Tensor | None = None) -> Value:
+        """The Value of a handle from outside, met for the first time: an input of its own; or data
+        made inside.
 
         The handle gets a fresh Value with the same array: two handles that share a Value stay two
         inputs, because next time they may not share it.
         """
+        if handle is None:
+            return self.know(value, Constant(value.array))
         array = demand(value)
         fresh = Value(array, value.aval)
         known = self._lifted.get(id(handle))
@@ -183,8 +186,8 @@ class Capture(Trace):
         if self.python is not None:
             self.python.before_site(self.site_changes)
         index = len(self.sites)
-        given: Any = (args, kwargs)
-        template = self.template(given)
+        arguments: Any = (args, kwargs)
+        template = self.template(arguments)
         bindings = self.bindings()
         if index < len(self.again) and self.check is not None:
             self.check(self, index, function, template, bindings)
@@ -195,10 +198,10 @@ class Capture(Trace):
 
         def run():
             if index < len(self.again):
-                result = self.again[index].emit_again(*given)
+                result = self.again[index].emit_again(*arguments)
             else:
                 result = call_labelled(function, args, kwargs, label)
-            return result, emission(self, given, nodes, journal, result)
+            return result, emission(self, arguments, nodes, journal, result)
 
         try:
             self.in_site = True
@@ -228,7 +231,7 @@ class Capture(Trace):
         if value.source is self.stream.segment:
             return self._count + value.slot
         if value.capture is not self:
-            self.constant(value)
+            self.lift(value)
         return value.number
 
     def extent(self) -> tuple[int, int]:
@@ -327,6 +330,6 @@ class Capture(Trace):
 
 
 def _tensors(tree) -> list[Tensor]:
-    found: list[Tensor] = []
-    tree_map(lambda leaf: found.append(leaf) if isinstance(leaf, Tensor) else None, tree)
-    return found
+    tensors: list[Tensor] = []
+    tree_map(lambda leaf: tensors.append(leaf) if isinstance(leaf, Tensor) else None, tree)
+    return tensors

@@ -64,8 +64,8 @@ class Indices(NamedTuple):
 
     def flag(self, at):
         """Whether any index that the program made is wrong; `at` finds an array by its slot."""
-        found = [jnp.any(bounds.wrong(at(slot).astype(np.int64))) for slot, bounds in self.inside]
-        return jnp.any(jnp.stack(found))
+        wrong = [jnp.any(bounds.wrong(at(slot).astype(np.int64))) for slot, bounds in self.inside]
+        return jnp.any(jnp.stack(wrong))
 
 
 def indices_of(nodes) -> Indices | None:
@@ -117,22 +117,22 @@ def slots_assigned(assigned: list, failed: int) -> tuple[int, ...]:
     return tuple({had for _, had, _ in assigned if isinstance(had, int) and had < failed})
 
 
-def take_back(assigned: list, failed: int, made: dict[int, Any]) -> None:
+def take_back(assigned: list, failed: int, arrays: dict[int, Any]) -> None:
     """Take back the assignments recorded behind a node that failed: as if it had run at once,
     they do not happen.
 
     Args:
         assigned: those of the segment.
         failed: the slot of its first output.
-        made: the array of each of the `slots_assigned`.
+        arrays: the array of each of the `slots_assigned`.
     """
     for handle_of, had, outputs in reversed(assigned):
         handle = handle_of()
         if handle is None or outputs <= failed:
             continue
-        if isinstance(had, int) and had not in made:
+        if isinstance(had, int) and had not in arrays:
             continue  # an assignment in front of this one has what is wanted
-        value = had if isinstance(had, Value) else value_of(made[had])
+        value = had if isinstance(had, Value) else value_of(arrays[had])
         if handle._value.aval is not value.aval:
             structure.changes += 1
         point(handle, value)

@@ -68,15 +68,15 @@ def program(
     apart = backend.tuning.to_materialize(nodes)
 
     def run(*externals):
-        made: list = []
+        arrays: list = []
 
         def at(slot):
-            return made[slot] if slot >= 0 else externals[-1 - slot]
+            return arrays[slot] if slot >= 0 else externals[-1 - slot]
 
         for node in nodes:
             result = node.signature.op.function(*[at(slot) for slot in node.inputs])
             for array in (result,) if node.signature.single else result:
-                made.append(materialize(array) if len(made) in apart else array)
+                arrays.append(materialize(array) if len(arrays) in apart else array)
         outputs = [at(slot) for slot in live]
         outputs += [jnp.concatenate([at(slot).ravel() for slot in pack]) for pack in packs]
         if guards:
@@ -239,17 +239,17 @@ class Executables:
                 numerics are checked these are to be finite.
         """
         checked = (live if results is None else results) if context.check_numerics else ()
-        place = (key, live, guards, packs, context.check_indices, checked)
+        structure = (key, live, guards, packs, context.check_indices, checked)
         with self._lock:
-            found = self._kept.get(place)
-            if found is None:
-                found = self._kept[place] = Executable(*place)
+            executable = self._kept.get(structure)
+            if executable is None:
+                executable = self._kept[structure] = Executable(*structure)
                 if len(self._kept) > MOST_EXECUTABLES:
                     self._kept.popitem(last=False)
             else:
-                self._kept.move_to_end(place)
-            found.runs += 1
-            return found
+                self._kept.move_to_end(structure)
+            executable.runs += 1
+            return executable
 
     def family_count(self, key) -> int:
         """How many structures made of this same set of operations have been seen, this included."""

@@ -125,30 +125,30 @@ def run_by_operator(
                 if slot >= 0 and slot not in needed:
                     needed.add(slot)
                     last_use.setdefault(index, []).append(slot)
-    made: dict = {}
+    by_slot: dict = {}
     for index in reversed(kept):
         node = nodes[index]
-        inputs = [made[s] if s >= 0 else arrays[-1 - s] for s in node.inputs]
+        inputs = [by_slot[s] if s >= 0 else arrays[-1 - s] for s in node.inputs]
         place = place_of(places, index) if places else NOWHERE
         results = _run_or_poison(node.signature, inputs, place)
         for offset, result in enumerate(results):
-            made[node.first + offset] = result
+            by_slot[node.first + offset] = result
         if wrong is not None and not wrong and has_wrong_index(results[0]):
             wrong.append((node.first, results[0]))
         if seen is not None:
             seen.look(index, node, inputs, results)
             for slot in range(node.first, node.first + len(results)):
                 if slot not in needed:
-                    del made[slot]
+                    del by_slot[slot]
         for slot in last_use.get(index, ()):
-            del made[slot]
-    return [made[slot] if slot >= 0 else arrays[-1 - slot] for slot in live]
+            del by_slot[slot]
+    return [by_slot[slot] if slot >= 0 else arrays[-1 - slot] for slot in live]
 
 
 def _run_or_poison(signature, inputs, place):
-    for given in inputs:
-        if given.__class__ is Poison:
-            lost = Poison(signature.op.name, place, given.cause, given.culprit, given.where)
+    for value in inputs:
+        if value.__class__ is Poison:
+            lost = Poison(signature.op.name, place, value.cause, value.culprit, value.where)
             return [lost] * len(signature.outputs)
     try:
         return run_operator(signature, inputs, place)

@@ -21,7 +21,7 @@ from mycel.kernel.base.places import definition_of
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
 from mycel.kernel.execute.numerics import begin_step
-from mycel.kernel.execute.replay import Difference, Given, Memory, Outcome, replay
+from mycel.kernel.execute.replay import TRIPPED, Arguments, Difference, Memory, replay
 from mycel.kernel.execute.templates import carries_tensors
 from mycel.kernel.prove.explain import (
     argument_names,
@@ -143,10 +143,10 @@ class Remembered:
         if context.counts_steps:
             begin_step(stream, id(self))
         tensors: list[Tensor] = []
-        given = Given(tensors, [], [])
-        key = tuple([_key_of(argument, given) for argument in args])
+        arguments = Arguments(tensors, [], [])
+        key = tuple([_key_of(argument, arguments) for argument in args])
         if kwargs:
-            key += tuple([(name, _key_of(kwargs[name], given)) for name in kwargs])
+            key += tuple([(name, _key_of(kwargs[name], arguments)) for name in kwargs])
         if len(tensors) > 1:
             key += (_pattern(tensors),)
         if structure.tensor_hooks:
@@ -159,13 +159,13 @@ class Remembered:
         elif not debugged:
             for memory in way.memories:
                 if memory.ready and memory.holds(tensors):
-                    outcome = replay(stream, memory, given)
-                    if outcome.done:
+                    result = replay(stream, memory, arguments)
+                    if result.__class__ is not Difference:
                         self._replayed(way, memory)
-                        return outcome.result
-                    again, check = outcome.again, memory.check_way
-                    if outcome.missed is not None:
-                        self._missed(way, memory, outcome)
+                        return result
+                    again, check = result.again, memory.check_way
+                    if result is not TRIPPED:
+                        self._missed(way, memory, result)
                     break
             else:
                 self._tell_apart(way, tensors)
@@ -175,7 +175,7 @@ class Remembered:
         elif again is None and (way.rest or self.rest):
             result = self._rested(stream, way, args, kwargs)
         else:
-            result = self._record(stream, args, kwargs, given, key, way, again, check)
+            result = self._record(stream, args, kwargs, arguments, key, way, again, check)
         self._tell(way, perf_counter() - begun)
         return result
 
@@ -221,18 +221,20 @@ class Remembered:
 
     # -- recording --------------------------------------------------------------------------
 
-    def _record(self, stream: Stream, args, kwargs, given: Given, key, way: Way, again, check):
+    def _record(
+        self, stream: Stream, args, kwargs, arguments: Arguments, key, way: Way, again, check
+    ):
         stream.flush()
-        for tensor in given.tensors:
+        for tensor in arguments.tensors:
             demand(tensor._value)
         capture, unfinished = Capture(stream, again, check), stream.unfinished
         watched = not is_debugged()
-        reads = Reads(capture, self.function, given.tensors, given.containers)
+        reads = Reads(capture, self.function, arguments.tensors, arguments.containers)
         watch = watch_over(reads)
         with machine.account.working_on(self.name):
             try:
-                capture.take(given.tensors, given.containers)
-                for argument in given.held:
+                capture.take(arguments.tensors, arguments.containers)
+                for argument in arguments.held:
                     reads.reach(argument)
                 capture.python = reads if watched else None
                 scope = stream.scope.but(capture=capture)
@@ -263,7 +265,7 @@ class Remembered:
                 capture.refuse(what, remedy, place)
         else:
             capture.refuse(_DEBUGGED, "remove it")
-        self._remember(capture, template, bindings, key, way, given)
+        self._remember(capture, template, bindings, key, way, arguments)
         capture.forget()
         return output
 
@@ -285,13 +287,13 @@ class Remembered:
         capture.stream.flush()
         return output, template, bindings
 
-    def _remember(self, capture: Capture, template, bindings, key, way: Way, given) -> None:
-        made = None
+    def _remember(self, capture: Capture, template, bindings, key, way: Way, arguments) -> None:
+        memory = None
         if not capture.refused:
-            made = self._memory(capture, template, bindings, given)
+            memory = self._memory(capture, template, bindings, arguments)
         if key not in self.ways:
             self.ways[key] = way
-        if made is None:
+        if memory is None:
             assert capture.refused is not None
             what, remedy, place, cell = capture.refused
             way.refused += 1
@@ -302,57 +304,57 @@ class Remembered:
                 machine.account.warn_stopped(self.name, place, self)
         else:
             way.refused = 0
-            self._settle(way, made)
+            self._settle(way, memory)
         way.recorded(PATIENCE + self.agreeing)
         self.vain += 1
         if self.vain > MOST_KEYS:
             self.rest = min(PATIENCE << min(self.vain - MOST_KEYS, 16), LONGEST_REST)
 
-    def _memory(self, capture: Capture, template, bindings, given) -> Memory | None:
+    def _memory(self, capture: Capture, template, bindings, arguments) -> Memory | None:
         """What is remembered of a call; refused, and None, if a replay would leave a Tensor stale
         that the call put somewhere."""
-        made = Memory(self.name, capture, template, bindings, given)
-        kept = capture.kept(made.needed)
+        memory = Memory(self.name, capture, template, bindings, arguments)
+        kept = capture.kept(memory.needed)
         if kept and not self.collected:
             # Only once: what a cycle keeps is told from what the program keeps.
             self.collected = True
             gc.collect()
-            kept = capture.kept(made.needed)
+            kept = capture.kept(memory.needed)
         if kept:
             capture.refuse(
                 f"{kept} Tensor{'s' if kept > 1 else ''} made inside were kept outside",
                 "return them, or keep them in a hook or a function marked @every_call",
             )
-        return None if kept else made
+        return None if kept else memory
 
-    def _settle(self, way: Way, made: Memory) -> None:
+    def _settle(self, way: Way, new: Memory) -> None:
         """Put a recording beside the others: it went as one of them did, as none did in this
         state, or another way in the same state."""
-        alike = [memory for memory in way.memories if memory.difference(made) is None]
+        alike = [memory for memory in way.memories if memory.difference(new) is None]
         if alike:
-            made.took(alike[0])
+            new.took(alike[0])
         else:
             for memory in way.memories:
-                differs = memory.difference(made)
+                differs = memory.difference(new)
                 if differs is not None and memory.is_case_now():
                     way.reason = way.reason or differs
                     alike.append(memory)
-        made.ready = made.seen >= self.agreeing
+        new.ready = new.seen >= self.agreeing
         rest = [memory for memory in way.memories if all(memory is not other for other in alike)]
-        way.memories = [made, *rest[: MOST_WAYS - 1]]
+        way.memories = [new, *rest[: MOST_WAYS - 1]]
 
-    def _missed(self, way: Way, memory: Memory, outcome: Outcome) -> None:
+    def _missed(self, way: Way, memory: Memory, difference: Difference) -> None:
         memory.ready = False
         memory.seen = 0
         self.agreeing = min(self.agreeing * 2, MOST_AGREEING)
         machine.account.counts.misses += 1
-        way.reason = outcome.missed
+        way.reason = difference._replace(again=None)
 
     def _tell(self, way: Way, seconds: float) -> None:
         """Say in the ledger why this call was not replayed."""
         kind, what, place, cell, remedy = "first", "it was recorded", self.place, "", ""
         if way.reason is not None:
-            what, place, cell, remedy, kind = way.reason
+            what, place, cell, remedy, kind, _ = way.reason
         told = (self.name, kind, what, place or self.place, cell, remedy, seconds)
         if not way.rest:
             way.reason = None
@@ -368,45 +370,47 @@ class Remembered:
         return describe_remembered(self.name, self.place, told)
 
 
-def _key_of(argument, given: Given):
+def _key_of(argument, arguments: Arguments):
     """What of an argument chooses the memory: avals of Tensors, values of numbers, identities."""
     kind = argument.__class__
     if kind is Tensor:
-        given.tensors.append(argument)
+        arguments.tensors.append(argument)
         fields = argument.__dict__
-        return (argument._value.aval, _fields(fields, given)) if fields else argument._value.aval
+        return (
+            (argument._value.aval, _fields(fields, arguments)) if fields else argument._value.aval
+        )
     if kind in _SIMPLE:
         if kind in _INEXACT and (not argument or argument != argument):
             return (kind, argument if not argument else _NAN, repr(argument))  # 0.0 is not -0.0
         return (kind, argument)
     if isinstance(argument, (tuple, list)):
         if isinstance(argument, list):
-            given.containers.append(argument)
-        return (kind, tuple([_key_of(part, given) for part in argument]))
+            arguments.containers.append(argument)
+        return (kind, tuple([_key_of(part, arguments) for part in argument]))
     if isinstance(argument, dict):
-        given.containers.append(argument)
-        return (kind, _fields(argument, given))
+        arguments.containers.append(argument)
+        return (kind, _fields(argument, arguments))
     if isinstance(argument, Tensor) and not isinstance(argument, Parameter):
-        given.tensors.append(argument)
-        return (kind, argument._value.aval, _fields(argument.__dict__, given))
-    return _key_of_object(argument, kind, given)
+        arguments.tensors.append(argument)
+        return (kind, argument._value.aval, _fields(argument.__dict__, arguments))
+    return _key_of_object(argument, kind, arguments)
 
 
-def _fields(fields: dict, given: Given) -> tuple:
+def _fields(fields: dict, arguments: Arguments) -> tuple:
     """Names and keys; a name that is no string with its type, since 1 and True are equal."""
     return tuple(
         [
-            (name if name.__class__ is str else (name.__class__, name), _key_of(part, given))
+            (name if name.__class__ is str else (name.__class__, name), _key_of(part, arguments))
             for name, part in fields.items()
         ]
     )
 
 
-def _key_of_object(argument, kind, given: Given):
+def _key_of_object(argument, kind, arguments: Arguments):
     """Arrays, sets and objects that carry Tensors are known by what is in them, all others by what
     they are: what is read of them is compared."""
     if isinstance(argument, np.ndarray) and not argument.dtype.hasobject:
-        given.containers.append(argument)
+        arguments.containers.append(argument)
         bits = argument.tobytes()
         if len(bits) > MOST_BITS:
             bits = hashlib.blake2b(bits).digest()
@@ -415,13 +419,13 @@ def _key_of_object(argument, kind, given: Given):
         return (kind, argument.tobytes())
     if isinstance(argument, (set, frozenset, deque)):
         if not isinstance(argument, frozenset):
-            given.containers.append(argument)
-        return (kind, tuple([_key_of(part, given) for part in elements(argument)]))
+            arguments.containers.append(argument)
+        return (kind, tuple([_key_of(part, arguments) for part in elements(argument)]))
     if carries_tensors(argument):
-        given.containers.append(argument)
-        return (kind, _fields(argument.__dict__, given))
+        arguments.containers.append(argument)
+        return (kind, _fields(argument.__dict__, arguments))
     # Held by the memory, so that the id is not used again.
-    given.held.append(argument)
+    arguments.held.append(argument)
     return (kind, id(argument))
 
 

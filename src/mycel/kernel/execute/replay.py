@@ -22,9 +22,9 @@ from mycel.kernel.execute.checks import Tripped
 from mycel.kernel.execute.compile import Guard, NotFinite, decode, executables, seen_bytes
 from mycel.kernel.execute.numerics import steps_of
 from mycel.kernel.execute.results import Results
+from mycel.kernel.execute.sites import Done, Watch
 from mycel.kernel.execute.store import Store
 from mycel.kernel.execute.templates import bound_to, builder, leaves, of_inputs
-from mycel.kernel.execute.watch import Done, Watch
 from mycel.kernel.prove.cases import Case
 from mycel.kernel.prove.notes import Constant, Held, Slot, same, same_function
 from mycel.kernel.prove.sources import contents_of, first_change
@@ -50,16 +50,23 @@ _REMEDIES = {
 
 
 class Difference(NamedTuple):
-    """What kept a call from being replayed: where, in which Cell, what to write instead."""
+    """What kept a call from being replayed: where, in which Cell, what to write instead; and, of a
+    replay that was broken off, what its sites did already (see Capture.again)."""
 
     what: str
     place: Place | None = None
     cell: str = ""
     remedy: str = ""
     kind: str = "other"
+    again: list[Done] | None = None
 
 
-class Given(NamedTuple):
+# A program had a wrong index, or made what is not finite: the call differs in nothing, and PyNative
+# tells what is wrong.
+TRIPPED = Difference("")
+
+
+class Arguments(NamedTuple):
     """What a call was given, flat, in the order of its key.
 
     `tensors` are its Tensors, `containers` the lists, dicts and data objects in it, and `held`
@@ -71,27 +78,18 @@ class Given(NamedTuple):
     held: list
 
 
-class Outcome(NamedTuple):
-    """How a replay ended; nothing is `missed` where it had a wrong index, which PyNative tells."""
-
-    done: bool
-    result: object = None
-    again: list | None = None
-    missed: Difference | None = Difference("")
-
-
 class Memory:
     """The record of one call, in the form that is compared and replayed."""
 
     @cached_property
     def _input_avals(self) -> list[Aval]:
         """What is known of each input that is used."""
-        found: dict[int, Aval] = {}
+        avals: dict[int, Aval] = {}
         for node in decode(self.key):
-            found.update(zip(node.inputs, node.signature.inputs, strict=True))
-        return [found[-1 - place] for place in range(len(self.used))]
+            avals.update(zip(node.inputs, node.signature.inputs, strict=True))
+        return [avals[-1 - position] for position in range(len(self.used))]
 
-    def __init__(self, name: str, capture: Capture, template, bindings, given: Given):
+    def __init__(self, name: str, capture: Capture, template, bindings, arguments: Arguments):
         key, used = capture.record()
         self.name = name
         self.key = key
@@ -105,7 +103,7 @@ class Memory:
         self.seen = 1
         self.ready = False
         # Objects that the key of arguments knows by id: held, so that no id is used again.
-        self._held = given.held
+        self._held = arguments.held
         self._handles = capture.outside_handles()
         self.repeats = capture.python.repeats if capture.python is not None else []
         # The states in which calls went this way: any of them will do.
@@ -119,7 +117,7 @@ class Memory:
                 self._count_of_changes,
             )
         ]
-        self._met_otherwise = self._arguments_met_otherwise(given.tensors)
+        self._met_otherwise = self._arguments_met_otherwise(arguments.tensors)
         self._site_reads = capture.site_reads
         self.needed = self._needed()
         # Whether the program that is laid out checks numerics; None before it is.
@@ -128,11 +126,11 @@ class Memory:
 
     def _needed(self) -> set[int]:
         """The numbers that a replay must have: results, assignments, and what sites receive."""
-        found = self._used_by_program() | self._site_reads
+        numbers = self._used_by_program() | self._site_reads
         for site in self.sites:
-            found.update(slot.number for slot in site.slots())
-            found.update(number for _, number in site.bindings)
-        return found
+            numbers.update(slot.number for slot in site.slots())
+            numbers.update(number for _, number in site.bindings)
+        return numbers
 
     def _arguments_met_otherwise(self, tensors: list[Tensor]) -> list[tuple[int, Tensor]]:
         """The arguments that the program has elsewhere too: the call is replayed for them only."""
@@ -268,14 +266,14 @@ class Memory:
             for read in self.reads
             if read.number < 0 and not isinstance(self.inputs[-1 - read.number], Constant)
         ]
-        # The place of each number: an output of its own, or, behind those, a part of a pack.
+        # The position of each number: an output of its own, or, behind those, a part of a pack.
         self.numbers = (*live, *packed)
-        self.order = {number: place for place, number in enumerate(self.numbers)}
+        self.order = {number: position for position, number in enumerate(self.numbers)}
         self.avals = [avals[number] for number in self.numbers]
         self.alone = len(live)
         # Values in packs that sites of past calls kept, with an array that tells when they ran.
         self.kept_by_sites: deque[tuple[Any, list[tuple[ref, Packed]]]] = deque()
-        # What is packed where, and in which pack each of these places is.
+        # What is packed where, and in which pack each of these positions is.
         self.packs: list[dict] = []
         self.home_of: dict[int, int] = {}
         for pack in packs:
@@ -310,13 +308,15 @@ class Memory:
 
     def _used_by_program(self) -> set[int]:
         """The numbers of what is returned and assigned: not what only sites are given."""
-        found = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
-        return found.union([number for _, number in self.bindings])
+        numbers = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
+        return numbers.union([number for _, number in self.bindings])
 
     def _lay_out_commits(self) -> None:
         """Tell what is assigned an output: Parameters that are inputs too, which the store keeps;
-        other handles, with the output's place; and what is assigned something else."""
-        places = {id(w.handle): place for place, w in enumerate(self.used) if isinstance(w, Held)}
+        other handles, with the output's position; and what is assigned something else."""
+        positions = {
+            id(w.handle): position for position, w in enumerate(self.used) if isinstance(w, Held)
+        }
         stored: dict[int, int] = {}
         self.commits, self.other_bindings = [], []
         for target, number in self.bindings:
@@ -324,10 +324,10 @@ class Memory:
                 self.other_bindings.append((target, number))
                 continue
             handle, index = target.handle, self.order[number]
-            place = places.get(id(handle), -1)
-            known = place >= 0 and self._input_avals[place] is self.avals[index]
+            position = positions.get(id(handle), -1)
+            known = position >= 0 and self._input_avals[position] is self.avals[index]
             if known and isinstance(handle, Parameter):
-                stored[place] = index
+                stored[position] = index
             else:
                 self.commits.append((handle, index))
         self.store = Store([self._holder(what) for what in self.used], stored, self.avals)
@@ -360,9 +360,9 @@ class Memory:
         return what.index
 
 
-def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
-    """Run a remembered call as one executable."""
-    tensors = given.tensors
+def replay(stream: Stream, memory: Memory, arguments: Arguments) -> Any:
+    """Run a remembered call as one executable: its result, or the Difference that prevents it."""
+    tensors = arguments.tensors
     stream.flush()
     if sys.unraisablehook.__class__ is not Reported:
         keep_what_python_drops()
@@ -370,7 +370,7 @@ def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
         memory.prepare()
     for read, source, value in memory.input_reads:
         if not _reads_the_same(read, source, value, tensors):
-            return Outcome(False, missed=_changed(read))
+            return _changed(read)
     arrays = memory.store.inputs(tensors)
     if machine.on_record is not None:
         arrays = memory.store.demanded(tensors)
@@ -386,29 +386,28 @@ def replay(stream: Stream, memory: Memory, given: Given) -> Outcome:
     except Tripped as tripped:
         if isinstance(tripped, NotFinite):
             steps_of(stream).one_by_one = True
-        return Outcome(False, missed=None)
+        return TRIPPED
     except Exception as error:
         if came_from_outside(error):
             raise
         # A value pending on another thread, or poisoned: PyNative says which.
-        return Outcome(False, missed=Difference(f"it could not run: {type(error).__name__}"))
+        return Difference(f"it could not run: {type(error).__name__}")
     if memory.inner_reads:
         seen = np.asarray(results.pop()).tobytes()
         if seen != memory.expected:
-            return Outcome(False, missed=_changed(_first_difference(memory, seen)))
+            return _changed(_first_difference(memory, seen))
     if memory.simple:
         memory.commit(results)
         index = memory.result_index
         result = new_tensor(ready(results[index], memory.avals[index]))
     else:
-        outcome = _finish(stream, memory, given, results)
-        if not outcome.done:
-            return outcome
-        result = outcome.result
+        result = _finish(stream, memory, arguments, results)
+        if result.__class__ is Difference:
+            return result
     machine.account.counts.replays += 1
     if machine.account.limits:
         machine.account.raise_if_over()
-    return Outcome(True, result)
+    return result
 
 
 def _reads_the_same(read, source, value, tensors) -> bool:
@@ -433,35 +432,38 @@ def _first_difference(memory: Memory, seen: bytes):
     return memory.inner_reads[-1]
 
 
-def _finish(stream: Stream, memory: Memory, given: Given, results) -> Outcome:
+def _finish(stream: Stream, memory: Memory, arguments: Arguments, results) -> Any:
     before: dict[int, tuple] = {}
-    made = Results(memory, given, results, None)
+    values = Results(memory, arguments, results, None)
     if memory.sites:
         order = memory.order
-        watch = made.watch = Watch(
-            stream, lambda number: made.output(order[number]) if number in order else None
+        watch = values.watch = Watch(
+            stream, lambda number: values.output(order[number]) if number in order else None
         )
-        outcome = _run_sites(stream, memory, made, watch, before, contents_of(given.containers))
-        if outcome is not None:
-            return outcome
-        made.watch = None
+        parts = (memory, values, watch, before)
+        difference = _run_sites(stream, *parts, contents_of(arguments.containers))
+        if difference is not None:
+            return difference
+        values.watch = None
         kept = watch.provided
         watch.forget()
         # What the sites recorded runs now, as far as they kept it: it holds nothing any more.
         stream.flush()
         if memory.packs:
-            kept += [ref(value) for value in made.made[memory.alone :] if value is not None]
-            made.made = made.made[: memory.alone]
+            kept += [
+                ref(value) for value in values.by_position[memory.alone :] if value is not None
+            ]
+            values.by_position = values.by_position[: memory.alone]
             kept = still_packed(kept)
             if kept:
                 memory.kept_by_sites.append((results[memory.alone], kept))
             _separate(memory)
     if memory.other_bindings:
-        made.bind(memory.other_bindings, before)
+        values.bind(memory.other_bindings, before)
     memory.commit(results)
     if memory.sites:
         memory.cases[0].settle()
-    return Outcome(True, memory.build_result(made))
+    return memory.build_result(values)
 
 
 def _separate(memory: Memory) -> None:
@@ -477,12 +479,12 @@ def _separate(memory: Memory) -> None:
                 value.source = pack.alone(value)
 
 
-def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None:
-    """Run all sites; how the replay ended, if one of them did something new."""
+def _run_sites(stream, memory, values, watch, before, contents) -> Difference | None:
+    """Run all sites; what ends the replay, if one of them did something new."""
     again: list[Done] = []
     kept_alive = memory.cases[0].kept_alive()
     scope = Scope(watch, complete=True, traced=stream.scope.traced)
-    parts = (memory, made, watch, before, again, arguments)
+    parts = (memory, values, watch, before, again, contents)
     site = stream.within(scope, _first_that_differs, *parts)
     if site is None:
         return None
@@ -491,35 +493,34 @@ def _run_sites(stream, memory, made, watch, before, arguments) -> Outcome | None
     for done in reversed(again):
         done.undo()
     name = getattr(site.function, "__qualname__", repr(site.function))
-    kept = memory.cases[0].set_back(again, arguments)
+    kept = memory.cases[0].set_back(again, contents)
     if kept is not None:
         place = kept.place or user_place(3)
         raise HookOrderError(GOES_ANOTHER_WAY.format(name=memory.name, site=name, place=place))
     del kept_alive
-    missed = Difference(f"the site {name} did something new", kind="hook")
-    return Outcome(False, again=again, missed=missed)
+    return Difference(f"the site {name} did something new", kind="hook", again=again)
 
 
-def _first_that_differs(memory, made, watch, before, again, arguments):
+def _first_that_differs(memory, values, watch, before, again, contents):
     """Run sites until one does something new, which is returned; None if none does."""
     case, site = memory.cases[0], None
     left = case.left
     for index, (following, bindings, build) in enumerate(memory.prepared_sites):
-        if left and not all(watch.found(one) for one in left if one.after == index):
+        if left and not all(watch.is_as_left(one) for one in left if one.after == index):
             return site
         site = following
         if bindings:
-            made.bind(bindings, before)
-        args, kwargs = build(made)
+            values.bind(bindings, before)
+        args, kwargs = build(values)
         done, agrees = watch.run(site, args, kwargs)
         again.append(done)
         if done.assigned:
             for handle, value in done.before():
                 before.setdefault(id(handle), (handle, value))
         # What the body read may be another now: then it may go another way after this site.
-        unchanged = not arguments or first_change(arguments) is None
+        unchanged = not contents or first_change(contents) is None
         if not (agrees and unchanged and case.behind_sites[index].hold()):
             return site
     ended = len(memory.prepared_sites)
-    found = not left or all(watch.found(one) for one in left if one.after == ended)
-    return None if found and case.is_current() else site
+    as_left = not left or all(watch.is_as_left(one) for one in left if one.after == ended)
+    return None if as_left and case.is_current() else site

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mycel.kernel.execute.sites import Watch
 from mycel.kernel.execute.templates import Kept
-from mycel.kernel.execute.watch import Watch
 from mycel.kernel.prove.notes import Argument, Constant, Held, Slot
 from mycel.kernel.record.packed import Packed
 from mycel.kernel.record.stream import demand
@@ -14,22 +14,22 @@ from mycel.kernel.record.tensor import Tensor, new_tensor, point
 from mycel.kernel.record.value import Value, ready, value_of
 
 if TYPE_CHECKING:
-    from mycel.kernel.execute.replay import Given, Memory
+    from mycel.kernel.execute.replay import Arguments, Memory
 
 
 class Results:
     """The Values of one replay by number, each made once."""
 
-    def __init__(self, memory: Memory, given: Given, results, watch: Watch | None):
+    def __init__(self, memory: Memory, arguments: Arguments, results, watch: Watch | None):
         self.memory = memory
-        self.tensors = given.tensors
-        self.containers = given.containers
+        self.tensors = arguments.tensors
+        self.containers = arguments.containers
         # Handles that stand in one template more than once.
         self._shared: dict[Slot, Tensor] = {}
         self.results = results
         self.watch = watch
-        # By their places among the outputs.
-        self.made: list[Value | None] = [None] * len(memory.numbers)
+        # By their positions among the outputs.
+        self.by_position: list[Value | None] = [None] * len(memory.numbers)
         self.homes = [
             Packed(array, parts)
             for array, parts in zip(results[memory.alone :], memory.packs, strict=True)
@@ -43,18 +43,18 @@ class Results:
         handle = what.handle if isinstance(what, Held) else self.tensors[what.index]
         return handle._value
 
-    def output(self, place: int) -> Value:
-        found = self.made[place]
-        if found is None:
-            aval = self.memory.avals[place]
-            if place < self.memory.alone:
-                found = ready(self.results[place], aval)
+    def output(self, position: int) -> Value:
+        value = self.by_position[position]
+        if value is None:
+            aval = self.memory.avals[position]
+            if position < self.memory.alone:
+                value = ready(self.results[position], aval)
             else:
-                found = ready(None, aval)
-                found.source, found.slot = self.homes[self.memory.home_of[place]], place
-            found.capture, found.number = self.watch, self.memory.numbers[place]
-            self.made[place] = found
-        return found
+                value = ready(None, aval)
+                value.source, value.slot = self.homes[self.memory.home_of[position]], position
+            value.capture, value.number = self.watch, self.memory.numbers[position]
+            self.by_position[position] = value
+        return value
 
     def value(self, number: int) -> Value:
         return self.inputs[number] if number < 0 else self.output(self.memory.order[number])
@@ -72,10 +72,10 @@ class Results:
             return self.tensors[leaf.index]
         return leaf.build(self, self.leaf) if isinstance(leaf, Kept) else leaf
 
-    def given(self, leaf):
+    def for_site(self, leaf):
         """What stands for a leaf of what a site is given."""
         if not isinstance(leaf, (Slot, Held, Argument)):
-            return leaf.build(self, self.given) if isinstance(leaf, Kept) else leaf
+            return leaf.build(self, self.for_site) if isinstance(leaf, Kept) else leaf
         watch = self.watch
         assert watch is not None
         if not isinstance(leaf, Slot):

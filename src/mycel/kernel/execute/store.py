@@ -38,13 +38,13 @@ class Store:
 
     Args:
         holders: by input: the Tensor that has it, or the index of an argument.
-        assigned: the inputs that are Parameters to be kept here, each with the place of its new
-            array among the results.
+        assigned: the inputs that are Parameters to be kept here, each with the position of
+            its new array among the results.
         avals: of the results.
     """
 
     def __init__(self, holders: Sequence[Tensor | int], assigned: dict[int, int], avals):
-        self._handles: list[Any] = [holders[place] for place in assigned]
+        self._handles: list[Any] = [holders[position] for position in assigned]
         self._avals: list[Aval] = [avals[index] for index in assigned.values()]
         self._indices = {id(handle): index for index, handle in enumerate(self._handles)}
         self._arrays: list = [None] * len(self._handles)
@@ -53,12 +53,12 @@ class Store:
         # For how many replays nothing is kept, and for how many it was the last time.
         self._rest = self._last_rest = 0
         self._was_kept = False
-        rest = [place for place in range(len(holders)) if place not in assigned]
-        held = {place: h for place in rest if isinstance(h := holders[place], Tensor)}
-        passed = {place: h for place in rest if isinstance(h := holders[place], int)}
+        rest = [position for position in range(len(holders)) if position not in assigned]
+        held = {position: h for position in rest if isinstance(h := holders[position], Tensor)}
+        passed = {position: h for position in rest if isinstance(h := holders[position], int)}
         self._held, self._passed = [*held.values()], [*passed.values()]
-        places = [*assigned, *held, *passed]
-        self._in_order = _picker([places.index(place) for place in range(len(places))])
+        positions = [*assigned, *held, *passed]
+        self._in_order = _picker([positions.index(position) for position in range(len(positions))])
         self._assigned = _picker([*assigned.values()])
 
     def inputs(self, tensors: list[Tensor]) -> tuple:
@@ -148,8 +148,8 @@ class Store:
             self._arrays[index] = None
 
 
-def _picker(places: list[int]) -> Callable[[Sequence], tuple]:
-    """A function that picks the items at these places."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda items: tuple([items[place] for place in places])
+def _picker(positions: list[int]) -> Callable[[Sequence], tuple]:
+    """A function that picks the items at these positions."""
+    if len(positions) > 1:
+        return itemgetter(*positions)
+    return lambda items: tuple([items[position] for position in positions])

@@ -44,7 +44,7 @@ class Kept:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def build(self, made, leaf):
+    def build(self, results, leaf):
         return self.value
 
 
@@ -56,8 +56,8 @@ class Passed(Kept):
     def __eq__(self, other):
         return isinstance(other, Passed) and other.value == self.value
 
-    def build(self, made, leaf):
-        return made.containers[self.value]
+    def build(self, results, leaf):
+        return results.containers[self.value]
 
 
 class Copied(Kept):
@@ -68,7 +68,7 @@ class Copied(Kept):
     def __eq__(self, other):
         return isinstance(other, Copied) and same(self.value, other.value)
 
-    def build(self, made, leaf):
+    def build(self, results, leaf):
         return self.value.copy()
 
 
@@ -86,7 +86,7 @@ class Rebuilt(Kept):
             isinstance(other, Rebuilt) and other.kind is self.kind and same(self.value, other.value)
         )
 
-    def build(self, made, leaf):
+    def build(self, results, leaf):
         built = self.kind.__new__(self.kind)  # type: ignore[call-overload]
         built.__dict__.update(tree_map(leaf, self.value))
         return built
@@ -94,10 +94,10 @@ class Rebuilt(Kept):
 
 def leaves(template) -> list:
     """The leaves of a template, those in objects too."""
-    found = []
+    listed = []
     for leaf in tree_leaves(template):
-        found += leaves(leaf.value) if isinstance(leaf, Rebuilt) else [leaf]
-    return found
+        listed += leaves(leaf.value) if isinstance(leaf, Rebuilt) else [leaf]
+    return listed
 
 
 class Templates:
@@ -201,7 +201,7 @@ class Remade(Rebuilt):
     def __eq__(self, other):
         return Rebuilt.__eq__(self, other) and repr(self.like) == repr(other.like)
 
-    def build(self, made, leaf):
+    def build(self, results, leaf):
         parts = [tree_map(leaf, part) for part in self.value]
         return deque(parts, self.like.maxlen) if self.kind is deque else rebuilt(self.like, parts)
 
@@ -222,7 +222,7 @@ def carries_tensors(value) -> bool:
     return any(type(part) is Tensor for part in vars(value).values())
 
 
-def builder(template, order: dict[int, int], other: str = "given"):
+def builder(template, order: dict[int, int], other: str = "for_site"):
     """A function that builds what a site is given, or the result, written out once: outputs get
     new handles, and the method `other` of the results makes the other leaves."""
     parts: list = []
@@ -243,7 +243,7 @@ def builder(template, order: dict[int, int], other: str = "given"):
         return f"other({which})" if isinstance(tree, (Slot, Held, Argument, Kept)) else which
 
     source = (
-        f"def build(made):\n    output, other = made.output, made.{other}\n"
+        f"def build(results):\n    output, other = results.output, results.{other}\n"
         f"    return {written(template)}\n"
     )
     names = {"l": parts, "new": new_tensor, "tree_map": tree_map}

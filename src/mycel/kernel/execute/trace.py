@@ -48,20 +48,17 @@ class Trace(Observer):
         self.inputs.append(what)
         return -len(self.inputs)
 
-    def know(self, value: Value, what) -> None:
-        """A Value is what comes from outside as this."""
+    def know(self, value: Value, what) -> Value:
+        """A Value, which is what comes from outside as this."""
         value.capture = self
         value.number = self.new_input(what)
+        return value
 
     def made_inside(self, handle: Tensor) -> bool:
         """Whether a handle was made in the call."""
         return made_within(handle, self) and id(handle) not in self.outside
 
     # -- what the record tells an observer ---------------------------------------------------
-
-    def constant(self, value: Value) -> None:
-        """Data was made inside."""
-        self.know(value, Constant(value.array))
 
     def write(self, handle: Tensor) -> None:
         """A handle is about to be given another Value."""

@@ -195,8 +195,8 @@ class Attributes:
         if not outside:
             self.asked_of_objects(kind, name)
         elif fields is None or name not in fields:
-            found = self._found_in(kind, name, path)
-            if found is ABSENT:
+            entry = self._found_in(kind, name, path)
+            if entry is ABSENT:
                 self._found_in(kind, "__getattr__", path)
         if type(described) in (types.MemberDescriptorType, types.GetSetDescriptorType):
             value = SLOT(owner, described)

@@ -93,7 +93,7 @@ class _Reader:
             self._step(instruction)
             if not instruction.opname.startswith(_QUIET):
                 self.is_quiet = False
-        return {line: tuple(dict.fromkeys(found)) for line, found in self.lines.items()}
+        return {line: tuple(dict.fromkeys(parts)) for line, parts in self.lines.items()}
 
     def _step(self, instruction) -> None:
         name, argument = instruction.opname, instruction.arg or 0

@@ -16,19 +16,19 @@ def by_first_argument(frame) -> list:
     if not code.co_argcount:
         return []
     first = frame.f_locals.get(code.co_varnames[0])
-    found: list = []
+    functions: list = []
     for owner in (first if isinstance(first, type) else type(first)).__mro__:
-        found += _functions_in(owner.__dict__.get(code.co_name))
-    return found
+        functions += _functions_in(owner.__dict__.get(code.co_name))
+    return functions
 
 
 def by_name(frame) -> list:
     """The function of a module or class that has the name of a frame's code."""
     first, *names = frame.f_code.co_qualname.split(".")
-    found = frame.f_globals.get(first)
+    named = frame.f_globals.get(first)
     for name in names:
-        found = found.__dict__.get(name) if isinstance(found, type) else None
-    return _functions_in(found)
+        named = named.__dict__.get(name) if isinstance(named, type) else None
+    return _functions_in(named)
 
 
 def _functions_in(described) -> list:

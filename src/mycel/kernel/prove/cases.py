@@ -88,19 +88,19 @@ class Case:
 
         Each of them, when it is done again, sets its own (see Done). Gives what cannot be set back.
         """
-        found = [*self.unset.sources, *arguments]
-        changed = {source.place_of_state() for source in changes(found)}
+        sources = [*self.unset.sources, *arguments]
+        changed = {source.identity() for source in changes(sources)}
         if not again or (not changed and all(state is self.unset for state in self.behind_sites)):
             return None
         states = [[*guards.sources, *arguments] for guards in self.behind_sites[: len(again)]]
-        for index, source in enumerate(found):
-            is_changed = source.place_of_state() in changed
+        for index, source in enumerate(sources):
+            is_changed = source.identity() in changed
             try:
                 states[-1][index] = source.as_it_is() if is_changed else source
             except TooLarge:
                 return source
         again[:] = [done._replace(state=state) for done, state in zip(again, states, strict=True)]
-        return put_back(found)
+        return put_back(sources)
 
     def missed(self) -> tuple[str, Place | None]:
         """What is another now, in words, and the line that read it, if one did."""
@@ -122,12 +122,12 @@ class Case:
 
     def _with_children(self, cells) -> list[tuple]:
         """Cells and all their descendants with their versions and forms."""
-        found: dict[int, tuple] = {}
+        members: dict[int, tuple] = {}
         for cell in cells:
             for _, member in cell.cells_and_names():
-                if id(member) not in found:
-                    found[id(member)] = (member, member._cell_version, member._form(self._set))
-        return list(found.values())
+                if id(member) not in members:
+                    members[id(member)] = (member, member._cell_version, member._form(self._set))
+        return list(members.values())
 
 
 def _same_form(before: tuple, now: tuple) -> bool:

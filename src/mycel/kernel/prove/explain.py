@@ -102,19 +102,19 @@ def explain_keys(signature_names: list[str], before: tuple, after: tuple) -> tup
         before: the key of an earlier call; `after`: that of the present one.
     """
     old, new = _taken_apart(before), _taken_apart(after)
-    found = list(_arguments(signature_names, old, new))
-    if not found and list(old.named) != list(new.named):
-        found = [_Difference("the named arguments came in another order", _SAME_CALL)]
-    if not found and old.alike != new.alike:
-        found = [_Difference("other arguments are one and the same Tensor", _COPY)]
-    if not found and old.hooks != new.hooks:
-        found = [_Difference("the hooks on an argument are others", _HOOKS)]
-    if not found:
+    differences = list(_arguments(signature_names, old, new))
+    if not differences and list(old.named) != list(new.named):
+        differences = [_Difference("the named arguments came in another order", _SAME_CALL)]
+    if not differences and old.alike != new.alike:
+        differences = [_Difference("other arguments are one and the same Tensor", _COPY)]
+    if not differences and old.hooks != new.hooks:
+        differences = [_Difference("the hooks on an argument are others", _HOOKS)]
+    if not differences:
         return "an argument is another one", _SAME_OBJECT
-    told = "; ".join(one.what for one in found[:MOST_TOLD])
-    if len(found) > MOST_TOLD:
-        told += f"; and {len(found) - MOST_TOLD} more"
-    remedies = dict.fromkeys(one.remedy for one in found[:MOST_TOLD])
+    told = "; ".join(one.what for one in differences[:MOST_TOLD])
+    if len(differences) > MOST_TOLD:
+        told += f"; and {len(differences) - MOST_TOLD} more"
+    remedies = dict.fromkeys(one.remedy for one in differences[:MOST_TOLD])
     return told, "; ".join(list(remedies)[:2])
 
 
@@ -134,8 +134,8 @@ def describe_key(signature_names: list[str], key: tuple) -> str:
     """A key in words, as `x Float32[4, 8], t=1.0`; "no arguments" if it has none."""
     parts = _taken_apart(key)
     told = [
-        _argument(_name_at(signature_names, place), entry)
-        for place, entry in enumerate(parts.placed)
+        _argument(_name_at(signature_names, position), entry)
+        for position, entry in enumerate(parts.placed)
     ]
     told += [_argument(name, entry) for name, entry in parts.named.items()]
     return ", ".join(told) or "no arguments"
@@ -163,22 +163,22 @@ def _is_typed(entry) -> bool:
     return isinstance(entry, tuple) and bool(entry) and isinstance(entry[0], type)
 
 
-def _name_at(names: list[str], place: int) -> str:
-    if place < len(names) and not names[place].startswith("*"):
-        return names[place]
+def _name_at(names: list[str], position: int) -> str:
+    if position < len(names) and not names[position].startswith("*"):
+        return names[position]
     if names and names[-1].startswith("*"):
-        return f"{names[-1][1:]}[{place - len(names) + 1}]"
-    return f"#{place + 1}"
+        return f"{names[-1][1:]}[{position - len(names) + 1}]"
+    return f"#{position + 1}"
 
 
 def _arguments(names: list[str], old: _Parts, new: _Parts):
     """The differences between arguments, whichever way they were given."""
-    given = [{}, {}]
-    for mine, parts in zip(given, (old, new), strict=True):
-        for place, entry in enumerate(parts.placed):
-            mine[_name_at(names, place)] = entry
+    by_name = [{}, {}]
+    for mine, parts in zip(by_name, (old, new), strict=True):
+        for position, entry in enumerate(parts.placed):
+            mine[_name_at(names, position)] = entry
         mine.update(parts.named)
-    first, second = given
+    first, second = by_name
     more, fewer = [n for n in second if n not in first], [n for n in first if n not in second]
     for missing, word in ((more, "more"), (fewer, "fewer")):
         if missing:

@@ -55,8 +55,8 @@ class Guards:
         """Guards for the same places, with what there is to be in `others`."""
         if not others:
             return self
-        known = {other.place_of_state(): other for other in others}
-        return Guards([known.get(source.place_of_state(), source) for source in self.sources])
+        known = {other.identity(): other for other in others}
+        return Guards([known.get(source.identity(), source) for source in self.sources])
 
     def references(self) -> list[Referent]:
         """What sources hold of objects that they do not keep alive."""

@@ -367,8 +367,8 @@ class Line:
     def _of_a_class_check(self, arguments) -> None:
         """What decides depends on the class of the object and the bases of both, and more where
         abstract classes are asked."""
-        wanted = arguments[-1] if arguments else UNSEEN
-        for kind in wanted if isinstance(wanted, tuple) else (wanted,):
+        classes = arguments[-1] if arguments else UNSEEN
+        for kind in classes if isinstance(classes, tuple) else (classes,):
             if not isinstance(kind, type):
                 continue
             if getattr(kind, "_is_protocol", False):

@@ -29,8 +29,8 @@ PUT[memo_state] = _put_back
 def kept_by(memo) -> list:
     """The arguments and results that a memory of results keeps."""
     own = (memo.__dict__, memo.__wrapped__, _cache_of(memo))
-    found = [part for part in gc.get_referents(memo) if all(part is not other for other in own)]
-    return found + elements(_cache_of(memo))
+    parts = [part for part in gc.get_referents(memo) if all(part is not other for other in own)]
+    return parts + elements(_cache_of(memo))
 
 
 def _cache_of(memo) -> dict:

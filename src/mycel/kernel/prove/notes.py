@@ -173,12 +173,12 @@ class _Enclosed:
 
 def _surroundings(function) -> list[_Enclosed]:
     inner = getattr(function, "__func__", function)
-    found = [_Enclosed(getattr(function, "__self__", None))]
-    found += map(_Enclosed, inner.__defaults__ or ())
-    found += map(_Enclosed, (inner.__kwdefaults__ or {}).values())
+    enclosed = [_Enclosed(getattr(function, "__self__", None))]
+    enclosed += map(_Enclosed, inner.__defaults__ or ())
+    enclosed += map(_Enclosed, (inner.__kwdefaults__ or {}).values())
     for cell in inner.__closure__ or ():
         try:
-            found.append(_Enclosed(cell.cell_contents))
+            enclosed.append(_Enclosed(cell.cell_contents))
         except ValueError:  # an empty cell: the function refers to itself
-            found.append(_Enclosed(None))
-    return found
+            enclosed.append(_Enclosed(None))
+    return enclosed

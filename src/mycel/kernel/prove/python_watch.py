@@ -103,20 +103,20 @@ class Watching:
         if later is not None:
             self._tell(look_at_instruction, self.reads, frame, later)
 
-    def _tell(self, what, *given):
+    def _tell(self, what, *arguments):
         try:
-            made = what(*given)
+            result = what(*arguments)
         except Exception as error:
             if came_from_outside(error):
                 raise
-            made, where = None, Place(*self.reads.place)
+            result, where = None, Place(*self.reads.place)
             self.reads.refuse(
                 f"{where} could not be looked into ({type(error).__name__}: {error})",
                 "please report it",
             )
         if self.reads.effect is not None:
             self._leave()  # nothing more is to be known
-        return made
+        return result
 
 
 class Tracing(Watching):
@@ -211,14 +211,14 @@ class Monitoring(Watching):
     @classmethod
     def _tell_of(cls, code) -> None:
         """From now on its lines are told."""
-        known, wanted = summary(code), _events("LINE")
+        known, events = summary(code), _events("LINE")
         if known.instructions:
-            wanted |= _events("INSTRUCTION", "PY_RETURN")
+            events |= _events("INSTRUCTION", "PY_RETURN")
         if known.loops:
-            wanted |= _events("JUMP")
+            events |= _events("JUMP")
         with _lock:
             cls.codes[id(code)] = code
-            _monitoring.set_local_events(cls.tool, code, wanted)
+            _monitoring.set_local_events(cls.tool, code, events)
 
     @classmethod
     def _watch_of(cls, frame) -> Monitoring | None:

@@ -206,7 +206,7 @@ class Reads(Attributes):
         """A site is about to run: what the call changed by now, and may set back, it would see."""
         if self.effect is not None:
             return
-        known = {source.place_of_state(): source for source in self._last_changed()}
+        known = {source.identity(): source for source in self._last_changed()}
         expected = [known.get(key, source) for key, source in self._not_set(site_changes).items()]
         changed = first_change((*expected, *self._left_now(), *self.checks.copy().values()))
         if changed is not None:
@@ -215,9 +215,9 @@ class Reads(Attributes):
     def behind_site(self, site_changes: set) -> None:
         """A site has run. What it changed must stay so to the next one or the end, since a replay
         changes nothing in between; and be so in a replay, as code behind it may read it."""
-        found = changes(self._not_set(site_changes).values())
+        sources = changes(self._not_set(site_changes).values())
         try:
-            self.changed_behind.append([source.as_it_is() for source in found])
+            self.changed_behind.append([source.as_it_is() for source in sources])
         except TooLarge:
             self.refuse("what a hook changes is too large to be compared", "keep it elsewhere")
         arguments = [check for check in self.checks.copy().values() if check.look is CONTENT]
@@ -297,15 +297,15 @@ class Reads(Attributes):
     def functions_of(self, frame) -> list:
         """The functions from outside that have the code of a frame."""
         code = frame.f_code
-        found = self.functions.get(id(code))
-        if found is None and id(code) not in self._inside and code.co_name != "<module>":
-            found = [f for f in by_first_argument(frame) if f.__code__ is code]
-            found = found or [f for f in by_name(frame) if f.__code__ is code]
-            if not found:
+        functions = self.functions.get(id(code))
+        if functions is None and id(code) not in self._inside and code.co_name != "<module>":
+            functions = [f for f in by_first_argument(frame) if f.__code__ is code]
+            functions = functions or [f for f in by_name(frame) if f.__code__ is code]
+            if not functions:
                 # A walk over everything there is.
-                found = [f for f in gc.get_referrers(code) if type(f) is types.FunctionType]
-            self.functions[id(code)] = found
-        return found or []
+                functions = [f for f in gc.get_referrers(code) if type(f) is types.FunctionType]
+            self.functions[id(code)] = functions
+        return functions or []
 
     def closure(self, frame, code, name: str) -> list:
         """The cells from outside that a free variable of a code may be."""
@@ -315,11 +315,11 @@ class Reads(Attributes):
         functions = (
             self.functions_of(frame) if code is frame.f_code else self.functions.get(id(code), ())
         )
-        found = [function.__closure__[index] for function in functions]
+        cells = [function.__closure__[index] for function in functions]
         around = self._inside.get(id(code))
         if around is not None:
-            found += self.closure(frame, around, name)
-        return found
+            cells += self.closure(frame, around, name)
+        return cells
 
     # -- what was met -------------------------------------------------------------------------
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sources: the Python state that a call has read, as it was; effects and guards come from them.
 
-A source is one place: a name of a module, a variable of a closure, a field, an item, the content of
-a container. If it is another after the call, the call has an effect; if it is another before the
-next call, that call may go another way.
+A source is one piece of it: a name of a module, a variable of a closure, a field, an item, the
+content of a container. If it is another after the call, the call has an effect; if it is another
+before the next call, that call may go another way.
 """
 
 from __future__ import annotations
@@ -196,13 +196,13 @@ def elements(value) -> list:
     if isinstance(value, types.MappingProxyType):
         return elements(dict(value))
     if isinstance(value, dict):
-        found: list = []
+        parts: list = []
         # An OrderedDict has an order of its own.
         for pair in (
             OrderedDict.items(value) if isinstance(value, OrderedDict) else dict.items(value)
         ):
-            found += pair
-        return found
+            parts += pair
+        return parts
     if isinstance(value, (set, frozenset)):
         return _sorted(value, key=_by_type_and_text)
     if isinstance(value, np.ndarray):
@@ -369,7 +369,7 @@ class Referent(weakref.ref):
 
 
 class Source(NamedTuple):
-    """One place of Python state, and what was there when the call came to it.
+    """One piece of Python state, and what was there when the call came to it.
 
     `path` is what the program calls it and `place` the line that came to it.
     """
@@ -394,12 +394,12 @@ class Source(NamedTuple):
         value = self.value() if type(self.value) is Referent else self.value
         return now is value or same_plain(now, value)
 
-    def place_of_state(self) -> tuple:
-        """What tells it from other places."""
+    def identity(self) -> tuple:
+        """What tells it from other sources."""
         return self.look, id(self.holder), self.name
 
     def as_it_is(self) -> Source:
-        """The same place with what is there at present."""
+        """The same source with what is there at present."""
         now = self.now()
         return self._replace(value=now, snapshot=self.snapshot and Snapshot(now))
 
@@ -407,7 +407,7 @@ class Source(NamedTuple):
         """Put there again what was there.
 
         Raises:
-            TypeError: It is a place that cannot be written to.
+            TypeError: It is one that cannot be written to.
         """
         value = self.value() if type(self.value) is Referent else self.value
         put = PUT.get(self.look)

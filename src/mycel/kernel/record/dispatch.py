@@ -162,11 +162,11 @@ def applyn(op: Op, inputs):
     return wrap(record(op, to_values(inputs)))
 
 
-def wrap(made):
+def wrap(outputs):
     """Handles for what was recorded."""
-    if made.__class__ is Value:
-        return new_tensor(made)
-    return tuple([new_tensor(value) for value in made])
+    if outputs.__class__ is Value:
+        return new_tensor(outputs)
+    return tuple([new_tensor(value) for value in outputs])
 
 
 def to_value(x) -> Value:
@@ -196,15 +196,15 @@ def number_value(x, like: Value | None) -> Value:
     kind = x.__class__
     if kind in _NUMBERS:
         key = (kind, None if like is None else like.aval.numpy)
-        found = _scalar_kinds.get(key)
-        if found is None:
+        scalar = _scalar_kinds.get(key)
+        if scalar is None:
             dtype = np.dtype(_ALONE[kind]) if like is None else scalar_dtype(like.aval.numpy, kind)
-            found = _scalar_kinds[key] = (dtype.type, aval_of((), dtype))
+            scalar = _scalar_kinds[key] = (dtype.type, aval_of((), dtype))
         try:
-            return Value(found[0](x), found[1])
+            return Value(scalar[0](x), scalar[1])
         except OverflowError:
             raise OverflowError(
-                f"{x} does not fit {found[1].dtype} (at {user_place(3)})."
+                f"{x} does not fit {scalar[1].dtype} (at {user_place(3)})."
             ) from None
     if isinstance(x, StandIn):
         return resolve(x.operand)

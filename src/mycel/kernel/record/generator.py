@@ -116,10 +116,10 @@ class Generator:
 
     def next_key(self) -> Tensor:
         """A key never given before, UInt32[2]; recorded, so remembered calls draw anew."""
-        made = record(NEXT_KEY, (resolve(self.state),))
-        assert isinstance(made, tuple)
-        update(self.state, made[1])
-        return new_tensor(made[0])
+        outputs = record(NEXT_KEY, (resolve(self.state),))
+        assert isinstance(outputs, tuple)
+        update(self.state, outputs[1])
+        return new_tensor(outputs[0])
 
 
 _STATE_BYTES = 16

@@ -61,11 +61,11 @@ def mark(stream: Stream, marker: Marker, values: tuple, place: tuple) -> tuple:
     marker.inner = []
     try:
         stream.scope = scope.but(tape=marker.inner)
-        made: Any = tuple([record(COPY, (value,), place) for value in values])
+        copies: Any = tuple([record(COPY, (value,), place) for value in values])
     finally:
         stream.scope = scope
-    scope.tape.append((marker, values, made, place))
-    return made
+    scope.tape.append((marker, values, copies, place))
+    return copies
 
 
 def flattened(nodes: Iterable[tuple]) -> Iterable[tuple]:
@@ -99,8 +99,8 @@ def record_again(nodes: Iterable[tuple], present: Callable, keep: Callable, into
             for output in outputs:
                 keep(output, output)
         else:
-            made = record(op, values, place)
+            recorded = record(op, values, place)
             for before, after in zip(
-                outputs, (made,) if isinstance(made, Value) else made, strict=True
+                outputs, (recorded,) if isinstance(recorded, Value) else recorded, strict=True
             ):
                 keep(before, after)

@@ -64,9 +64,9 @@ class Packed(OnHost):
 
 def still_packed(survivors: list[ref]) -> list[tuple[ref, Packed]]:
     """Those Values, known by weak references, that are there and wait for a pack, each with it."""
-    found = []
+    waiting = []
     for survivor in survivors:
         value = survivor()
         if value is not None and value.source is not None:
-            found.append((survivor, value.source))
-    return found
+            waiting.append((survivor, value.source))
+    return waiting

@@ -191,15 +191,15 @@ class Parameter(Tensor):
         return super().__format__(spec) if spec else repr(self)
 
     def __deepcopy__(self, memo):
-        made = Parameter.__new__(Parameter)
-        made._value = _apart(self)
-        made._hooks = made._store = None
-        made.__dict__.update(self.__dict__)
-        made.name = self.name
-        made._requires_grad = self._requires_grad
-        memo[id(self)] = made
-        _join(made)
-        return made
+        copy = Parameter.__new__(Parameter)
+        copy._value = _apart(self)
+        copy._hooks = copy._store = None
+        copy.__dict__.update(self.__dict__)
+        copy.name = self.name
+        copy._requires_grad = self._requires_grad
+        memo[id(self)] = copy
+        _join(copy)
+        return copy
 
     def __reduce__(self):
         return _rebuilt, (self.asnumpy(), self.name, self._requires_grad, dict(self.__dict__))
@@ -255,8 +255,8 @@ def new_parameter(value: Value, name: str) -> Parameter:
 
 
 def _filled(like: Tensor, number) -> Tensor:
-    made = new_tensor(data_value(like.dtype.numpy.type(number), like.dtype))
-    return made.broadcast_to(like.shape)
+    filled = new_tensor(data_value(like.dtype.numpy.type(number), like.dtype))
+    return filled.broadcast_to(like.shape)
 
 
 def assign(target: Tensor, data, slice_shape: bool = False) -> None:
@@ -327,18 +327,18 @@ def _another(value: Value) -> Value | None:
     scope = local.stream.scope
     if scope.capture is not None or scope.tape is not None:
         return None
-    made = Value(value.array, value.aval)
+    another = Value(value.array, value.aval)
     if value.array is None:
         if value.source is None or not value.source.apart:
             return None
-        made.source, made.slot = value.source, value.slot
-    return made
+        another.source, another.slot = value.source, value.slot
+    return another
 
 
 def _copied(value: Value) -> Value:
-    made = record(COPY, (value,))
-    assert isinstance(made, Value)
-    return made
+    copy = record(COPY, (value,))
+    assert isinstance(copy, Value)
+    return copy
 
 
 def _join(parameter: Parameter) -> None:
@@ -352,15 +352,15 @@ def _join(parameter: Parameter) -> None:
 def parameters_alive() -> list[tuple[Parameter, Value]]:
     """Every Parameter and its Value; not those whose values lie in a store, which nothing has used
     since they went there."""
-    found = []
+    alive = []
     for known in _alive.valuerefs():
         parameter = known()
         try:
             if parameter is not None:
-                found.append((parameter, _value_of(parameter)))
+                alive.append((parameter, _value_of(parameter)))
         except AttributeError:
             continue
-    return found
+    return alive
 
 
 # Without what a Parameter does for a value that is not there.
@@ -415,7 +415,7 @@ class ParameterTuple(tuple):
             raise errors.wrong(TypeError, "The prefix", expected="a string", actual=repr(prefix))
         cloned = []
         for parameter in self:
-            made = parameter.clone(init)
-            made.name = f"{prefix}.{parameter.name}"
-            cloned.append(made)
+            clone = parameter.clone(init)
+            clone.name = f"{prefix}.{parameter.name}"
+            cloned.append(clone)
         return ParameterTuple(cloned)

@@ -78,21 +78,21 @@ class Scope:
 
     def but(self, **changes) -> Scope:
         """The same with other values of some fields."""
-        made = _new_scope(Scope)
-        made.capture = self.capture
-        made.tape = self.tape
-        made.hooks = self.hooks
-        made.depth = self.depth
-        made.floor = self.floor
-        made.complete = self.complete
-        made.journal = self.journal
-        made.reversing = self.reversing
-        made.replaced = self.replaced
-        made.traced = self.traced
-        made.plain = self.plain
+        scope = _new_scope(Scope)
+        scope.capture = self.capture
+        scope.tape = self.tape
+        scope.hooks = self.hooks
+        scope.depth = self.depth
+        scope.floor = self.floor
+        scope.complete = self.complete
+        scope.journal = self.journal
+        scope.reversing = self.reversing
+        scope.replaced = self.replaced
+        scope.traced = self.traced
+        scope.plain = self.plain
         for name, value in changes.items():
-            setattr(made, name, value)
-        return made
+            setattr(scope, name, value)
+        return scope
 
     def differentiating(self) -> Scope:
         """One more derivative is open; a site keeps a tape of its own, which goes on."""

@@ -436,7 +436,7 @@ def record(
     if signature.bounds and not scope.traced:
         check(op.name, signature.bounds, [value.array for value in inputs], place)
     if context.direct and scope.capture is None:
-        made = _run_directly(signature, inputs, place)
+        values = _run_directly(signature, inputs, place)
     else:
         segment = stream.segment
         known = segment.external_slots.get  # no slot of an external is 0
@@ -449,7 +449,7 @@ def record(
             return record(op, inputs, place, into)
         first, after = segment.count, segment.count + len(signature.outputs)
         if into is not None:
-            made, outputs = into, [dead] * len(into)
+            values, outputs = into, [dead] * len(into)
         elif signature.single:
             value = _new_value(Value)
             value.array = None
@@ -457,9 +457,9 @@ def record(
             value.source = segment
             value.capture = None
             value.slot = first
-            made, outputs = (value,), (ref(value),)
+            values, outputs = (value,), (ref(value),)
         else:
-            made, outputs = waiting(segment, range(first, after), signature.outputs)
+            values, outputs = waiting(segment, range(first, after), signature.outputs)
         if stream.segment is not segment or segment.count != first:
             return record(op, inputs, place, into)  # a signal's handler recorded in between
         # Together, whatever interrupts: nothing is called in between.
@@ -472,8 +472,8 @@ def record(
         if segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
             stream.flush()
     if scope.tape is not None:
-        scope.tape.append((op, inputs, made, place))
-    return made[0] if signature.single else made
+        scope.tape.append((op, inputs, values, place))
+    return values[0] if signature.single else values
 
 
 _new_value = Value.__new__
@@ -481,7 +481,7 @@ _new_value = Value.__new__
 
 def waiting(segment: Segment, slots, avals) -> tuple[tuple[Value, ...], list]:
     """New Values for slots of a segment, which has yet to know them, and references to them."""
-    made, references = [], []
+    values, references = [], []
     for slot, aval in zip(slots, avals, strict=True):
         value = _new_value(Value)
         value.array = None
@@ -489,9 +489,9 @@ def waiting(segment: Segment, slots, avals) -> tuple[tuple[Value, ...], list]:
         value.source = segment
         value.capture = None
         value.slot = slot
-        made.append(value)
+        values.append(value)
         references.append(ref(value))
-    return tuple(made), references
+    return tuple(values), references
 
 
 def _connect(segment: Segment, slots, avals, values) -> None:

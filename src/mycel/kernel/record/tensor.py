@@ -83,17 +83,17 @@ class Tensor(TensorMethods):
         if const_arg:
             self.__dict__["_const_arg"] = True
         del device  # It lies on the device of the context.
-        wanted = None if dtype is None else as_dtype(dtype)
+        element_type = None if dtype is None else as_dtype(dtype)
         if init is None and input_data is None and shape is not None:
             if any(length == -1 for length in _as_shape(shape)):
                 self.__class__ = OpenTensor  # type: ignore[assignment]
-                self.__dict__["_announced"] = (_as_shape(shape), wanted or float32)
+                self.__dict__["_announced"] = (_as_shape(shape), element_type or float32)
                 return
             init = "zeros"
         if init is not None:
             filled = init if hasattr(init, "fill") else machine.initializer(init)
             self._init = filled
-            input_data = filled.fill(_as_shape(shape), wanted or float32)
+            input_data = filled.fill(_as_shape(shape), element_type or float32)
         elif input_data is None:
             raise errors.wrong(
                 TypeError,
@@ -105,11 +105,11 @@ class Tensor(TensorMethods):
             input_data = input_data.operand
         if isinstance(input_data, Tensor):
             source = input_data
-            if wanted is not None and wanted is not source.dtype:
-                source = source.astype(wanted)
+            if element_type is not None and element_type is not source.dtype:
+                source = source.astype(element_type)
             self._value = resolve(source)
             return
-        self._value = data_value(input_data, wanted)
+        self._value = data_value(input_data, element_type)
 
     # -- what is known without running ---------------------------------------------------
 
@@ -271,9 +271,9 @@ class Tensor(TensorMethods):
             >>> print(x, ms.grad(lambda x: (x * x.data).sum())(x))
             [5. 2.] [5. 2.]
         """
-        made = self.detach()
-        made._of = self
-        return made
+        detached = self.detach()
+        detached._of = self
+        return detached
 
     @data.setter
     def data(self, value):
@@ -312,11 +312,11 @@ class Tensor(TensorMethods):
             >>> x.set_dtype(ms.int32), x
             (mindspore.int32, Tensor(shape=[1], dtype=Int32, value= [1]))
         """
-        wanted = as_dtype(dtype)
-        if wanted is not self.dtype:
-            rebind(self, resolve(self.astype(wanted)))
+        element_type = as_dtype(dtype)
+        if element_type is not self.dtype:
+            rebind(self, resolve(self.astype(element_type)))
             changed_everywhere()  # what is remembered has the former type
-        return wanted
+        return element_type
 
     # -- hooks --------------------------------------------------------------------------
 
@@ -340,19 +340,19 @@ class Tensor(TensorMethods):
         if capture is not None:
             capture.event(HOOKS, self)
         if getattr(self, "_hooks", None) is None:
-            found, name = ref(self), getattr(self, "name", None)
+            reference, name = ref(self), getattr(self, "name", None)
             kind = "hook on a Tensor" if name is None else f"hook on the Parameter {name!r}"
-            self._hooks = Hooks(kind, found, partial(_hooks_changed, found))
+            self._hooks = Hooks(kind, reference, partial(_hooks_changed, reference))
         return HookHandle(self._hooks, hook)
 
     # -- copying ------------------------------------------------------------------------
 
     def __deepcopy__(self, memo):
-        made = new_tensor(self._value, self.__class__)
-        made.__dict__.update(self.__dict__)
-        made.__dict__.pop("_of", None)
-        memo[id(self)] = made
-        return made
+        copy = new_tensor(self._value, self.__class__)
+        copy.__dict__.update(self.__dict__)
+        copy.__dict__.pop("_of", None)
+        memo[id(self)] = copy
+        return copy
 
     def __reduce__(self):
         return _rebuilt, (self.__class__, np.array(look(self, "array")), dict(self.__dict__))
@@ -416,41 +416,41 @@ def new_tensor(value: Value, kind=Tensor) -> Tensor:
     return tensor
 
 
-def data_value(data, wanted: DType | None) -> Value:
+def data_value(data, dtype: DType | None) -> Value:
     """The Value of data made in Python: a copy, so that later changes of an array do not reach."""
-    array = to_array(data, wanted)
+    array = to_array(data, dtype)
     value = Value(array, aval_of(array.shape, array.dtype))
     capture = local.stream.scope.capture
     if capture is not None:
-        capture.constant(value)
+        return capture.lift(value)
     return value
 
 
-def to_array(data, wanted: DType | None) -> jax.Array:
+def to_array(data, dtype: DType | None) -> jax.Array:
     """A device array of numbers given in Python."""
     if isinstance(data, jax.Array):
-        return data if wanted is None else data.astype(wanted.numpy)
+        return data if dtype is None else data.astype(dtype.numpy)
     if not isinstance(data, (np.ndarray, np.generic)):
-        data = _numbers(data, wanted)
+        data = _numbers(data, dtype)
     if data.dtype.kind not in "biufcV":
         actual = f"data of type {data.dtype}"
         raise errors.wrong(TypeError, "The data of a Tensor", "numbers", actual)
     # A copy of our own, which device_put may then share: later changes of the array do not reach,
     # and no program is compiled for each new shape, as jnp.array would.
     backend.begin()
-    copy = np.array(data, wanted.numpy if wanted is not None else data.dtype, order="C")
+    copy = np.array(data, dtype.numpy if dtype is not None else data.dtype, order="C")
     return jax.device_put(copy)
 
 
-def _numbers(data, wanted):
+def _numbers(data, dtype):
     data = _without_tensors(data)
     try:
         array = np.array(data)
     except ValueError as error:
         raise ValueError(f"Ragged data at {user_place(4)}: {error}") from None
-    if wanted is None and array.dtype == np.float64:
+    if dtype is None and array.dtype == np.float64:
         array = array.astype(float32.numpy)
-    elif array.dtype == np.uint64 or (wanted is None and array.dtype.kind == "i"):
+    elif array.dtype == np.uint64 or (dtype is None and array.dtype.kind == "i"):
         array = array.astype(int64.numpy)
     return array
 
@@ -513,7 +513,7 @@ def resolve(handle: Tensor) -> Value:
     stream = local.stream
     capture = stream.scope.capture
     if capture is not None and value.source is not stream.segment and value.capture is not capture:
-        value = capture.lift(handle, value)
+        value = capture.lift(value, handle)
     return value
 
 
@@ -546,15 +546,15 @@ def point(handle: Tensor, value: Value) -> None:
         handle._value = value
 
 
-def update(handle: Tensor, made: Tensor | Value) -> None:
+def update(handle: Tensor, result: Tensor | Value) -> None:
     """Give a handle another value, as a program does: what is written into `x.data` reaches x.
 
     This is the one way for operators, Cells and optimisers; `assign` checks what users give first.
     """
-    if isinstance(made, Value):
-        value = made
+    if isinstance(result, Value):
+        value = result
     else:
-        value = made._value if local.stream.scope.capture is None else resolve(made)
+        value = result._value if local.stream.scope.capture is None else resolve(result)
     rebind(handle, value)
     if handle._of is not None:
         rebind(handle._of, value)

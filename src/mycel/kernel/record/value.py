@@ -39,12 +39,10 @@ class Observer(Protocol):
     # Texts of values that Python asked for, to be found again in what is printed; None: not noted.
     formatted: list[Shown] | None
 
-    def lift(self, handle, value: Value) -> Value:
-        """The Value to use for a handle from outside."""
+    def lift(self, value: Value, handle=None) -> Value:
+        """The Value to use for what no operator of the call makes: that of a handle from outside,
+        or, without a handle, data made inside."""
         ...
-
-    def constant(self, value: Value) -> None:
-        """Data was made inside."""
 
     def write(self, handle) -> None:
         """A handle is about to be given another Value."""

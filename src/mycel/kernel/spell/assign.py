@@ -16,8 +16,8 @@ def _rank(dtype) -> int:
     return 0 if dtype is bool_ else 1
 
 
-def assigned(x, made, plain: str = ""):
-    """x, which has the values `made` from now on.
+def assigned(x, values, plain: str = ""):
+    """x, which has these values from now on.
 
     Args:
         plain: the name of the method that gives them instead; without it they are converted to
@@ -27,17 +27,17 @@ def assigned(x, made, plain: str = ""):
         ValueError: values of another shape.
         TypeError: real numbers for integers, or complex ones for real ones.
     """
-    if made.shape != x.shape:
+    if values.shape != x.shape:
         text = errors.IN_PLACE_SHAPE.format(
-            before=x.shape, after=made.shape, name=plain, place=user_place(3)
+            before=x.shape, after=values.shape, name=plain, place=user_place(3)
         )
         raise ValueError(text)
-    if made.dtype is not x.dtype:
-        if plain and _rank(made.dtype) > _rank(x.dtype):
+    if values.dtype is not x.dtype:
+        if plain and _rank(values.dtype) > _rank(x.dtype):
             text = errors.IN_PLACE_KIND.format(
-                before=x.dtype, after=made.dtype, name=plain, place=user_place(3)
+                before=x.dtype, after=values.dtype, name=plain, place=user_place(3)
             )
             raise TypeError(text)
-        made = made.astype(x.dtype)
-    update(x, made)
+        values = values.astype(x.dtype)
+    update(x, values)
     return x

@@ -35,18 +35,18 @@ class Later:
         return self._write()
 
     def __get__(self, instance, owner=None):
-        made = vars(Tensor)[self.name]
-        if made is self:
-            made = self.write()
-            setattr(Tensor, self.name, made)
-        return made if instance is None else made.__get__(instance, owner)
+        method = vars(Tensor)[self.name]
+        if method is self:
+            method = self.write()
+            setattr(Tensor, self.name, method)
+        return method if instance is None else method.__get__(instance, owner)
 
 
 class Names(Mapping):
     """The public names of a namespace, each written when it is first looked at."""
 
     def __init__(self):
-        self._found: dict[str, object] = {}
+        self._known: dict[str, object] = {}
         self._lock = threading.RLock()
 
     def add(self, name: str, later: Later) -> None:
@@ -55,27 +55,27 @@ class Names(Mapping):
         Raises:
             ValueError: it is there already.
         """
-        if name in self._found:
+        if name in self._known:
             raise ValueError(f"{name} is spelled twice.")
-        self._found[name] = later
+        self._known[name] = later
 
     def __getitem__(self, name):
-        found = self._found[name]
-        if found.__class__ is Later:
+        known = self._known[name]
+        if known.__class__ is Later:
             with self._lock:
-                found = self._found[name]
-                if isinstance(found, Later):
-                    found = self._found[name] = found.write()
-        return found
+                known = self._known[name]
+                if isinstance(known, Later):
+                    known = self._known[name] = known.write()
+        return known
 
     def __contains__(self, name):
-        return name in self._found
+        return name in self._known
 
     def __iter__(self):
-        return iter(self._found)
+        return iter(self._known)
 
     def __len__(self):
-        return len(self._found)
+        return len(self._known)
 
 
 # Public names by namespace ("ops", "mint", "mint.nn.functional", …): the packages answer them.
@@ -88,12 +88,12 @@ def answer(module: dict, namespace: str) -> None:
     def look_up(name: str):
         if name not in namespaces[namespace]:
             raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
-        made = module[name] = namespaces[namespace][name]
-        return made
+        written = module[name] = namespaces[namespace][name]
+        return written
 
-    for name, found in module.items():
+    for name, member in module.items():
         # A file of the package may be called as an operator is.
-        if isinstance(found, ModuleType) and name in namespaces[namespace]:
+        if isinstance(member, ModuleType) and name in namespaces[namespace]:
             module[name] = namespaces[namespace][name]
     module["__getattr__"] = look_up
     module["__dir__"] = lambda: sorted({*module, *namespaces[namespace]})
@@ -212,14 +212,14 @@ def _written(definition, text, own, composite):
     others = other_keywords.get(f"{spelling.namespace}.{spelling.name}")
     called = called_arguments(definition, spelling, own)
     if others is not None:
-        made = write_renaming(definition, spelling, called, composite, others.words)
+        written = write_renaming(definition, spelling, called, composite, others.words)
     elif spelling.created is None:
-        made = write_function(definition, spelling, called, composite)
+        written = write_function(definition, spelling, called, composite)
     else:
-        made = write_primitive(definition, spelling, called, Primitive, composite)
+        written = write_primitive(definition, spelling, called, Primitive, composite)
     if spelling.namespace != "Tensor":
-        made.__module__ = f"mycel.{spelling.namespace}"
-    return made
+        written.__module__ = f"mycel.{spelling.namespace}"
+    return written
 
 
 def called_arguments(definition, spelling: Spelling, own: list[Argument]) -> list[Argument]:

@@ -47,14 +47,14 @@ def call_renamed(function: Callable, name: str, own: dict, other: dict):
         TypeError: an argument is missing, or was given twice.
     """
     words, are_older, changed = other_keywords[name]
-    given = {word: value for word, value in other.items() if value is not ABSENT}
-    for word, value in given.items():
+    passed = {word: value for word, value in other.items() if value is not ABSENT}
+    for word, value in passed.items():
         if are_older:
             older(f"{name}({word}=...)", f"{name}({words[word]}=...)")
         own[words[word]] = value
     for word, value in own.items():
         if value is ABSENT:
             raise wrong(TypeError, f"{name}: {word}", "given", "nothing")
-    for word in given.keys() & changed.keys():
+    for word in passed.keys() & changed.keys():
         changed[word](own)
     return function(**own)

@@ -100,11 +100,11 @@ class Primitive:
         """
         if in_strategy is None and out_strategy is not None:
             raise wrong(ValueError, "shard: in_strategy", "given with out_strategy", "None")
-        for kind, given in (("in_strategy", in_strategy), ("out_strategy", out_strategy)):
-            if given is not None:
-                if not isinstance(given, tuple):
-                    raise wrong(TypeError, f"shard: {kind}", "a tuple", repr(given))
-                self.add_prim_attr(kind, given)
+        for kind, strategy in (("in_strategy", in_strategy), ("out_strategy", out_strategy)):
+            if strategy is not None:
+                if not isinstance(strategy, tuple):
+                    raise wrong(TypeError, f"shard: {kind}", "a tuple", repr(strategy))
+                self.add_prim_attr(kind, strategy)
         return self
 
     def set_stage(self, stage: int) -> Primitive:

@@ -85,22 +85,22 @@ def _fixed(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _arguments(call: ast.Call, defaults) -> list[Argument]:
-    found = []
+    arguments = []
     for part in call.args:
         if isinstance(part, ast.Starred):
             assert isinstance(part.value, ast.Name)
-            found.append(Argument(part.value.id, part.value.id, (), spread=True))
+            arguments.append(Argument(part.value.id, part.value.id, (), spread=True))
         else:
             assert isinstance(part, ast.Name)
-            found.append(Argument(part.id, part.id, defaults.get(part.id, REQUIRED)))
+            arguments.append(Argument(part.id, part.id, defaults.get(part.id, REQUIRED)))
     for keyword in call.keywords:
         public, value = keyword.arg, keyword.value
         assert public is not None
         if isinstance(value, ast.Name):
-            found.append(Argument(public, value.id, defaults.get(value.id, REQUIRED)))
+            arguments.append(Argument(public, value.id, defaults.get(value.id, REQUIRED)))
         elif isinstance(value, ast.Tuple) and value.elts and isinstance(value.elts[0], ast.Name):
             default = ast.literal_eval(value.elts[1])
-            found.append(Argument(public, value.elts[0].id, default))
+            arguments.append(Argument(public, value.elts[0].id, default))
         else:
-            found.append(Argument(public, public, ast.literal_eval(value)))
-    return found
+            arguments.append(Argument(public, public, ast.literal_eval(value)))
+    return arguments

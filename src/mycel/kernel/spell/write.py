@@ -79,11 +79,11 @@ class Writer:
         self.globals[name] = value
         return name
 
-    def call(self, given: dict[str, str]) -> str:
-        """The expression that calls the definition; `given` maps its parameters to expressions."""
+    def call(self, expressions: dict[str, str]) -> str:
+        """The expression that calls the definition; its parameters are `expressions`."""
         definition = self.definition
-        statics = [self._value(name, given) for name in definition.statics]
-        arrays = [self._value(name, given) for name in definition.arrays]
+        statics = [self._value(name, expressions) for name in definition.statics]
+        arrays = [self._value(name, expressions) for name in definition.arrays]
         if len(definition.optional) > 1:
             return f"apply_optional(definition, ({_tuple(arrays)}), ({_tuple(statics)}))"
         if definition.optional:
@@ -91,9 +91,9 @@ class Writer:
             others = tuple([name != optional for name in definition.arrays])
             without = self._apply(arrays, statics, others)
             whole = self._apply(arrays, statics, (True,) * len(arrays))
-            return f"{without} if {self._value(optional, given)} is None else {whole}"
+            return f"{without} if {self._value(optional, expressions)} is None else {whole}"
         if definition.variadic:
-            rest = given[definition.variadic]
+            rest = expressions[definition.variadic]
             return f"applyn(bind({', '.join(statics)}), ({_tuple(arrays)}*{rest},))"
         return self._apply(arrays, statics)
 
@@ -112,27 +112,27 @@ class Writer:
             return f"applyn({op}, ({_tuple(arrays)}))"
         return f"apply{len(arrays)}({', '.join([op, *arrays])})"
 
-    def call_composite(self, given: dict[str, str]) -> str:
+    def call_composite(self, expressions: dict[str, str]) -> str:
         """The expression that calls a plain function over operators."""
-        return f"function({', '.join(f'{inner}={text}' for inner, text in given.items())})"
+        return f"function({', '.join(f'{inner}={text}' for inner, text in expressions.items())})"
 
-    def body(self, spelling: Spelling, given: dict[str, str], composite: bool) -> str:
+    def body(self, spelling: Spelling, expressions: dict[str, str], composite: bool) -> str:
         """The lines that return what the definition makes, or assign it to the target.
 
         `inplace` may stand in the spelling of an operator: then its first array has the result too.
         """
-        call = self.call_composite(given) if composite else self.call(given)
+        call = self.call_composite(expressions) if composite else self.call(expressions)
         if spelling.target:
             plain = spelling.name.removesuffix("_")
-            return f"    return assigned({given[spelling.target]}, {call}, {plain!r})\n"
-        if composite or INPLACE not in given:
+            return f"    return assigned({expressions[spelling.target]}, {call}, {plain!r})\n"
+        if composite or INPLACE not in expressions:
             return f"    return {call}\n"
-        first = given[self.definition.arrays[0]]
+        first = expressions[self.definition.arrays[0]]
         return f"    if {INPLACE}:\n        return assigned({first}, {call})\n    return {call}\n"
 
-    def _value(self, name: str, given: dict[str, str]) -> str:
-        if name in given:
-            return given[name]
+    def _value(self, name: str, expressions: dict[str, str]) -> str:
+        if name in expressions:
+            return expressions[name]
         if name not in self.definition.defaults:
             raise ValueError(f"A spelling of {self.definition.name!r} leaves out {name!r}.")
         return self.constant(self.definition.defaults[name])
@@ -141,9 +141,9 @@ class Writer:
         """What the source makes, documented as the definition is; for `target`, see
         `documentation`."""
         title = f"{self.definition.name} as {name}"
-        made = compiled(name, source, self.globals, title, defined_at(self.definition.function))
-        made.__doc__ = documentation(self.definition, target)
-        return made
+        written = compiled(name, source, self.globals, title, defined_at(self.definition.function))
+        written.__doc__ = documentation(self.definition, target)
+        return written
 
 
 def compiled(name: str, source: str, names: dict[str, object], title: str, place: str) -> Callable:
@@ -218,10 +218,10 @@ def write_function(
 ) -> Callable:
     """The function that is spelled so, with these public parameters."""
     writer = Writer(definition)
-    given = _given_by(arguments)
-    body = writer.body(spelling, given | dict(spelling.fixed), composite)
+    expressions = _given_by(arguments)
+    body = writer.body(spelling, expressions | dict(spelling.fixed), composite)
     source = f"def {spelling.name}({writer.parameters(arguments)}):\n{body}"
-    return writer.make(spelling.name, source, given.get(spelling.target, ""))
+    return writer.make(spelling.name, source, expressions.get(spelling.target, ""))
 
 
 def write_renaming(
@@ -232,23 +232,23 @@ def write_renaming(
     renamed: Mapping[str, str],
 ) -> Callable:
     """As `write_function`, for a function that takes other keywords behind its parameters."""
-    name, writer, given = spelling.name, Writer(definition), _given_by(arguments)
+    name, writer, expressions = spelling.name, Writer(definition), _given_by(arguments)
     newer = [
         a._replace(default=ABSENT) if a.default is REQUIRED and a.public in renamed.values() else a
         for a in arguments
     ]
     former = [Argument(word, word, ABSENT) for word in renamed]
-    body = writer.body(spelling, given | dict(spelling.fixed), composite)
+    body = writer.body(spelling, expressions | dict(spelling.fixed), composite)
     taken = f"{writer.parameters(newer)}, *, {writer.parameters(former)}"
     writer.globals |= {"absent": ABSENT, "call_renamed": call_renamed}
     unsure = [a.public for a in newer if a.default is ABSENT]
     test = " or ".join([f"{p} is absent" for p in unsure] + [f"{p} is not absent" for p in renamed])
-    place = f"{spelling.namespace}.{name}"
+    spelled = f"{spelling.namespace}.{name}"
     source = (
         f"def {name}({taken}):\n    if {test}:\n"
-        f"        return call_renamed({name}, {place!r}, {_dict(newer)}, {_dict(former)})\n{body}"
+        f"        return call_renamed({name}, {spelled!r}, {_dict(newer)}, {_dict(former)})\n{body}"
     )
-    return writer.make(name, source, given.get(spelling.target, ""))
+    return writer.make(name, source, expressions.get(spelling.target, ""))
 
 
 def _dict(arguments: list[Argument]) -> str:
@@ -261,8 +261,8 @@ def write_primitive(
     """The Primitive class that is spelled so: attributes at creation, Tensors at the call."""
     name, created, writer = spelling.name, spelling.created or [], Writer(definition)
     writer.globals["Primitive"] = base
-    given = _given_by(called) | _given_by(created, "self.") | dict(spelling.fixed)
-    call = writer.call_composite(given) if composite else writer.call(given)
+    expressions = _given_by(called) | _given_by(created, "self.") | dict(spelling.fixed)
+    call = writer.call_composite(expressions) if composite else writer.call(expressions)
     lines = [f"class {name}(Primitive):"]
     made_with = writer.parameters(created)
     lines.append(f"    def __init__(self{', ' + made_with if made_with else ''}):")

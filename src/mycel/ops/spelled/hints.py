@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.execute.effects import every_call
+from mycel.kernel.execute.sites import every_call
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
 

@@ -19,7 +19,7 @@ from mycel.kernel.base.dtypes import as_dtype
 from mycel.kernel.base.places import user_place
 from mycel.kernel.define.definition import static_value
 from mycel.kernel.define.op import Op
-from mycel.kernel.execute.effects import every_call
+from mycel.kernel.execute.sites import every_call
 from mycel.kernel.record.stream import local, record
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 from mycel.kernel.record.value import Value

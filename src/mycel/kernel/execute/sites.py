@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running sites on a replay, on the values that come out of the executable.
+"""Sites: Python that runs at every call, in order, on real values (hooks, print, `every_call`).
 
-What a site emits is compared with what is remembered; if it emits something new, the call goes on
-in PyNative, and what the sites already emitted is emitted again, so that none runs twice. A value
-that a site computes and looks at is an output of the executable too, so that looking runs nothing.
+What a site emits is part of what is remembered. On a replay sites run on the values that come out
+of the executable, and what they emit is compared with that. If it is something new, the call goes
+on in PyNative, and what the sites already emitted is emitted again, so that none runs twice. A
+value that a site computes and looks at is an output of the executable too, so that looking runs
+nothing.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import ref
@@ -16,20 +19,126 @@ import numpy as np
 
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.base.trees import tree_leaves, tree_map
-from mycel.kernel.execute.effects import Site, emission, shown
+from mycel.kernel.execute.templates import leaves
 from mycel.kernel.execute.trace import Trace
-from mycel.kernel.prove.notes import Constant, Held, Slot, same
+from mycel.kernel.prove.notes import Constant, Held, Slot, same, same_function
 from mycel.kernel.prove.sources import Left, Source, put_back, same_plain
 from mycel.kernel.record.hooks import tell_hook, tell_where
 from mycel.kernel.record.journal import Journal
-from mycel.kernel.record.marker import Inside, Marker, record_again
+from mycel.kernel.record.marker import Inside, Marker, flattened, record_again
 from mycel.kernel.record.scope import Scope
-from mycel.kernel.record.stream import Segment, Stream, dead, demand, seen
+from mycel.kernel.record.stream import Segment, Stream, dead, demand, local, seen
 from mycel.kernel.record.tensor import Tensor, point, rebind, resolve
 from mycel.kernel.record.value import Value
 
 # The journal of sites that changed nothing; theirs is used again.
 _NOTHING = Journal()
+
+
+def every_call(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function that runs at every call of a compiled one, on real values.
+
+    Inside `@jit` a function's Python runs only while it is being recorded; one marked like this
+    (for logging, plotting, counting) runs every time.
+
+    Example:
+        >>> seen = []
+        >>> @mycel.every_call
+        ... def note(value):
+        ...     seen.append(float(value))
+        >>> @mycel.jit
+        ... def double(x):
+        ...     note(x)
+        ...     return x * 2
+        >>> for number in (1.0, 2.0, 3.0, 4.0):
+        ...     y = double(Tensor(number))
+        >>> seen
+        [1.0, 2.0, 3.0, 4.0]
+    """
+
+    @functools.wraps(function)
+    def called(*args, **kwargs):
+        capture = local.stream.scope.capture
+        if capture is None:
+            return function(*args, **kwargs)
+        return capture.site(function, args, kwargs)
+
+    return called
+
+
+class Emission(NamedTuple):
+    """What a site did: nodes, assignments, other changes and result, in the form that is compared;
+    `Done` is the live form, which is done again."""
+
+    nodes: list
+    assigned: list
+    changes: list
+    result: object
+
+    def is_quiet(self) -> bool:
+        """Whether nothing was done."""
+        return self.result is None and not (self.nodes or self.assigned or self.changes)
+
+
+class Site(NamedTuple):
+    """One site of a remembered call: what to run, on what, in which state of the handles.
+
+    `label` says what it is and `reversing` where in a reverse it is, for messages; `depths` are the
+    depth and floor of the stream; `start` is the number of the first Value it made; `quiet` says
+    whether it only looked, or kept what it was given.
+    """
+
+    function: Callable
+    template: object
+    bindings: list
+    emitted: Emission
+    label: tuple | None
+    reversing: tuple | None
+    depths: tuple[int, int]
+    start: int
+    quiet: bool
+
+    def slots(self) -> list[Slot]:
+        """The inner Values the site receives."""
+        return [leaf for leaf in leaves(self.template) if isinstance(leaf, Slot)]
+
+    def agrees(self, other: Site) -> bool:
+        """Whether two calls had the same site here."""
+        return (
+            same_function(self.function, other.function)
+            and same(self.template, other.template)
+            and self.bindings == other.bindings
+            and same(tuple(self.emitted), tuple(other.emitted))
+        )
+
+
+def emission(capture, arguments, nodes, journal: Journal, result) -> Emission:
+    """The comparable form of what a site did; `capture` says what each Value is to the call."""
+    name = capture.describe
+    listed = [
+        (op.described(name) if isinstance(op, Marker) else op, tuple(map(name, inputs)))
+        for op, inputs, _, _ in flattened(nodes)
+    ]
+    assigned = []
+    if journal.assigned:
+        positions = {id(leaf): ("given", i) for i, leaf in enumerate(tree_leaves(arguments))}
+        for handle in {id(handle): handle for handle, _ in journal.assigned}.values():
+            target = capture.outside.get(id(handle)) or positions.get(id(handle))
+            if target is not None:
+                assigned.append((target, name(resolve(handle))))
+    changes = [shown(capture, change.what) for change in journal.changes]
+    return Emission(listed, assigned, changes, shown(capture, result))
+
+
+def shown(capture, tree):
+    """The comparable form of a tree of Tensors, Values and other objects."""
+
+    def show(leaf):
+        if isinstance(leaf, Tensor):
+            return ("tensor", capture.describe(resolve(leaf)))
+        return ("value", capture.describe(leaf)) if isinstance(leaf, Value) else leaf
+
+    return tree_map(show, tree)
 
 
 class Watch(Trace):
@@ -121,8 +230,10 @@ class Watch(Trace):
 
     # -- what the record asks of it --------------------------------------------------------
 
-    def lift(self, handle: Tensor, value: Value) -> Value:
-        """A handle from outside is met."""
+    def lift(self, value: Value, handle: Tensor | None = None) -> Value:
+        """A handle from outside is met, or data made inside."""
+        if handle is None:
+            return self.know(value, Constant(value.array))
         fresh = Value(demand(value), value.aval)
         self.outside.setdefault(id(handle), Held(handle))
         self._number(fresh, handle)
@@ -192,7 +303,7 @@ class Watch(Trace):
             return self._number_of(segment, value.slot)
         return value.number if value.capture is self else None
 
-    def found(self, left: Left) -> bool:
+    def is_as_left(self, left: Left) -> bool:
         """Whether the sites left again what the call found behind them."""
         try:
             parts = left.now()
@@ -215,7 +326,8 @@ class Watch(Trace):
 
 
 class Done(NamedTuple):
-    """What a site did on a replay; if that is broken off, to be undone and done again.
+    """What a site did on a replay, on its own Values and handles; if the replay is broken off, it
+    is undone and done again. The form that is compared is `Emission`.
 
     `met` has the Values that handles from outside had, `assigned` the handles it assigned, with
     their Values at its end, and `state` Python's state behind it.
@@ -263,12 +375,12 @@ class Done(NamedTuple):
         def present(value) -> Any:
             if isinstance(value, Inside):
                 return value
-            found = now.get(id(value))
-            if found is None:
-                found = now[id(value)] = Value(demand(value), value.aval)
+            value_now = now.get(id(value))
+            if value_now is None:
+                value_now = now[id(value)] = Value(demand(value), value.aval)
                 if watch.is_constant(value):
-                    capture.constant(found)
-            return found
+                    capture.lift(value_now)
+            return value_now
 
         def connect(tree):
             for leaf in tree_leaves(tree):
