@@ -31,8 +31,8 @@ def axes_in(axes, ndim: int) -> tuple[int, ...]:
     """Dimensions counted from the front; None means all."""
     if axes is None or axes == ():
         return tuple(range(ndim))
-    found = tuple(axis_in(axis, ndim) for axis in one_or_more(axes))
-    return found if ndim else ()
+    counted = tuple(axis_in(axis, ndim) for axis in one_or_more(axes))
+    return counted if ndim else ()
 
 
 def as_vector(x):
@@ -51,9 +51,9 @@ def several(values, count: int, what: str) -> tuple[int, ...]:
     Raises:
         ValueError: the number of values is neither 1 nor `count`.
     """
-    given = one_or_more(values)
-    if len(given) == 1:
-        return given * count
-    if len(given) != count:
+    numbers = one_or_more(values)
+    if len(numbers) == 1:
+        return numbers * count
+    if len(numbers) != count:
         raise ValueError(f"{what} must be one number or {count}, but {values} was given.")
-    return given
+    return numbers

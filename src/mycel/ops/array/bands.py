@@ -163,8 +163,8 @@ def matrix_diag_part(x, padding, *, k, align="RIGHT_LEFT"):
     rows, columns = x.shape[-2:]
     band = _band(rows, columns, k, align)
     table = jnp.full((*x.shape[:-2], *band.shape), padding.astype(x.dtype), x.dtype)
-    found = x[..., band.rows, band.columns]
-    table = table.at[..., band.table_rows, band.table_columns].set(found)
+    elements = x[..., band.rows, band.columns]
+    table = table.at[..., band.table_rows, band.table_columns].set(elements)
     return table if band.shape[0] > 1 else table[..., 0, :]
 
 

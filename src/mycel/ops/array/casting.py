@@ -18,20 +18,20 @@ from mycel.kernel.spell import composite, op
 @op(rearranges=True)
 def convert(x, *, dtype):
     """x in the element type of this name; what `cast` records."""
-    wanted = jnp.dtype(dtype)
-    if wanted.kind in "iu" and x.dtype.kind in "fV":
-        return _whole(x, wanted)
-    return x.astype(wanted)
+    target = jnp.dtype(dtype)
+    if target.kind in "iu" and x.dtype.kind in "fV":
+        return _whole(x, target)
+    return x.astype(target)
 
 
-def _whole(x, wanted):
+def _whole(x, target):
     """Real numbers as integers: those out of range wrap as they do on a processor."""
-    small = wanted.itemsize < 4 or wanted == np.int32
+    small = target.itemsize < 4 or target == np.int32
     wide = np.iinfo(np.int32 if small else np.int64)
     # A processor answers with its smallest integer beyond the range of its registers.
     inside = (x >= float(wide.min)) & (x < -float(wide.min))
     whole = jnp.where(inside, x, 0).astype(wide.dtype)
-    return jnp.where(inside, whole, wide.min).astype(wanted)
+    return jnp.where(inside, whole, wide.min).astype(target)
 
 
 @composite("ops.cast(input=x, dtype=dtype)", "Cast()(input_x=x, dtype=dtype)")
@@ -49,12 +49,12 @@ def cast(x, dtype):
     """
     if dtype is None:
         raise TypeError("An element type is needed, such as mycel.float32, but None was given.")
-    wanted = as_dtype(dtype)
+    target = as_dtype(dtype)
     if not isinstance(x, Tensor):
         x = Tensor(x)
-    if x.dtype is wanted:
+    if x.dtype is target:
         return x
-    return convert(x, wanted.name)
+    return convert(x, target.name)
 
 
 @composite("Tensor.astype(x, dtype, copy=copy)")
@@ -74,8 +74,8 @@ def astype(x, dtype, copy=True):
         >>> Tensor([1.5, -1.5]).astype("int32")
         Tensor(shape=[2], dtype=Int32, value= [ 1, -1])
     """
-    made = cast(x, types.float64 if dtype is float else dtype)
-    return new_tensor(resolve(made)) if made is x and copy else made
+    result = cast(x, types.float64 if dtype is float else dtype)
+    return new_tensor(resolve(result)) if result is x and copy else result
 
 
 @composite("Tensor.type(x, dtype)")
@@ -242,10 +242,10 @@ def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
         >>> half.dtype, count.dtype
         (mindspore.float16, mindspore.int64)
     """
-    wanted = as_dtype(dst_dtype)
+    target = as_dtype(dst_dtype)
 
     def converted(leaf):
         is_real = isinstance(leaf, Tensor) and leaf.dtype.name.startswith(("float", "bfloat"))
-        return leaf.astype(wanted) if is_real else leaf
+        return leaf.astype(target) if is_real else leaf
 
     return tree_map(converted, x)

@@ -60,8 +60,8 @@ def cartesian_prod(inputs):
         [[1 5]
          [2 5]]
     """
-    given = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
-    return cartesian_rows(tuple(given))
+    factors = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    return cartesian_rows(tuple(factors))
 
 
 @op(indices=lambda x, *, shape: [Bounds(0, 0, math.prod(shape))])

@@ -25,14 +25,14 @@ def as_size(size) -> tuple[int, ...]:
     if isinstance(size, Tensor):
         size = size.tolist()
     lengths = tuple(size) if isinstance(size, (tuple, list)) else (size,)
-    found = []
+    sizes = []
     for length in lengths:
         if isinstance(length, (bool, float, str)) or not hasattr(length, "__index__"):
             raise TypeError(f"A length must be an integer, but {length!r} was given in {size!r}.")
-        found.append(length.__index__())
-    if any(length < 0 for length in found):
+        sizes.append(length.__index__())
+    if any(length < 0 for length in sizes):
         raise ValueError(f"Lengths must not be negative, but {size!r} was given.")
-    return tuple(found)
+    return tuple(sizes)
 
 
 @op()
@@ -362,10 +362,10 @@ def eye(n, m=None, dtype=None):
 @op()
 def counted(start, step, *, length, dtype):
     """start, start + step, …; what `arange` records."""
-    wanted = np.dtype(jnp.dtype(dtype))
-    exact = wanted if wanted.kind in "iufc" else np.dtype(np.float32)
+    target = np.dtype(jnp.dtype(dtype))
+    exact = target if target.kind in "iufc" else np.dtype(np.float32)
     steps = lax.iota(exact, length) * step.astype(exact)
-    return (start.astype(exact) + steps).astype(wanted)
+    return (start.astype(exact) + steps).astype(target)
 
 
 def _plain(number):
@@ -405,11 +405,11 @@ def arange(start=0, end=None, step=1, dtype=None):
     """
     if end is None:
         start, end = 0, start
-    given = (start, end, step)
-    tensors = [n.dtype for n in given if isinstance(n, Tensor)]
-    real = any(isinstance(n, float) for n in given)
+    bounds = (start, end, step)
+    tensors = [n.dtype for n in bounds if isinstance(n, Tensor)]
+    real = any(isinstance(n, float) for n in bounds)
     natural = tensors[0] if tensors else float32 if real else int64
-    length = _count(*map(_plain, given))
+    length = _count(*map(_plain, bounds))
     return counted(start, step, length, _element(dtype, natural))
 
 
@@ -430,18 +430,18 @@ def range_of(start, end, step, maxlen=1000000):
         >>> print(ops.range(0, 6, 2))
         [0 2 4]
     """
-    made = arange(start, end, step)
-    if made.size > maxlen:
-        raise ValueError(f"{made.size} numbers are more than maxlen={maxlen}.")
-    return made
+    numbers = arange(start, end, step)
+    if numbers.size > maxlen:
+        raise ValueError(f"{numbers.size} numbers are more than maxlen={maxlen}.")
+    return numbers
 
 
 @op()
 def linspace_values(start, end, *, steps, dtype):
     """Evenly spaced numbers; what `linspace` records."""
-    wanted = np.dtype(jnp.dtype(dtype))
-    exact = wanted if wanted.kind == "f" else np.dtype(np.float32)
-    return jnp.linspace(start.astype(exact), end.astype(exact), steps, dtype=exact).astype(wanted)
+    target = np.dtype(jnp.dtype(dtype))
+    exact = target if target.kind == "f" else np.dtype(np.float32)
+    return jnp.linspace(start.astype(exact), end.astype(exact), steps, dtype=exact).astype(target)
 
 
 @composite(

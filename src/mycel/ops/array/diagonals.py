@@ -143,9 +143,9 @@ def diag_embed(x, *, offset=0, first=-2, second=-1):
     size = x.shape[-1] + abs(offset)
     rows = np.arange(x.shape[-1]) + max(-offset, 0)
     columns = np.arange(x.shape[-1]) + max(offset, 0)
-    made = jnp.zeros((*x.shape[:-1], size, size), x.dtype).at[..., rows, columns].set(x)
-    places = axis_in(first, made.ndim), axis_in(second, made.ndim)
-    return jnp.moveaxis(made, (-2, -1), places)
+    matrices = jnp.zeros((*x.shape[:-1], size, size), x.dtype).at[..., rows, columns].set(x)
+    places = axis_in(first, matrices.ndim), axis_in(second, matrices.ndim)
+    return jnp.moveaxis(matrices, (-2, -1), places)
 
 
 @composite("ops.diagflat(input=x, offset=0)", "Tensor.diagflat(x, offset=0)")

@@ -33,14 +33,14 @@ NUMBER, ARRAY = ("number",), ("array",)
 
 def _bounds(x, first, plan, operator="x[...]") -> list:
     """What the positions of a plan may hold, the first of which is this input."""
-    found, axis = [], 0
+    bounds, axis = [], 0
     for kind, *_ in plan:
         if kind in ("number", "array"):
             where = f" of dimension {axis}"
-            found.append(counted(first, x.shape[axis], where=where, operator=operator))
+            bounds.append(counted(first, x.shape[axis], where=where, operator=operator))
         first += kind in ("integer", "number", "slice", "array")
         axis += kind != "new"
-    return found
+    return bounds
 
 
 @op(indices=lambda x, *positions, plan: _bounds(x, 1, plan))
@@ -195,7 +195,7 @@ def _plain(item):
     """
     if item.__class__ in _BASIC:
         return item
-    given = item
+    original = item
     if isinstance(item, np.bool_):
         return bool(item)
     if isinstance(item, Integral):
@@ -208,7 +208,7 @@ def _plain(item):
         if item.ndim == 0 and _numpy_kind(item) == "b":
             return bool(item)
         return int(item) if item.ndim == 0 and isinstance(item, np.ndarray) else item
-    raise (TypeError if given.__class__ is list else IndexError)(
+    raise (TypeError if original.__class__ is list else IndexError)(
         "A Tensor is indexed by integers, slices, None, Ellipsis, booleans, lists, NumPy arrays "
         f"and Tensors of integers or booleans, not by {item!r:.60}."
     )
@@ -321,7 +321,7 @@ def _of_mask(shape, axis, mask) -> list:
             f"A mask of shape {mask.shape} does not fit dimensions of the lengths {covered}."
         )
     values = mask.asnumpy() if isinstance(mask, Tensor) else mask
-    return [data_value(found, None) for found in np.nonzero(values)]
+    return [data_value(places, None) for places in np.nonzero(values)]
 
 
 # -- square brackets ----------------------------------------------------------------------------
@@ -352,16 +352,16 @@ def _write(self, index, value) -> None:
         return
     shape = self.shape
     items = _entries(shape, index)
-    given = _assigned(self, value)
-    behind = _behind_mask(items, shape, given.aval.shape)
+    assigned = _assigned(self, value)
+    behind = _behind_mask(items, shape, assigned.aval.shape)
     if behind is not None:
         mask = next(item for item in items if _is_mask(item))
         mask = resolve(mask if isinstance(mask, Tensor) else Tensor(mask))
-        made = record(write_where.definition.bind(behind), (resolve(self), mask, given))
+        made = record(write_where.definition.bind(behind), (resolve(self), mask, assigned))
     else:
         plan, positions = _planned(shape, items)
         writer = write_index.definition.bind(plan)
-        made = record(writer, (resolve(self), given, *positions))
+        made = record(writer, (resolve(self), assigned, *positions))
     assert isinstance(made, Value)
     update(self, made)
 
@@ -386,7 +386,7 @@ def _assigned(self, value) -> Value:
     )
 
 
-def _behind_mask(items, shape, given) -> int | None:
+def _behind_mask(items, shape, value) -> int | None:
     """The dimensions behind the only mask of an index, if `where` can write the value.
 
     It can when every element under the mask gets the same value, so that nobody needs to know how
@@ -403,7 +403,7 @@ def _behind_mask(items, shape, given) -> int | None:
     if mask.shape != shape[before : before + mask.ndim]:
         return None
     behind = len(shape) - before - mask.ndim
-    alike = len(given) <= behind or given[len(given) - behind - 1] == 1
+    alike = len(value) <= behind or value[len(value) - behind - 1] == 1
     return behind if alike else None
 
 

@@ -157,11 +157,11 @@ def unique_sorted(x, sorted=True, inverse=False, counts=False, axis=None):
         [1 3]
     """
     del sorted
-    found = np.unique(x.asnumpy(), False, True, True, axis)
-    extra = zip(found[1:], (inverse, counts), strict=True)
-    wanted = [found[0], *[part for part, asked in extra if asked]]
-    made = tuple(Tensor(np.asarray(part)) for part in wanted)
-    return made[0] if len(made) == 1 else made
+    parts = np.unique(x.asnumpy(), False, True, True, axis)
+    extra = zip(parts[1:], (inverse, counts), strict=True)
+    asked_for = [parts[0], *[part for part, asked in extra if asked]]
+    results = tuple(Tensor(np.asarray(part)) for part in asked_for)
+    return results[0] if len(results) == 1 else results
 
 
 @composite(
@@ -215,9 +215,9 @@ def places_in_order(ordered, values, *, side, narrow):
     if ordered.ndim == 1:
         return jnp.searchsorted(ordered, values, side).astype(dtype)
     rows = ordered.reshape(-1, ordered.shape[-1])
-    wanted = values.reshape(-1, values.shape[-1])
+    sought = values.reshape(-1, values.shape[-1])
     before = jnp.less if side == "left" else jnp.less_equal
-    return before(rows[:, None, :], wanted[:, :, None]).sum(-1, dtype=dtype).reshape(values.shape)
+    return before(rows[:, None, :], sought[:, :, None]).sum(-1, dtype=dtype).reshape(values.shape)
 
 
 @composite(
@@ -306,9 +306,9 @@ def mint_bincount(x, weights=None, minlength=0):
         >>> print(ms.mint.bincount(Tensor([0, 2, 2])))
         [1 0 2]
     """
-    made = _counted(x, weights, minlength)
+    counts = _counted(x, weights, minlength)
     narrow = weights is not None and weights.dtype == float32
-    return Tensor(made.astype(np.float32) if narrow else made)
+    return Tensor(counts.astype(np.float32) if narrow else counts)
 
 
 def _counted(x, weights, minlength):

@@ -16,11 +16,11 @@ from mycel.ops.array.scatter import with_index_added
 from mycel.ops.spelled.in_place_places import index_copy
 
 
-def _check_alike(x, part, wanted: tuple, what: str) -> None:
+def _check_alike(x, part, shape: tuple, what: str) -> None:
     if part.dtype is not x.dtype:
         raise wrong(TypeError, what, f"of the type of the Tensor, {x.dtype}", part.dtype)
-    if part.shape != wanted:
-        raise wrong(ValueError, what, f"of shape {wanted}", part.shape)
+    if part.shape != shape:
+        raise wrong(ValueError, what, f"of shape {shape}", part.shape)
 
 
 def _axis(axis, x, what: str) -> int:
@@ -127,12 +127,12 @@ def diagonal_scatter(x, part, *, offset=0, first=0, second=1):
     height, width = matrices.shape[-2:]
     rows, columns = max(-offset, 0), max(offset, 0)
     length = max(0, min(height - rows, width - columns))
-    wanted = (*matrices.shape[:-2], length)
-    if part.shape != wanted:
-        raise ValueError(f"diagonal_scatter: src must have the shape {wanted}, not {part.shape}.")
+    shape = (*matrices.shape[:-2], length)
+    if part.shape != shape:
+        raise ValueError(f"diagonal_scatter: src must have the shape {shape}, not {part.shape}.")
     steps = np.arange(length)
-    made = matrices.at[..., rows + steps, columns + steps].set(part.astype(x.dtype))
-    return jnp.moveaxis(made, (-2, -1), axes)
+    filled = matrices.at[..., rows + steps, columns + steps].set(part.astype(x.dtype))
+    return jnp.moveaxis(filled, (-2, -1), axes)
 
 
 # -- rows ----------------------------------------------------------------------------------------
@@ -143,10 +143,10 @@ def _rows(x, values, indices, name: str) -> Tensor:
     if not x.ndim:
         raise wrong(ValueError, f"{name}: x", "a Tensor with rows", "one without dimensions")
     if not isinstance(indices, Tensor):
-        given = (indices,) if isinstance(indices, int) else tuple(indices)
-        if not all(isinstance(row, int) for row in given):
+        places = (indices,) if isinstance(indices, int) else tuple(indices)
+        if not all(isinstance(row, int) for row in places):
             raise wrong(TypeError, f"{name}: indices", "integers", repr(indices))
-        indices = Tensor(np.array(given, np.int64))
+        indices = Tensor(np.array(places, np.int64))
     _check_alike(x, values, (indices.size, *x.shape[1:]), f"{name}: v")
     return indices
 
@@ -255,9 +255,9 @@ def itemset(self, *args):
         not -n <= i < n for i, n in zip(place, lengths, strict=True)
     ):
         raise wrong(IndexError, "itemset: position", f"within a Tensor {lengths}", args[0])
-    made = self.copy()
-    made[place] = args[-1]
-    return made
+    changed = self.copy()
+    changed[place] = args[-1]
+    return changed
 
 
 def _counted(position, x) -> tuple:

@@ -35,8 +35,8 @@ def scatter_nd(index, updates, *, shape):
         >>> print(ops.scatter_nd(Tensor([[1], [1]]), Tensor([1.0, 2.0]), (3,)))
         [0. 3. 0.]
     """
-    made = jnp.zeros(shape, updates.dtype)
-    return _at_rows(made, index, updates).add(updates, mode="drop")
+    zeros = jnp.zeros(shape, updates.dtype)
+    return _at_rows(zeros, index, updates).add(updates, mode="drop")
 
 
 def _at_rows(x, index, updates):
@@ -311,9 +311,9 @@ def positions_along(x, index, updates, axis):
     """The slices of x at positions along a dimension, and what is to be written there."""
     axis = axis_in(axis, x.ndim)
     index = index.astype(np.int64).reshape(-1)
-    wanted = (*x.shape[:axis], index.shape[0], *x.shape[axis + 1 :])
-    if updates.ndim and updates.shape != wanted:
-        raise ValueError(f"Updates of shape {wanted} are needed, not {updates.shape}.")
+    shape = (*x.shape[:axis], index.shape[0], *x.shape[axis + 1 :])
+    if updates.ndim and updates.shape != shape:
+        raise ValueError(f"Updates of shape {shape} are needed, not {updates.shape}.")
     index = jnp.where(index < 0, index + x.shape[axis], index)
     return x.at[(slice(None),) * axis + (index,)], updates.astype(x.dtype)
 
@@ -368,10 +368,10 @@ def unsorted_segment_sum(x, index, *, count):
 def _segments(x, index, count, filler):
     if x.shape[: index.ndim] != index.shape:
         raise ValueError(f"Segment numbers {index.shape} do not fit a Tensor {x.shape}.")
-    made = jnp.full((count, *x.shape[index.ndim :]), filler, x.dtype)
+    filled = jnp.full((count, *x.shape[index.ndim :]), filler, x.dtype)
     # A negative number belongs to no segment.
     index = index.astype(np.int64)
-    return made.at[jnp.where(index < 0, count, index)]
+    return filled.at[jnp.where(index < 0, count, index)]
 
 
 def _bound(dtype, word):

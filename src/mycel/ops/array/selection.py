@@ -76,11 +76,11 @@ def _something(x, index, axis):
 def _gathered(x, index, axis, batch):
     if not batch:
         return jnp.take(x, index, axis, mode="clip")
-    common, given = index.shape[:batch], index.shape[batch:]
+    common, rest_of_index = index.shape[:batch], index.shape[batch:]
     front, rest = x.shape[batch:axis], x.shape[axis + 1 :]
     index = index.reshape(*common, *(1,) * len(front), -1, *(1,) * len(rest))
-    found = jnp.take_along_axis(x, index, axis, mode="clip")
-    return found.reshape(*common, *front, *given, *rest)
+    elements = jnp.take_along_axis(x, index, axis, mode="clip")
+    return elements.reshape(*common, *front, *rest_of_index, *rest)
 
 
 @op(

@@ -20,10 +20,10 @@ def _lengths(shape) -> tuple:
     Raises:
         TypeError: a length is not an integer.
     """
-    wanted = one_or_more(shape)
-    if not all(isinstance(n, int) or export.is_symbolic_dim(n) for n in wanted):
+    lengths = one_or_more(shape)
+    if not all(isinstance(n, int) or export.is_symbolic_dim(n) for n in lengths):
         raise TypeError(f"A shape consists of integers, but {shape!r} was given.")
-    return wanted
+    return lengths
 
 
 @op(
@@ -44,18 +44,19 @@ def reshape(x, *, shape):
         >>> ops.reshape(Tensor([1, 2, 3, 4]), (2, -1)).shape
         (2, 2)
     """
-    wanted = _lengths(shape)
-    known = math.prod(n for n in wanted if n != -1)
-    unknown = wanted.count(-1)
+    lengths = _lengths(shape)
+    known = math.prod(n for n in lengths if n != -1)
+    unknown = lengths.count(-1)
     if unknown and not known and not x.size:
         # Any number would do for nothing; MindSpore takes 0.
         known = 1
     fits = x.size == known if not unknown else known and x.size % known == 0 and unknown == 1
     if not fits:
         raise ValueError(
-            f"A Tensor of shape {x.shape} has {x.size} elements and cannot take the shape {wanted}."
+            f"A Tensor of shape {x.shape} has {x.size} elements and cannot take the shape "
+            f"{lengths}."
         )
-    return lax.reshape(x, tuple(x.size // known if n == -1 else n for n in wanted))
+    return lax.reshape(x, tuple(x.size // known if n == -1 else n for n in lengths))
 
 
 @composite("Tensor.reshape_as(x, other)", "Tensor.view_as(x, other)")
@@ -310,14 +311,14 @@ def broadcast_to(x, *, shape):
         [[1 2]
          [1 2]]
     """
-    wanted = _lengths(shape)
-    new = len(wanted) - x.ndim
+    lengths = _lengths(shape)
+    new = len(lengths) - x.ndim
     kept = (*[-1] * new, *x.shape)
-    if new < 0 or any(n == -1 and k == -1 for n, k in zip(wanted, kept, strict=True)):
-        raise ValueError(f"A Tensor of shape {x.shape} cannot be broadcast to {wanted}.")
-    full = tuple(k if n == -1 else n for n, k in zip(wanted, kept, strict=True))
+    if new < 0 or any(n == -1 and k == -1 for n, k in zip(lengths, kept, strict=True)):
+        raise ValueError(f"A Tensor of shape {x.shape} cannot be broadcast to {lengths}.")
+    full = tuple(k if n == -1 else n for n, k in zip(lengths, kept, strict=True))
     if any(k not in (-1, 1, n) for n, k in zip(full, kept, strict=True)):
-        raise ValueError(f"A Tensor of shape {x.shape} cannot be broadcast to {wanted}.")
+        raise ValueError(f"A Tensor of shape {x.shape} cannot be broadcast to {lengths}.")
     return jnp.broadcast_to(x, full)
 
 
@@ -399,10 +400,12 @@ def repeat_interleave(x, repeats, axis=None, length=None):
         >>> print(ops.repeat_interleave(Tensor([1, 2]), 2))
         [1 1 2 2]
     """
-    made = repeat_along(x, repeats, axis)
-    if length is not None and made.shape[axis or 0] != length:
-        raise ValueError(f"output_size is {length}, but the result has {made.shape[axis or 0]}.")
-    return made
+    repeated = repeat_along(x, repeats, axis)
+    if length is not None and repeated.shape[axis or 0] != length:
+        raise ValueError(
+            f"output_size is {length}, but the result has {repeated.shape[axis or 0]}."
+        )
+    return repeated
 
 
 @composite("Tensor.repeat(x, *repeats)")

@@ -54,8 +54,8 @@ def space_to_batch_nd(x, *, block, paddings):
     parts = x.reshape(x.shape[0], *front, *split)
     first = 1 + len(front)
     inner, outer = range(first + 1, parts.ndim, 2), range(first, parts.ndim, 2)
-    made = parts.transpose(*inner, 0, *range(1, first), *outer)
-    return made.reshape(-1, *front, *[n // b for n, b in zip(lengths, block, strict=True)])
+    blocks = parts.transpose(*inner, 0, *range(1, first), *outer)
+    return blocks.reshape(-1, *front, *[n // b for n, b in zip(lengths, block, strict=True)])
 
 
 @op("ops.batch_to_space_nd(input_x=x, block_shape=block, crops=crops)",
@@ -85,13 +85,13 @@ def batch_to_space_nd(x, *, block, crops):
     parts = x.reshape(*block, x.shape[0] // area, *front, *lengths)
     first = space + 1 + len(front)
     order = [axis for i in range(space) for axis in (first + i, i)]
-    made = parts.transpose(*range(space, first), *order)
+    whole = parts.transpose(*range(space, first), *order)
     longer = [n * b for n, b in zip(lengths, block, strict=True)]
-    made = made.reshape(-1, *front, *longer)
+    whole = whole.reshape(-1, *front, *longer)
     kept = [slice(a, n - b) for n, (a, b) in zip(longer, cuts, strict=True)]
     if any(part.stop <= part.start for part in kept):
         raise ValueError(f"crops {crops} leave nothing of the lengths {longer}.")
-    return made[(..., *kept)]
+    return whole[(..., *kept)]
 
 
 def _block_of_images(x, size, name):

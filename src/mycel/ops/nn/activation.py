@@ -67,12 +67,12 @@ def leaky_relu(x, *, slope=0.2):
         >>> print(ops.leaky_relu(Tensor([-1.0, 2.0]), 0.5))
         [-0.5  2. ]
     """
-    made = jnp.where(x > 0, x, x * jnp.array(slope, x.dtype))
+    output = jnp.where(x > 0, x, x * jnp.array(slope, x.dtype))
     # At 0 the derivative is the middle of both slopes, as in MindSpore, which takes the larger of x
     # and slope · x. This is 0 everywhere, and never -0, so that the sign of a result stays.
     more, still = (1 - slope) / 2, jax.lax.stop_gradient(x)
     corner = jnp.where(x == 0, still - x if more >= 0 else x - still, 0)
-    return made - corner * jnp.array(abs(more), x.dtype)
+    return output - corner * jnp.array(abs(more), x.dtype)
 
 
 @op("ops.elu(input_x=x, alpha=alpha)", "Elu(alpha=1.0)(input_x=x)",

@@ -59,8 +59,8 @@ def attention_weights(query, key, shift=None, mask=None, *, scale):
     if mask is not None:
         powers = jnp.where(mask, jnp.zeros((), wide), powers)
     total = powers.sum(-1, keepdims=True)
-    made = powers / jnp.where(total == 0, jnp.ones((), wide), total)
-    return made.astype(query.dtype), highest, total
+    weights = powers / jnp.where(total == 0, jnp.ones((), wide), total)
+    return weights.astype(query.dtype), highest, total
 
 
 @op()
@@ -77,8 +77,8 @@ def weighted_values(weights, value):
     shared = value.shape[1]
     grouped = weights.reshape(batch, shared, heads // shared, time, -1)
     wide = np.promote_types(np.float32, value.dtype)
-    made = jnp.einsum("nhgts,nhsd->nhgtd", grouped, value, preferred_element_type=wide)
-    return made.reshape(batch, heads, time, -1).astype(value.dtype)
+    output = jnp.einsum("nhgts,nhsd->nhgtd", grouped, value, preferred_element_type=wide)
+    return output.reshape(batch, heads, time, -1).astype(value.dtype)
 
 
 def dropped_weights(weights, keep, kept=None):
@@ -143,8 +143,8 @@ def projected(x, weight, bias=None, *, start=0, end=None):
     if x.shape[-1] != weight.shape[1]:
         raise ValueError(f"A Tensor {x.shape} does not end in {weight.shape[1]} features.")
     rows = weight[start:end]
-    made = lax.dot_general(x, rows, (((x.ndim - 1,), (1,)), ((), ())))
-    return made if bias is None else made + bias[start:end]
+    product = lax.dot_general(x, rows, (((x.ndim - 1,), (1,)), ((), ())))
+    return product if bias is None else product + bias[start:end]
 
 
 @op()
@@ -349,10 +349,10 @@ def attended(query, key, value, mask, padding, keys, dropped):
     scale = query.shape[-1] ** -0.5
     # Numbers of a mask are added to what is scaled already.
     shift = None if added is None or not _adds(mask, padding) else added * (1 / scale)
-    found = attention_weights(query, key, shift, closed, scale)[0]
+    weights = attention_weights(query, key, shift, closed, scale)[0]
     if dropped:
-        found = dropped_weights(found, 1.0 - dropped)
-    return found, weighted_values(found, value)
+        weights = dropped_weights(weights, 1.0 - dropped)
+    return weights, weighted_values(weights, value)
 
 
 def _adds(*masks):

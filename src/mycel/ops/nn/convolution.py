@@ -95,9 +95,9 @@ def _check(x, weight, stride, groups, out_channel, kernel_size):
     if out_channel not in (None, weight.shape[0]):
         raise ValueError(f"out_channel is {out_channel}, but the weight has {weight.shape[0]}.")
     if kernel_size is not None:
-        wanted = several(kernel_size, weight.ndim - 2, "kernel_size")
-        if wanted != weight.shape[2:]:
-            raise ValueError(f"kernel_size is {wanted}, but the weight has {weight.shape[2:]}.")
+        sizes = several(kernel_size, weight.ndim - 2, "kernel_size")
+        if sizes != weight.shape[2:]:
+            raise ValueError(f"kernel_size is {sizes}, but the weight has {weight.shape[2:]}.")
 
 
 def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
@@ -117,13 +117,13 @@ def same_or_given(pad_mode, padding, lengths, kernel, stride, dilation):
         spans = zip(lengths, kernel, stride, dilation, strict=True)
         missing = [max(0, (-(-n // s) - 1) * s + (k - 1) * d + 1 - n) for n, k, s, d in spans]
         return tuple((m // 2, m - m // 2) for m in missing)
-    given = one_or_more(padding)
+    widths = one_or_more(padding)
     space = len(lengths)
-    if min(given) < 0:
+    if min(widths) < 0:
         raise ValueError(f"padding must not be negative, but {padding} was given.")
-    if len(given) == 2 * space and space > 1:
-        return tuple(zip(given[::2], given[1::2], strict=True))
-    return tuple((n, n) for n in several(given, space, "padding"))
+    if len(widths) == 2 * space and space > 1:
+        return tuple(zip(widths[::2], widths[1::2], strict=True))
+    return tuple((n, n) for n in several(widths, space, "padding"))
 
 
 @composite(
@@ -176,8 +176,8 @@ def conv(
     if isinstance(padding, str):
         pad_mode, padding = padding, 0
     settings = stride, pad_mode, padding, dilation, groups, "NCHW", space
-    made = convolution(x, weight, None, None, 1, *settings)
-    return made if bias is None else bias_add(made, bias)
+    output = convolution(x, weight, None, None, 1, *settings)
+    return output if bias is None else bias_add(output, bias)
 
 
 @composite(

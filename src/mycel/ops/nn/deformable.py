@@ -69,10 +69,10 @@ def deformable_offsets(
         for n, p, d, k, s in zip(lengths, pad, dilation, kernel, stride, strict=True)
     ]
     kinds = 3 if modulated else 2
-    wanted = (count, kinds * groups * kernel[0] * kernel[1], *sizes)
-    if offsets.shape != wanted or channels % groups:
+    shape = (count, kinds * groups * kernel[0] * kernel[1], *sizes)
+    if offsets.shape != shape or channels % groups:
         raise ValueError(
-            f"Offsets for x {x.shape} are {wanted} with a kernel {tuple(kernel)} and {groups} "
+            f"Offsets for x {x.shape} are {shape} with a kernel {tuple(kernel)} and {groups} "
             f"group(s), not {offsets.shape}."
         )
     parts = offsets.reshape(count, kinds, groups, *kernel, *sizes)
@@ -80,11 +80,11 @@ def deformable_offsets(
     columns = _start(1, sizes, kernel, stride, pad, dilation) + parts[:, 0]
     images = x.reshape(count, groups, channels // groups, -1)
     # [N, groups, kernel height, kernel width, rows, columns] with the channels in front.
-    found = _between(images, lengths, rows[:, :, None], columns[:, :, None])
+    samples = _between(images, lengths, rows[:, :, None], columns[:, :, None])
     if modulated:
-        found = found * parts[:, 2][:, :, None]
-    found = found.transpose(0, 1, 2, 5, 3, 6, 4)
-    return found.reshape(count, channels, sizes[0] * kernel[0], sizes[1] * kernel[1])
+        samples = samples * parts[:, 2][:, :, None]
+    samples = samples.transpose(0, 1, 2, 5, 3, 6, 4)
+    return samples.reshape(count, channels, sizes[0] * kernel[0], sizes[1] * kernel[1])
 
 
 def _start(axis, sizes, kernel, stride, pad, dilation):
@@ -101,7 +101,7 @@ def _between(images, lengths, rows, columns):
     """[N, G, C, H · W] read between pixels; a pixel outside is 0."""
     height, width = lengths
     low_row, low_column = (lax.stop_gradient(jnp.floor(p)) for p in (rows, columns))
-    found = 0
+    total = 0
     for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
         row, column = low_row + i, low_column + j
         there = (row >= 0) & (row < height) & (column >= 0) & (column < width)
@@ -110,8 +110,8 @@ def _between(images, lengths, rows, columns):
         at = at.astype(np.int32).reshape(*at.shape[:3], -1)
         read = jnp.take_along_axis(images, at, 3)
         read = read.reshape(*read.shape[:3], *rows.shape[3:])
-        found = found + read * jnp.where(there, weight, 0).astype(images.dtype)
-    return found
+        total = total + read * jnp.where(there, weight, 0).astype(images.dtype)
+    return total
 
 
 @composite(
@@ -162,5 +162,5 @@ def deformable_conv2d(
     read = deformable_offsets(
         x, offsets, strides, padding, kernel, dilations, "NCHW", deformable_groups, modulated
     )
-    made = convolution(read, weight, None, None, 1, kernel, "valid", 0, 1, groups)
-    return made if bias is None else bias_add(made, bias)
+    output = convolution(read, weight, None, None, 1, kernel, "valid", 0, 1, groups)
+    return output if bias is None else bias_add(output, bias)

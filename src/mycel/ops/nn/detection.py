@@ -71,8 +71,8 @@ def iou(anchors, truths, *, mode="iou"):
     anchors, truths = map(lax.stop_gradient, promoted(anchors, truths))
     # Areas do not fit into half precision.
     wide = np.promote_types(anchors.dtype, np.float32)
-    given = truths.astype(wide), anchors.astype(wide)
-    shared, truth_areas, anchor_areas = _overlaps(*given, _sides)
+    boxes = truths.astype(wide), anchors.astype(wide)
+    shared, truth_areas, anchor_areas = _overlaps(*boxes, _sides)
     whole = truth_areas[:, None]
     if mode == "iou":
         whole = whole + anchor_areas[None, :] - shared

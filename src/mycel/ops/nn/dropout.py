@@ -138,10 +138,10 @@ def dropout_with_mask(x, keep_prob=0.5, Seed0=0, Seed1=0) -> tuple[Tensor, Tenso
     """
     seed = None if not Seed0 and not Seed1 else (Seed0 << 32) + Seed1
     if seed is None:
-        made, kept = _with_mask(x, keep_prob, 0)
+        output, kept = _with_mask(x, keep_prob, 0)
     else:
-        made, kept = drop(x, _key(seed), float(keep_prob))
-    return made, kept.astype(x.dtype)
+        output, kept = drop(x, _key(seed), float(keep_prob))
+    return output, kept.astype(x.dtype)
 
 
 @composite("Dropout2D(keep_prob=0.5)(x) with space=2", "Dropout3D(keep_prob=0.5)(x) with space=3")

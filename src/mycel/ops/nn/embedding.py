@@ -43,8 +43,8 @@ def _(index, table, output, cotangent, *, empty, by_count):
         parts = parts / counts[flat][:, None]
     if empty is not None:
         parts = jnp.where((flat == empty)[:, None], jnp.zeros((), parts.dtype), parts)
-    made = jnp.zeros(table.shape, table.dtype).at[flat].add(parts.astype(table.dtype))
-    return np.zeros(index.shape, jax.dtypes.float0), made
+    gradient = jnp.zeros(table.shape, table.dtype).at[flat].add(parts.astype(table.dtype))
+    return np.zeros(index.shape, jax.dtypes.float0), gradient
 
 
 @op(indices=lambda table, index, **_: [_rows(1, table)])
@@ -127,6 +127,6 @@ def embedding_lookup(x, index, *, offset):
         raise TypeError(f"Rows are looked up by integers, not by {index.dtype}.")
     place = index.astype(np.int64) - offset
     there = (place >= 0) & (place < x.shape[0])
-    found = x[jnp.where(there, place, 0)]
+    rows = x[jnp.where(there, place, 0)]
     shape = (*there.shape, *[1] * (x.ndim - 1))
-    return jnp.where(there.reshape(shape), found, jnp.zeros((), x.dtype))
+    return jnp.where(there.reshape(shape), rows, jnp.zeros((), x.dtype))

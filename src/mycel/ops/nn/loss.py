@@ -80,8 +80,8 @@ def _class_axis(x) -> int:
 def _picked(x, classes):
     """x at the class of each place; NaN where there is no such class."""
     axis = _class_axis(x)
-    found = jnp.take_along_axis(x, jnp.expand_dims(classes, axis), axis)
-    return jnp.squeeze(found, axis)
+    picked = jnp.take_along_axis(x, jnp.expand_dims(classes, axis), axis)
+    return jnp.squeeze(picked, axis)
 
 
 def _picked_forward(x, classes):

@@ -53,28 +53,30 @@ def batch_norm_training(x, weight, bias, *, epsilon=1e-5):
     axes = (0, *range(2, x.ndim))
     wide, mean, variance = _moments(x, axes)
     scale = lax.rsqrt(variance + epsilon) * _along(weight.astype(wide.dtype), x, 1)
-    made = (wide - mean) * scale + _along(bias.astype(wide.dtype), x, 1)
-    return made.astype(x.dtype), mean.reshape(-1), variance.reshape(-1)
+    output = (wide - mean) * scale + _along(bias.astype(wide.dtype), x, 1)
+    return output.astype(x.dtype), mean.reshape(-1), variance.reshape(-1)
 
 
 @batch_norm_training.reverse
 def _(x, weight, bias, outputs, cotangents, *, epsilon):
     del bias
     _, mean, variance = outputs
-    given, given_mean, given_variance = cotangents
+    cotangent, gradient_of_mean, gradient_of_variance = cotangents
     axes = (0, *range(2, x.ndim))
     wide = x.astype(mean.dtype)
-    given = given.astype(mean.dtype)
+    cotangent = cotangent.astype(mean.dtype)
     count = jnp.array(x.size // x.shape[1], mean.dtype)
     centred = wide - _along(mean, x, 1)
     inverse = lax.rsqrt(variance + epsilon)
     # Two sums in one pass over x and the cotangent; the rest is one elementwise pass.
-    shift = jnp.sum(given, axes, dtype=mean.dtype)
-    slope = jnp.sum(given * centred, axes, dtype=mean.dtype)
+    shift = jnp.sum(cotangent, axes, dtype=mean.dtype)
+    slope = jnp.sum(cotangent * centred, axes, dtype=mean.dtype)
     factor = weight.astype(mean.dtype) * inverse
-    toward = (2 * given_variance - factor * inverse * inverse * slope) / count
-    level = (given_mean - factor * shift) / count
-    gradient = given * _along(factor, x, 1) + centred * _along(toward, x, 1) + _along(level, x, 1)
+    toward = (2 * gradient_of_variance - factor * inverse * inverse * slope) / count
+    level = (gradient_of_mean - factor * shift) / count
+    gradient = (
+        cotangent * _along(factor, x, 1) + centred * _along(toward, x, 1) + _along(level, x, 1)
+    )
     return (
         gradient.astype(x.dtype),
         (slope * inverse).astype(weight.dtype),
@@ -124,14 +126,14 @@ def _moved(handle, batch, momentum):
 
 
 def _train(x, running_mean, running_var, weight, bias, momentum, epsilon):
-    made, mean, variance = batch_norm_training(x, weight, bias, epsilon)
+    output, mean, variance = batch_norm_training(x, weight, bias, epsilon)
     count = x.size // x.shape[1]
     if running_mean is not None:
         _moved(running_mean, mean, momentum)
     if running_var is not None:
         # The moving variance is an unbiased estimate, the one that normalises is not.
         _moved(running_var, variance * (count / max(count - 1, 1)), momentum)
-    return made, mean, variance
+    return output, mean, variance
 
 
 @composite(
@@ -216,11 +218,11 @@ def batch_norm_with_statistics(
     if data_format != "NCHW":
         raise ValueError(f"Only the layout NCHW is supported, not {data_format!r}.")
     if training:
-        made, mean, variance = _train(x, mean, variance, weight, bias, momentum, epsilon)
+        output, mean, variance = _train(x, mean, variance, weight, bias, momentum, epsilon)
     else:
-        made = batch_norm_inference(x, mean, variance, weight, bias, epsilon)
+        output = batch_norm_inference(x, mean, variance, weight, bias, epsilon)
         mean, variance = mean * 1, variance * 1
-    return made, mean, variance, mean, variance
+    return output, mean, variance, mean, variance
 
 
 @op()
@@ -237,12 +239,12 @@ def normalized(x, weight=None, bias=None, *, axes, epsilon):
     """
     axes = axes_in(axes, x.ndim)
     wide, mean, variance = _moments(x, axes)
-    made = (wide - mean) * lax.rsqrt(variance + epsilon)
+    output = (wide - mean) * lax.rsqrt(variance + epsilon)
     if weight is not None:
-        made = made * weight.astype(wide.dtype)
+        output = output * weight.astype(wide.dtype)
     if bias is not None:
-        made = made + bias.astype(wide.dtype)
-    return made.astype(x.dtype), mean, variance
+        output = output + bias.astype(wide.dtype)
+    return output.astype(x.dtype), mean, variance
 
 
 @normalized.reverse

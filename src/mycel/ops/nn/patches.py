@@ -34,8 +34,8 @@ def pixel_shuffle(x, *, factor):
         raise ValueError(f"{x.shape} has no channels that {factor}² divides.")
     *front, channels, height, width = x.shape
     parts = x.reshape(-1, channels // factor**2, factor, factor, height, width)
-    made = parts.transpose(0, 1, 4, 2, 5, 3)
-    return made.reshape(*front, channels // factor**2, height * factor, width * factor)
+    output = parts.transpose(0, 1, 4, 2, 5, 3)
+    return output.reshape(*front, channels // factor**2, height * factor, width * factor)
 
 
 @op("ops.pixel_unshuffle(input=x, downscale_factor=factor)")
@@ -53,8 +53,8 @@ def pixel_unshuffle(x, *, factor):
         raise ValueError(f"{x.shape} has no height and width that {factor} divides.")
     *front, channels, height, width = x.shape
     parts = x.reshape(-1, channels, height // factor, factor, width // factor, factor)
-    made = parts.transpose(0, 1, 3, 5, 2, 4)
-    return made.reshape(*front, channels * factor**2, height // factor, width // factor)
+    output = parts.transpose(0, 1, 3, 5, 2, 4)
+    return output.reshape(*front, channels * factor**2, height // factor, width // factor)
 
 
 @op("DepthToSpace(block_size)(x)")
@@ -73,8 +73,8 @@ def depth_to_space(x, *, block_size):
         raise ValueError(f"{x.shape} has no channels that {block_size}² divides.")
     n, channels, height, width = x.shape
     parts = x.reshape(n, block_size, block_size, channels // block_size**2, height, width)
-    made = parts.transpose(0, 3, 4, 1, 5, 2)
-    return made.reshape(n, channels // block_size**2, height * block_size, width * block_size)
+    output = parts.transpose(0, 3, 4, 1, 5, 2)
+    return output.reshape(n, channels // block_size**2, height * block_size, width * block_size)
 
 
 @op("SpaceToDepth(block_size)(x)")
@@ -93,8 +93,8 @@ def space_to_depth(x, *, block_size):
     n, channels, height, width = x.shape
     rows, columns = height // block_size, width // block_size
     parts = x.reshape(n, channels, rows, block_size, columns, block_size)
-    made = parts.transpose(0, 3, 5, 1, 2, 4)
-    return made.reshape(n, channels * block_size**2, rows, columns)
+    output = parts.transpose(0, 3, 5, 1, 2, 4)
+    return output.reshape(n, channels * block_size**2, rows, columns)
 
 
 @op()

@@ -85,13 +85,13 @@ def _counted(shape, kernel, stride, pads, counting):
     """How many elements of each window count: those of x, and of the padding in `counting`."""
     lengths = shape[len(shape) - len(kernel) :]
     counting = counting or ((0, 0),) * len(kernel)
-    found = []
+    counts = []
     for n, k, s, pad, counted in zip(lengths, kernel, stride, pads, counting, strict=True):
         there = np.zeros(n + sum(pad))
         there[pad[0] - counted[0] : pad[0] + n + counted[1]] = 1
         starts = range(0, n + sum(pad) - k + 1, s)
-        found.append(np.array([there[a : a + k].sum() for a in starts]))
-    return np.maximum(functools.reduce(np.multiply.outer, found), 1)
+        counts.append(np.array([there[a : a + k].sum() for a in starts]))
+    return np.maximum(functools.reduce(np.multiply.outer, counts), 1)
 
 
 def windows_of(x, space, kernel, stride, padding, dilation, ceil_mode):
@@ -168,10 +168,10 @@ def max_pool2d(
 
 def named_window(x, kernel_size, strides, pad_mode, data_format):
     """The sizes of windows over x, their strides, paddings and dilations."""
-    given = x.shape, kernel_size, strides, pad_mode, data_format
+    window = x.shape, kernel_size, strides, pad_mode, data_format
     # Equal numbers of other types, within tuples too, are not the same to `_named_window`.
     plain = kernel_size.__class__ is strides.__class__ is int and pad_mode.__class__ is str
-    return (_remembered_window if plain else _named_window)(*given)
+    return (_remembered_window if plain else _named_window)(*window)
 
 
 def _named_window(shape, kernel_size, strides, pad_mode, data_format):
@@ -336,14 +336,14 @@ def avg_pool(
 
 
 def adaptive_sizes(x, output_size, space):
-    wanted = one_or_more(output_size)
-    wanted = wanted * space if len(wanted) == 1 else wanted
-    if len(wanted) != space:
+    sizes = one_or_more(output_size)
+    sizes = sizes * space if len(sizes) == 1 else sizes
+    if len(sizes) != space:
         raise ValueError(f"output_size must be one number or {space}, not {output_size}.")
     if x.ndim not in (space + 1, space + 2):
         raise ValueError(f"Pooling over {space} dimensions needs [N, C, …], not {x.shape}.")
     lengths = x.shape[x.ndim - space :]
-    return tuple(n if w is None else w for n, w in zip(lengths, wanted, strict=True)), lengths
+    return tuple(n if w is None else w for n, w in zip(lengths, sizes, strict=True)), lengths
 
 
 @op()

@@ -153,8 +153,8 @@ def _gradients(form, present, mask, *arrays):
     made |= dict(zip(("hidden", "cell"), (lambda s=s: s for s in starts), strict=False))
     return tuple(
         made[name]().astype(given[name].dtype)
-        for name, wanted in zip(names, mask, strict=True)
-        if wanted
+        for name, asked in zip(names, mask, strict=True)
+        if asked
     )
 
 
@@ -213,7 +213,7 @@ def _rule(form, inputs, outputs, cotangents, mask):
         backward = _gradients_op(form, present[:shown], tuple(mask))
         made = record(backward, (*inputs, outputs[0], *outputs[shown:], *given), place)
     gradients = iter((made,) if isinstance(made, Value) else made)
-    return [next(gradients) if wanted else None for wanted in mask]
+    return [next(gradients) if asked else None for asked in mask]
 
 
 @functools.cache
@@ -422,8 +422,8 @@ def dynamic_rnn(
     weights = (weight[:, :features], weight[:, features:], bias, bias * 0)
     outputs, _, _, gates, cells = scan("LSTM", x, weights, states)
     entering, forgetting, new, leaving = split(gates, hidden, 2)
-    made = (outputs, outputs, cells, entering, new, forgetting, leaving, tanh(cells))
-    return tuple([part.astype(b.dtype) for part in made])
+    results = (outputs, outputs, cells, entering, new, forgetting, leaving, tanh(cells))
+    return tuple([part.astype(b.dtype) for part in results])
 
 
 def _lengths_of(name, x):
@@ -514,7 +514,7 @@ def dynamic_gru(
         weights += tuple(concat(_ordered(bias, order)) for bias in both)
     outputs, _, gates = scan("GRU", x, weights, None if init_h is None else (init_h,))
     reset, update, new, inner = split(gates, hidden, 2)
-    dtype = next((given.dtype for given in (*biases, init_h) if given is not None), x.dtype)
-    made = (outputs, outputs, update, reset, new, inner)
-    outputs, states, update, reset, new, inner = (part.astype(dtype) for part in made)
+    dtype = next((array.dtype for array in (*biases, init_h) if array is not None), x.dtype)
+    results = (outputs, outputs, update, reset, new, inner)
+    outputs, states, update, reset, new, inner = (part.astype(dtype) for part in results)
     return outputs, states, update, reset, new, inner

@@ -68,10 +68,10 @@ def _lstm_factors(kept, before, after):
     return jnp.concatenate(slopes, -1), leaving * (1 - bent * bent), forgetting
 
 
-def _lstm_back(given, factors):
+def _lstm_back(gradients, factors):
     slopes, toward_cell, forgetting = factors
-    cell = whole(given[1] + given[0] * toward_cell)
-    return jnp.concatenate([cell, cell, cell, given[0]], -1) * slopes, (None, cell * forgetting)
+    cell = whole(gradients[1] + gradients[0] * toward_cell)
+    return jnp.concatenate([cell, cell, cell, gradients[0]], -1) * slopes, (None, cell * forgetting)
 
 
 def _gru_step(projected, recurrent, state):
@@ -97,9 +97,9 @@ def _gru_factors(kept, before, after):
     return jnp.concatenate(slopes, -1), update
 
 
-def _gru_back(given, factors):
+def _gru_back(gradients, factors):
     slopes, update = factors
-    return jnp.concatenate([given[0]] * 4, -1) * slopes, (given[0] * update,)
+    return jnp.concatenate([gradients[0]] * 4, -1) * slopes, (gradients[0] * update,)
 
 
 def _tanh_step(projected, recurrent, state):
@@ -122,12 +122,12 @@ def _relu_factors(kept, before, after):
     return (after[0] > 0,)
 
 
-def _tanh_back(given, factors):
-    return given[0] * factors[0], (None,)
+def _tanh_back(gradients, factors):
+    return gradients[0] * factors[0], (None,)
 
 
-def _relu_back(given, factors):
-    return jnp.where(factors[0], given[0], jnp.zeros_like(given[0])), (None,)
+def _relu_back(gradients, factors):
+    return jnp.where(factors[0], gradients[0], jnp.zeros_like(gradients[0])), (None,)
 
 
 def whole(array):

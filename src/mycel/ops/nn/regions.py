@@ -32,7 +32,7 @@ def _between(images, numbers, rows, columns):
         columns: [N, w].
     """
     _, height, width, _ = images.shape
-    found = 0
+    total = 0
     parts = itertools.product(_taps(rows, height), _taps(columns, width))
     for (row, row_weight), (column, column_weight) in parts:
         at = (
@@ -41,8 +41,8 @@ def _between(images, numbers, rows, columns):
             column.astype(np.int32)[:, None, :],
         )
         weight = row_weight[:, :, None] * column_weight[:, None, :]
-        found = found + images[at] * weight[..., None].astype(images.dtype)
-    return found
+        total = total + images[at] * weight[..., None].astype(images.dtype)
+    return total
 
 
 # -- regions of interest -----------------------------------------------------------------------
@@ -282,9 +282,9 @@ def crop_and_resize(x, boxes, numbers, *, size, method="bilinear", outside=0.0):
     there = [(p >= 0) & (p <= n - 1) for p, n in ((rows, x.shape[1]), (columns, x.shape[2]))]
     if method == "nearest":
         rows, columns = (lax.stop_gradient(_rounded(places)) for places in (rows, columns))
-    made = _between(images, numbers, rows, columns)
+    cropped = _between(images, numbers, rows, columns)
     inside = (there[0][:, :, None] & there[1][:, None, :])[..., None]
-    return jnp.where(inside, made, np.float32(outside))
+    return jnp.where(inside, cropped, np.float32(outside))
 
 
 def _rounded(places):

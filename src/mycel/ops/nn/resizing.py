@@ -112,8 +112,8 @@ def _cubic(length, size, centers, step):
     halves = centers == "halves"
     low, away = _below(length, size, centers, step, np.float32)
     away = np.round(away * 1024) / 1024
-    made = _cubic_rows(length, low, away, -0.5 if halves else -0.75, outside=not halves)
-    return made / made.sum(1, keepdims=True) if halves else made
+    rows = _cubic_rows(length, low, away, -0.5 if halves else -0.75, outside=not halves)
+    return rows / rows.sum(1, keepdims=True) if halves else rows
 
 
 def _cubic_exact(length, size, centers, step):
@@ -143,19 +143,19 @@ def _cubic_rows(length, low, away, slope, outside=True):
 
 def _weighted(length, low, weights, offset):
     """Rows with `weights` at the positions from `low + offset`; those outside go to the ends."""
-    made = np.zeros((len(low), length))
+    matrix = np.zeros((len(low), length))
     for number, weight in enumerate(weights):
         place = np.clip(low + offset + number, 0, length - 1).astype(int)
-        np.add.at(made, (np.arange(len(low)), place), weight)
-    return made
+        np.add.at(matrix, (np.arange(len(low)), place), weight)
+    return matrix
 
 
 def _area(length, size, centers, step):
-    made = np.zeros((size, length))
+    matrix = np.zeros((size, length))
     for i in range(size):
         start, end = i * length // size, -(-(i + 1) * length // size)
-        made[i, start:end] = 1 / (end - start)
-    return made
+        matrix[i, start:end] = 1 / (end - start)
+    return matrix
 
 
 MATRICES = {

@@ -172,8 +172,8 @@ def affine_points(theta, *, size, align_corners):
     for n in size[2:]:
         line = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
         lines.append(line if align_corners else line * (n - 1) / n)
-    found = np.meshgrid(*lines, indexing="ij")
-    base = np.stack([*reversed(found), np.ones(tuple(size[2:]))], -1)
+    points = np.meshgrid(*lines, indexing="ij")
+    base = np.stack([*reversed(points), np.ones(tuple(size[2:]))], -1)
     return jnp.einsum(
         "...k,njk->n...j", jnp.array(base, theta.dtype), theta, precision=lax.Precision.HIGHEST
     )

@@ -69,10 +69,10 @@ def forward_table(logs, labels, lengths, steps, blank, repeats_merge=True):
     table = jnp.concatenate([first[None], rest])
     last = jnp.take_along_axis(table, (jnp.maximum(steps, 1) - 1)[None, :, None], 0)[0]
     ends = jnp.stack([2 * lengths, jnp.maximum(2 * lengths - 1, 0)], 1)
-    found = jnp.take_along_axis(last, ends, 1)
+    last_two = jnp.take_along_axis(last, ends, 1)
     # Without labels both ends are one.
-    found = found.at[:, 1].set(jnp.where(lengths > 0, found[:, 1], NOTHING))
-    return table, jnp.where(steps > 0, jax.nn.logsumexp(found, 1), 0)
+    last_two = last_two.at[:, 1].set(jnp.where(lengths > 0, last_two[:, 1], NOTHING))
+    return table, jnp.where(steps > 0, jax.nn.logsumexp(last_two, 1), 0)
 
 
 def _counted(count, steps):

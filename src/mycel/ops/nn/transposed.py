@@ -80,16 +80,16 @@ def _general(x, cuts, weight, stride, dilation, groups):
     """A convolution of the spread x with the mirrored kernel, inputs and outputs exchanged."""
     kernel = weight.shape[2:]
     reach = [(k - 1) * d for k, d in zip(kernel, dilation, strict=True)]
-    wanted = [(r - front, r - behind) for r, (front, behind) in zip(reach, cuts, strict=True)]
+    edges = [(r - front, r - behind) for r, (front, behind) in zip(reach, cuts, strict=True)]
     # The rest by `lax.pad`: XLA's CPU code reads beside x where padding is negative in front and
     # positive behind.
     pads = [
         (min(max(low, 0), r), min(max(high, 0), r))
-        for r, (low, high) in zip(reach, wanted, strict=True)
+        for r, (low, high) in zip(reach, edges, strict=True)
     ]
-    rest = [(w[0] - p[0], w[1] - p[1], 0) for w, p in zip(wanted, pads, strict=True)]
+    rest = [(w[0] - p[0], w[1] - p[1], 0) for w, p in zip(edges, pads, strict=True)]
     space = "DHW"[-len(kernel) :]
-    made = lax.conv_general_dilated(
+    output = lax.conv_general_dilated(
         x,
         _mirrored(weight, groups),
         (1,) * len(kernel),
@@ -100,8 +100,8 @@ def _general(x, cuts, weight, stride, dilation, groups):
         feature_group_count=groups,
     )
     if not any(map(any, rest)):
-        return made
-    return lax.pad(made, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *rest])
+        return output
+    return lax.pad(output, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *rest])
 
 
 def _mirrored(weight, groups):
@@ -116,13 +116,13 @@ def _blocks(x, weight):
     """Kernels side by side: one product, without the zeros between the elements of x."""
     kernel = weight.shape[2:]
     space = len(kernel)
-    made = jnp.tensordot(x, weight, ((1,), (0,)))
+    product = jnp.tensordot(x, weight, ((1,), (0,)))
     # [N, *space, O, *kernel] to [N, O, space, kernel, space, kernel, …]
     order = [0, space + 1]
     for i in range(space):
         order += [1 + i, space + 2 + i]
     sizes = [n * k for n, k in zip(x.shape[2:], kernel, strict=True)]
-    return made.transpose(order).reshape(x.shape[0], weight.shape[1], *sizes)
+    return product.transpose(order).reshape(x.shape[0], weight.shape[1], *sizes)
 
 
 def full_lengths(lengths, kernel, stride, dilation) -> tuple[int, ...]:
@@ -144,11 +144,11 @@ def _cuts(x, weight, stride, pad_mode, padding, output_padding, dilation):
     if pad_mode.lower() == "valid":
         covers = zip(lengths, full, stride, strict=True)
         return tuple((0, min(0, whole - n * s)) for n, whole, s in covers)
-    found = []
+    cuts = []
     for n, whole, s in zip(lengths, full, stride, strict=True):
         front = max(0, whole - n * s) // 2
-        found.append((front, whole - n * s - front))
-    return tuple(found)
+        cuts.append((front, whole - n * s - front))
+    return tuple(cuts)
 
 
 @composite(
@@ -204,8 +204,8 @@ def conv_transpose(
     if any(not 0 <= more < max(s, d) for more, s, d in limits):
         raise ValueError(f"output_padding {longer} must be below the stride or the dilation.")
     cuts = _cuts(x, weight, stride, pad_mode, padding, longer, dilation)
-    made = transposed_convolution(x, weight, stride, cuts, dilation, groups)
-    return made if bias is None else bias_add(made, bias)
+    output = transposed_convolution(x, weight, stride, cuts, dilation, groups)
+    return output if bias is None else bias_add(output, bias)
 
 
 @composite(
@@ -293,9 +293,9 @@ def _check_names(weight, kernel_size, mode, data_format):
     if mode != 1 or data_format not in PLAIN:
         raise ValueError(f"Only mode 1 and NCHW are supported, not {mode} and {data_format!r}.")
     if kernel_size is not None:
-        wanted = several(kernel_size, weight.ndim - 2, "kernel_size")
-        if tuple(wanted) != weight.shape[2:]:
-            raise ValueError(f"kernel_size is {wanted}, but the weight has {weight.shape[2:]}.")
+        sizes = several(kernel_size, weight.ndim - 2, "kernel_size")
+        if tuple(sizes) != weight.shape[2:]:
+            raise ValueError(f"kernel_size is {sizes}, but the weight has {weight.shape[2:]}.")
 
 
 @composite(

@@ -37,9 +37,9 @@ def put_back(x, places, *, lengths):
     front = x.shape[: x.ndim - len(lengths)]
     flat = x.reshape(math.prod(front), -1)
     at = places.reshape(flat.shape).astype(np.int64)
-    made = jnp.zeros((flat.shape[0], math.prod(lengths)), x.dtype)
-    made = made.at[np.arange(flat.shape[0])[:, None], at].set(flat)
-    return made.reshape(*front, *lengths)
+    flat_output = jnp.zeros((flat.shape[0], math.prod(lengths)), x.dtype)
+    flat_output = flat_output.at[np.arange(flat.shape[0])[:, None], at].set(flat)
+    return flat_output.reshape(*front, *lengths)
 
 
 @composite(
@@ -106,13 +106,13 @@ def _lengths(output_size, usual, stride) -> tuple[int, ...]:
     """The lengths that `output_size` ends with; those of the usual case if it is empty."""
     if not output_size:
         return tuple(usual)
-    wanted = tuple(output_size)[-len(usual) :]
-    apart = zip(wanted, usual, stride, strict=True)
-    if len(wanted) != len(usual) or any(abs(n - length) > s for n, length, s in apart):
+    lengths = tuple(output_size)[-len(usual) :]
+    apart = zip(lengths, usual, stride, strict=True)
+    if len(lengths) != len(usual) or any(abs(n - length) > s for n, length, s in apart):
         raise ValueError(
             f"output_size {output_size} must end with lengths within a stride of {usual}."
         )
-    return wanted
+    return lengths
 
 
 def _given(stride):
@@ -228,8 +228,8 @@ def _largest(x, part, position, kernel, sizes):
     best = jnp.argmax(part, -1, keepdims=True)
     place = jnp.take_along_axis(position, best, -1)[..., 0].astype(np.int64)
     flat = x.reshape(*front, -1)
-    found = jnp.take_along_axis(flat, place.reshape(*front, -1), -1, mode="clip")
-    return found.reshape(place.shape), place
+    largest = jnp.take_along_axis(flat, place.reshape(*front, -1), -1, mode="clip")
+    return largest.reshape(place.shape), place
 
 
 def _fractional(x, space, kernel_size, output_size, output_ratio, samples):
@@ -250,8 +250,8 @@ def _fractional(x, space, kernel_size, output_size, output_ratio, samples):
     whole = x if x.ndim == space + 2 else x.expand_dims(0)
     if samples is None:
         samples = draw_uniform(draw_key(), (*whole.shape[:2], space), "float32")
-    found = windows_at_random(whole, samples, kernel, sizes)
-    return found if whole is x else tuple(part.squeeze(0) for part in found)
+    pooled = windows_at_random(whole, samples, kernel, sizes)
+    return pooled if whole is x else tuple(part.squeeze(0) for part in pooled)
 
 
 @composite(
@@ -292,8 +292,8 @@ def fractional_max_pool(
         >>> ops.fractional_max_pool3d(ops.ones((1, 1, 4, 5, 6)), 2, (2, 3, 4)).shape
         (1, 1, 2, 3, 4)
     """
-    found = _fractional(x, space, kernel_size, output_size, output_ratio, samples)
-    return found if return_indices else found[0]
+    pooled = _fractional(x, space, kernel_size, output_size, output_ratio, samples)
+    return pooled if return_indices else pooled[0]
 
 
 @composite(
