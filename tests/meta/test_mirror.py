@@ -19,7 +19,6 @@ NAMED_APART = {"numpy_api": "numpy", "scipy_api": "scipy"}
 OF_THE_WHOLE = {"fixtures", "meta", "natural", "scripts", "support", "wild", "zoo"}
 # Folders there, and the test that stands in another folder here.
 TESTED_IN = {
-    "debug": "compat/test_rarer_names.py",
     "mindrecord": "dataset/test_files.py",
     "parallel": "communication/test_names.py",
 }
