@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import os
 import pathlib
+import pickle
 import shutil
 import signal
 import subprocess
 import sys
 import time
 
+import jax
 import numpy as np
 import pytest
 
@@ -257,6 +260,7 @@ def test_conversion(tmp_path):
     ms.ckpt_to_safetensors(str(tmp_path), str(tmp_path / "new"), {"weight": "w"}, "net")
     ms.safetensors_to_ckpt(str(tmp_path / "new" / "net.safetensors"), name_map={"w": "weight"})
     loaded = ms.load_checkpoint(str(tmp_path / "new" / "net.ckpt"))
+    assert ckpt_format.CHECKSUM in (tmp_path / "new" / "net.ckpt").read_bytes()[-20:]
     for parameter in net.get_parameters():
         found = loaded[parameter.name].asnumpy()
         np.testing.assert_array_equal(found, parameter.asnumpy())
@@ -293,3 +297,25 @@ def test_files_of_several_devices(tmp_path):
                   {"checkpoint_filenames": files, "dst_safetensors_dir": "x"}):  # fmt: skip
         with pytest.raises(ValueError, match="load_distributed_checkpoint"):
             ms.load_distributed_checkpoint(net, **wrong)
+
+
+def test_small_arrays_go_to_the_device_when_they_are_used(tmp_path, monkeypatch):
+    """Oracle: the count of transfers, which were nearly all of the time, and what was saved."""
+    sizes = {"small": 5, "large": 20_000}
+    saved = {name: Parameter(ms.ops.arange(n) * 0.5, name=name) for name, n in sizes.items()}
+    path = str(tmp_path / "x.ckpt")
+    ms.save_checkpoint(list(saved.values()), path)
+    sent, put = [], jax.device_put
+    monkeypatch.setattr(jax, "device_put", lambda x, *more: sent.append(x.shape) or put(x, *more))
+    loaded = ms.load_checkpoint(path)
+    assert sent == [(20_000,)]
+    small = loaded["small"]
+    with open(path, "r+b") as file:  # written to in place: nobody may notice
+        file.write(bytes(os.path.getsize(path)))
+    np.testing.assert_array_equal(small.asnumpy(), np.arange(5) * 0.5)
+    copies = copy.deepcopy(small), pickle.loads(pickle.dumps(small)), small.clone()
+    for parameter in (small, *copies):
+        gradient = ms.grad(lambda x: (x * x).sum())(parameter)
+        np.testing.assert_array_equal(gradient.asnumpy(), np.arange(5.0))
+    assert (small.name, small.requires_grad, small.storage_format) == ("small", True, "")
+    assert sent.count((5,)) >= 1

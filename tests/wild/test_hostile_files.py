@@ -34,6 +34,12 @@ MALFORMED = (
     '{"w": {"dtype": "F32", "shape": [0, 1000000000000000000000], "data_offsets": [0, 0]}}',
     '{"w": {"dtype": "F32", "shape": 1, "data_offsets": [0, 4]}}',
     '{"w": {"dtype": "F32", "shape": ["1"], "data_offsets": [0, 4]}}',
+    '{"w": {"dtype": null, "shape": [1], "data_offsets": [0, 4]}}',
+    '{"\\ud800": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}',
+    '{"w": {"dtype": "U8", "shape": [3], "data_offsets": [1, 4]}}',
+    '{"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}, "w": 3}',
+    '{"v": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},'
+    ' "w": {"dtype": "U8", "shape": [2], "data_offsets": [2, 4]}}',
     json.dumps({"w": {"dtype": "F32", "shape": [1] * 70, "data_offsets": [0, 4]}}),
 )
 

@@ -11,3 +11,5 @@ from mycel.checkpoint.pure import pure_function
 from mycel.checkpoint.pytorch import load_pytorch, pytorch_names
 from mycel.checkpoint.saving import async_ckpt_thread_status, save_checkpoint
 from mycel.checkpoint.training import load_training_state, save_training_state
+from mycel.checkpoint.weight_rules import Stored
+from mycel.checkpoint.weights import WeightReport, load_weights, save_weights

@@ -20,3 +20,7 @@ from mycel.checkpoint.saving import async_ckpt_thread_status as async_ckpt_threa
 from mycel.checkpoint.saving import save_checkpoint as save_checkpoint
 from mycel.checkpoint.training import load_training_state as load_training_state
 from mycel.checkpoint.training import save_training_state as save_training_state
+from mycel.checkpoint.weight_rules import Stored as Stored
+from mycel.checkpoint.weights import WeightReport as WeightReport
+from mycel.checkpoint.weights import load_weights as load_weights
+from mycel.checkpoint.weights import save_weights as save_weights

@@ -198,29 +198,35 @@ def _packed(data, path) -> list[int]:
     return numbers
 
 
-def _fields(data, path) -> Iterator[tuple[int, int | memoryview]]:
+def _fields(data, path) -> list[tuple[int, int | memoryview]]:
     """The fields of a message: their numbers, and integers or bytes."""
     if isinstance(data, int):
         raise damaged(path, "a number stands where a message should")
-    position = 0
-    while position < len(data):
-        key, position = _number(data, position, path)
+    found, position, end = [], 0, len(data)
+    while position < end:
+        # Of two integers nearly all have one byte.
+        key, position = data[position], position + 1
+        if key > 0x7F:
+            key, position = _number(data, position - 1, path)
         field, kind = key >> 3, key & 7
-        if kind == _VARINT:
-            number, position = _number(data, position, path)
-            yield field, number
-            continue
-        if kind == _BYTES:
-            size, position = _number(data, position, path)
-        elif kind in _SKIPPED:
+        size = 0
+        if kind in _SKIPPED:
             size = _SKIPPED[kind]
-        else:
+        elif kind not in (_VARINT, _BYTES):
             raise damaged(path, f"there is no field of kind {kind}")
-        if not field or size < 0 or position + size > len(data):
+        elif position < end and data[position] < 0x80:
+            size, position = data[position], position + 1
+        else:
+            size, position = _number(data, position, path)
+        if kind == _VARINT:
+            found.append((field, size))
+            continue
+        if not field or size < 0 or position + size > end:
             raise damaged(path, "it ends too early")
         if kind == _BYTES:
-            yield field, data[position : position + size]
+            found.append((field, data[position : position + size]))
         position += size
+    return found
 
 
 def _number(data, position: int, path) -> tuple[int, int]:

@@ -83,7 +83,7 @@ def _convert(source, target, file_path, save_path, name_map, file_name_regex, pr
         folder = os.path.dirname(path) if save_path is None else save_path
         os.makedirs(folder or ".", exist_ok=True)
         name = os.path.basename(path).removesuffix(source) + target
-        files.write(os.path.join(folder, name), renamed, target)
+        files.write(os.path.join(folder, name), renamed, target, checksum=True)
 
 
 def _found(file_path: str, ending: str, pattern: str | None) -> Iterator[str]:

@@ -10,11 +10,15 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
+
 from mycel.checkpoint import encryption, files
 from mycel.checkpoint.saving import writer
+from mycel.init.later import kept
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
-from mycel.kernel.record.parameter import Parameter, own_value
+from mycel.kernel.record.parameter import Parameter, new_parameter, own_value
+from mycel.kernel.record.stream import local
 from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.cell import Cell
 
@@ -24,6 +28,9 @@ KINDS = (
     frozenset(("float16", "bfloat16", "float32", "float64")),
     frozenset(("int8", "int16", "int32", "int64")),
 )
+# An array of so many bytes waits on the host until it is used: putting it on the device takes ten
+# times as long as reading it. Of a larger one there would be two copies for a while.
+MOST_BYTES_KEPT = 1 << 16
 
 _log = logging.getLogger("mycel")
 
@@ -83,7 +90,7 @@ def load_checkpoint(
     writer.wait()
     contents = files.read(ckpt_file_name, dec_key, dec_mode)
     parameters = {
-        name: value if isinstance(value, str) else Parameter(value, name=name)
+        name: value if isinstance(value, str) else _parameter(name, value)
         for name, value in contents.items()
         if taken(name)
     }
@@ -97,6 +104,13 @@ def load_checkpoint(
     if net is not None:
         load_param_into_net(net, parameters, strict_load, remove_redundancy)
     return parameters
+
+
+def _parameter(name: str, array: np.ndarray) -> Parameter:
+    if array.nbytes > MOST_BYTES_KEPT or local.stream.scope.capture is not None:
+        return Parameter(array, name=name)
+    # The file may change: a copy, also of what waits for its use.
+    return new_parameter(kept(np.array(array)), name)
 
 
 class Loading:

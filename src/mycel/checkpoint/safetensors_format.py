@@ -89,7 +89,12 @@ def decode(data: memoryview, path=None) -> tuple[Contents, dict[str, str]]:
     metadata = _metadata(header.pop(METADATA, {}), path)
     body = data[start:]
     contents: Contents = {name: _array(name, of, body, path) for name, of in header.items()}
-    if max((of["data_offsets"][1] for of in header.values()), default=0) != len(body):
+    position = 0
+    for first, last in sorted(of["data_offsets"] for of in header.values()):
+        if first != position:
+            raise damaged(path, "its tensors overlap, or leave bytes out")
+        position = last
+    if position != len(body):
         raise damaged(path, "it has more bytes than its tensors")
     written = metadata.pop(HEADER, None), metadata.get(CHECKSUM)
     computed = str(_checksum_of_header(contents, metadata)), str(_checksum(contents))
@@ -103,12 +108,19 @@ def decode(data: memoryview, path=None) -> tuple[Contents, dict[str, str]]:
 
 def _header(data: memoryview, path) -> dict:
     try:
-        header = json.loads(bytes(data))
+        header = json.loads(bytes(data), object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
-        raise damaged(path, "its header is not JSON") from None
+        raise damaged(path, "its header is not JSON in which each name stands once") from None
     if not isinstance(header, dict):
         raise damaged(path, "its header names no tensors")
     return header
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
 
 
 def _metadata(told, path) -> dict[str, str]:
@@ -122,7 +134,7 @@ def _array(name: str, described, body: memoryview, path) -> np.ndarray:
     try:
         kind, shape = described["dtype"], tuple(map(operator.index, described["shape"]))
         first, last = map(operator.index, described["data_offsets"])
-        known = kind in TYPE_OF_NAME
+        known = (kind + name).encode() and kind in TYPE_OF_NAME  # both are texts
     except (TypeError, KeyError, ValueError):
         raise damaged(path, f"its header says no dtype, shape and place of {name!r}") from None
     if not known:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,20 +13,18 @@ import numpy as np
 from mycel.checkpoint import safetensors_format
 from mycel.checkpoint.contents import Contents
 from mycel.checkpoint.files import bytes_of_file
+from mycel.checkpoint.random_state import random_state, set_random_state
 from mycel.checkpoint.saving import writer
 from mycel.kernel.base.atomic import replaced
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.record.generator import Generator, default_generator, get_seed, restore_seed
+from mycel.kernel.record.generator import Generator
 from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.cell import Cell
-from mycel.ops.random import drawing as draws
 
 # Keys of the metadata: plain values, names of what is saved once though it has two, random state.
 PLAIN, SAME, RANDOM = "plain", "same", "random"
 OTHER_FILE = "{path} is not a file of save_training_state; load_checkpoint reads other checkpoints."
 DIFFERENT = "The state in {path} does not fit {part!r}, and nothing was changed: {reason}."
-
-_PYTHON, _NUMPY, _THREAD, _SEEDED = "random/python", "random/numpy", "random/thread", "random/seed/"
 
 
 def save_training_state(file_name: str | os.PathLike[str], **parts: Any) -> None:
@@ -69,7 +66,7 @@ def save_training_state(file_name: str | os.PathLike[str], **parts: Any) -> None
             else:
                 seen[id(tensor)] = name
                 contents[name] = np.asarray(tensor)
-    states, told = _random_state()
+    states, told = random_state()
     metadata = {PLAIN: _json(plain), SAME: json.dumps(same), RANDOM: json.dumps(told)}
     writer.wait()
     with replaced(file_name) as partial:
@@ -111,7 +108,7 @@ def load_training_state(file_name: str | os.PathLike[str], **parts: Any) -> dict
         loaded += [(tensor, saved[name]) for name, tensor in members.items()]
     for tensor, array in loaded:
         update(tensor, Tensor(array))
-    _set_random_state(contents, json.loads(metadata[RANDOM]))
+    set_random_state(contents, json.loads(metadata[RANDOM]))
     return json.loads(metadata[PLAIN])
 
 
@@ -164,39 +161,3 @@ def _json(plain: dict) -> str:
                 TypeError, f"What is saved as {name!r}", expected, type(value).__name__
             ) from None
     return json.dumps(plain)
-
-
-# -- random state ----------------------------------------------------------------------------------
-
-
-def _random_state() -> tuple[Contents, dict]:
-    """The state of this thread's generators, of NumPy and of Python: arrays, and the rest."""
-    version, words, normal = random.getstate()
-    kind, keys, position, has_normal, cached = np.random.get_state()
-    states: Contents = {
-        _THREAD: np.asarray(default_generator().state),
-        _PYTHON: np.array(words, np.uint32),
-        _NUMPY: np.asarray(keys),
-    }
-    states |= {
-        f"{_SEEDED}{seed}": np.asarray(g.state) for seed, g in draws.seeded_generators().items()
-    }
-    told = {
-        "seed": get_seed(),
-        "python": [version, normal],
-        "numpy": [kind, int(position), int(has_normal), float(cached)],
-    }
-    return states, told
-
-
-def _set_random_state(states: Contents, told: dict) -> None:
-    restore_seed(told["seed"])
-    update(default_generator().state, Tensor(states[_THREAD]))
-    for name, state in states.items():
-        if name.startswith(_SEEDED):
-            generator = draws.generator_of(int(name.removeprefix(_SEEDED)))
-            update(generator.state, Tensor(state))
-    version, normal = told["python"]
-    random.setstate((version, tuple(map(int, states[_PYTHON])), normal))
-    kind, position, has_normal, cached = told["numpy"]
-    np.random.set_state((kind, states[_NUMPY], position, has_normal, cached))

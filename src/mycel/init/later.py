@@ -39,6 +39,26 @@ class Undrawn(OnHost):
         return self._drawn
 
 
+class Kept(OnHost):
+    """What a pending Value waits for: an array of the host, which nothing else changes."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: np.ndarray):
+        self._array = array
+
+    def view(self, value: Value) -> np.ndarray:
+        """The array."""
+        return self._array
+
+
+def kept(array: np.ndarray) -> Value:
+    """A Value that is put on the device when it is computed with."""
+    value = Value(None, aval_of(array.shape, array.dtype))
+    value.source = Kept(array)
+    return value
+
+
 def undrawn(draw: Callable[[], np.ndarray], shape: tuple[int, ...], dtype: DType) -> Tensor:
     """A Tensor whose numbers `draw` gives when they are looked at or computed with."""
     value = Value(None, aval_of(shape, dtype.numpy))

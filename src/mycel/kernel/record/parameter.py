@@ -124,6 +124,7 @@ class Parameter(Tensor):
     parallel_optimizer_comm_recompute = False
     requires_aggr = True
     sliced = False
+    storage_format = ""
     unique = False  # type: ignore[assignment]
     _cache_shape: object = ()
 
@@ -239,6 +240,17 @@ def _check_flag(name, value) -> None:
 def _rebuilt(array, name, requires_grad, attributes):
     parameter = Parameter(array, name, requires_grad)
     parameter.__dict__.update(attributes)
+    return parameter
+
+
+def new_parameter(value: Value, name: str) -> Parameter:
+    """A Parameter on a Value that nothing else has, outside of a call that is remembered."""
+    parameter = Parameter.__new__(Parameter)
+    parameter._hooks = parameter._store = None
+    parameter._value = value
+    parameter.name = name
+    parameter._requires_grad = True
+    _join(parameter)
     return parameter
 
 
