@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from importlib import metadata
+
 import numpy as np
 import pytest
 
@@ -113,3 +115,23 @@ def test_what_changes_rows_in_place_returns_a_snapshot():
     made = ops.scatter_add(p, Tensor([0]), Tensor([9.0]))
     ops.assign_add(p, Tensor([1.0, 1.0]))
     assert (made.asnumpy().tolist(), p.asnumpy().tolist()) == ([10.0, 2.0], [11.0, 3.0])
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_one_element_is_a_number_with_every_numpy(shape):
+    """From NumPy 2.4 on an array with dimensions is no number; a Tensor of one element is, as in
+    MindSpore. The array that `asnumpy` gives is NumPy's own."""
+    x = Tensor(np.full(shape, 3.0, np.float32))
+    assert (int(x), float(x), complex(x)) == (3, 3.0, 3 + 0j)
+    assert [10, 11, 12, 13][x.astype(ms.int32)] == 13
+    assert type(x.asnumpy()) is np.ndarray
+    if shape and np.lib.NumpyVersion(np.__version__) >= "2.4.0":
+        with pytest.raises(TypeError, match="0-dimensional"):
+            int(x.asnumpy())
+
+
+def test_jax_asks_for_numpy_2():
+    """Why NumPy 1.26 cannot be used (docs/from_mindspore.md)."""
+    for name in ("jax", "jaxlib"):
+        asked = [text for text in metadata.requires(name) if text.startswith("numpy")]
+        assert asked and all(">=2" in text for text in asked)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import operator
+import os
 import pickle
 import subprocess
 import sys
@@ -227,3 +228,29 @@ def test_a_namespace_is_sent_to_another_process_by_its_name():
     common = importlib.import_module("mycel.common")
     assert isinstance(common, alias.Namespace)
     assert pickle.loads(pickle.dumps(common)) is common
+
+
+REPORTED = """
+import mycel
+mycel.install_as_mindspore()
+import mindspore
+from mindspore.version import __version__
+print(mindspore.__version__, __version__, mindspore.__version__ > "2.2", mycel.__version__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("2.9.0", "2.9.0 2.9.0 True"), ("", "2.10.0 2.10.0 False")]
+)
+def test_the_version_that_programs_are_told(given, expected):
+    """Oracle: the environment, and how Python compares texts."""
+    environment = {**os.environ, "MYCEL_REPORTED_VERSION": given}
+    command = [sys.executable, "-c", REPORTED]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{expected} {ms.__version__}\n"
+
+
+def test_a_reported_version_that_is_none(monkeypatch):
+    monkeypatch.setenv("MYCEL_REPORTED_VERSION", "new")
+    with pytest.raises(ValueError, match="MYCEL_REPORTED_VERSION='new' is no version of MindSpore"):
+        alias.find("mindspore", "__version__")

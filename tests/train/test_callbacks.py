@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -81,6 +82,136 @@ def test_a_backup_is_where_a_training_begins(tmp_path):
     model_of(net, 0.1).train(1, DATA, callbacks=[backup, look])
     assert_close(begun, [after], "restored")
     assert os.listdir(tmp_path) == []
+
+
+class Noisy(nn.Cell):
+    """A network that draws numbers, of operators and of NumPy."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(2, 1, "ones", "zeros")
+        self.dropout = nn.Dropout(p=0.5)
+
+    def construct(self, x):
+        return self.dense(self.dropout(x))
+
+
+def noisy_run(folder, epochs, *more):
+    """A training from a fixed seed; the network, the optimiser, and the epochs that ran."""
+    ms.set_seed(7)
+    net, ran = Noisy(), []
+    optimizer = nn.Adam(net.trainable_params(), nn.cosine_decay_lr(0.0, 0.2, 100, 1, 20))
+    count = ms.train.LambdaCallback(on_train_epoch_end=lambda context: ran.append(
+        (context.original_args().cur_epoch_num, context.original_args().cur_step_num)
+    ))  # fmt: skip
+    data = [(np.full((2, 2), n, np.float32), np.ones((2, 1), np.float32)) for n in range(3)]
+    backup = ms.train.BackupAndRestore(str(folder))
+    model = ms.Model(net, nn.MSELoss(), optimizer)
+    with contextlib.suppress(KeyError):
+        model.train(epochs, data, callbacks=[backup, count, *more])
+    return net, optimizer, ran
+
+
+class PowerCut(ms.train.Callback):
+    def on_train_step_end(self, run_context):
+        if run_context.original_args().cur_step_num == 8:  # in the third epoch
+            raise KeyError("power cut")
+
+
+def test_a_backup_goes_on_where_it_stopped(tmp_path):
+    """Oracle: the training that nobody interrupted, bit for bit."""
+    expected = noisy_run(tmp_path / "a", 5)
+    assert noisy_run(tmp_path / "b", 5, PowerCut())[2] == [(1, 3), (2, 6)]
+    np.random.seed(0)
+    net, optimizer, ran = noisy_run(tmp_path / "b", 5)
+    assert ran == [(3, 9), (4, 12), (5, 15)]
+    assert expected[2] == [(1, 3), (2, 6), *ran]
+    for ours, theirs in zip(
+        (*net.get_parameters(), *optimizer.get_parameters()),
+        (*expected[0].get_parameters(), *expected[1].get_parameters()),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(ours.asnumpy(), theirs.asnumpy(), ours.name)
+    assert os.listdir(tmp_path / "b") == []
+
+
+def test_a_backup_of_mindspore_restores_the_parameters_alone(tmp_path):
+    net = dense()
+    model = model_of(net)
+    ms.save_checkpoint({**model.train_network.parameters_dict(), "weight": ms.Tensor([[5.0]])},
+                       str(tmp_path / "backup.ckpt"))  # fmt: skip
+    begun, ran = [], []
+    look = ms.train.LambdaCallback(
+        on_train_begin=lambda _: begun.append(net.weight.asnumpy().item()),
+        on_train_epoch_end=lambda _: ran.append(1),
+    )
+    model.train(2, DATA, callbacks=[ms.train.BackupAndRestore(str(tmp_path)), look])
+    assert (begun, len(ran)) == ([5.0], 2)
+
+
+def test_a_finished_backup_leaves_nothing_to_do(tmp_path, caplog):
+    backup = ms.train.BackupAndRestore(str(tmp_path), delete_checkpoint=False)
+    net = dense()
+    model_of(net).train(2, DATA, callbacks=backup)
+    weight = net.weight.asnumpy()
+    net = dense()
+    model_of(net).train(2, DATA, callbacks=backup)
+    assert "has 2 epochs of this training, which was asked for 2: nothing is left" in caplog.text
+    np.testing.assert_array_equal(net.weight.asnumpy(), weight)
+    model_of(net).train(3, DATA, callbacks=backup)
+    assert int(ms.load_checkpoint(backup.backup_file)["epoch_num"]) == 3
+
+
+class Scripted(ms.train.Metric):
+    """A metric whose values are given, one for each evaluation."""
+
+    def __init__(self, *values):
+        super().__init__()
+        self.values = list(values)
+
+    def clear(self):
+        pass
+
+    def update(self, *inputs):
+        pass
+
+    def eval(self):
+        return self.values.pop(0)
+
+
+@pytest.mark.parametrize(("mode", "best"), [("max", 2), ("min", 3), ("auto", 2)])
+def test_the_best_epoch_alone_is_saved(mode, best, tmp_path):
+    """Oracle: the weights after the epoch whose value was best."""
+    net, weights = dense(), []
+    saved = ms.train.ModelCheckpoint(
+        "net", str(tmp_path), ms.train.CheckpointConfig(append_info=["epoch_num"]),
+        save_best_only=True, monitor="score", mode=mode,
+    )  # fmt: skip
+    keep = ms.train.LambdaCallback(
+        on_train_epoch_end=lambda _: weights.append(net.weight.asnumpy())
+    )
+    model = model_of(net, 0.1, {"score": Scripted(0.5, 0.9, 0.1, 0.9)})
+    model.fit(4, DATA, DATA, callbacks=[saved, keep])
+    assert os.listdir(tmp_path) == ["net-best.ckpt"]
+    assert saved.latest_ckpt_file_name == str(tmp_path / "net-best.ckpt")
+    assert saved.best == (0.1 if mode == "min" else 0.9)
+    loaded = ms.load_checkpoint(saved.latest_ckpt_file_name)
+    np.testing.assert_array_equal(loaded["weight"].asnumpy(), weights[best - 1])
+    assert int(loaded["epoch_num"]) == best
+
+
+def test_the_best_loss_of_a_training_without_evaluation(tmp_path):
+    saved = ms.train.ModelCheckpoint(
+        lambda told: f"at{told.cur_epoch_num}", str(tmp_path), save_best_only=True, monitor="loss"
+    )
+    model_of(dense(), 0.1).train(2, DATA, callbacks=saved)
+    assert sorted(os.listdir(tmp_path)) == ["at1.ckpt", "at2.ckpt"]
+    for wrong in ({"save_best_only": 1}, {"monitor": 3}, {"mode": "least"}):
+        with pytest.raises((TypeError, ValueError), match="ModelCheckpoint"):
+            ms.train.ModelCheckpoint("net", str(tmp_path), **wrong)
+    saved = ms.train.ModelCheckpoint("no", str(tmp_path), save_best_only=True, monitor="f1")
+    with pytest.warns(UserWarning, match=r"ModelCheckpoint follows 'f1', .*there is 'loss'"):
+        model_of(dense(), 0.1).train(1, DATA, callbacks=saved)
 
 
 def test_a_signal_stops_behind_the_step(tmp_path):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, assert_close, execution
 from mycel import nn, ops
-from mycel.train.progress import progress
+from mycel.train.progress import Epoch, progress
 
 RNG = np.random.default_rng(0)
 DATA = [tuple(RNG.normal(size=(2, 4, 3)).astype(np.float32)) for _ in range(4)]
@@ -168,18 +169,65 @@ class Terminal(io.StringIO):
 
 
 def test_the_progress_bar_is_for_terminals(monkeypatch, capsys):
-    trained(DATA)
-    assert capsys.readouterr().err == ""
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     with progress("training", 4) as move:
-        move(advance=3, what="nearly")
+        move(advance=3, what="nearly", outputs=ms.Tensor([1.0, 2.0]))
         print("a line")
-    assert "3/4" in screen.getvalue()
-    assert "nearly" in screen.getvalue()
+    text = screen.getvalue()
+    assert [part for part in ("3/4", "nearly", "loss 1.5") if part not in text] == []
+    with progress("training", 4) as move:
+        move(epoch=Epoch(1, 2, ms.Tensor(0.5), {"accuracy": 0.75}, 1, 4))
+    assert "loss 0.5, accuracy 0.75" in screen.getvalue()
     # Standard output is no terminal here: what is printed stays there.
     assert capsys.readouterr().out == "a line\n"
+
+
+def test_a_bar_shows_losses_and_metrics(monkeypatch):
+    """Oracle: what History keeps, and `eval`."""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("COLUMNS", "200")
+    losses, model = fitted(2)
+    text = sys.stderr.getvalue()
+    shown = re.findall(r"loss ([^ ,]+), mse ([^ ,]+), eval_loss", text)
+    assert shown[-1] == (f"{losses[-1]:.4g}", f"{model.eval(DATA)['mse']:.4g}")
+    assert re.search(r"epoch 2/2 .*8/8", text)
+
+
+def test_a_log_has_a_line_for_each_epoch(capsys):
+    """Oracle: what History keeps, and `eval`."""
+    losses, model = fitted(2)
+    told = capsys.readouterr()
+    number = r"-?\d\S*"
+    pattern = rf"epoch (\d)/2: loss (\S+), mse (\S+), eval_loss {number} \(4 steps, \d+\.\d s\)"
+    found = [re.fullmatch(pattern, line).groups() for line in told.err.splitlines()]
+    assert [line[:2] for line in found] == [("1", f"{losses[0]:.4g}"), ("2", f"{losses[1]:.4g}")]
+    assert found[1][2] == f"{model.eval(DATA)['mse']:.4g}"
+    assert told.out == ""
+    trained(DATA)
+    first = capsys.readouterr().err.splitlines()[0]
+    assert re.fullmatch(r"epoch 1/2: loss \S+ \(4 steps, .*", first)
+
+
+def test_a_metric_of_many_numbers_has_one_line():
+    values = {"matrix": np.arange(4.0).reshape(2, 2), "name": "text", "count": np.int64(3)}
+    epoch = Epoch(1, 1, ("no", "loss"), values, 0.04, 1)
+    text = "epoch 1/1: matrix [[0. 1.] [2. 3.]], name text, count 3 (1 steps, 0.0 s)"
+    assert str(epoch) == text
+
+
+def test_progress_can_be_turned_off(monkeypatch, capsys):
     monkeypatch.setenv("MYCEL_PROGRESS", "0")
+    trained(DATA)
+    assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys, "stderr", Terminal())
     trained(DATA)
     assert sys.stderr.getvalue() == ""
+
+
+def fitted(epochs):
+    """The loss of the last step of each epoch, and the Model."""
+    net, history = network(), ms.train.History()
+    model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.01), {"mse"})
+    model.fit(epochs, DATA, DATA, callbacks=history)
+    return [float(loss) for loss in history.history["net_output"]], model

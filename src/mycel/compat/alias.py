@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
+import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +22,12 @@ from mycel.kernel.spell import namespaces
 OURS = "mycel"
 THEIRS = "mindspore"
 _MISSING = object()
+# What `mindspore.__version__` answers in place of the version of the table.
+VERSION_VARIABLE = "MYCEL_REPORTED_VERSION"
+_VERSION = "__version__"
+NO_VERSION = (
+    "{variable}={given!r} is no version of MindSpore: give one such as {example}, or unset it."
+)
 ALREADY_IMPORTED = (
     "mindspore is already imported from {place}. Call mycel.install_as_mindspore() before the "
     "first `import mindspore`, or start the program with `mycel run`."
@@ -89,7 +97,8 @@ def find(path: str, name: str):
     root, _, below = path.partition(".")
     inner = f"{below}.{name}".lstrip(".")
     if root == THEIRS and inner in table()["values"]:
-        return table()["values"][inner]
+        value = table()["values"][inner]
+        return reported_version(value) if name == _VERSION else value
     if name.startswith("__"):
         raise AttributeError(f"module {path!r} has no attribute {name!r}")
     renamed = table()["names"].get(inner)
@@ -107,6 +116,22 @@ def find(path: str, name: str):
         if value is not _MISSING and _offers(module, name, value):
             return value
     raise AttributeError(_absent(f"{path}.{name}"))
+
+
+def reported_version(usual: str) -> str:
+    """The version that programs are told: the usual one, or what the environment says. Programs
+    that compare versions as texts find that '2.10.0' comes before '2.2'.
+
+    Raises:
+        ValueError: the environment has something else there.
+    """
+    given = os.environ.get(VERSION_VARIABLE)
+    if not given:
+        return usual
+    if not re.fullmatch(r"\d+\.\d+(\.\d+)?([.-]?\w+)*", given):
+        words = {"variable": VERSION_VARIABLE, "given": given, "example": usual}
+        raise ValueError(NO_VERSION.format(**words))
+    return given
 
 
 def offer(module: ModuleType, names: Mapping[str, object]) -> None:

@@ -25,7 +25,7 @@ class Loop:
         >>> from mycel.train.loop import Loop
         >>> told = InternalCallbackParam(cur_step_num=0)
         >>> callbacks = CallbackManager(None)
-        >>> loop = Loop("eval", lambda x: x * 2, told, callbacks, lambda advance: None)
+        >>> loop = Loop("eval", lambda x: x * 2, told, callbacks, lambda **changes: None)
         >>> loop.epoch([(1,), (2,)])
         >>> told.cur_step_num, told.net_outputs
         (2, 4)
@@ -73,6 +73,6 @@ class Loop:
             self.at("step_end")
             if self.behind is not None:
                 self.behind(outputs)
-            self.move(advance=1)
+            self.move(advance=1, outputs=outputs if self.stage == "train" else None)
             if self.stopped:
                 break

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,7 +28,7 @@ from mycel.train.loop import Loop
 from mycel.train.metrics.base import Metric
 from mycel.train.metrics.losses import Loss
 from mycel.train.metrics.names import get_metrics
-from mycel.train.progress import progress
+from mycel.train.progress import Epoch, progress, shows
 
 NO_METRICS = "Model: metrics"
 TWO_COLUMNS = "A batch of the dataset of a Model with a loss_fn"
@@ -37,6 +39,11 @@ OLD_METHODS = (
 NO_EVAL_NETWORK = (
     "metrics need an eval_network, or a loss_fn from which one is built; Model was given neither."
 )
+NOTHING_LEFT = (
+    "A backup has %d epochs of this training, which was asked for %d: nothing is left to do. "
+    "Remove it to train anew."
+)
+_log = logging.getLogger("mycel")
 _KEYWORDS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "acc_level")
 _PLAIN = (int, float, str, type(None))
 
@@ -45,8 +52,9 @@ class Model:
     """A network with its loss, its optimiser and its metrics, and the loops over their data.
 
     `train`, `fit` and `eval` take any object with `create_tuple_iterator(num_epochs=...)`, or an
-    iterable of batches such as a list of tuples; arrays become Tensors. They show a progress bar
-    where stderr is a terminal, unless the environment has MYCEL_PROGRESS=0.
+    iterable of batches such as a list of tuples; arrays become Tensors. Where stderr is a terminal
+    they show a progress bar with the loss and the metrics, elsewhere a line there for each epoch,
+    and nothing if the environment has MYCEL_PROGRESS=0.
 
     Args:
         network: a Cell.
@@ -294,14 +302,20 @@ class Model:
         told = loop.told
         self._set_mode(self._train_network, True, always=True)
         loop.at("begin")
-        for number in range(initial + 1, epochs + 1):
+        done = self._resumed(loop, feed, initial, epochs)
+        for number in range(done + 1, epochs + 1):
             told.cur_epoch_num = self._current_epoch_num = number
             self._current_step_num = 0
+            before, began = told.cur_step_num, time.perf_counter()
             loop.epoch(feed.epoch())
             told.batch_num = self.batch_num = feed.batches or told.cur_step_num
             if valid_dataset is not None and _is_due(number, frequency):
                 self._evaluate_between(valid_dataset, loop)
             loop.at("epoch_end")
+            if shows(loop.move):
+                metrics, seconds = told.get("eval_results", {}), time.perf_counter() - began
+                steps = told.cur_step_num - before
+                loop.move(epoch=Epoch(number, epochs, told.net_outputs, metrics, seconds, steps))
             for name in ("metrics", "eval_results"):
                 told.pop(name, None)
             self.epoch_iter = number - initial
@@ -309,6 +323,18 @@ class Model:
                 break
             loop.move(what=_title(number, epochs), total=_steps(feed, epochs - initial))
         loop.at("end")
+
+    @staticmethod
+    def _resumed(loop: Loop, feed: Feed, initial: int, epochs: int) -> int:
+        """How many epochs are done: those that the caller says, or a callback that has found more
+        and tells `resumed_epoch_num`."""
+        done = loop.told.pop("resumed_epoch_num", 0)
+        if done >= epochs:
+            _log.warning(NOTHING_LEFT, done, epochs)
+        if done > initial:
+            steps = _steps(feed, done - initial) or 0
+            loop.move(advance=steps, what=_title(done, epochs))
+        return max(initial, done)
 
     def _step(self, *batch):
         """One step of training; a loss scale manager is told whether it overflowed."""

@@ -15,12 +15,13 @@ from mycel.kernel.record.generator import Generator
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, one_of
-from mycel.train.callbacks.base import Callback
 from mycel.train.callbacks.monitors import count, step_in_epoch
+from mycel.train.callbacks.rates import Monitoring
 from mycel.train.folders import make_directory
 
 FORMATS = ("ckpt", "safetensors")
 BREAKPOINT = "_breakpoint.ckpt"
+BEST = "-best"
 _COUNTED = ("epoch_num", "step_num")
 
 
@@ -201,23 +202,31 @@ def _age(path: str) -> tuple:
     return os.stat(path).st_mtime_ns, [int(n) for n in re.findall(r"\d+", os.path.basename(path))]
 
 
-class ModelCheckpoint(Callback):
+class ModelCheckpoint(Monitoring):
     """Saves the network while it trains, as `<prefix>-<epoch>_<step in epoch>.ckpt`.
 
     If the folder has files of this prefix already, the new ones are called `<prefix>_1-…`, and so
-    on. After the last step the network is saved in any case.
+    on. After the last step the network is saved in any case. With `save_best_only` there is one
+    file, `<prefix>-best.ckpt`, of the epoch in which the monitored quantity was best.
 
     Args:
         prefix: how the names of the files begin; or a function of what callbacks are told that
             gives the whole name.
         directory: the folder, which is made; or such a function. None means the current one.
         config: a CheckpointConfig.
+        save_best_only: save after an epoch that was better than all before, and at no other time;
+            the steps, seconds and numbers of files of `config` mean nothing then.
+        monitor: 'loss', 'eval_loss' or the name of a metric; the last two need `Model.fit`.
+        mode: 'min', 'max', or 'auto', which knows the metrics that are better when smaller.
+
+    Attributes:
+        best: the best value so far, with `save_best_only`.
 
     Raises:
-        ValueError: the prefix contains '/'.
+        ValueError: the prefix contains '/'; or `mode` is none of these.
         TypeError: `config` is not a CheckpointConfig.
 
-    Source: MindSpore's `mindspore.train.ModelCheckpoint`.
+    Source: MindSpore's `mindspore.train.ModelCheckpoint`, which saves no best one.
 
     Example:
         >>> import os, tempfile
@@ -231,8 +240,18 @@ class ModelCheckpoint(Callback):
         ['net-1_2.ckpt', 'net-2_2.ckpt']
     """
 
-    def __init__(self, prefix="CKP", directory=None, config=None):
-        super().__init__()
+    def __init__(
+        self,
+        prefix="CKP",
+        directory=None,
+        config=None,
+        *,
+        save_best_only=False,
+        monitor="eval_loss",
+        mode="auto",
+    ):
+        super().__init__(monitor, 0, mode)
+        self.save_best_only = boolean(save_best_only, "ModelCheckpoint: save_best_only")
         if not callable(prefix):
             _check_prefix(prefix)
         if config is not None and not isinstance(config, CheckpointConfig):
@@ -263,16 +282,33 @@ class ModelCheckpoint(Callback):
     def step_end(self, run_context):
         """Save if it is time."""
         told = run_context.original_args()
+        if not self.save_best_only:
+            self._name(told)
+            self._save(told)
+
+    def on_train_epoch_end(self, run_context):
+        """Save if the epoch was better than all before and only such are saved."""
+        told = run_context.original_args()
+        value = self.monitored(told) if self.save_best_only else None
+        if value is None or not self.is_improvement(value, self.best):
+            return
+        self.best = value.item()
+        self._name(told)
+        writer.wait()
+        self._write_to(told, BEST if self._prefix_func is None else "")
+
+    def _name(self, told) -> None:
+        """Ask functions for the prefix and the folder."""
         if self._prefix_func is not None:
             self._prefix = self._prefix_func(told)
             _check_prefix(self._prefix)
         if self._directory_func is not None:
             self._directory = make_directory(self._directory_func(told))
-        self._save(told)
 
     def end(self, run_context):
         """Save after the last step, and wait until everything is written."""
-        self._save(run_context.original_args(), always=True)
+        if not self.save_best_only:
+            self._save(run_context.original_args(), always=True)
         writer.wait()
 
     def _is_due(self, told) -> bool:
@@ -295,12 +331,15 @@ class ModelCheckpoint(Callback):
         self._last_time = time.time()
         writer.wait()  # so that the files are there that are counted
         self._make_room()
-        name = self._prefix
-        if self._prefix_func is None:
-            name += f"-{told.cur_epoch_num}_{step_in_epoch(told)}"
-        path = os.path.join(self._directory, f"{name}.{config.format}")
         self._last_time_for_keep = time.time()
         self._last_triggered_step = told.cur_step_num
+        given = self._prefix_func is not None
+        self._write_to(told, "" if given else f"-{told.cur_epoch_num}_{step_in_epoch(told)}")
+
+    def _write_to(self, told, ending: str) -> None:
+        """Save to the file of the prefix with this ending, and say so."""
+        name = f"{self._prefix}{ending}.{self._config.format}"
+        path = os.path.join(self._directory, name)
         self._write(told, path, told.cur_step_num)
         self._latest_ckpt_file_name = path
         told.last_save_ckpt_step, told.latest_ckpt_file = told.cur_step_num, path

@@ -78,20 +78,31 @@ class LearningRateScheduler(Callback):
             ops.assign(rate, Tensor(following, float32))
 
 
-class _Monitoring(Callback):
-    """What the callbacks share that wait for a quantity to get better."""
+class Monitoring(Callback):
+    """What the callbacks share that follow a quantity: its present value, and whether it is better.
 
-    def __init__(self, monitor, min_delta, patience, verbose, mode):
+    Args:
+        monitor: 'loss', 'eval_loss' or the name of a metric; the last two need `Model.fit`.
+        min_delta: what counts as better.
+        mode: 'min', 'max', or 'auto', which knows the metrics that are better when smaller.
+
+    Raises:
+        TypeError, ValueError: an argument is wrong; the text names it.
+
+    Example:
+        >>> from mycel.train.callbacks.rates import Monitoring
+        >>> Monitoring("eval_loss", 0, "auto").is_improvement(0.1, 0.2)
+        True
+    """
+
+    def __init__(self, monitor, min_delta, mode):
         super().__init__()
         name = type(self).__name__
         if not isinstance(monitor, str):
             raise wrong(TypeError, f"{name}: monitor", "a string", repr(monitor))
         self.monitor = monitor
         self.min_delta = abs(number_of(min_delta, f"{name}: min_delta"))
-        self.patience = count(patience, f"{name}: patience")
-        self.verbose = boolean(verbose, f"{name}: verbose")
         self.mode = one_of(mode, f"{name}: mode", ("auto", "min", "max"))
-        self.wait = 0
         self.best = self._worst()
 
     def _falls(self) -> bool:
@@ -106,7 +117,7 @@ class _Monitoring(Callback):
             return bool(value < best - self.min_delta)
         return bool(value > best + self.min_delta)
 
-    def _monitored(self, told) -> np.ndarray | None:
+    def monitored(self, told) -> np.ndarray | None:
         """The present value; None, and a warning, if it is not there."""
         results = told.get("eval_results", {})
         if self.monitor == "loss":
@@ -126,7 +137,18 @@ class _Monitoring(Callback):
         return value
 
 
-class EarlyStopping(_Monitoring):
+class _Waiting(Monitoring):
+    """What the callbacks share that wait for a quantity to get better."""
+
+    def __init__(self, monitor, min_delta, patience, verbose, mode):
+        super().__init__(monitor, min_delta, mode)
+        name = type(self).__name__
+        self.patience = count(patience, f"{name}: patience")
+        self.verbose = boolean(verbose, f"{name}: verbose")
+        self.wait = 0
+
+
+class EarlyStopping(_Waiting):
     """Stops a training whose monitored quantity does not get better any more.
 
     Args:
@@ -178,7 +200,7 @@ class EarlyStopping(_Monitoring):
     def on_train_epoch_end(self, run_context):
         """Look at the quantity, and ask to stop if it waits too long."""
         told = run_context.original_args()
-        value = self._monitored(told)
+        value = self.monitored(told)
         if value is None:
             return
         better = self.is_improvement(value, self.best)
@@ -212,7 +234,7 @@ class EarlyStopping(_Monitoring):
             print(f"Epoch {self.stopped_epoch:05d}: early stopping")
 
 
-class ReduceLROnPlateau(_Monitoring):
+class ReduceLROnPlateau(_Waiting):
     """Makes the learning rate smaller when the monitored quantity does not get better any more.
 
     Args:
@@ -272,7 +294,7 @@ class ReduceLROnPlateau(_Monitoring):
         """
         told = run_context.original_args()
         rate = _rate_of(told.optimizer, type(self).__name__)
-        value = self._monitored(told)
+        value = self.monitored(told)
         if value is None:
             return
         if self.cooldown_counter > 0:

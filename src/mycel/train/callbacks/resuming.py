@@ -8,16 +8,25 @@ import os
 import signal
 
 from mycel.checkpoint import load_checkpoint, save_checkpoint
+from mycel.checkpoint.random_state import PREFIX, random_state, set_random_state
 from mycel.kernel.base.errors import wrong
 from mycel.nn.checks import boolean, is_integer, positive_integer
 from mycel.train.callbacks.base import Callback
 from mycel.train.folders import make_directory
 
 ASKED = "GracefulExit"
+# What a backup has beside the Parameters: how many epochs and steps are done, and the random state
+# that is no array.
+EPOCH, STEP, RANDOM = "epoch_num", "step_num", "random_state"
 
 
 class BackupAndRestore(Callback):
-    """Saves the network after epochs, and begins a training with what was saved.
+    """Saves a training after epochs; the next one goes on where that stopped.
+
+    The file has the Parameters and the state of the optimiser, how many epochs and steps are done,
+    and all random state. A training that finds it runs the epochs that are left: with data that
+    are the same in every epoch, to the same bits as one that nobody interrupted. Data that are
+    shuffled anew in each epoch begin with the order of a first one.
 
     Args:
         backup_dir: the folder of the file `backup.ckpt`; it is made.
@@ -27,7 +36,8 @@ class BackupAndRestore(Callback):
     Raises:
         TypeError, ValueError: an argument is wrong; the text names it.
 
-    Source: MindSpore's `mindspore.train.BackupAndRestore`.
+    Source: MindSpore's `mindspore.train.BackupAndRestore`, which restores the Parameters and runs
+    all epochs again. So does this one with a file of MindSpore's.
 
     Example:
         >>> import os, tempfile
@@ -50,14 +60,25 @@ class BackupAndRestore(Callback):
 
     def on_train_begin(self, run_context):
         """Begin with what was saved, if there is a file."""
-        if os.path.exists(self.backup_file):
-            load_checkpoint(self.backup_file, net=run_context.original_args().train_network)
+        if not os.path.exists(self.backup_file):
+            return
+        told = run_context.original_args()
+        found = load_checkpoint(self.backup_file, net=told.train_network)
+        if EPOCH in found:
+            told.resumed_epoch_num = int(found[EPOCH])
+            told.cur_step_num = int(found[STEP])
+        if RANDOM in found:
+            names = (name for name in found if name.startswith(PREFIX))
+            states = {name: found[name].asnumpy() for name in names}
+            set_random_state(states, json.loads(found[RANDOM]))
 
     def on_train_epoch_end(self, run_context):
         """Save if it is time."""
         told = run_context.original_args()
         if told.cur_epoch_num % self.save_freq == 0:
-            save_checkpoint(told.train_network, self.backup_file)
+            states, rest = random_state()
+            done = {EPOCH: told.cur_epoch_num, STEP: told.cur_step_num, RANDOM: json.dumps(rest)}
+            save_checkpoint(told.train_network, self.backup_file, append_dict={**done, **states})
 
     def on_train_end(self, run_context):
         """Remove the file if that is wanted."""
