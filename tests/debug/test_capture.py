@@ -306,3 +306,14 @@ def test_operators_see_the_patched_values_only_in_the_block():
     with ms.debug.patch(net, {"0": 3.0}):
         assert float(ops.mean(net(batch()))) == 3.0
     assert float(ops.mean(net(batch()))) != 3.0
+
+
+def test_what_is_returned_has_names_of_its_own():
+    net, x = Net(), batch()
+    assert isinstance(ms.debug.capture(net), ms.debug.Captured)
+    assert isinstance(ms.debug.patch(net, {}), ms.debug.Patched)
+    assert isinstance(ms.debug.compare(net, net, x), ms.debug.Comparison)
+    assert isinstance(ms.debug.summary(net, x), ms.debug.Summary)
+    assert isinstance(ms.debug.why(x, lambda x: net(x).sum(), x), ms.debug.Explanation)
+    assert isinstance(ms.debug.record_steps(), ms.debug.RecordedSteps)
+    assert issubclass(ms.debug.NonFiniteError, FloatingPointError)
