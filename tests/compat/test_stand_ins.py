@@ -25,7 +25,6 @@ from mycel.kernel.spell import namespaces
 
 # Names that programs import and that nothing here can be, as libraries write them.
 LACKING = (
-    "_c_expression.MSContext",
     "context.K_CONTEXT",
     "common.initializer._random_normal",
     "common.sparse_tensor.RowTensorInner",
@@ -255,8 +254,8 @@ def test_an_import_in_another_process_is_explained(tmp_path):
     script.write_text(
         textwrap.dedent(
             """\
-            from mindspore._c_expression import MSContext
-            class Mine(MSContext):
+            from mindspore.context import K_CONTEXT
+            class Mine(K_CONTEXT):
                 pass
             print("imported")
             Mine()
@@ -267,7 +266,7 @@ def test_an_import_in_another_process_is_explained(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "imported\n" and done.returncode == 1
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("NotImplementedError: mindspore._c_expression has no 'MSContext' in")
+    assert last.startswith("NotImplementedError: mindspore.context has no 'K_CONTEXT' in")
     assert "nearest: mycel.get_context" in last
 
 

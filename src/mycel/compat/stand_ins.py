@@ -14,6 +14,7 @@ import linecache
 import sys
 from abc import ABCMeta
 from collections.abc import Iterator
+from importlib import abc
 from types import FrameType, ModuleType
 
 USED = "{text} Its import is fine, but here it is used."
@@ -76,7 +77,7 @@ def stand_in(name: str, text: str, module: str = "mindspore") -> StandIn:
 _every: dict[str, StandIn] = {}
 
 
-class Loader:
+class Loader(abc.Loader):
     """Puts a stand-in where an import looks for a module."""
 
     def __init__(self, text: str):

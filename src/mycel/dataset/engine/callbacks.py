@@ -91,7 +91,7 @@ class CalledBack(Steps):
         self._ended = False
 
     def _where(self) -> DSRunContext:
-        return self._run.session.reached.get(self._place, DSRunContext())
+        return DSRunContext(*self._run.session.reached.get(self._place, ()))
 
     def _call(self, method: str, step: int | None = None) -> None:
         for callback in self._callbacks:

@@ -287,7 +287,7 @@ class ConvReparam(_Uncertain):
         # As in MindSpore, the weights of a plain convolution are there, and are not trained.
         self.weight = checked.weight
         self.weight.requires_grad = False
-        if has_bias:
+        if checked.bias is not None:
             self.bias = checked.bias
             self.bias.requires_grad = False
         priors, posteriors = (
