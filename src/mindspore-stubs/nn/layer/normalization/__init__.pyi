@@ -4,3 +4,5 @@
 
 from mycel.nn import *
 from mycel.nn.layers.normalization import _BatchNorm as _BatchNorm  # pyright: ignore
+from mycel.mint.nn import LayerNorm as _LayerNormExt
+LayerNormExt = _LayerNormExt
