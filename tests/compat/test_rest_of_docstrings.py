@@ -10,8 +10,6 @@ import pytest
 import scipy.linalg
 
 import mycel as ms
-import mycel.dataset as ds
-import mycel.dataset.vision as vision
 from harness import matches
 from mycel import Tensor, ops
 from mycel.communication import comm_func
@@ -162,30 +160,6 @@ def test_numbers_that_are_not_finite():
         ops.CheckNumerics()(Tensor([1]))
 
 
-def test_data_that_waits_for_the_step_before():
-    """Oracle: what the callback was told when each row was made, counted by hand."""
-    state = {"told": 0}
-    seen = []
-
-    def look(x):
-        seen.append(state["told"])
-        return x
-
-    data = ds.GeneratorDataset([(i,) for i in range(6)], ["x"], shuffle=False)
-    data = data.sync_wait("policy", callback=lambda told: state.update(told=told))
-    data = data.map(look, "x").batch(2)
-    for _ in range(2):
-        for step, _row in enumerate(data.create_tuple_iterator(num_epochs=1), 1):
-            data.sync_update("policy", data=step)
-    assert seen == [0, 0, 1, 1, 2, 2, 3, 3, 1, 1, 2, 2]
-    with pytest.raises(RuntimeError, match="one of 'policy', but 'other'"):
-        data.sync_update("other")
-    with pytest.raises(RuntimeError, match="one that is not used yet"):
-        data.sync_wait("policy")
-    with pytest.raises(ValueError, match="num_batch must be at least 1"):
-        data.sync_wait("more", 0)
-
-
 def test_cores_that_are_not_there():
     """Oracle: there are none, whatever was asked for."""
     none = {"cube_core_num": 0, "vector_core_num": 0}
@@ -194,15 +168,3 @@ def test_cores_that_are_not_there():
     assert ms.runtime.set_stream_limit(stream, 8, 8) is None
     assert ms.runtime.get_device_limit(0) == ms.runtime.get_stream_limit(stream) == none
     assert ms.runtime.reset_stream_limit(stream) is None
-
-
-def test_images_of_one_share():
-    """Oracle: MindSpore's rule, by NumPy: of a single share, all are mixed with the first."""
-    images = np.random.default_rng(0).normal(size=(4, 2, 3, 3))
-    labels = np.eye(4)
-    mixed, told = vision.MixUp(batch_size=1, alpha=0.5)(images, labels)
-    share = 1 - told[1, 0]
-    assert 0 < share < 1 and np.allclose(told, share * labels + (1 - share) * labels[:1])
-    assert np.allclose(mixed, share * images + (1 - share) * images[:1])
-    with pytest.raises(RuntimeError, match="of batch_size=3 images"):
-        vision.MixUp(batch_size=3, alpha=0.5)(images, labels)
