@@ -23,6 +23,7 @@ from mindspore import dataset as dataset
 from mindspore import device_context as device_context
 from mindspore import dtype as dtype
 from mindspore import experimental as experimental
+from mindspore import graph as graph
 from mindspore import hal as hal
 from mindspore import log as log
 from mindspore import mindrecord as mindrecord
@@ -41,6 +42,8 @@ from mindspore import utils as utils
 from mindspore import version as version
 from mycel.kernel.base.dtypes import DType as _Type
 Type = _Type
+from mycel import COOTensor as _SparseTensor
+SparseTensor = _SparseTensor
 from mycel import float16 as _half
 half = _half
 from mycel import float32 as _single

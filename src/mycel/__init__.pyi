@@ -7,6 +7,7 @@ from mindspore import context as context
 from mindspore import device_context as device_context
 from mindspore import dtype as dtype
 from mindspore import experimental as experimental
+from mindspore import graph as graph
 from mindspore import hal as hal
 from mindspore import log as log
 from mindspore import multiprocessing as multiprocessing
@@ -85,6 +86,7 @@ from mycel.compat.types import QuantDtype as QuantDtype
 from mycel.compat.types import TensorType as TensorType
 from mycel.compat.types import dtype_to_nptype as dtype_to_nptype
 from mycel.compat.types import dtype_to_pytype as dtype_to_pytype
+from mycel.compat.types import frombuffer as frombuffer
 from mycel.compat.types import get_py_obj_dtype as get_py_obj_dtype
 from mycel.compat.types import pytype_to_dtype as pytype_to_dtype
 from mycel.debug.profiler import Profiler as Profiler
@@ -96,6 +98,8 @@ from mycel.debug.runtime import current_stream as _default_stream
 from mycel.debug.runtime import current_stream as current_stream
 from mycel.debug.runtime import dispatch_threads_num as dispatch_threads_num
 from mycel.debug.runtime import empty_cache as empty_cache
+from mycel.debug.runtime import get_device_limit as get_device_limit
+from mycel.debug.runtime import get_stream_limit as get_stream_limit
 from mycel.debug.runtime import launch_blocking as launch_blocking
 from mycel.debug.runtime import max_memory_allocated as max_memory_allocated
 from mycel.debug.runtime import max_memory_reserved as max_memory_reserved
@@ -106,11 +110,14 @@ from mycel.debug.runtime import memory_summary as memory_summary
 from mycel.debug.runtime import reset_max_memory_allocated as reset_max_memory_allocated
 from mycel.debug.runtime import reset_max_memory_reserved as reset_max_memory_reserved
 from mycel.debug.runtime import reset_peak_memory_stats as reset_peak_memory_stats
+from mycel.debug.runtime import reset_stream_limit as reset_stream_limit
 from mycel.debug.runtime import set_cpu_affinity as set_cpu_affinity
 from mycel.debug.runtime import set_cur_stream as set_cur_stream
+from mycel.debug.runtime import set_device_limit as set_device_limit
 from mycel.debug.runtime import set_kernel_launch_capture as set_kernel_launch_capture
 from mycel.debug.runtime import set_kernel_launch_group as set_kernel_launch_group
 from mycel.debug.runtime import set_memory as set_memory
+from mycel.debug.runtime import set_stream_limit as set_stream_limit
 from mycel.debug.runtime import synchronize as synchronize
 from mycel.kernel.base.context import GRAPH_MODE as GRAPH_MODE
 from mycel.kernel.base.context import PYNATIVE_MODE as PYNATIVE_MODE
@@ -177,6 +184,7 @@ from mycel.kernel.record.tensor import Tensor as Tensor
 from mycel.kernel.record.tensor import from_numpy as from_numpy
 from mycel.kernel.record.tensor import tensor as tensor
 from mycel.ops.sparse.sparse_tensors import COOTensor as COOTensor
+from mycel.ops.sparse.sparse_tensors import COOTensor as _SparseTensor
 from mycel.ops.sparse.sparse_tensors import CSRTensor as CSRTensor
 from mycel.ops.sparse.sparse_tensors import RowTensor as RowTensor
 from mycel.ops.spelled.hints import constexpr as constexpr
@@ -251,6 +259,7 @@ from mycel.transform.jacobian import jvp as jvp
 from mycel.transform.jacobian import vjp as vjp
 from mycel.transform.no_grad import no_grad as no_grad
 from mycel.transform.vmap import vmap as vmap
+SparseTensor = _SparseTensor
 Type = _Type
 __version__: str
 bool = _bool

@@ -203,7 +203,7 @@ def test_element_types():
     with pytest.raises(NotImplementedError):
         ms.pytype_to_dtype(ms.Tensor)
     assert isinstance(ms.float16, types.Float) and not isinstance(ms.bfloat16, types.Float)
-    assert [ms.QuantDtype.INT4.value, ms.QuantDtype.UINT16.value] == [3, 115]
+    assert [ms.QuantDtype.INT4.value(), ms.QuantDtype.UINT16.value()] == [3, 115]
 
 
 def test_parameters_are_drawn_when_they_are_looked_at():

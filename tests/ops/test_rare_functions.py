@@ -15,7 +15,7 @@ import scipy.special
 
 import mycel as ms
 from fixtures import cases as families
-from harness import as_numpy, assert_close
+from harness import as_numpy, assert_close, matches
 from mycel import Parameter, Tensor, ops
 from support.recorded_operators import agrees, cases
 
@@ -103,13 +103,67 @@ def test_generated_names_of_mint():
         *(ops.bmm_ext(x[None], y.T[None]), ops.chunk_ext(x, 3, 1)[2], ops.cumsum_ext(x, 1)),
         *(ops.mean_ext(x, 1), ops.prod_ext(x), ops.sort_ext(x)[0], ops.stack_ext((x, y), 1)),
         *(ops.sum_ext(x, 1, True), ops.topk_ext(x, 1)[0], ms.mint.npu_gelu(x)),
+        *(ops.baddbmm_ext(x[None], (x @ y.T)[None], y[None], alpha=2), ops.diff_ext(x)),
+        *(ops.einsum_ext("ij,kj->ik", x, y), ops.float_power_ext(y, 2), ops.isnan_ext(x / 0 * 0)),
+        *(ops.mse_loss_ext(x, y), ops.adaptive_avg_pool2d_ext(x[None], (1, 1))),
+        ops.bernoulli_ext(ops.ones_like(x)),
     )
     expected = (
         *(X + 2 * Y, X - 2 * Y, X @ Y.T, (X @ Y.T)[None], X[:, 2:], X.cumsum(1), X.mean(1)),
         *(X.prod(), np.sort(X, 1), np.stack((X, Y), 1), X.sum(1, keepdims=True)),
         *(X.max(1, keepdims=True), X * scipy.special.ndtr(X)),
+        *((X + 2 * X @ Y.T @ Y)[None], np.diff(X), X @ Y.T, Y.astype(np.float64) ** 2),
+        *(np.ones(X.shape, bool), ((X - Y) ** 2).mean(), X.mean().reshape(1, 1, 1)),
+        np.ones_like(X),
     )
     assert_close(as_numpy(found), expected)
+
+
+def test_functions_that_draw_or_run_on_ascend_only():
+    # Oracle: NumPy.
+    x = Tensor(X)
+    sloped = ops.rrelu(x, 0.5, 0.75).asnumpy()
+    assert (sloped[X > 0] == X[X > 0]).all()
+    assert ((sloped / X)[X < 0] >= 0.5).all() and ((sloped / X)[X < 0] < 0.75).all()
+    assert len(set((sloped / X)[X < 0])) > 1
+    with pytest.raises(ValueError, match=r"rrelu: lower must be at most upper=0\.25"):
+        ops.rrelu(x, 0.5, 0.25)
+    matches(ops.view_as, lambda x, y: x.reshape(y.shape), X, Y.reshape(3, 2))
+    p = Parameter(x, name="p")
+    for found in (ops.inplace_index_add(p, Tensor([0, 0]), Tensor(Y), 0), p):
+        assert_close(found.asnumpy(), X + np.stack((Y.sum(0), 0 * Y[0])))
+    mask = X > 0
+    expected = X.copy()
+    expected[mask] = Y.ravel()[: mask.sum()]
+    matches(lambda x, y: ops.MaskedScatter()(x, x > 0, y), lambda *_: expected, X, Y)
+
+
+def test_jet_and_derivative_say_what_does_not_fit():
+    # Oracle: the texts.
+    x = Tensor(X)
+    with pytest.raises(TypeError, match="both Tensors or both tuples"):
+        ops.jet(ops.sin, x, (x,))
+    with pytest.raises(ValueError, match="jet: series"):
+        ops.jet(ops.sin, x, Tensor(Y.T))
+    with pytest.raises(TypeError, match="jet: series must be of the type Float32"):
+        ops.jet(ops.sin, x, Tensor(X.astype(np.float64)))
+    with pytest.raises(ValueError, match="of one number of orders"):
+        ops.jet(ops.mul, (x, x), (x, Tensor(np.stack((X, X)))))
+    with pytest.raises(ValueError, match="derivative: order must be at least 1"):
+        ops.derivative(ops.sin, x, 0)
+    with pytest.raises(TypeError, match="derivative: order must be an integer"):
+        ops.derivative(ops.sin, x, 1.0)
+
+
+def test_higher_derivatives_in_both_modes():
+    # Oracle: the derivatives of x³ as formulas.
+    def orders(x):
+        return ops.jet(lambda x: x * x * x, x, ops.stack((x * 0 + 1, x * 0, x * 0)))
+
+    def formulas(x):
+        return x**3, np.stack((3 * x**2, 6 * x, np.full_like(x, 6)))
+
+    matches(orders, formulas, X)
 
 
 def test_rotation_of_query_and_key():

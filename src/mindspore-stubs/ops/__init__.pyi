@@ -10,7 +10,10 @@ from mindspore.ops import communication as communication
 from mindspore.ops import composite as composite
 from mindspore.ops import function as function
 from mindspore.ops import functional as functional
+from mindspore.ops import functional_overload as functional_overload
 from mindspore.ops import op_info_register as op_info_register
 from mindspore.ops import operations as operations
 from mindspore.ops import primitive as primitive
 from mycel import Tensor as Tensor
+from mycel.communication.comm_func import P2POp as P2POp
+from mycel.communication.tcp_store import TCPStore as TCPStore

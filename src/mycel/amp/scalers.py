@@ -61,6 +61,40 @@ def _each(rule, scale: Tensor, tree):
     return tree_exchange(lambda leaf: next(changed) if isinstance(leaf, Tensor) else leaf, tree)
 
 
+def scaled(scale_value, inputs):
+    """Tensors times a scale.
+
+    Args:
+        scale_value: the scale, a Tensor of one number.
+        inputs: a Tensor, or a tuple or list of them.
+
+    Source: MindSpore's `mindspore.amp._grad_scale_map`.
+
+    Example:
+        >>> from mycel.amp.scalers import scaled
+        >>> print(scaled(Tensor(4.0), Tensor([2.0])))
+        [8.]
+    """
+    return _each(multiplied, scale_value, inputs)
+
+
+def unscaled(scale_value, inputs):
+    """Tensors divided by a scale.
+
+    Args:
+        scale_value: the scale, a Tensor of one number.
+        inputs: a Tensor, or a tuple or list of them.
+
+    Source: MindSpore's `mindspore.amp._grad_unscale_map`.
+
+    Example:
+        >>> from mycel.amp.scalers import unscaled
+        >>> print(unscaled(Tensor(4.0), Tensor([2.0])))
+        [0.5]
+    """
+    return _each(divided, scale_value, inputs)
+
+
 class LossScaler(ABC):
     """The base of loss scalers: subclasses write `scale`, `unscale` and `adjust`.
 

@@ -226,11 +226,61 @@ def irecv(tensor, src=0, group=HCCL_WORLD_COMM_GROUP, tag=0):
     raise nobody("irecv")
 
 
+class P2POp:
+    """A Tensor to be sent or received, for `batch_isend_irecv`.
+
+    Args:
+        op: 'isend', 'irecv', or one of these functions.
+        tensor: the Tensor; of what is received also its shape.
+        peer: the number of the other process.
+        group: the name of the group of processes; None, the default, is that of all.
+        tag: no effect.
+        recv_dtype: the element type of what is received, where `tensor` is a shape.
+
+    Raises:
+        ValueError: `op` is another.
+
+    Source: MindSpore's `mindspore.communication.comm_func.P2POp`, `mint.distributed.P2POp`.
+
+    Example:
+        >>> from mycel.communication.comm_func import P2POp
+        >>> P2POp("isend", Tensor([1.0]), 1).op
+        'isend'
+    """
+
+    def __init__(self, op, tensor, peer, group=None, tag=0, *, recv_dtype=None):
+        self.op = getattr(op, "__name__", op)
+        if self.op not in ("isend", "irecv"):
+            raise wrong(ValueError, "P2POp: op", "'isend' or 'irecv'", repr(op))
+        self.tensor, self.peer, self.group, self.tag = tensor, peer, group, tag
+        self.recv_dtype = recv_dtype
+
+
+def batch_isend_irecv(p2p_op_list):
+    """Send and receive several Tensors: there is no other process.
+
+    Args:
+        p2p_op_list: a list of `P2POp`.
+
+    Raises:
+        TypeError: not a list of them, or an empty one.
+        RuntimeError: otherwise.
+
+    Source: MindSpore's `mindspore.communication.comm_func.batch_isend_irecv`.
+    """
+    given = isinstance(p2p_op_list, list) and p2p_op_list
+    if not given or not all(isinstance(each, P2POp) for each in p2p_op_list):
+        raise wrong(TypeError, "batch_isend_irecv", "a list of P2POp", f"{p2p_op_list!r:.60}")
+    raise nobody("batch_isend_irecv")
+
+
 __all__ = [
+    "P2POp",
     "all_gather_into_tensor",
     "all_reduce",
     "all_to_all_with_output_shape",
     "barrier",
+    "batch_isend_irecv",
     "broadcast",
     "gather_into_tensor",
     "irecv",

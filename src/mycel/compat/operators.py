@@ -15,11 +15,12 @@ import numpy as np
 
 from mycel.kernel.base.dtypes import as_dtype
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.log import older
+from mycel.kernel.base.log import older, without_effect
 from mycel.kernel.differentiate.api import stop_gradient
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 from mycel.kernel.spell import Primitive, namespaces
 from mycel.kernel.spell.declare import Later
+from mycel.nn.cell import Cell
 from mycel.ops.spelled.hints import DType
 
 # The older name, and the one to write instead.
@@ -361,8 +362,113 @@ class TupleToArray(Primitive):
         return Tensor(np.array(input_x, np.int32 if kinds == {int} else np.float32))
 
 
+class _Registry:
+    """Python functions for Primitives, by name."""
+
+    def __init__(self):
+        self._found = {}
+
+    def register(self, name: str):
+        """A decorator that keeps a function under a name."""
+
+        def registered(function):
+            self._found[name] = function
+            return function
+
+        return registered
+
+    def get(self, name: str):
+        """What is kept under a name; None for nothing."""
+        return self._found.get(name)
+
+
+vm_impl_registry = _Registry()
+
+
+def get_vm_impl_fn(prim: Any) -> Any:
+    """The Python function that was registered for a Primitive with `vm_impl_registry`, or None.
+
+    Args:
+        prim: a Primitive, or its name.
+
+    Source: MindSpore's `mindspore.ops.get_vm_impl_fn`.
+
+    Example:
+        >>> @ops.vm_impl_registry.register("Twice")
+        ... def twice(prim):
+        ...     return lambda x: 2 * x
+        >>> ops.get_vm_impl_fn("Twice")(3)
+        6
+    """
+    made = vm_impl_registry.get(prim if isinstance(prim, str) else prim.name)
+    return None if made is None else made(prim)
+
+
+def set_comm_ops_inplace(is_enable: bool, func_list: Any = None) -> None:
+    """Whether collective operators write into their arguments in MindSpore; no effect here.
+
+    Args:
+        is_enable: whether they do.
+        func_list: which; None, the default, for all.
+
+    Source: MindSpore's `mindspore.ops.communication.set_comm_ops_inplace`.
+
+    Example:
+        >>> ops.set_comm_ops_inplace(True)
+    """
+    without_effect("set_comm_ops_inplace", {"is_enable": is_enable, "func_list": func_list})
+
+
+class _Morphed(Cell):
+    def __init__(self, function):
+        super().__init__()
+        self._function = function
+
+    def construct(self, *inputs):
+        return self._function(*inputs)
+
+
+class _MorphedWithReverse(_Morphed):
+    def __init__(self, function, reverse):
+        super().__init__(function)
+        self._reverse = reverse
+
+    def bprop(self, *given):
+        return self._reverse(*given)
+
+
+class Morph(Primitive):
+    """A function of operators as one Primitive.
+
+    Args:
+        fn: the function.
+        infer_shape, infer_dtype: not called: shapes and types are those of the result.
+        bprop_fn: its own reverse, `bprop_fn(*inputs, out, dout)`, a tuple with a gradient for each
+            input; None, the default, differentiates `fn`.
+
+    Source: MindSpore's `mindspore.ops.Morph`.
+
+    Example:
+        >>> twice = ops.Morph(lambda x: x * 2, None, None)
+        >>> print(twice(Tensor([1.0])), ms.grad(twice)(Tensor([1.0])))
+        [2.] [2.]
+    """
+
+    def __init__(self, fn, infer_shape, infer_dtype, bprop_fn=None):
+        del infer_shape, infer_dtype
+        super().__init__("Morph")
+        self._cell = _Morphed(fn) if bprop_fn is None else _MorphedWithReverse(fn, bprop_fn)
+
+    def __call__(self, *args):
+        return self._cell(*args)
+
+
 # What the package root puts into `ops`.
 PUBLIC = {
+    "Morph": Morph,
+    "get_vm_impl_fn": get_vm_impl_fn,
+    "set_comm_ops_inplace": set_comm_ops_inplace,
+    "vm_impl_registry": vm_impl_registry,
     "ControlDepend": ControlDepend,
     "Load": Load,
     "ScalarCast": ScalarCast,

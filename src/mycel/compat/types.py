@@ -26,8 +26,17 @@ number_type = (*int_type, *uint_type, *float_type, *complex_type)
 signed_type = (*int_type, *float_type, *complex_type)
 all_types = (dtypes.bool_, *number_type)
 
+
+class Numbered(enum.Enum):
+    """Words with numbers, which MindSpore gives by a method."""
+
+    def value(self) -> int:  # type: ignore[override]
+        """The number."""
+        return self._value_
+
+
 # Quantised types by MindSpore's numbers: signed ones count from 0, others from 100.
-QuantDtype = enum.Enum(
+QuantDtype = Numbered(
     "QuantDtype",
     {f"INT{bits}": bits - 1 for bits in range(1, 17)}
     | {f"UINT{bits}": bits + 99 for bits in range(1, 17)},
@@ -67,6 +76,27 @@ class TensorType:
 
     def __str__(self) -> str:
         return "Tensor" if self._element is None else f"Tensor[{self._element}]"
+
+
+def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Tensor:
+    """A vector of the numbers that lie in a buffer, as `bytes` are one: a copy.
+
+    Args:
+        buffer: an object with the buffer interface.
+        dtype: the element type.
+        count: how many numbers are read; -1, the default, for all.
+        offset: how many bytes come before them; 0 by default.
+
+    Raises:
+        ValueError: the buffer is too short, or its length is no multiple of the element's.
+
+    Source: MindSpore's `mindspore.frombuffer`, which shares the memory.
+
+    Example:
+        >>> print(ms.frombuffer(bytes([7, 8, 9]), ms.uint8, count=2, offset=1))
+        [8 9]
+    """
+    return Tensor(np.frombuffer(buffer, as_dtype(dtype).numpy, count, offset))
 
 
 def dtype_to_nptype(type_: Any) -> type[Any]:
@@ -195,6 +225,7 @@ __all__ = [
     "TensorType",
     "dtype_to_nptype",
     "dtype_to_pytype",
+    "frombuffer",
     "get_py_obj_dtype",
     "pytype_to_dtype",
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import jax
 
-from mycel.kernel.base import backend
+from mycel.kernel.base import backend, log
 from mycel.kernel.base.context import context, get_context
 from mycel.kernel.base.errors import wrong
 
@@ -132,6 +132,42 @@ def get_arch_list(device_target=None):
         >>> ms.hal.get_arch_list("CPU")
     """
     devices(device_target)
+
+
+def sdc_detect_start() -> None:
+    """Begin to look for wrong results of Ascend hardware; no effect here.
+
+    Source: MindSpore's `mindspore.utils.sdc_detect_start`.
+
+    Example:
+        >>> from mycel.debug.devices import sdc_detect_start
+        >>> sdc_detect_start()
+    """
+    log.note_once("sdc_detect_start looks at Ascend hardware; it has no effect here")
+
+
+def sdc_detect_stop() -> None:
+    """Look no longer for wrong results of Ascend hardware; no effect here.
+
+    Source: MindSpore's `mindspore.utils.sdc_detect_stop`.
+
+    Example:
+        >>> from mycel.debug.devices import sdc_detect_stop
+        >>> sdc_detect_stop()
+    """
+
+
+def get_sdc_detect_result() -> bool:
+    """Whether Ascend hardware was found to give wrong results: nobody looks, so False.
+
+    Source: MindSpore's `mindspore.utils.get_sdc_detect_result`.
+
+    Example:
+        >>> from mycel.debug.devices import get_sdc_detect_result
+        >>> get_sdc_detect_result()
+        False
+    """
+    return False
 
 
 __all__ = [

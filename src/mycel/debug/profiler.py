@@ -244,15 +244,41 @@ class Profiler:
         """End, and say in the log where the files are."""
         del args, kwargs
         self.stop()
-        log.logger.info(
-            "The trace is in %s: tensorboard --logdir %s", self.output_path, self.output_path
-        )
+        self.offline_analyse(self.output_path)
 
     def add_metadata(self, key: str, value: str) -> None:
         """Keep a note beside the trace, in `metadata.json`."""
         for what, given in (("key", key), ("value", value)):
             if not isinstance(given, str):
                 raise wrong(TypeError, f"add_metadata: {what}", "text", repr(given))
+        self._keep(key, value)
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """Keep what a text of JSON says beside the trace, in `metadata.json`.
+
+        Raises:
+            TypeError: `key` or `value` is no text.
+            ValueError: `value` is no JSON.
+        """
+        for what, given in (("key", key), ("value", value)):
+            if not isinstance(given, str):
+                raise wrong(TypeError, f"add_metadata_json: {what}", "text", repr(given))
+        self._keep(key, json.loads(value))
+
+    @classmethod
+    def offline_analyse(
+        cls, path: str, pretty=False, step_list=None, data_simplification=True
+    ) -> None:
+        """Say in the log how the traces of a folder are shown: they need no analysis.
+
+        Args:
+            path: the folder of the traces.
+            pretty, step_list, data_simplification: no effect.
+        """
+        del pretty, step_list, data_simplification
+        log.logger.info("The trace is in %s: tensorboard --logdir %s", path, path)
+
+    def _keep(self, key: str, value) -> None:
         folder = Path(self.output_path)
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "metadata.json"

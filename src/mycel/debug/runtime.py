@@ -460,6 +460,79 @@ def launch_blocking() -> None:
     set_synchronize(True)
 
 
+# Cores of Ascend hardware: there are none that could be given to a device or a stream.
+_NO_CORES = {"cube_core_num": 0, "vector_core_num": 0}
+
+
+def set_device_limit(device: int, cube_num: int = -1, vector_num: int = -1) -> None:
+    """How many cores of Ascend hardware a device may use; no effect here.
+
+    Args:
+        device: its number.
+        cube_num, vector_num: how many; -1, the default, for all.
+
+    Source: MindSpore's `mindspore.runtime.set_device_limit`.
+
+    Example:
+        >>> ms.runtime.set_device_limit(0)
+    """
+    _limit("set_device_limit", device=device, cube_num=cube_num, vector_num=vector_num)
+
+
+def get_device_limit(device: int) -> dict[str, int]:
+    """How many cores of Ascend hardware a device may use: there are none.
+
+    Source: MindSpore's `mindspore.runtime.get_device_limit`.
+
+    Example:
+        >>> ms.runtime.get_device_limit(0)
+        {'cube_core_num': 0, 'vector_core_num': 0}
+    """
+    del device
+    return dict(_NO_CORES)
+
+
+def set_stream_limit(stream: Stream, cube_num: int = -1, vector_num: int = -1) -> None:
+    """How many cores of Ascend hardware a stream may use; no effect here.
+
+    Args:
+        stream: the stream.
+        cube_num, vector_num: how many; -1, the default, for all.
+
+    Source: MindSpore's `mindspore.runtime.set_stream_limit`.
+
+    Example:
+        >>> ms.runtime.set_stream_limit(ms.runtime.Stream())
+    """
+    _limit("set_stream_limit", cube_num=cube_num, vector_num=vector_num)
+
+
+def get_stream_limit(stream: Stream) -> dict[str, int]:
+    """How many cores of Ascend hardware a stream may use: there are none.
+
+    Source: MindSpore's `mindspore.runtime.get_stream_limit`.
+
+    Example:
+        >>> ms.runtime.get_stream_limit(ms.runtime.Stream())
+        {'cube_core_num': 0, 'vector_core_num': 0}
+    """
+    return get_device_limit(0)
+
+
+def reset_stream_limit(stream: Stream) -> None:
+    """Let a stream use all cores of Ascend hardware; no effect here.
+
+    Source: MindSpore's `mindspore.runtime.reset_stream_limit`.
+
+    Example:
+        >>> ms.runtime.reset_stream_limit(ms.runtime.Stream())
+    """
+
+
+def _limit(called: str, **settings) -> None:
+    log.without_effect(called, {k: n for k, n in settings.items() if n > 0})
+
+
 __all__ = [
     "Event",
     "Stream",
@@ -469,6 +542,8 @@ __all__ = [
     "default_stream",
     "dispatch_threads_num",
     "empty_cache",
+    "get_device_limit",
+    "get_stream_limit",
     "launch_blocking",
     "max_memory_allocated",
     "max_memory_reserved",
@@ -479,10 +554,13 @@ __all__ = [
     "reset_max_memory_allocated",
     "reset_max_memory_reserved",
     "reset_peak_memory_stats",
+    "reset_stream_limit",
     "set_cpu_affinity",
     "set_cur_stream",
+    "set_device_limit",
     "set_kernel_launch_capture",
     "set_kernel_launch_group",
     "set_memory",
+    "set_stream_limit",
     "synchronize",
 ]

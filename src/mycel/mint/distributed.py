@@ -9,7 +9,17 @@ from __future__ import annotations
 import copy
 
 from mycel import communication, ops
-from mycel.communication.comm_func import handle, irecv, isend, one_each, recv, send
+from mycel.communication.comm_func import (
+    P2POp,
+    batch_isend_irecv,
+    handle,
+    irecv,
+    isend,
+    one_each,
+    recv,
+    send,
+)
+from mycel.communication.tcp_store import TCPStore
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
 from mycel.ops.collectives import check_kind, check_tensor
@@ -506,6 +516,8 @@ def _write(output, given, what: str) -> None:
 
 
 __all__ = [
+    "P2POp",
+    "TCPStore",
     "all_gather",
     "all_gather_into_tensor",
     "all_gather_object",
@@ -513,6 +525,7 @@ __all__ = [
     "all_to_all",
     "all_to_all_single",
     "barrier",
+    "batch_isend_irecv",
     "broadcast",
     "broadcast_object_list",
     "destroy_process_group",

@@ -18,12 +18,14 @@ from mycel.ops.array import (
     copying,
     creation,
     diagonals,
+    formats,
     indexing,
     joining,
     masking,
     ordering,
     replacing,
     scatter,
+    scatter_in_place,
     selection,
     shape,
     space_to_batch,
@@ -70,7 +72,9 @@ from mycel.ops.math import (
 from mycel.ops.nn import (
     activation,
     attention,
+    colours,
     convolution,
+    decoding,
     deformable,
     detection,
     dropout,
@@ -94,6 +98,7 @@ from mycel.ops.nn import (
     volumes,
 )
 from mycel.ops.random import (
+    candidates,
     choices,
     distributions,
     drawing,
@@ -140,13 +145,15 @@ from mycel.ops.user.control import ForiLoop, Scan, WhileLoop, cond, fori_loop, s
 from mycel.ops.user.custom import Custom, custom_op
 from mycel.ops.user.hook import HookBackward, InsertGradientOf
 from mycel.ops.user.registration import CustomRegOp, DataType, custom_info_register
+from mycel.ops.user.taylor import derivative, jet
 from mycel.ops.user.user_primitive import (
     PrimitiveWithCheck,
     PrimitiveWithInfer,
     PyFunc,
+    prim_arg_register,
     prim_attr_register,
 )
-from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp
+from mycel.transform.jacobian import jacfwd, jacrev, jvp, linearize, vjp
 from mycel.transform.vmap import vmap
 
 _answer(globals(), "ops")
@@ -198,6 +205,7 @@ __all__ = [
     "custom_info_register",
     "custom_op",
     "depend",
+    "derivative",
     "feed_queue",
     "fori_loop",
     "get_grad",
@@ -205,10 +213,13 @@ __all__ = [
     "is_tensor",
     "jacfwd",
     "jacrev",
+    "jet",
     "jvp",
+    "linearize",
     "meshgrid",
     "mixed_precision_cast",
     "partial",
+    "prim_arg_register",
     "prim_attr_register",
     "print_",
     "scan",

@@ -20,18 +20,25 @@ from mindspore.ops import auto_generate as auto_generate
 from mindspore.ops import communication as communication
 from mindspore.ops import function as function
 from mindspore.ops import functional as functional
+from mindspore.ops import functional_overload as functional_overload
 from mindspore.ops import operations as operations
 from mindspore.ops import primitive as primitive
+from mycel.communication.comm_func import P2POp as P2POp
+from mycel.communication.tcp_store import TCPStore as TCPStore
 from mycel.compat.operators import ControlDepend as ControlDepend
 from mycel.compat.operators import Load as Load
+from mycel.compat.operators import Morph as Morph
 from mycel.compat.operators import ScalarCast as ScalarCast
 from mycel.compat.operators import ScalarToArray as ScalarToArray
 from mycel.compat.operators import StopGradient as StopGradient
 from mycel.compat.operators import TupleToArray as TupleToArray
 from mycel.compat.operators import control_depend as control_depend
 from mycel.compat.operators import dtype as dtype
+from mycel.compat.operators import get_vm_impl_fn as get_vm_impl_fn
 from mycel.compat.operators import scalar_cast as scalar_cast
 from mycel.compat.operators import scalar_to_array as scalar_to_array
+from mycel.compat.operators import set_comm_ops_inplace as set_comm_ops_inplace
+from mycel.compat.operators import vm_impl_registry as vm_impl_registry
 from mycel.kernel.differentiate.api import GradOperation as GradOperation
 from mycel.kernel.differentiate.api import get_grad as get_grad
 from mycel.kernel.differentiate.api import grad as grad
@@ -100,14 +107,23 @@ from mycel.ops.user.hook import InsertGradientOf as InsertGradientOf
 from mycel.ops.user.registration import CustomRegOp as CustomRegOp
 from mycel.ops.user.registration import DataType as DataType
 from mycel.ops.user.registration import custom_info_register as custom_info_register
+from mycel.ops.user.taylor import derivative as derivative
+from mycel.ops.user.taylor import jet as jet
 from mycel.ops.user.user_primitive import PrimitiveWithCheck as PrimitiveWithCheck
 from mycel.ops.user.user_primitive import PrimitiveWithInfer as PrimitiveWithInfer
 from mycel.ops.user.user_primitive import PyFunc as PyFunc
+from mycel.ops.user.user_primitive import prim_arg_register as prim_arg_register
 from mycel.ops.user.user_primitive import prim_attr_register as prim_attr_register
 from mycel.signatures.mint import add as _add_ext
+from mycel.signatures.mint import baddbmm as _baddbmm_ext
+from mycel.signatures.mint import bernoulli as _bernoulli_ext
 from mycel.signatures.mint import bmm as _bmm_ext
 from mycel.signatures.mint import chunk as _chunk_ext
 from mycel.signatures.mint import cumsum as _cumsum_ext
+from mycel.signatures.mint import diff as _diff_ext
+from mycel.signatures.mint import einsum as _einsum_ext
+from mycel.signatures.mint import float_power as _float_power_ext
+from mycel.signatures.mint import isnan as _isnan_ext
 from mycel.signatures.mint import matmul as _matmul_ext
 from mycel.signatures.mint import mean as _mean_ext
 from mycel.signatures.mint import prod as _prod_ext
@@ -116,6 +132,8 @@ from mycel.signatures.mint import stack as _stack_ext
 from mycel.signatures.mint import sub as _sub_ext
 from mycel.signatures.mint import sum as _sum_ext
 from mycel.signatures.mint import topk as _topk_ext
+from mycel.signatures.mint_functional import adaptive_avg_pool2d as _adaptive_avg_pool2d_ext
+from mycel.signatures.mint_functional import mse_loss as _mse_loss_ext
 from mycel.signatures.ops import *
 from mycel.signatures.ops import Add as _TensorAdd
 from mycel.signatures.ops import FastGeLU as _FastGelu
@@ -143,6 +161,7 @@ from mycel.signatures.ops import sub as _tensor_sub
 from mycel.transform.jacobian import jacfwd as jacfwd
 from mycel.transform.jacobian import jacrev as jacrev
 from mycel.transform.jacobian import jvp as jvp
+from mycel.transform.jacobian import linearize as linearize
 from mycel.transform.jacobian import vjp as vjp
 from mycel.transform.vmap import vmap as vmap
 from typing import Any as _Any
@@ -151,7 +170,10 @@ Gelu = _Gelu
 Pack = _Pack
 TensorAdd = _TensorAdd
 Unpack = _Unpack
+adaptive_avg_pool2d_ext = _adaptive_avg_pool2d_ext
 add_ext = _add_ext
+baddbmm_ext = _baddbmm_ext
+bernoulli_ext = _bernoulli_ext
 bmm_ext = _bmm_ext
 bool_eq = _bool_eq
 bool_not = _bool_not
@@ -210,15 +232,20 @@ def tuple_div(x: _Any, y: _Any) -> _Any: ...
 def tuple_reversed(members: _Any) -> _Any: ...
 def tuple_setitem(sequence: _Any, index: _Any, value: _Any) -> _Any: ...
 dict_getitem = _dict_getitem
+diff_ext = _diff_ext
+einsum_ext = _einsum_ext
+float_power_ext = _float_power_ext
 floordiv = _floordiv
 floormod = _floormod
 hyper_add = _hyper_add
+isnan_ext = _isnan_ext
 list_equal = _list_equal
 list_getitem = _list_getitem
 list_len = _list_len
 make_slice = _make_slice
 matmul_ext = _matmul_ext
 mean_ext = _mean_ext
+mse_loss_ext = _mse_loss_ext
 pows = _pows
 prod_ext = _prod_ext
 shape_mul = _shape_mul

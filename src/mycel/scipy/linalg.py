@@ -7,6 +7,8 @@ are taken and change nothing.
 
 from __future__ import annotations
 
+import numpy as np
+
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import float32, float64, int32, int64
 from mycel.kernel.record.tensor import Tensor
@@ -22,6 +24,7 @@ __all__ = [
     "det",
     "eigh",
     "inv",
+    "lstsq",
     "lu",
     "lu_factor",
     "lu_solve",
@@ -303,3 +306,59 @@ def solve_triangular(
         _right_side(a, b), a, not lower, _turned(trans), bool(unit_diagonal)
     )
     return solution[0].reshape(b.shape)
+
+
+# What each of LAPACK's drivers says beside the solution: residuals, rank, singular values.
+DRIVERS = {
+    "gels": (True, False, False),
+    "gelsy": (False, True, False),
+    "gelss": (True, True, True),
+    "gelsd": (True, True, True),
+}
+
+
+def lstsq(A, B, rcond=None, driver=None):
+    """The X for which A · X comes nearest to B, in the least squares; the shortest of several.
+
+    Args:
+        A: [M, N], Float32 or Float64; integers become Float64.
+        B: [M] or [M, K].
+        rcond: no effect: singular values count as 0 below the greatest times the rounding error.
+        driver: 'gels', 'gelsy' (None, the default), 'gelss' or 'gelsd'. All compute the same; by it
+            goes what is said beside the solution.
+
+    Returns:
+        The solution, [N] or [N, K]; with 'gels', 'gelss' and 'gelsd' where M exceeds N the squared
+        distance of each column; the rank, but for 'gels'; with 'gelss' and 'gelsd' the singular
+        values. What a driver does not say is an empty Tensor.
+
+    Raises:
+        ValueError: the shapes do not fit together, or the driver is unknown.
+
+    Source: MindSpore's `scipy.linalg.lstsq`.
+
+    Example:
+        >>> from mycel.scipy import linalg
+        >>> solution, residual, rank, values = linalg.lstsq(
+        ...     Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([2.0, 4.0]))
+        >>> print(solution, rank)
+        [1. 1.] 2
+    """
+    del rcond
+    if driver is not None and driver not in DRIVERS:
+        raise errors.wrong(ValueError, "lstsq: driver", ", ".join(map(repr, DRIVERS)), repr(driver))
+    A = _matrix(A, square=False)
+    right = _right_side(A, B)
+    found = solving.lstsq(A, right)
+    values = decompositions.svd(A, False, False)
+    empty = values[:0]
+    far, rank, singular = DRIVERS[driver or "gelsy"]
+    far = far and A.shape[0] > A.shape[1]
+    distances = ((linear.matmul(A, found) - right) ** 2).sum(0)
+    tiny = float(np.finfo(A.dtype.numpy).eps) * max(A.shape)
+    return (
+        found.reshape(-1) if B.ndim == 1 else found,
+        distances if far else empty,
+        (values > values.max() * tiny).sum() if rank else empty,
+        values if singular else empty,
+    )

@@ -18,8 +18,9 @@ from mycel.ops.array.combinatorics import (
     UnravelIndex,
 )
 from mycel.ops.array.copying import (
-    assign as Assign, assign, identity as Identity, passed_on as identity, rank as Rank, rank, shape
-    as Shape, shape, shape_tensor as TensorShape, shape_tensor as dyn_shape, size as Size, size,
+    assign as Assign, assign, identity as Identity, identity as deepcopy, passed_on as identity,
+    rank as Rank, rank, shape as Shape, shape, shape_tensor as TensorShape, shape_tensor as
+    dyn_shape, size as Size, size,
 )
 from mycel.ops.array.creation import (
     arange, eye as Eye, eye, fill as Fill, fill, fill_like_value as FillV2, fill_method as fills,
@@ -33,10 +34,14 @@ from mycel.ops.array.diagonals import (
     diag as Diag, diag, diag_embed, diag_part as DiagPart, diagflat, diagonal, meshgrid_of as
     Meshgrid, trace as Trace, trace, tril as Tril, tril, triu as Triu, triu,
 )
+from mycel.ops.array.formats import (
+    mapped_dimensions as DataFormatDimMap, permuted_dimensions as DataFormatVecPermute,
+)
 from mycel.ops.array.joining import (
-    atleast_1d, atleast_2d, atleast_3d, chunk, column_stack, concat as Concat, concat as cat,
-    concat, dsplit, dstack, hsplit, hstack, split, split_evenly as Split, stack as Stack, stack,
-    tensor_split, unbind as Unstack, unbind, unbind as unstack, vsplit, vstack as row_stack, vstack,
+    atleast_1d, atleast_2d, atleast_3d, chunk, column_stack, concat as Concat, concat as
+    ParallelConcat, concat as cat, concat, dsplit, dstack, hsplit, hstack, split, split_evenly as
+    Split, stack as Stack, stack, tensor_split, unbind as Unstack, unbind, unbind as unstack,
+    vsplit, vstack as row_stack, vstack,
 )
 from mycel.ops.array.masking import (
     argwhere, masked_fill as MaskedFill, masked_fill, masked_select as MaskedSelect, masked_select,
@@ -49,21 +54,30 @@ from mycel.ops.array.ordering import (
 )
 from mycel.ops.array.replacing import (
     diagonal_scatter, inplace_add as InplaceAdd, inplace_add, inplace_sub as InplaceSub,
-    inplace_sub, inplace_update as InplaceUpdate, inplace_update, select_scatter, slice_scatter,
+    inplace_sub, inplace_update as InplaceUpdate, inplace_update as InplaceUpdateV2, inplace_update,
+    select_scatter, slice_scatter,
 )
 from mycel.ops.array.scatter import (
-    index_add as IndexAdd, index_add, index_fill, scatter_add as ScatterAdd, scatter_add,
-    scatter_elements as scatter, scatter_nd as ScatterNd, scatter_nd, scatter_nd_add as
-    ScatterNdAdd, scatter_nd_add, scatter_nd_update as ScatterNdUpdate, scatter_nd_update,
-    scatter_update as ScatterUpdate, scatter_update, tensor_scatter_add as TensorScatterAdd,
+    index_fill as IndexFill, index_fill, scatter_elements as ScatterAddWithAxis, scatter_elements as
+    scatter, scatter_nd as ScatterNd, scatter_nd, tensor_scatter_add as TensorScatterAdd,
     tensor_scatter_add, tensor_scatter_div as TensorScatterDiv, tensor_scatter_div,
-    tensor_scatter_elements, tensor_scatter_max as TensorScatterMax, tensor_scatter_max,
-    tensor_scatter_min as TensorScatterMin, tensor_scatter_min, tensor_scatter_mul as
-    TensorScatterMul, tensor_scatter_mul, tensor_scatter_sub as TensorScatterSub,
-    tensor_scatter_sub, tensor_scatter_update as TensorScatterUpdate, tensor_scatter_update,
-    unsorted_segment_max as UnsortedSegmentMax, unsorted_segment_max, unsorted_segment_min as
-    UnsortedSegmentMin, unsorted_segment_min, unsorted_segment_sum as UnsortedSegmentSum,
-    unsorted_segment_sum,
+    tensor_scatter_elements as TensorScatterElements, tensor_scatter_elements, tensor_scatter_max as
+    TensorScatterMax, tensor_scatter_max, tensor_scatter_min as TensorScatterMin,
+    tensor_scatter_min, tensor_scatter_mul as TensorScatterMul, tensor_scatter_mul,
+    tensor_scatter_sub as TensorScatterSub, tensor_scatter_sub, tensor_scatter_update as
+    TensorScatterUpdate, tensor_scatter_update, unsorted_segment_max as UnsortedSegmentMax,
+    unsorted_segment_max, unsorted_segment_min as UnsortedSegmentMin, unsorted_segment_min,
+    unsorted_segment_sum as UnsortedSegmentSum, unsorted_segment_sum,
+)
+from mycel.ops.array.scatter_in_place import (
+    index_add as IndexAdd, index_add as InplaceIndexAdd, index_add, index_add as inplace_index_add,
+    scatter_add as ScatterAdd, scatter_add, scatter_div as ScatterDiv, scatter_div, scatter_max as
+    ScatterMax, scatter_max, scatter_min as ScatterMin, scatter_min, scatter_mul as ScatterMul,
+    scatter_mul, scatter_nd_add as ScatterNdAdd, scatter_nd_add, scatter_nd_div as ScatterNdDiv,
+    scatter_nd_div, scatter_nd_max as ScatterNdMax, scatter_nd_max, scatter_nd_min as ScatterNdMin,
+    scatter_nd_min, scatter_nd_mul as ScatterNdMul, scatter_nd_mul, scatter_nd_sub as ScatterNdSub,
+    scatter_nd_sub, scatter_nd_update as ScatterNdUpdate, scatter_nd_update, scatter_sub as
+    ScatterSub, scatter_update as ScatterUpdate, scatter_update,
 )
 from mycel.ops.array.selection import (
     gather as Gather, gather as GatherV2, gather, gather_elements as GatherD, gather_elements as
@@ -76,9 +90,9 @@ from mycel.ops.array.shape import (
     expand_as, expand_dims as ExpandDims, expand_dims, expand_dims as unsqueeze, flatten as Flatten,
     flatten, flip as ReverseV2, flip, flip as reverse, fliplr, flipud, movedim as moveaxis, movedim,
     numel, ravel, repeat_interleave as repeat_elements, repeat_interleave, reshape as Reshape,
-    reshape, reverse_sequence as ReverseSequence, reverse_sequence, roll as Roll, roll, rot90,
-    squeeze as Squeeze, squeeze, swapaxes, swapaxes as swapdims, t, tile as Tile, tile, transpose as
-    Transpose, transpose as permute, transpose,
+    reshape, reshape_as as view_as, reverse_sequence as ReverseSequence, reverse_sequence, roll as
+    Roll, roll, rot90, squeeze as Squeeze, squeeze, swapaxes, swapaxes as swapdims, t, tile as Tile,
+    tile, transpose as Transpose, transpose as permute, transpose,
 )
 from mycel.ops.array.space_to_batch import (
     batch_to_space as BatchToSpace, batch_to_space_nd as BatchToSpaceND, batch_to_space_nd,
@@ -130,11 +144,11 @@ from mycel.ops.math.elementwise import (
     addcdiv as Addcdiv, addcdiv, addcmul as Addcmul, addcmul, addn as AccumulateNV2, addn as AddN,
     addn as accumulate_n, addn, ceil as Ceil, ceil, clamp, clamp as clip, clip_by_value, copysign,
     digamma as Digamma, digamma, div_no_nan as DivNoNan, erf as Erf, erf, erfc as Erfc, erfc, erfinv
-    as Erfinv, erfinv, floor as Floor, floor, frac, gcd as Gcd, gcd, heaviside as Heaviside,
-    heaviside, isfinite as IsFinite, isfinite, isinf as IsInf, isinf, isnan as IsNan, isnan,
-    isneginf, isposinf, isreal, lcm as Lcm, lcm, lerp as Lerp, lerp as LerpScalar, lerp, lgamma as
-    Lgamma, lgamma, logit as Logit, logit, nan_to_num as NanToNum, nan_to_num, nextafter as
-    NextAfter, nextafter, round as Rint, round as Round, round, signbit, square_sum_all as
+    as Erfinv, erfinv, erfinv as erfinv_, floor as Floor, floor, frac, gcd as Gcd, gcd, heaviside as
+    Heaviside, heaviside, isfinite as IsFinite, isfinite, isinf as IsInf, isinf, isnan as IsNan,
+    isnan, isneginf, isposinf, isreal, lcm as Lcm, lcm, lerp as Lerp, lerp as LerpScalar, lerp,
+    lgamma as Lgamma, lgamma, logit as Logit, logit, nan_to_num as NanToNum, nan_to_num, nextafter
+    as NextAfter, nextafter, round as Rint, round as Round, round, signbit, square_sum_all as
     SquareSumAll, squared_difference as SquaredDifference, trunc as Trunc, trunc,
 )
 from mycel.ops.math.fourier import (
@@ -185,8 +199,9 @@ from mycel.ops.math.short_time import (
 )
 from mycel.ops.math.solving import (
     cholesky_inverse as CholeskyInverse, cholesky_inverse, cholesky_solve as CholeskySolve,
-    cholesky_solve, lstsq, lu_solve as LuSolve, lu_solve, matrix_inverse as MatrixInverse,
-    matrix_solve as MatrixSolve, matrix_solve, matrix_triangular_solve as MatrixTriangularSolve,
+    cholesky_solve, lstsq, lstsq_primitive as Lstsq, lu_solve as LuSolve, lu_solve, matrix_inverse
+    as MatrixInverse, matrix_solve as MatrixSolve, matrix_solve, matrix_triangular_solve as
+    MatrixTriangularSolve,
 )
 from mycel.ops.math.special import (
     bessel_i0 as BesselI0, bessel_i0, bessel_i0 as i0, bessel_i0e as BesselI0e, bessel_i0e,
@@ -216,17 +231,25 @@ from mycel.ops.nn.activation import (
     celu as CeLU, celu, elu as Elu, elu, fast_gelu as FastGeLU, fast_gelu, gelu as GeLU, gelu, glu
     as GLU, glu, hardshrink as HShrink, hardshrink, hardsigmoid as HSigmoid, hardsigmoid, hardswish
     as HSwish, hardswish, hardtanh, leaky_relu, log_softmax as LogSoftmax, log_softmax, logsigmoid,
-    mish as Mish, mish, prelu as PReLU, prelu, relu as ReLU, relu, relu6 as ReLU6, relu6, selu as
-    SeLU, selu, sigmoid as Sigmoid, sigmoid, silu as SiLU, silu, softmax as Softmax, softmax,
-    softmin, softplus as Softplus, softplus, softshrink as SoftShrink, softshrink as soft_shrink,
-    softshrink, softsign as Softsign, softsign, tanh as Tanh, tanh, tanhshrink, threshold,
+    mish as Mish, mish, prelu as PReLU, prelu, relu as ReLU, relu, relu6 as ReLU6, relu6, rrelu,
+    selu as SeLU, selu, sigmoid as Sigmoid, sigmoid, silu as SiLU, silu, softmax as Softmax,
+    softmax, softmin, softplus as Softplus, softplus, softshrink as SoftShrink, softshrink as
+    soft_shrink, softshrink, softsign as Softsign, softsign, tanh as Tanh, tanh, tanh as tanh_,
+    tanhshrink, threshold,
 )
 from mycel.ops.nn.attention import (
     multi_head_attention_forward,
 )
+from mycel.ops.nn.colours import (
+    colour_of as HSVToRGB, hue_of as RGBToHSV, scaled_saturation as AdjustSaturation, turned_hue as
+    AdjustHue,
+)
 from mycel.ops.nn.convolution import (
     bias_add as BiasAdd, bias_add, conv as conv1d, conv as conv2d, conv as conv3d, convolution as
     Conv2D, convolution as Conv3D,
+)
+from mycel.ops.nn.decoding import (
+    edit_distance as EditDistance, no_repeat_ngram as NoRepeatNGram,
 )
 from mycel.ops.nn.deformable import (
     deformable_conv2d, deformable_offsets as DeformableOffsets,
@@ -243,7 +266,7 @@ from mycel.ops.nn.dropout import (
     Dropout,
 )
 from mycel.ops.nn.embedding import (
-    embedding, embedding_lookup as EmbeddingLookup,
+    embedding, embedding_lookup as EmbeddingLookup, sub_and_filter as SubAndFilter,
 )
 from mycel.ops.nn.fused_attention import (
     flash_attention as FlashAttentionScore, flash_attention_score, prompt_flash_attention as
@@ -270,8 +293,8 @@ from mycel.ops.nn.normalization import (
     layer_norm_with_statistics as LayerNorm, lrn as LRN, lrn, rms_norm as RmsNorm, rms_norm,
 )
 from mycel.ops.nn.padding import (
-    mirror_pad as MirrorPad, pad as PadV3, pad, pad_pairs as Pad, padded_tail as Padding,
-    padded_tail as padding,
+    mirror_pad as MirrorPad, mirror_pad, pad as PadV3, pad, pad_pairs as Pad, padded_tail as
+    Padding, padded_tail as padding,
 )
 from mycel.ops.nn.patches import (
     col2im as Col2Im, col2im, depth_to_space as DepthToSpace, extract_image_patches as
@@ -291,7 +314,7 @@ from mycel.ops.nn.positions import (
     RotaryPositionEmbedding, rotary_position_embedding, swiglu as Swiglu, swiglu,
 )
 from mycel.ops.nn.recurrent import (
-    dynamic_gru as DynamicGRUV2, dynamic_rnn as DynamicRNN,
+    dynamic_gru as DynamicGRUV2, dynamic_rnn as DynamicRNN, lstm_of_one_weight as LSTM,
 )
 from mycel.ops.nn.regions import (
     crop_and_resize as CropAndResize, crop_and_resize, psroi_pooling as PSROIPooling, psroi_pooling
@@ -303,7 +326,8 @@ from mycel.ops.nn.regression_loss import (
 from mycel.ops.nn.resizing import (
     interpolate, interpolate as upsample, resize_images as ResizeBicubic, resize_images as
     ResizeBilinear, resize_images as ResizeBilinearV2, resize_images as ResizeNearestNeighbor,
-    resize_images as ResizeNearestNeighborV2, resize_linear1d as ResizeLinear1D,
+    resize_images as ResizeNearestNeighborV2, resize_linear1d as ResizeLinear1D, resize_volumes as
+    UpsampleNearest3D, resize_volumes as UpsampleTrilinear3D, resized_by_area as ResizeArea,
 )
 from mycel.ops.nn.sampling import (
     affine_grid as AffineGrid, affine_grid, grid_sample as GridSampler2D, grid_sample as
@@ -328,15 +352,23 @@ from mycel.ops.nn.unpooling import (
 )
 from mycel.ops.nn.volumes import (
     adaptive_max_pool1d, adaptive_max_pool3d, adaptive_max_pool_image as AdaptiveMaxPool2D,
-    max_pool3d, max_pool_volume as MaxPool3D, mean_pool_volume as AvgPool3D,
+    adaptive_max_pool_volume as AdaptiveMaxPool3D, max_pool3d, max_pool_volume as MaxPool3D,
+    mean_pool_volume as AvgPool3D,
+)
+from mycel.ops.random.candidates import (
+    log_uniform_candidate_sampler as LogUniformCandidateSampler, log_uniform_candidate_sampler,
+    uniform_candidate_sampler as UniformCandidateSampler, uniform_candidate_sampler,
 )
 from mycel.ops.random.choices import (
-    gumbel_softmax, multinomial as Multinomial, multinomial, random_categorical as
-    RandomCategorical, random_categorical, randperm as RandpermV2, randperm, shuffle,
+    gumbel_softmax, multinomial as Multinomial, multinomial as MultinomialWithReplacement,
+    multinomial, multinomial as multinomial_with_replacement, random_categorical as
+    RandomCategorical, random_categorical, randperm as RandpermV2, randperm, shuffle as
+    RandomShuffle, shuffle,
 )
 from mycel.ops.random.distributions import (
-    gamma as Gamma, gamma, laplace, poisson as Poisson, random_poisson, randperm_primitive as
-    Randperm, standard_laplace as StandardLaplace, standard_laplace,
+    gamma as Gamma, gamma, laplace, poisson as Poisson, random_gamma as RandomGamma, random_gamma,
+    random_poisson, random_poisson_primitive as RandomPoisson, randperm_primitive as Randperm,
+    standard_laplace as StandardLaplace, standard_laplace,
 )
 from mycel.ops.random.drawing import (
     bernoulli as Bernoulli, bernoulli, normal, rand, rand_like, randint, randint_like, randn,
@@ -346,8 +378,15 @@ from mycel.ops.random.drawing import (
 from mycel.ops.sparse.sparse_functions import (
     coalesce as Coalesce, coo_add, coo_concat, csr_add, csr_div, csr_gather, csr_mm, csr_mul,
     csr_mv, csr_reduce_sum, csr_softmax, csr_to_coo, csr_to_dense, dense_to_sparse_coo,
-    dense_to_sparse_csr, make_row_tensor, sparse_tensor_dense_add as SparseTensorDenseAdd,
-    sparse_tensor_dense_matmul as SparseTensorDenseMatmul, sparse_to_dense as SparseToDense,
+    dense_to_sparse_csr, make_row_tensor, sparse_slice as SparseSlice, sparse_tensor_dense_add as
+    SparseTensorDenseAdd, sparse_tensor_dense_matmul as SparseTensorDenseMatmul, sparse_to_dense as
+    SparseToDense,
+)
+from mycel.ops.spelled.in_place_methods import (
+    bernoulli_, clamp_, exponential_, normal_, random_, uniform_, zero_,
+)
+from mycel.ops.spelled.in_place_places import (
+    index_put as IndexPut, masked_scatter as MaskedScatter, put_,
 )
 from mycel.ops.spelled.mint_variants import (
     adaptive_max_pool2d_with_indices as adaptive_max_pool2d,
@@ -362,6 +401,9 @@ from mycel.ops.update.descent_updates import (
     apply_proximal_adagrad as ApplyProximalAdagrad, apply_proximal_gradient_descent as
     ApplyProximalGradientDescent, apply_root_mean_square as ApplyRMSProp, apply_stochastic_descent
     as SGD, layerwise_update as LARSUpdate,
+)
+from mycel.ops.update.overflow import (
+    check_numerics as CheckNumerics,
 )
 from mycel.ops.update.sparse_updates import (
     apply_fused_sparse_ftrl as FusedSparseFtrl, apply_fused_sparse_proximal as

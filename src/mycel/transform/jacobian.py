@@ -133,19 +133,56 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> A
         >>> print(*ms.jvp(lambda x: x * x, ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 10.0])))
         [1. 4.] [ 2. 40.]
     """
-    arguments, along = (
-        part if isinstance(part, (tuple, list)) else (part,) for part in (inputs, v)
-    )
-    pull = Pullback(Derivative(fn, "all", None, "inputs", has_aux), arguments)
+    pull = _along_inputs(fn, inputs, has_aux)
+    along = _directions(pull, v)
+    return (pull.result, _changed(pull, _push(pull)(*along)), *pull.others)
+
+
+def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """The result of `fn`, and a function that says how it changes along a direction.
+
+    `fn` is run once; every direction after that costs the forward product alone.
+
+    Args:
+        fn: a function or Cell.
+        inputs: one input, or a tuple or list of them.
+
+    Returns:
+        `(result, change_along)`; the function takes for each input a direction of its shape, one
+        or a tuple of them.
+
+    Source: MindSpore's `mindspore.ops.linearize`.
+
+    Example:
+        >>> result, change_along = ms.ops.linearize(lambda x: x * x, Tensor([1.0, 2.0]))
+        >>> print(result, change_along(Tensor([1.0, 10.0])))
+        [1. 4.] [ 2. 40.]
+    """
+    pull = _along_inputs(fn, inputs, False)
+    push = _push(pull)
+    return pull.result, lambda v: _changed(pull, push(*_directions(pull, v)))
+
+
+def _along_inputs(fn, inputs, has_aux: bool) -> Pullback:
+    given = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    return Pullback(Derivative(fn, "all", None, "inputs", has_aux), given)
+
+
+def _directions(pull: Pullback, v) -> Sequence:
+    along = v if isinstance(v, (tuple, list)) else (v,)
     shapes = [[leaf.shape for leaf in _tensors(list(part))] for part in (pull.taken.args, along)]
     if shapes[0] != shapes[1]:
         raise ValueError(
             f"jvp got directions of shapes {shapes[1]} for inputs of shapes {shapes[0]} "
             f"(at {user_place(2)})."
         )
-    changes = iter(_push(pull)(*along))
-    change = tree_map(lambda leaf: next(changes) if isinstance(leaf, Tensor) else leaf, pull.result)
-    return (pull.result, change, *pull.others)
+    return along
+
+
+def _changed(pull: Pullback, changes):
+    """The result with changes in the place of its Tensors."""
+    found = iter(changes)
+    return tree_map(lambda leaf: next(found) if isinstance(leaf, Tensor) else leaf, pull.result)
 
 
 def _push(pull: Pullback) -> Pullback:

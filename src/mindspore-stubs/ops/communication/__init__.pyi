@@ -3,3 +3,4 @@
 
 
 from mycel.ops import *
+from mycel.mint.distributed import *

@@ -502,7 +502,7 @@ class OpenTensor(Tensor):
         return len(self.shape)
 
     def __repr__(self) -> str:
-        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<announced>)"
+        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value= )"
 
     __str__ = __repr__
 

@@ -135,8 +135,7 @@ class RReLU(Cell):
         """x, made smaller where it is negative."""
         if not self.training:
             return ops.leaky_relu(x, (self.lower + self.upper) / 2)
-        drawn = ops.rand_like(x) * (self.upper - self.lower) + self.lower
-        return ops.select(x < 0, x * drawn, x)
+        return ops.rrelu(x, self.lower, self.upper)
 
 
 @layer(ops, "elu", "nn.ELU(alpha=1.0)(x)", "mint.nn.ELU(alpha=1.0, inplace=False)(input)")

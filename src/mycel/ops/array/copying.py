@@ -15,6 +15,7 @@ from mycel.kernel.spell import composite, op
 
 @op(
     "Identity()(input_x=x)",
+    "ops.deepcopy(input_x=x)",
     "Tensor.copy(x)",
     "Tensor.clone(x)",
     "mint.clone(input=x)",

@@ -28,6 +28,7 @@ def _alike(tensors, what: str):
     "ops.concat(tensors, axis=0)",
     "ops.cat(tensors, axis=0)",
     "Concat(axis=0)(tensors)",
+    "ParallelConcat()(values=tensors)",
     "mint.concat(tensors, dim=(axis, 0))",
     "mint.cat(tensors, dim=(axis, 0))",
 )

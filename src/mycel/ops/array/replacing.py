@@ -154,6 +154,7 @@ def _rows(x, values, indices, name: str) -> Tensor:
 @composite(
     "ops.inplace_update(x, v=values, indices=indices)",
     "InplaceUpdate(indices)(x, v=values)",
+    "InplaceUpdateV2()(x, indices=indices, v=values)",
     "Tensor.inplace_update(x, v=values, indices=indices)",
 )
 def inplace_update(x, values, indices):

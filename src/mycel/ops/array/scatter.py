@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from mycel.kernel.define.bounds import LEAST, Bounds, integers, rows_of
-from mycel.kernel.record.tensor import Tensor, update
-from mycel.kernel.spell import composite, op
+from mycel.kernel.spell import op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.selection import places_in, positions_in, rows_in
 
@@ -52,6 +52,9 @@ def _at_rows(x, index, updates):
 def _scattered(x, index, updates, reduction):
     place = _at_rows(x, index, updates)
     updates = updates.astype(x.dtype)
+    if reduction == "div" and not jnp.issubdtype(x.dtype, jnp.inexact):
+        # The quotient of integers is one: towards 0, however many divide the same element.
+        return lax.div(x, _at_rows(jnp.ones_like(x), index, updates).multiply(updates, mode="drop"))
     return getattr(place, _WORDS[reduction])(updates, mode="drop")
 
 
@@ -215,6 +218,7 @@ def tensor_scatter_div(x, index, updates):
 @op(
     "ops.tensor_scatter_elements(input_x=x, indices=index, updates=updates, axis=0,"
     " reduction='none')",
+    "TensorScatterElements(axis=0, reduction='none')(data=x, indices=index, updates=updates)",
     indices=lambda x, index, *_, **__: [integers(1)],
 )
 def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
@@ -254,6 +258,7 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     "ops.scatter(input=x, axis=axis, index=index, src=updates)",
     "mint.scatter(input=x, dim=axis, index=index, src=updates)",
     "mint.scatter_add(input=x, dim=axis, index=index, src=updates, reduction='add')",
+    "ScatterAddWithAxis(axis=0, reduction='add')(input_x=x, indices=index, updates=updates)",
     indices=positions_in,
 )
 def scatter_elements(x, index, updates, *, axis=0, reduction="none"):
@@ -319,6 +324,7 @@ def positions_along(x, index, updates, axis):
 
 
 @op("ops.index_fill(x, axis=axis, index=index, value=value)",
+    "IndexFill()(x, dim=axis, index=index, value=value)",
     "Tensor.index_fill(x, axis=axis, index=index, value=value)",
     "Tensor.index_fill_(x, dim=axis, index=index, value=value) -> x",
     indices=lambda x, index, value, *, axis: positions_in(x, index, axis=axis))  # fmt: skip
@@ -421,125 +427,3 @@ def unsorted_segment_min(x, index, *, count):
         [1 3]
     """
     return _segments(x, index, count, _bound(x.dtype, "max")).min(x, mode="drop")
-
-
-# -- into a Parameter, in place -----------------------------------------------------------------
-
-
-def _put(handle, made) -> Tensor:
-    """Give the new value to the handle; a plain Tensor of it, which prints as its numbers."""
-    update(handle, made)
-    return made
-
-
-def _rows(index):
-    return index.expand_dims(-1)
-
-
-@composite("ops.index_add(x, indices=index, y=updates, axis=axis, use_lock=True,"
-           " check_index_bound=True)",
-           "IndexAdd(axis, use_lock=True, check_index_bound=True)(x=x, indices=index,"
-           " y=updates)")  # fmt: skip
-def index_add(x, index, updates, axis, use_lock=True, check_index_bound=True):
-    """Add updates to slices of a Parameter along `axis`, in place.
-
-    Args:
-        x: a Parameter.
-        index: [M], integers from 0.
-        updates: x's shape with length M along `axis`, or a number; they get the type of `x`.
-        axis: the dimension in which positions are counted.
-        use_lock, check_index_bound: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.index_add(p, Tensor([0]), Tensor([9]), 0))
-        [10  2]
-    """
-    del use_lock, check_index_bound
-    return _put(x, with_index_added(x, index, updates, axis))
-
-
-@composite("ops.scatter_update(input_x=x, indices=index, updates=updates)",
-           "ScatterUpdate(use_locking=True)(input_x=x, indices=index,"
-           " updates=updates)")  # fmt: skip
-def scatter_update(x, index, updates, use_locking=True):
-    """Replace rows of a Parameter, in place.
-
-    Args:
-        x: a Parameter with at least one dimension.
-        index: integers of any shape, from 0: positions in the first dimension of `x`.
-        updates: one row for each of `index`, [*index.shape, *x.shape[1:]]; they get the type of
-            `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_update(p, Tensor([0]), Tensor([9])))
-        [9 2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_update(x, _rows(index), updates))
-
-
-@composite("ops.scatter_add(input_x=x, indices=index, updates=updates)",
-           "ScatterAdd(use_locking=False)(input_x=x, indices=index,"
-           " updates=updates)")  # fmt: skip
-def scatter_add(x, index, updates, use_locking=False):
-    """Add to rows of a Parameter, in place.
-
-    Args:
-        x: a Parameter with at least one dimension.
-        index: integers of any shape, from 0: positions in the first dimension of `x`.
-        updates: one row for each of `index`, [*index.shape, *x.shape[1:]]; they get the type of
-            `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_add(p, Tensor([0]), Tensor([9])))
-        [10  2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_add(x, _rows(index), updates))
-
-
-@composite("ops.scatter_nd_update(input_x=x, indices=index, updates=updates)",
-           "ScatterNdUpdate(use_locking=True)(input_x=x, indices=index,"
-           " updates=updates)")  # fmt: skip
-def scatter_nd_update(x, index, updates, use_locking=True):
-    """Replace the slices of a Parameter that the rows of `index` point to, in place.
-
-    Args:
-        x: a Parameter with at least D dimensions.
-        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
-        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_nd_update(p, Tensor([[0]]), Tensor([9])))
-        [9 2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_update(x, index, updates))
-
-
-@composite("ops.scatter_nd_add(input_x=x, indices=index, updates=updates, use_locking=False)",
-           "ScatterNdAdd(use_locking=False)(input_x=x, indices=index,"
-           " updates=updates)")  # fmt: skip
-def scatter_nd_add(x, index, updates, use_locking=False):
-    """Add to the slices of a Parameter that the rows of `index` point to, in place.
-
-    Args:
-        x: a Parameter with at least D dimensions.
-        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
-        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_nd_add(p, Tensor([[0]]), Tensor([9])))
-        [10  2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_add(x, index, updates))

@@ -59,7 +59,9 @@ def reshape(x, *, shape):
     return lax.reshape(x, tuple(x.size // known if n == -1 else n for n in lengths))
 
 
-@composite("Tensor.reshape_as(x, other)", "Tensor.view_as(x, other)")
+@composite(
+    "Tensor.reshape_as(x, other)", "Tensor.view_as(x, other)", "ops.view_as(input=x, other=other)"
+)
 def reshape_as(x, other):
     """The elements of x in the shape of another Tensor.
 

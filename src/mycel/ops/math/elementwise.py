@@ -186,7 +186,7 @@ def erfc(x):
 
 
 @op("ops.erfinv(input=x)", "Erfinv()(input=x)", "Tensor.erfinv(x)", "mint.erfinv(input=x)",
-    "Tensor.erfinv_(x) -> x")  # fmt: skip
+    "Tensor.erfinv_(x) -> x", "ops.erfinv_(input=x) -> x")  # fmt: skip
 def erfinv(x):
     """The number whose error function is x, element by element.
 

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from mycel.kernel.spell import op
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.spell import composite, op
 from mycel.ops.common import promoted
 from mycel.ops.math.decompositions import inexact, square_matrices, turned
 
@@ -188,6 +189,29 @@ def matrix_inverse(x, *, adjoint=False):
     """
     inverse = jnp.linalg.inv(square_matrices(x, "MatrixInverse"))
     return turned(inverse) if adjoint else inverse
+
+
+@composite("Lstsq(fast=True, l2_regularizer=0.0)(matrix=x, rhs=right)")
+def lstsq_primitive(x, right, fast=True, l2_regularizer=0.0):
+    """`lstsq` with the settings of TensorFlow, of which MindSpore knows the defaults alone.
+
+    Args:
+        x: a matrix, [M, N].
+        right: [M] or [M, K].
+        fast: True, the only value.
+        l2_regularizer: 0, the only value.
+
+    Raises:
+        ValueError: the shapes do not fit together, or a setting is another.
+
+    Example:
+        >>> print(ops.round(ops.Lstsq()(Tensor([[1.0], [1.0]]), Tensor([[1.0], [3.0]]))))
+        [[2.]]
+    """
+    if fast is not True or l2_regularizer != 0:
+        actual = f"{fast!r} and {l2_regularizer!r}"
+        raise wrong(ValueError, "Lstsq: fast and l2_regularizer", "True and 0", actual)
+    return lstsq(x, right)
 
 
 @op("ops.lstsq(input=x, A=right)", "Tensor.lstsq(x, A=right)")

@@ -7,9 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.kernel.spell import op
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in, one_or_more
 from mycel.ops.common import as_float
+from mycel.ops.math.comparison import where
+from mycel.ops.random.drawing import draw_key, draw_uniform
 
 
 @op("ops.relu(input=x, inplace=False)", "ReLU()(input=x)", "Tensor.relu(x)",
@@ -73,6 +76,28 @@ def leaky_relu(x, *, slope=0.2):
     more, still = (1 - slope) / 2, jax.lax.stop_gradient(x)
     corner = jnp.where(x == 0, still - x if more >= 0 else x - still, 0)
     return output - corner * jnp.array(abs(more), x.dtype)
+
+
+@composite("ops.rrelu(input=x, lower=lower, upper=upper)")
+def rrelu(x, lower=1 / 8, upper=1 / 3):
+    """x where it is positive, a · x elsewhere, with a drawn anew for each element.
+
+    Args:
+        x: any shape, real.
+        lower: the least value of a; 1/8 by default.
+        upper: the largest value of a; 1/3 by default.
+
+    Raises:
+        ValueError: `lower` exceeds `upper`.
+
+    Example:
+        >>> print(ops.rrelu(Tensor([-1.0, 2.0]), 0.5, 0.5))
+        [-0.5  2. ]
+    """
+    if lower > upper:
+        raise wrong(ValueError, "rrelu: lower", f"at most upper={upper}", lower)
+    drawn = draw_uniform(draw_key(), x.shape, x.dtype.name) * (upper - lower) + lower
+    return where(x * drawn, x, x < 0)
 
 
 @op("ops.elu(input_x=x, alpha=alpha)", "Elu(alpha=1.0)(input_x=x)",
@@ -193,7 +218,8 @@ def sigmoid(x):
 
 
 @op("ops.tanh(input=x)", "Tanh()(input=x)", "Tensor.tanh(x)", "mint.tanh(input=x)",
-    "mint.nn.functional.tanh(input=x)", "Tensor.tanh_(x) -> x")  # fmt: skip
+    "mint.nn.functional.tanh(input=x)", "Tensor.tanh_(x) -> x",
+    "ops.tanh_(input=x) -> x")  # fmt: skip
 def tanh(x):
     """The hyperbolic tangent; integers give Float32.
 

@@ -9,13 +9,35 @@ import numpy as np
 from jax import lax
 
 from mycel.kernel.define.bounds import Bounds
-from mycel.kernel.record.tensor import update
+from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import composite, op
 from mycel.ops.math.distances import shrinking_factors
 
 
 def _rows(position, table):
     return Bounds(position, 0, table.shape[0], operator="embedding")
+
+
+@composite("SubAndFilter()(input_x=index, max_num=limit, offset=offset)")
+def sub_and_filter(index, limit, offset) -> tuple[Tensor, Tensor]:
+    """Numbers of rows counted from an offset, those within a part of a table, and where they were.
+
+    Args:
+        index: [N], integers, which are read.
+        limit: the number of rows of the part.
+        offset: the number of its first row.
+
+    Returns:
+        What is left of `index - offset`, and the positions of it in `index`, Int32.
+
+    Example:
+        >>> print(*ops.SubAndFilter()(Tensor([1, 5, 8]), 3, 5))
+        [0] [1]
+    """
+    limit, offset = int(limit), int(offset)
+    counted = index.asnumpy() - offset
+    inside = np.flatnonzero((counted >= 0) & (counted < limit))
+    return Tensor(counted[inside]), Tensor(inside.astype(np.int32))
 
 
 @op(indices=lambda index, table, **_: [_rows(0, table)])

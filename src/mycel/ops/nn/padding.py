@@ -122,7 +122,10 @@ def pad_pairs(x, paddings):
     return pad_constant(x, 0, tuple(tuple(pair) for pair in paddings))
 
 
-@composite("MirrorPad(mode='REFLECT')(input_x=x, paddings=paddings)")
+@composite(
+    "MirrorPad(mode='REFLECT')(input_x=x, paddings=paddings)",
+    "ops.mirror_pad(input_x=x, paddings=paddings, mode=mode)",
+)
 def mirror_pad(x, paddings, mode="REFLECT"):
     """x with its mirror image around it.
 

@@ -313,6 +313,9 @@ ONLY = {
     "activation": "tanh",
     "reset_after": True,
     "seq_length": None,
+    "num_layers": 1,
+    "bidirectional": False,
+    "proj_size": 0,
 }
 
 
@@ -424,6 +427,69 @@ def dynamic_rnn(
     entering, forgetting, new, leaving = split(gates, hidden, 2)
     results = (outputs, outputs, cells, entering, new, forgetting, leaving, tanh(cells))
     return tuple([part.astype(b.dtype) for part in results])
+
+
+@composite(
+    "LSTM(input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, proj_size=0)"
+    "(input=x, h=h, c=c, w=w)"
+)
+def lstm_of_one_weight(
+    x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, proj_size=0
+) -> tuple[Tensor, ...]:
+    """One layer of an LSTM in one direction, whose weights are one Tensor.
+
+    Args:
+        x: [time, batch, input_size].
+        h: the first hidden state, [1, batch, hidden_size].
+        c: the first cell, [1, batch, hidden_size].
+        w: the weights of the input, those of the hidden state, then the biases, row by row, in any
+            shape: gates in the order input, forget, new, output; one bias or two, which are added.
+        input_size: the number of features of x.
+        hidden_size: the number of features of the states.
+        num_layers: 1, the only value.
+        has_bias: whether `w` ends with biases.
+        bidirectional: False, the only value.
+        dropout: no effect between layers, of which there is one.
+        proj_size: 0, the only value.
+
+    Returns:
+        The outputs [time, batch, hidden_size], the last states [1, batch, hidden_size], and two
+        Tensors without elements, in which MindSpore keeps what its own reverse needs.
+
+    Raises:
+        ValueError: the shapes do not fit together, or an attribute is not its only value.
+
+    Example:
+        >>> x, state, w = ops.ones((2, 1, 1)), ops.ones((1, 1, 1)), ops.ones((12,))
+        >>> outputs, h, c, *rest = ops.LSTM(1, 1, 1, True, False, 0.0)(x, state, state, w)
+        >>> print(outputs.reshape(-1))
+        [0.9109227  0.94058836]
+    """
+    del dropout
+    _check_only("LSTM", num_layers=num_layers, bidirectional=bidirectional, proj_size=proj_size)
+    _, batch, features = _lengths_of("LSTM", x)
+    gates = 4 * hidden_size
+    _check_shape("LSTM", "input", x, (x.shape[0], batch, input_size))
+    for name, state in (("h", h), ("c", c)):
+        _check_shape("LSTM", name, state, (1, batch, hidden_size))
+    sizes = [gates * features, gates * hidden_size]
+    biases = (w.size - sum(sizes)) / gates
+    if biases not in ((1, 2) if has_bias else (0,)):
+        expected = f"{sum(sizes)} weights and {'one or two times' if has_bias else 'no'} {gates}"
+        raise wrong(ValueError, "LSTM: w", f"of {expected} biases", f"{w.size} elements")
+    w = reshape(w, (-1,))
+    weights = [
+        reshape(w[: sizes[0]], (gates, features)),
+        reshape(w[sizes[0] : sum(sizes)], (gates, hidden_size)),
+    ]
+    if has_bias:
+        given = reshape(w[sum(sizes) :], (int(biases), gates))
+        weights += [given[0], given[1] if biases == 2 else given[0] * 0]
+    states = [reshape(state, (batch, hidden_size)) for state in (h, c)]
+    outputs, h, c, *_ = scan("LSTM", x, weights, states)
+    nothing = w[:0]
+    shape = (1, batch, hidden_size)
+    return outputs, reshape(h, shape), reshape(c, shape), nothing, nothing
 
 
 def _lengths_of(name, x):

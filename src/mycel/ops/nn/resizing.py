@@ -397,6 +397,73 @@ def resize_images(x, size, align_corners=False, half_pixel_centers=False, method
     return resized(x, size, method, centers, (None, None))
 
 
+@composite(
+    "UpsampleNearest3D()(x, output_size=None, scales=None) with mode='nearest'",
+    "UpsampleTrilinear3D(align_corners=False)(x, output_size=None, scales=None)"
+    " with mode='trilinear'",
+)
+def resize_volumes(x, output_size=None, scales=None, align_corners=None, mode="nearest"):
+    """Volumes in another size, of the nearest elements or linear between those around.
+
+    Args:
+        x: [N, C, D, H, W].
+        output_size: the new (D, H, W), positive integers; None if `scales` is given.
+        scales: instead, by how much the lengths are multiplied, three numbers; None by default.
+        align_corners: whether the corners keep their places; False by default. Only linear.
+
+    Raises:
+        ValueError: both sizes are given or none, or x is not [N, C, D, H, W].
+
+    Example:
+        >>> print(ops.UpsampleNearest3D()(Tensor([[[[[1.0, 2.0]]]]]), (1, 1, 3)))
+        [[[[[1. 1. 2.]]]]]
+        >>> print(ops.UpsampleTrilinear3D(True)(Tensor([[[[[1.0, 2.0]]]]]), (1, 1, 3)))
+        [[[[[1.  1.5 2. ]]]]]
+    """
+    if x.ndim != 5:
+        raise ValueError(f"Volumes are [N, C, D, H, W], not {x.shape}.")
+    return _interpolate(x, output_size, scales, mode, align_corners, None, METHODS)
+
+
+@op("ResizeArea(align_corners=False)(images=x, size=size)")
+def resized_by_area(x, *, size, align_corners=False):
+    """Images in another size: each pixel is the mean of what it covers; Float32.
+
+    Args:
+        x: [N, H, W, C], any real type.
+        size: the new (H, W), positive integers, as a tuple or as a Tensor, which is read.
+        align_corners: whether the corner pixels keep their places; False by default.
+
+    Raises:
+        ValueError: x has another shape, or the size is not positive.
+
+    Example:
+        >>> x = Tensor([[[[2.0], [4.0], [6.0], [8.0]]]])
+        >>> print(ops.ResizeArea()(x, (1, 2)).reshape(-1))
+        [3. 7.]
+    """
+    if x.ndim != 4 or len(size) != 2 or min(size) < 1:
+        raise ValueError(f"Images are [N, H, W, C] and a size is (H, W), not {x.shape}, {size}.")
+    down, across = (
+        jnp.array(_covered(n, m, align_corners), np.float32)
+        for n, m in zip(x.shape[1:3], size, strict=True)
+    )
+    return jnp.einsum("ih,nhwc,jw->nijc", down, x.astype(np.float32), across)
+
+
+def _covered(length: int, size: int, align_corners: bool) -> np.ndarray:
+    """How much of each old pixel a new one covers; beyond the last one lies the last one."""
+    step = length / size
+    if align_corners and size > 1:
+        step = (length - 1) / (size - 1)
+    begins = np.arange(size)[:, None] * step
+    olds = np.arange(length + int(step) + 1)
+    shares = np.minimum(begins + step, olds + 1) - np.maximum(begins, olds)
+    shares = np.clip(shares, 0, None) / step
+    shares[:, length - 1] = shares[:, length - 1 :].sum(1)
+    return shares[:, :length]
+
+
 LINES_UP = {"align_corners": "corners", "half_pixel": "halves", "asymmetric": "edges"}
 
 

@@ -242,6 +242,24 @@ def adaptive_max_pool_image(x, output_size) -> Any:
     return _adaptive_maximum(x, output_size, 2, True)
 
 
+@composite("AdaptiveMaxPool3D()(x, output_size)")
+def adaptive_max_pool_volume(x, output_size) -> Any:
+    """The maximum of regions that cover D, H and W, and its positions; see `adaptive_max_pool3d`.
+
+    Args:
+        x: [N, C, D, H, W] or [C, D, H, W].
+        output_size: the number of regions, three numbers or a Tensor of them, which is read.
+
+    Example:
+        >>> x, size = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), Tensor([1, 1, 1])
+        >>> print(*ops.AdaptiveMaxPool3D()(x, size))
+        [[[[4.]]]] [[[[3]]]]
+    """
+    if hasattr(output_size, "asnumpy"):
+        output_size = tuple(output_size.asnumpy().tolist())
+    return adaptive_max_pool3d(x, output_size, True)
+
+
 @composite("ops.adaptive_max_pool3d(input=x, output_size=output_size, return_indices=False)")
 def adaptive_max_pool3d(x, output_size, return_indices=False) -> Any:
     """The maximum of regions that cover D, H and W, `output_size` of them; None keeps a length.

@@ -10,6 +10,7 @@ from jax import lax
 
 from mycel.kernel.base.dtypes import as_dtype, int32, int64
 from mycel.kernel.define.definition import static_value
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.creation import as_size
@@ -35,6 +36,10 @@ def draw_choices(weights, key, *, count, replacement, dtype):
     "ops.multinomial(input=x, num_samples=count, replacement=replacement, seed=seed)",
     "Tensor.multinomial(x, num_samples=count, replacement=replacement, seed=seed)",
     "Multinomial(seed=(seed, 0), seed2=(seed2, 0), dtype=dtype)(x, num_samples=count)",
+    "ops.multinomial_with_replacement(x, seed=seed, offset=seed2, numsamples=count,"
+    " replacement=False, dtype='int64')",
+    "MultinomialWithReplacement(numsamples=count, replacement=False, dtype='int64')"
+    "(x, seed=seed, offset=seed2)",
 )
 def multinomial(x, count, replacement=True, seed=None, seed2=0, dtype=int32):
     """Indices drawn from each row of x, whose elements are the weights; Int32.
@@ -44,7 +49,8 @@ def multinomial(x, count, replacement=True, seed=None, seed2=0, dtype=int32):
         count: how many indices are drawn from each row.
         replacement: whether an index may be drawn again; True by default.
         seed, seed2: an integer that makes the numbers repeat from run to run; the second counts if
-            the first is None or 0, and without either the default generator is drawn from.
+            the first is None or 0, and without either the default generator is drawn from. Of
+            `multinomial_with_replacement` both may be Tensors, which are read.
         dtype: the integer type of the result, Int32 by default.
 
     Returns:
@@ -59,6 +65,7 @@ def multinomial(x, count, replacement=True, seed=None, seed2=0, dtype=int32):
     """
     if not replacement and count > x.shape[-1]:
         raise ValueError(f"{count} cannot be drawn without replacement from {x.shape[-1]}.")
+    seed, seed2 = (int(n) if isinstance(n, Tensor) else n for n in (seed, seed2))
     key = draw_key(seed or seed2)
     return draw_choices(x, key, static_value(count), bool(replacement), as_dtype(dtype).name)
 
@@ -153,15 +160,20 @@ def shuffled(x, key):
     return jax.random.permutation(as_key(key), x)
 
 
-@composite("ops.shuffle(x, seed=seed)")
-def shuffle(x, seed=None):
+@composite("ops.shuffle(x, seed=seed)", "RandomShuffle(seed=(seed, 0), seed2=(seed2, 0))(x)")
+def shuffle(x, seed=None, seed2=0):
     """The rows of x in random order.
+
+    Args:
+        x: any shape with at least one dimension.
+        seed, seed2: an integer that makes the order repeat from run to run; the second counts if
+            the first is None or 0, and without either the default generator is drawn from.
 
     Example:
         >>> sorted(ops.shuffle(Tensor([3, 1, 2])).tolist())
         [1, 2, 3]
     """
-    return shuffled(x, draw_key(seed))
+    return shuffled(x, draw_key(seed or seed2))
 
 
 @op()

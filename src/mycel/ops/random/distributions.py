@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mycel.kernel.base.dtypes import as_dtype, float32, int32
+from mycel.kernel.base.dtypes import as_dtype, float32, int32, int64
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
@@ -94,6 +94,27 @@ def gamma(shape, alpha, beta, seed=None, seed2=0):
     return scaled_gamma(*given, draw_key(seed or seed2), as_size(shape))
 
 
+@composite(
+    "ops.random_gamma(shape, alpha, seed=seed)",
+    "RandomGamma(seed=(seed, 0), seed2=(seed2, 0))(shape, alpha)",
+)
+def random_gamma(shape, alpha, seed=None, seed2=0):
+    """Numbers of a gamma distribution of scale 1, `shape` of them for each parameter.
+
+    Args:
+        shape: what stands in front of the shape of `alpha` in the result.
+        alpha: the shape parameter, positive, a Tensor, whose element type the result has.
+        seed, seed2: an integer that makes the numbers repeat from run to run; the second counts if
+            the first is None or 0, and without either the default generator is drawn from.
+
+    Example:
+        >>> ops.random_gamma((2,), Tensor([1.0, 2.0])).shape
+        (2, 2)
+    """
+    one = Tensor(1.0, alpha.dtype)
+    return scaled_gamma(alpha, one, draw_key(seed or seed2), as_size(shape))
+
+
 @op()
 def draw_poisson(rate, key, *, shape, dtype):
     """Counts of a Poisson distribution for each rate."""
@@ -118,6 +139,24 @@ def random_poisson(shape, rate, seed=None, dtype=float32):
     """
     key = draw_key(seed)
     return draw_poisson(as_tensor(rate, float32), key, as_size(shape), as_dtype(dtype).name)
+
+
+@composite("RandomPoisson(seed=(seed, 0), seed2=(seed2, 0), dtype=dtype)(shape, rate)")
+def random_poisson_primitive(shape, rate, seed=0, seed2=0, dtype=int64):
+    """Counts of a Poisson distribution, `shape` of them for each rate; Int64.
+
+    Args:
+        shape: what stands in front of the shape of `rate` in the result.
+        rate: the mean of the distribution, a number or a Tensor.
+        seed, seed2: an integer that makes the numbers repeat from run to run; the second counts if
+            the first is 0, and 0 for both draws from the default generator.
+        dtype: the element type of the result, Int64 by default.
+
+    Example:
+        >>> ops.RandomPoisson()((2,), Tensor([1.0, 2.0])).shape
+        (2, 2)
+    """
+    return random_poisson(shape, rate, seed or seed2, dtype)
 
 
 @composite("Poisson(seed=(seed, 0), seed2=(seed2, 0))(shape, mean=rate)")

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 
 from mycel.kernel.base import errors
 from mycel.kernel.define.bounds import rows_of
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.joining import concat
+from mycel.ops.array.selection import gather
 from mycel.ops.math import arithmetic, elementwise, powers, trigonometry
 from mycel.ops.math.quotients import inv
 from mycel.ops.nn import activation
@@ -26,6 +28,31 @@ from mycel.ops.sparse.sparse_tensors import (
     sizes_of,
     values_at,
 )
+
+
+@composite("SparseSlice()(indices, values, shape, start, size)")
+def sparse_slice(indices, values, shape, start, size) -> tuple[Tensor, Tensor, Tensor]:
+    """A block of a sparse Tensor: (indices, values, shape); all but the values are read.
+
+    Args:
+        indices: [N, R], the places of the values.
+        values: [N].
+        shape: [R], the shape of the whole.
+        start: [R], where the block begins.
+        size: [R], its lengths; beyond the whole it ends there.
+
+    Example:
+        >>> places, values, shape = ops.SparseSlice()(
+        ...     Tensor([[0, 1], [1, 2]]), Tensor([5.0, 6.0]), Tensor([3, 4]), Tensor([1, 1]),
+        ...     Tensor([2, 2]))
+        >>> print(places, values, shape)
+        [[0 1]] [6.] [2 2]
+    """
+    places, whole, first, lengths = (t.asnumpy() for t in (indices, shape, start, size))
+    lengths = np.clip(whole - first, 0, lengths)
+    inside = ((places >= first) & (places < first + lengths)).all(1)
+    kept = Tensor(np.flatnonzero(inside))
+    return Tensor(places[inside] - first), gather(values, kept, 0), Tensor(lengths)
 
 
 @composite("ops.dense_to_sparse_coo(tensor=x)", "Tensor.to_coo(x)")

@@ -29,7 +29,7 @@ from mycel.ops.random.drawing import (
 # -- values given ---------------------------------------------------------------------------------
 
 
-@composite("Tensor.clamp_")
+@composite("Tensor.clamp_", "ops.clamp_(input=x, min=min, max=max)")
 def clamp_(x, min=None, max=None):
     """x within two bounds, assigned to x.
 
@@ -74,7 +74,7 @@ def fill_(x, value):
     return assigned(x, filled(x, value))
 
 
-@composite("Tensor.zero_")
+@composite("Tensor.zero_", "ops.zero_(input=x)")
 def zero_(x):
     """Zeros everywhere.
 
@@ -139,7 +139,7 @@ def drawn_in(x) -> str:
     return (float64 if x.dtype is float64 else float32).name
 
 
-@composite("Tensor.uniform_")
+@composite("Tensor.uniform_", "ops.uniform_(input=x, from_=from_, to=to, generator=generator)")
 def uniform_(x, from_=0, to=1, generator=None):
     """Numbers from `from_` to before `to`, equally likely.
 
@@ -164,7 +164,7 @@ def uniform_(x, from_=0, to=1, generator=None):
     return assigned(x, (drawn * (high - low) + low).astype(x.dtype))
 
 
-@composite("Tensor.normal_")
+@composite("Tensor.normal_", "ops.normal_(input=x, mean=mean, std=std, generator=generator)")
 def normal_(x, mean=0, std=1, generator=None):
     """Normally distributed numbers.
 
@@ -190,7 +190,7 @@ def normal_(x, mean=0, std=1, generator=None):
     return assigned(x, (drawn * std + mean).astype(x.dtype))
 
 
-@composite("Tensor.exponential_")
+@composite("Tensor.exponential_", "ops.exponential_(input=x, lambd=lambd, generator=generator)")
 def exponential_(x, lambd=1, generator=None):
     """Numbers of the density lambd · exp(-lambd · number).
 
@@ -214,7 +214,7 @@ def exponential_(x, lambd=1, generator=None):
     return assigned(x, ((1 - drawn).log() * (-1 / lambd)).astype(x.dtype))
 
 
-@composite("Tensor.bernoulli_")
+@composite("Tensor.bernoulli_", "ops.bernoulli_(input=x, p=p, generator=generator)")
 def bernoulli_(x, p=0.5, generator=None):
     """1 with the probability p, else 0.
 
@@ -244,7 +244,7 @@ def _beyond(dtype) -> int:
     return 2 if dtype.numpy == np.bool_ else np.iinfo(dtype.numpy).max
 
 
-@composite("Tensor.random_")
+@composite("Tensor.random_", "ops.random_(input=x, from_=from_, to=to, generator=generator)")
 def random_(x, from_=0, to=None, generator=None):
     """Integers from `from_` to before `to`, equally likely.
 

@@ -25,6 +25,7 @@ from mycel.ops.array.selection import positions_in
 
 
 @op(
+    "MaskedScatter()(input=x, mask=mask, source=source)",
     "Tensor.masked_scatter(x, mask, source=source)",
     "Tensor.masked_scatter_(x, mask, source=source) -> x",
 )
@@ -121,7 +122,11 @@ def _positions(indices) -> list:
     return found
 
 
-@composite("Tensor.index_put", "Tensor.index_put_(x, indices, values, accumulate=accumulate) -> x")
+@composite(
+    "IndexPut(accumulate=0)(x1=x, x2=values, indices=indices)",
+    "Tensor.index_put",
+    "Tensor.index_put_(x, indices, values, accumulate=accumulate) -> x",
+)
 def index_put(x, indices, values, accumulate=False):
     """x with `values` where positions meet, as `x[indices] = values` writes them.
 
@@ -144,7 +149,7 @@ def index_put(x, indices, values, accumulate=False):
     return written_at(x, values, _positions(indices), bool(accumulate))
 
 
-@composite("Tensor.put_")
+@composite("Tensor.put_", "ops.put_(input=x, index=index, source=source, accumulate=accumulate)")
 def put_(x, index, source, accumulate=False):
     """The elements of `source` at positions that count the elements of x in C order.
 

@@ -20,7 +20,8 @@ from mycel.kernel.base.trees import tree_leaves
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import current_stream, machine
 from mycel.kernel.record.tensor import Tensor, update
-from mycel.kernel.spell import Primitive, op
+from mycel.kernel.spell import Primitive, composite, op
+from mycel.ops.math.elementwise import isfinite, isnan
 
 LENGTH = 8
 
@@ -156,3 +157,26 @@ class NPUGetFloatStatus(_Status):
         if _watch.note is not None:
             update(input_x, with_first(input_x, _watch.note))
         return input_x
+
+
+@composite("CheckNumerics()(x)")
+def check_numerics(x):
+    """x itself, if no element is NaN or infinite; the values are read.
+
+    Args:
+        x: any shape, real.
+
+    Raises:
+        RuntimeError: an element is NaN or infinite.
+        TypeError: x does not hold real numbers.
+
+    Example:
+        >>> print(ops.CheckNumerics()(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
+    if not x.dtype.is_floating:
+        raise wrong(TypeError, "CheckNumerics: x", "of real numbers", x.dtype)
+    if not bool(isfinite(x).all()):
+        found = "NaN" if bool(isnan(x).any()) else "infinity"
+        raise wrong(RuntimeError, "CheckNumerics: x", "finite", f"an element that is {found}")
+    return x

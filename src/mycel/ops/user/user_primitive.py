@@ -39,6 +39,26 @@ def prim_attr_register(fn: Callable[..., Any]) -> Callable[..., Any]:
         >>> print(Shift(2)(Tensor([1.0])), Shift(2).attrs)
         [3.] {'offset': 2}
     """
+    return _registered(fn, Primitive.add_prim_attr)
+
+
+def prim_arg_register(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep the arguments of a Primitive's `__init__`, but not as attributes of the operator.
+
+    Source: MindSpore's `mindspore.ops.prim_arg_register`.
+
+    Example:
+        >>> class Shift(ops.PrimitiveWithInfer):
+        ...     @ops.prim_arg_register
+        ...     def __init__(self, offset=1):
+        ...         pass
+        >>> Shift(2).offset, Shift(2).attrs
+        (2, {})
+    """
+    return _registered(fn, lambda *_: None)
+
+
+def _registered(fn, keep):
     signature = inspect.signature(fn)
 
     @functools.wraps(fn)
@@ -50,7 +70,7 @@ def prim_attr_register(fn: Callable[..., Any]) -> Callable[..., Any]:
         given = dict(list(bound.arguments.items())[1:])
         self.init_attrs = given
         for name, value in given.items():
-            self.add_prim_attr(name, value)
+            keep(self, name, value)
             setattr(self, name, value)
         return fn(self, *args, **kwargs)
 

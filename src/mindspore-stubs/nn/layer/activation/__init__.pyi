@@ -3,3 +3,7 @@
 
 
 from mycel.nn import *
+from mycel.mint.nn import PReLU as _PReLUExt
+PReLUExt = _PReLUExt
+from mycel.mint.nn import LogSoftmax as _LogSoftmaxExt
+LogSoftmaxExt = _LogSoftmaxExt

@@ -3,3 +3,7 @@
 
 
 from mycel.nn import *
+from mycel.mint.nn import Dropout as _DropoutExt
+DropoutExt = _DropoutExt
+from mycel.mint.nn import Dropout2d as _Dropout2dExt
+Dropout2dExt = _Dropout2dExt

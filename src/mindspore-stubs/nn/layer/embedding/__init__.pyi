@@ -3,3 +3,5 @@
 
 
 from mycel.nn import *
+from mycel.mint.nn import Embedding as _EmbeddingExt
+EmbeddingExt = _EmbeddingExt

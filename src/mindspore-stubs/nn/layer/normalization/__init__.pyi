@@ -3,4 +3,6 @@
 
 
 from mycel.nn import *
+from mycel.mint.nn import LayerNorm as _LayerNormExt
+LayerNormExt = _LayerNormExt
 from mycel.nn.layers.normalization import _BatchNorm as _BatchNorm  # pyright: ignore

@@ -3,5 +3,7 @@
 
 
 from mycel.nn import *
+from mycel.mint.nn import L1Loss as _L1LossExt
+L1LossExt = _L1LossExt
 from mycel.nn.loss import LossBase as __Loss  # pyright: ignore
 _Loss = __Loss  # pyright: ignore

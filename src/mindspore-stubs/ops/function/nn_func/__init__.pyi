@@ -2,4 +2,5 @@
 """What mindspore.ops.function.nn_func means here; written by `python -m tools.stubs`, which see."""
 
 
+from mycel.compat.mint_operators import *
 from mycel.ops import *

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.ops.functional_overload means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.ops import *
+from mycel.mint import *
