@@ -11,6 +11,8 @@ import importlib.util
 import json
 import pathlib
 import re
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -84,3 +86,15 @@ def test_the_charts_show_what_was_measured():
             assert row["torch"] == f"{middle:.2f} [{low:.2f}, {high:.2f}]", work["title"]
             (theirs,) = lanes[f"MindSpore, {mode}"]
             assert theirs == round(float(row["mindspore"]) * middle, 1), work["title"]
+
+
+def test_the_pictures_of_the_front_page_are_drawn_again(tmp_path):
+    """The moving one runs its program in both modes: what it shows is what is printed today."""
+    command = [sys.executable, "-m", "tools.pictures", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    drawn = {file.name: file.read_text("utf-8") for file in tmp_path.iterdir()}
+    assert "modes.svg" in drawn
+    for name, text in drawn.items():
+        assert text == (DOCS / "pictures" / name).read_text("utf-8"), (
+            "run `python -m tools.pictures`"
+        )
