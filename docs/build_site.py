@@ -140,7 +140,10 @@ def on_post_build(config):
         files |= {found[0]} if found else set()
     for file in sorted(files):
         write(folder / SOURCES / file, config, title=file, above=[], content=source_page(file))
-    names = [[e.path, f"{e.address}/", e.summary, 1] for e in Site.reference.names]
+    names = [
+        [entry.path, f"{entry.address}/", entry.summary.replace("`", ""), 1]
+        for entry in Site.reference.names
+    ]
     listed = json.dumps(names + Site.searched, ensure_ascii=False, separators=(",", ":"))
     (folder / "search.js").write_text(f"window.searchEntries = {listed};\n", "utf-8")
 
