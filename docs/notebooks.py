@@ -8,6 +8,8 @@ import json
 import re
 
 BLOCK = re.compile(r"^```python\n(>>>.*?)^```$", re.M | re.S)
+# Other pages and pictures are not beside a notebook: of their links the words stay.
+LOCAL = re.compile(r"!?\[([^\]]*)\]\((?!\w+://)[^)]*\)")
 OPTION = re.compile(r"\s*# doctest:.*")
 
 
@@ -37,7 +39,7 @@ def to_notebook(markdown: str) -> str:
                 allowed = {"tags": ["raises-exception"]} if raises else {}
                 add("code", code, metadata=allowed, execution_count=None, outputs=[])
         elif part.strip():
-            add("markdown", part.strip())
+            add("markdown", LOCAL.sub(r"\1", part).strip())
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(book, indent=1, ensure_ascii=False) + "\n"

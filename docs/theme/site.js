@@ -44,6 +44,7 @@ function runnable(text) {
 }
 
 function addCopyButtons() {
+  if (!navigator.clipboard) return; // browsers have none for pages that come over plain HTTP
   for (const block of document.querySelectorAll(".codehilite")) {
     const button = document.createElement("button");
     button.className = "copy";

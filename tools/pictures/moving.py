@@ -102,7 +102,7 @@ def wrapped(line: str) -> list[str]:
 
 def show_modes(shown: Film, top: float) -> None:
     """What is printed in PyNative mode and in Graph mode, side by side."""
-    modes = (("PyNative: line by line", ()), ("Graph: one program", ("--jit",)))
+    modes = (("PyNative: line by line", ()), ("Graph: compiled", ("--jit",)))
     for x, (title, options) in zip((20, WIDTH / 2 + 10), modes, strict=True):
         shown.line(x, top, title, "bold ours", 0.5, OTHERS)
         for place, line in enumerate(printed(*options), start=1):
