@@ -4,8 +4,8 @@
 /* Entries are [title, address, text, is a public name]. Exact names come first, then names that
    begin with what was typed, names that contain it, headings, and texts that have every word. */
 function rank(query, entries, most = 20) {
-  const wanted = query.trim();
-  const low = wanted.toLowerCase().replace(/^(mindspore|ms)\./, "mycel.");
+  const wanted = query.trim().replace(/^(mindspore|mycel|ms)\./, "");
+  const low = wanted.toLowerCase();
   const words = low.split(/\s+/).filter(Boolean);
   if (!words.length) return [];
   const found = [];
@@ -18,13 +18,12 @@ function rank(query, entries, most = 20) {
 }
 
 function scoreOf([title, , text, isName], wanted, low, words) {
-  const name = title.toLowerCase();
+  const name = (isName ? title.replace(/^mycel\./, "") : title).toLowerCase();
   const last = name.slice(name.lastIndexOf(".") + 1);
   if (isName) {
     const otherCase = title.endsWith(wanted) ? 0 : 0.5;
     if (name === low) return otherCase;
-    if (name === "mycel." + low) return 1 + otherCase / 2;
-    if (last === low) return 1.1 + otherCase;
+    if (last === low) return 1 + otherCase;
     if (name.startsWith(low) || last.startsWith(low)) return 3;
     if (name.includes(low)) return 4;
   } else if (name === low) {
