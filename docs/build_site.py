@@ -22,7 +22,10 @@ FAMILIES = "reference"
 TABLE = re.compile(r"<table>.*?</table>", re.S)
 HEAD = re.compile(r"<th[^>]*>(.*?)</th>", re.S)
 FIRST_CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.S)
-NAMED = re.compile(r"(<a [^>]*>)?<code>(?:mycel\.|ms\.)?([A-Za-z][\w.]*)(?:\([^<]*\))?</code>")
+# A name and the link around it; one word alone, such as `load`, may be anything.
+NAMED = re.compile(
+    r"(<a [^>]*>)?<code>(?:(?:mycel|ms)\.([\w.]+)|(\w+\.[\w.]+))(?:\([^<]*\))?</code>"
+)
 SECTION = re.compile(r'<h([1-3]) id="([^"]*)">(.*?)</h\1>', re.S)
 # Long lists of names and numbers: their headings are found, not their words.
 LISTS = ("coverage.md", "zoo.md")
@@ -32,21 +35,18 @@ class Site:
     """What is known of the site while it is built."""
 
     reference: Reference
-    addresses: dict[str, str]  # of names, as they are written in the pages
+    addresses: dict[str, str]  # of names, without `mycel.` in front
     nav: object
     template: object
     searched: list[list]
 
 
 def on_files(files, config):
-    """Add the pages of families, and name them in the navigation."""
+    """Add the pages of families."""
     logging.getLogger("mycel").setLevel(logging.ERROR)  # older names say what they are called now
     Site.reference = Reference()
-    Site.addresses = {entry.path: entry.address for entry in Site.reference.names}
-    Site.addresses |= {
-        path.removeprefix("mycel."): address
-        for path, address in Site.addresses.items()
-        if path.startswith("mycel.")
+    Site.addresses = {
+        entry.path.removeprefix("mycel."): entry.address for entry in Site.reference.names
     }
     Site.searched = []
     for page, text in Site.reference.family_pages().items():
@@ -103,7 +103,7 @@ def link_names(content: str, up: str) -> str:
     """`ops.tanh` in the text of a page becomes a link, unless it is in one."""
 
     def link(found: re.Match) -> str:
-        address = Site.addresses.get(found[2])
+        address = Site.addresses.get(found[2] or found[3])
         return found[0] if found[1] or not address else f'<a href="{up}{address}/">{found[0]}</a>'
 
     return NAMED.sub(link, content)
