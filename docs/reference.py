@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference of the site, written from signatures and docstrings while mkdocs builds.
 
-mkdocs calls `on_files` and `on_page_markdown`: see `hooks` in mkdocs.yml. The names of mycel are
-made by decorators and looked up late, so the package is imported and asked; nothing is parsed.
+The names of mycel are made by decorators and looked up late, so the package is imported and asked;
+nothing is parsed. `build_site.py` puts the pages into the site.
 """
 
 from __future__ import annotations
@@ -11,18 +11,21 @@ import dataclasses
 import enum
 import importlib
 import inspect
-import logging
 import re
-import textwrap
+import sys
+from pathlib import Path
 
-from mkdocs.structure.files import File
+from docstrings import code_block, inline, to_html
 
+import mycel
 from mycel.compat.alias import public_names
 from mycel.compat.keywords import RENAMED
 from mycel.kernel.base.dtypes import ALL as TYPES
 from mycel.kernel.spell.other_keywords import ABSENT
 
-FOLDER = "reference"
+# Folders of the site: pages of names, pages of source files; the way from such a page to the root.
+NAMES, SOURCES, UP = "api", "source", "../../"
+PACKAGE = Path(mycel.__file__).parent
 EMPTY = inspect.Parameter.empty
 
 # Pages in their order: file, title, what is there, and the namespaces below `mycel` whose names it
@@ -31,39 +34,39 @@ EMPTY = inspect.Parameter.empty
 PAGES = [
     ("mycel", "mycel", "derivatives, modes, seeds, and what MindSpore has at its root", [":"]),
     ("tensor", "Tensor", "values, and their methods", [":kernel.record.tensor"]),
-    ("parameter", "Parameter", "what is trained", [":kernel.record.parameter"]),
+    ("parameter", "Parameter", "Tensors that are trained", [":kernel.record.parameter"]),
     ("cell", "Cell and containers", "the base of networks", ["nn:nn.(cell|containers)"]),
     ("layers", "Layers", "what networks are made of", ["nn:nn.layers.*"]),
     ("losses", "Losses", "as Cells", ["nn:nn.*loss"]),
     ("optimizers", "Optimisers", "and learning rates over time", ["nn:optim.*"]),
-    ("steps", "Steps of training", "as Cells around a network", ["nn:"]),
+    ("steps", "Training steps", "as Cells around a network", ["nn:"]),
     ("ops", "Operators", "functions, and Primitive classes of the same names", ["ops:"]),
     ("train", "train", "Model, callbacks, metrics", ["train:"]),
     ("amp", "amp", "mixed precision and loss scales", ["amp:"]),
-    ("init", "Initialisers", "what Parameters start with", ["init:"]),
+    ("init", "Initialisers", "the first values of Parameters", ["init:"]),
     ("dataset", "dataset", "sources, batches, samplers, iterators", ["dataset:"]),
     ("vision", "dataset.vision", "operations on pictures", ["dataset.vision:"]),
-    ("transforms", "dataset.transforms", "on anything", ["dataset.transforms:"]),
-    ("text", "dataset.text", "on texts", ["dataset.text:"]),
+    ("transforms", "dataset.transforms", "operations on any column", ["dataset.transforms:"]),
+    ("text", "dataset.text", "operations on texts", ["dataset.text:"]),
     ("mindrecord", "mindrecord", "MindSpore's files of rows", ["mindrecord:"]),
     ("checkpoint", "Checkpoints", "export, other libraries", ["checkpoint:"]),
     ("summary", "summary", "records for TensorBoard", ["summary:"]),
     ("debug", "Debugging", "the ledger, profiles, memory, devices",
      ["debug:", "profiler:", "runtime:", "hal:"]),
-    ("parallel", "Communication", "the words of several devices, for one",
+    ("parallel", "Communication", "names for several devices, here for one",
      ["communication:", "communication.comm_func:", "parallel:"]),
     ("numpy", "numpy", "NumPy's functions on Tensors", ["numpy:", "numpy.fft:"]),
     ("scipy", "scipy", "linear algebra and minima", ["scipy.linalg:", "scipy.optimize:"]),
     ("mint", "mint", "operators as PyTorch spells them",
      ["mint:", "mint.linalg:", "mint.special:", "mint.distributed:"]),
-    ("mint_functional", "mint.nn.functional", "those of networks", ["mint.nn.functional:"]),
+    ("mint_functional", "mint.nn.functional", "functions of networks", ["mint.nn.functional:"]),
     ("mint_nn", "mint.nn", "layers with PyTorch's arguments", ["mint.nn:"]),
     ("experimental", "mint.optim", "optimisers with `param_groups`, and their schedulers",
      ["mint.optim:", "experimental.optim:", "experimental.optim.lr_scheduler:"]),
 ]  # fmt: skip
 OTHERS = "ops/others"
-# A text that stands on several pages is written out on the one that comes first here; these are
-# asked after the rest, because they answer for what is defined elsewhere.
+# Pages with names for what other pages define. A class has its members below its name on another
+# page, or on the first of these.
 BORROWERS = ["tensor", "parameter", "mycel", "mint", "mint_functional", "mint_nn", "numpy", OTHERS]
 
 
@@ -71,10 +74,11 @@ BORROWERS = ["tensor", "parameter", "mycel", "mint", "mint_functional", "mint_nn
 class Entry:
     """One public name: a heading of the reference."""
 
-    path: str  # as it is written behind `mycel.`, also the anchor
+    path: str  # as it is written behind `mycel.`, also the anchor on the page of its family
     item: object
     page: str
     members: list[Entry] = dataclasses.field(default_factory=list)
+    address: str = ""  # the folder of its own page
 
     @property
     def doc(self) -> str:
@@ -116,6 +120,33 @@ def module_of(item: object) -> str:
     return item.__module__ if is_ours(item) else "Python"
 
 
+def source_of(item: object) -> tuple[str, int] | None:
+    """The file below `mycel`, and the line in it, that define an item."""
+    if inspect.isclass(item) and not _is_made(vars(item).get("__call__")):
+        file = Path(sys.modules[item.__module__].__file__ or "")
+        source = file.read_text("utf-8")
+        found = re.search(rf"^class {item.__name__}\b", source, re.M)
+        line = source.count("\n", 0, found.start()) + 1 if found else 1
+        return (str(file.relative_to(PACKAGE)), line) if is_ours(item) else None
+    call = vars(item)["__call__"] if inspect.isclass(item) else item
+    call = inspect.unwrap(call.fget if isinstance(call, property) else call)
+    written = call.__globals__["function"] if _is_made(call) else call
+    code = getattr(written, "__code__", None)
+    if code is None or not is_ours(item):
+        return None
+    file, line = Path(code.co_filename), code.co_firstlineno
+    if not file.is_relative_to(PACKAGE):  # written by a loop over names
+        file, line = Path(sys.modules[written.__module__].__file__ or ""), 1
+    return str(file.relative_to(PACKAGE)), line
+
+
+def _is_made(call: object) -> bool:
+    """Whether a function was written by `spell`, from a definition that it knows as `function`."""
+    return getattr(call, "__globals__", {}).get("function") is not None and (
+        call.__code__.co_filename.startswith("<")
+    )
+
+
 def entries() -> list[Entry]:
     """Every name that is documented, in the order of the pages."""
     found, taken = [], set()
@@ -134,9 +165,17 @@ def entries() -> list[Entry]:
                 is_root = not namespace and not (pattern and inspect.isclass(item))
                 found.append(Entry(f"mycel.{name}" if is_root else path, item, where))
     known = {entry.item for entry in found if inspect.isclass(entry.item)}
-    for entry in found:
-        entry.members = list(members(entry, known))
+    seen = set()  # a class that has several names has its members below the first
+    for entry in sorted(found, key=rank):
+        if entry.item in known and entry.item not in seen:
+            seen.add(entry.item)
+            entry.members = list(members(entry, known))
     return found
+
+
+def rank(entry: Entry) -> int:
+    """Where what has several names is at home: first the pages that borrow nothing."""
+    return BORROWERS.index(entry.page) + 1 if entry.page in BORROWERS else 0
 
 
 def family_page(item: object) -> str:
@@ -225,82 +264,12 @@ def _one_by_one(given: str) -> str:
     return "".join(f"\n    {part}," for part in parts) + "\n"
 
 
-# Docstrings
-
-SECTION = re.compile(r"^(Args|Args of the call|Attributes|Returns|Raises|Example):$", re.M)
-INDENTED = re.compile(r"((?:[ ].*\n?|\n)*)((?:.|\n)*)")
-ARGUMENT = re.compile(r"^(\*{0,2}[\w.]+(?:, \*{0,2}[\w.]+)*): (.*)$", re.S)
-
-
-def text_to_markdown(text: str) -> str:
-    """Plain text, in which only `code` is marked up."""
-    parts = re.split(r"(`[^`\n]+`)", text)
-    return "".join(p if p[:1] == "`" else re.sub(r"([*_<\[|\\])", r"\\\1", p) for p in parts)
-
-
-def described(body: str) -> str:
-    """The lines of `Args:` and `Raises:` as a list."""
-    lines = []
-    for part in re.split(r"\n(?! )", body):
-        words = " ".join(part.split())
-        found = ARGUMENT.match(words)
-        if found:
-            named = ", ".join(f"`{name}`" for name in found[1].split(", "))
-            words = f"{named}: {text_to_markdown(found[2])}"
-        else:
-            words = text_to_markdown(words)
-        lines.append(f"- {words}")
-    return "\n".join(lines)
-
-
-def free_text(text: str) -> str:
-    """Paragraphs; indented ones and examples are shown as they stand."""
-    written = []
-    for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
-        if paragraph.startswith((" ", ">>>")):
-            written.append(f"```pycon\n{textwrap.dedent(paragraph)}\n```")
-        elif paragraph.strip():
-            written.append(text_to_markdown(paragraph))
-    return "\n\n".join(written)
-
-
-def doc_to_markdown(doc: str) -> str:
-    """A docstring with its sections."""
-    first, *rest = SECTION.split(doc)
-    written = [free_text(first)]
-    for title, body in zip(rest[::2], rest[1::2], strict=True):
-        inner, outer = INDENTED.match(body.lstrip("\n")).groups()
-        inner = textwrap.dedent(inner).strip("\n")
-        if title == "Example":
-            written.append(f"```pycon\n{inner}\n```")
-        elif title == "Returns":
-            written.append(f"**Returns:** {text_to_markdown(' '.join(inner.split()))}")
-        else:
-            written.append(f"**{title}:**\n\n{described(inner)}")
-        written.append(free_text(outer))
-    return "\n\n".join(part for part in written if part)
-
-
 # Pages
 
 
-def write_entry(entry: Entry, level: int, homes: dict[str, Entry]) -> str:
-    home = homes[entry.doc]
-    lines = [f"{'#' * level} {text_to_markdown(entry.path)} {{ #{entry.path} }}"]
-    lines.append(f"```python\n{signature(entry)}\n```")
-    if home.path != entry.path and "\n\n" in entry.doc:
-        lines.append(f"{text_to_markdown(entry.summary)} See {link(home, entry.page)}.")
-    else:
-        lines.append(doc_to_markdown(entry.doc))
-        lines += [write_entry(member, level + 1, homes) for member in entry.members]
-    return "\n\n".join(lines)
-
-
-def link(there: Entry, page: str) -> str:
-    """A link from a page of the reference to a name."""
-    up = "../" * page.count("/")
-    place = "" if there.page == page else f"{up}{there.page}.md"
-    return f"[`{there.path}`]({place}#{there.path})"
+def link(there: Entry, up: str) -> str:
+    """A link to the page of a name, from so many folders below the root of the site."""
+    return f'<a href="{up}{there.address}/"><code>{there.path}</code></a>'
 
 
 def title_of(module: str) -> str:
@@ -311,33 +280,63 @@ def about(module: str) -> str:
     """The first paragraph of a module's docstring."""
     if not module.startswith("mycel"):
         return ""
-    return text_to_markdown((importlib.import_module(module).__doc__ or "").partition("\n\n")[0])
+    return inline((importlib.import_module(module).__doc__ or "").partition("\n\n")[0])
 
 
-def write_page(title: str, found: list[Entry], homes: dict[str, Entry]) -> str:
+def list_names(found: list[Entry], up: str) -> str:
+    """Names with their first sentences; below a class its members."""
+    lines = []
+    for entry in found:
+        lines.append(
+            f'<dt id="{entry.path}">{link(entry, up)}</dt><dd>{inline(entry.summary)}</dd>'
+        )
+        if entry.members:
+            below = ", ".join(link(member, up) for member in entry.members)
+            lines.append(f'<dd class="members">{below}</dd>')
+    return f'<dl class="names">{"".join(lines)}</dl>'
+
+
+def write_family(title: str, found: list[Entry]) -> str:
     """The names of a page; those of several files below a heading for each file."""
-    lines = [f"# {title}"]
-    if found[0].page in BORROWERS:
-        own_first = sorted(found, key=lambda entry: homes[entry.doc].page != entry.page)
-        lines += [write_entry(entry, 2, homes) for entry in own_first]
-        return "\n\n".join(lines) + "\n"
+    up = "../" * (found[0].page.count("/") + 2)
     groups: dict[str, list[Entry]] = {}
     for entry in found:
-        groups.setdefault(module_of(entry.item), []).append(entry)
+        module = "" if found[0].page in BORROWERS else module_of(entry.item)
+        groups.setdefault(module, []).append(entry)
+    lines = [f"# {title}"]
     for module, group in groups.items():
         lines += [f"## {title_of(module)}"] if len(groups) > 1 else []
-        lines.append(about(module))
-        lines += [write_entry(entry, 3 if len(groups) > 1 else 2, homes) for entry in group]
+        lines += [f"<p>{about(module)}</p>"] if about(module) else []
+        lines.append(list_names(group, up))
     return "\n\n".join(lines) + "\n"
+
+
+def write_name(entry: Entry, others: list[Entry]) -> str:
+    """The page of a name: how it is called, what it says, its members, where it is defined."""
+    lines = [f"<h1>{entry.path}</h1>", code_block(signature(entry), "python"), to_html(entry.doc)]
+    if entry.members:
+        lines.append(f"<h2>Members</h2>{list_names(entry.members, UP)}")
+    lines.append(f'<p class="also">{written_where(entry)}')
+    if others:
+        lines.append("The same under other names: " + ", ".join(link(o, UP) for o in others) + ".")
+    return "\n".join([*lines, "</p>"])
+
+
+def written_where(entry: Entry) -> str:
+    """A link to the line of the source that defines a name."""
+    found = source_of(entry.item)
+    if found is None:
+        return ""
+    file, line = found
+    return f'<a href="{UP}{SOURCES}/{file}/#L{line}">Source: {file}, line {line}</a>.'
 
 
 OVERVIEW = """# API reference
 
-Every public name, with its signature and its docstring, as the installed package has them. Names
-are written as below `mycel`: `ops.tanh` is `mycel.ops.tanh`. A class with two pairs of parentheses
-is made with the first and called with the second. To find one, type it into the search field above.
-The examples have imported `mycel as ms`, `mycel.dataset as ds`, `numpy as np`, and from mycel `nn`,
-`ops`, `mint`, `Tensor` and `Parameter`.
+Every public name has a page, with its signature and its docstring, as the installed package has
+them. Names are written without `mycel` in front: `ops.tanh` is `mycel.ops.tanh`. A class with two
+pairs of parentheses is made with the first and called with the second. To find a name, type it into
+the search field above: exact names come first.
 
 | page | names | |
 |---|---:|---|
@@ -361,48 +360,49 @@ def write_operators(pages: dict[str, list[Entry]]) -> str:
         if page.startswith("ops/"):
             name = page.partition("/")[2]
             text = "" if page == OTHERS else about(module_of(found[0].item))
-            lines += [f"## [{title_of(name)}]({name}.md)", text]
-            lines.append(", ".join(link(entry, "ops/index") for entry in found))
+            lines += [f"## [{title_of(name)}]({name}.md)", f"<p>{text}</p>"]
+            lines.append(f"<p>{', '.join(link(entry, UP) for entry in found)}</p>")
     return "\n\n".join(lines) + "\n"
 
 
-def write_all() -> dict[str, str]:
-    """The reference: Markdown by the name of the page."""
-    pages: dict[str, list[Entry]] = {}
-    for entry in sorted(entries(), key=lambda e: (e.page == OTHERS, e.page)):
-        pages.setdefault(entry.page, []).append(entry)
-    everything = [e for found in pages.values() for entry in found for e in (entry, *entry.members)]
-    ranks = {page: rank for rank, page in enumerate(BORROWERS, start=1)}
-    homes: dict[str, Entry] = {}
-    for entry in sorted(everything, key=lambda e: ranks.get(e.page, 0)):
-        homes.setdefault(entry.doc, entry)
-    titles = {page: title for page, title, _, _ in PAGES}
-    written = {"index": write_overview(pages), "ops/index": write_operators(pages)}
-    for page, found in pages.items():
-        title = titles.get(page) or title_of(page.replace("/", "."))
-        written[page] = write_page(title, found, homes)
-    return written
+class Reference:
+    """Everything public: the pages of families in Markdown, and those of names in HTML."""
+
+    def __init__(self):
+        self.families: dict[str, list[Entry]] = {}
+        for entry in sorted(entries(), key=lambda e: (e.page == OTHERS, e.page)):
+            self.families.setdefault(entry.page, []).append(entry)
+        listed = [entry for found in self.families.values() for entry in found]
+        self.names = [name for entry in listed for name in (entry, *entry.members)]
+        self.by_doc: dict[str, list[Entry]] = {}
+        taken: set[str] = set()
+        for entry in self.names:
+            self.by_doc.setdefault(entry.doc, []).append(entry)
+        for entry in sorted(self.names, key=lambda entry: inspect.isclass(entry.item)):
+            entry.address = address_of(entry, taken)
+        titles = {page: title for page, title, _, _ in PAGES}
+        self.titles = {p: titles.get(p) or title_of(p.replace("/", ".")) for p in self.families}
+
+    def family_pages(self) -> dict[str, str]:
+        """Markdown by the name of the page."""
+        written = {
+            "index": write_overview(self.families),
+            "ops/index": write_operators(self.families),
+        }
+        for page, found in self.families.items():
+            written[page] = write_family(self.titles[page], found)
+        return written
+
+    def name_page(self, entry: Entry) -> str:
+        """HTML; one sentence that two names share by chance does not make them the same."""
+        same = self.by_doc[entry.doc] if "\n\n" in entry.doc else []
+        return write_name(entry, [other for other in same if other is not entry])
 
 
-# What mkdocs calls
-
-
-def on_files(files, config):
-    """Add the pages, and name them in the navigation."""
-    logging.getLogger("mycel").setLevel(logging.ERROR)  # older names say what they are called now
-    written = write_all()
-    for page, text in written.items():
-        files.append(File.generated(config, f"{FOLDER}/{page}.md", content=text))
-    operators = [f"{FOLDER}/{page}.md" for page in written if page.startswith("ops/")]
-    tree = [f"{FOLDER}/index.md"]
-    for name, title, _, _ in PAGES:
-        tree.append({title: operators if name == "ops" else f"{FOLDER}/{name}.md"})
-    for section in config.nav:
-        if section.get("API reference"):
-            section["API reference"] = tree
-    return files
-
-
-def on_page_markdown(markdown, page, config, files):
-    """Examples are sessions of the interpreter, and are coloured as such."""
-    return re.sub(r"^```python\n(?=>>>)", "```pycon\n", markdown, flags=re.M)
+def address_of(entry: Entry, taken: set[str]) -> str:
+    """The folder of a name's page; some file systems do not tell `Tanh` from `tanh`."""
+    address = f"{NAMES}/{entry.path}"
+    while address.casefold() in taken:
+        address += "-class" if inspect.isclass(entry.item) else "-function"
+    taken.add(address.casefold())
+    return address

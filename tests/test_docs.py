@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents: examples are executed as they stand, links lead somewhere, and the picture of data
-is drawn again. Oracle of the drawn numbers: the slope of a sigmoid is at most 1/4.
+"""The documents: examples are executed as they stand, links lead somewhere, and the pictures are
+drawn again. Oracle of the drawn numbers: the slope of a sigmoid is at most 1/4, and the table of
+measurements in performance.md.
 """
 
 from __future__ import annotations
 
 import doctest
 import importlib.util
+import json
 import pathlib
 import re
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -61,3 +65,36 @@ def test_the_picture_of_gradient_norms_is_drawn_again(tmp_path):
     draw.draw_gradient_norms(tmp_path / "drawn.svg")
     text = (tmp_path / "drawn.svg").read_text()
     assert all(name in text for name in draw.NETWORKS)
+
+
+def measured(work: str) -> dict[str, dict[str, str]]:
+    """The rows of a piece of work in the table of performance.md, by the mode of mycel."""
+    rows, found = (DOCS / "performance.md").read_text("utf-8").splitlines(), {}
+    start = next(n for n, row in enumerate(rows) if row.startswith(f"| {work} |"))
+    for row in rows[start : start + 2]:
+        mode, _, torch, _, _, _, mindspore = [cell.strip() for cell in row.split("|")[2:9]]
+        found[mode] = {"torch": torch.replace("*", ""), "mindspore": mindspore.partition(" ")[0]}
+    return found
+
+
+def test_the_charts_show_what_was_measured():
+    recorded = json.loads((ROOT / "tools" / "pictures" / "benchmarks.json").read_text("utf-8"))
+    for work in recorded["works"]:
+        lanes = {name: numbers for name, *numbers in work["lanes"]}
+        for mode, row in measured(work["row"]).items():
+            middle, low, high = lanes[f"mycel, {mode}"]
+            assert row["torch"] == f"{middle:.2f} [{low:.2f}, {high:.2f}]", work["title"]
+            (theirs,) = lanes[f"MindSpore, {mode}"]
+            assert theirs == round(float(row["mindspore"]) * middle, 1), work["title"]
+
+
+def test_the_pictures_of_the_front_page_are_drawn_again(tmp_path):
+    """The moving one runs its program in both modes: what it shows is what is printed today."""
+    command = [sys.executable, "-m", "tools.pictures", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    drawn = {file.name: file.read_text("utf-8") for file in tmp_path.iterdir()}
+    assert "modes.svg" in drawn
+    for name, text in drawn.items():
+        assert text == (DOCS / "pictures" / name).read_text("utf-8"), (
+            "run `python -m tools.pictures`"
+        )

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import doctest
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -20,3 +23,14 @@ def test_the_two_commands():
     demo, test = [line for line in lines if line.startswith("python3 -m venv ")]
     assert demo.endswith("mycel demo")
     assert test.endswith("-m pytest")
+
+
+def test_the_first_program_runs_as_it_is_copied():
+    text = (ROOT / "README.md").read_text("utf-8")
+    (command,) = re.findall(r"^```sh\n(\S+python - <<'END'\n.*?)^```", text, re.M | re.S)
+    command = command.replace(".venv/bin/python", sys.executable, 1)
+    printed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    lines = printed.stdout.splitlines()
+    # A hook and a gradient for each of five calls, the first two of which are recorded.
+    assert [line.split(":")[0] for line in lines[:10]] == ["hook", "gradient"] * 5
+    assert "3 calls replayed, 0 run in PyNative, 2 first recordings" in lines[10]
