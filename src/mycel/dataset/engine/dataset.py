@@ -30,7 +30,6 @@ class Found(TypedDict, total=False):
     rows: dict[str, int]  # by the path of their file
 
 
-class Dataset(Operations):
 class Dataset(Operations, Made):
     """The base of all datasets. Its methods make datasets of datasets.
 
