@@ -78,11 +78,6 @@ class Published(MappableDataset):
             raise RuntimeError(text) from error
         return dict(zip(self._columns(), map(np.array, values), strict=True))
 
-    def with_sampler(self, sampler):
-        made = super().with_sampler(sampler)
-        made._found = {}
-        return made
-
     # -- for subclasses --------------------------------------------------------------------------
 
     def _path(self, *parts: str) -> pathlib.Path:
