@@ -24,6 +24,8 @@ from mycel.kernel.record.stream import machine
 
 # Executables beyond this many are forgotten, the longest unused first.
 MOST_EXECUTABLES = 512
+# Arrays of so many elements are looked at together (see `_are_finite`).
+MOST_TOGETHER = 1 << 16
 
 
 class Node(NamedTuple):
@@ -62,7 +64,7 @@ def program(
     checked: tuple[int, ...] = (),
 ):
     """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
-    the guards, as one vector each, the flag of its indices, and which of the checked results are
+    the guards, as one vector each, the flag of its indices, and whether the checked results are
     finite, out."""
     materialize = backend.tuning.materialize
     apart = backend.tuning.to_materialize(nodes)
@@ -84,18 +86,25 @@ def program(
         if indices is not None and indices.inside:
             outputs.append(indices.flag(at))
         if checked:
-            outputs.append(jnp.stack([_is_finite(at(slot)) for slot in checked]))
+            outputs.append(_are_finite([at(slot) for slot in checked]))
         return outputs
 
     return run
 
 
-def _is_finite(array):
-    """Whether all elements are finite. 0 times anything else is NaN; a sum of real numbers takes
-    half as long as one of conditions."""
-    if jnp.issubdtype(array.dtype, jnp.complexfloating):
-        return jnp.isfinite(array).all()
-    return jnp.sum(array * 0, dtype=np.float32) == 0
+def _are_finite(arrays):
+    """Whether sums of the arrays are finite: not where an element is not, and nearly always where
+    all are. It takes a third of the time of asking each element."""
+    sums, small = [], []
+    for array in arrays:
+        wide = array.astype(jnp.promote_types(array.dtype, np.float32))
+        if array.size <= MOST_TOGETHER and wide.dtype == np.float32:
+            small.append(wide.ravel())
+        else:
+            sums.append(jnp.isfinite(jnp.sum(wide)))
+    if small:
+        sums.append(jnp.isfinite(jnp.sum(jnp.concatenate(small))))
+    return jnp.all(jnp.stack(sums))
 
 
 def seen_bits(array, kind: str):
@@ -137,7 +146,7 @@ class Executable:
 
     Args:
         look_at_indices: whether wrong indices are looked for.
-        checked: the slots of the results that are to be finite.
+        checked: the slots of the results that are to be finite; the attribute has their positions.
     """
 
     __slots__ = ("checked", "compiled", "fallible", "function", "indices", "runs", "size")
@@ -145,10 +154,11 @@ class Executable:
     def __init__(self, key, live, guards=(), packs=(), look_at_indices=True, checked=()):
         nodes = decode(key)
         self.indices = indices_of(nodes) if look_at_indices else None
-        self.checked = _inexact(nodes, checked) if checked else ()
+        slots = _inexact(nodes, checked) if checked else ()
+        self.checked = tuple([live.index(slot) for slot in slots])
         # keep_unused: every caller passes all externals, whatever the program needs of them.
         self.function = jax.jit(
-            program(nodes, live, guards, packs, self.indices, self.checked),
+            program(nodes, live, guards, packs, self.indices, slots),
             keep_unused=True,
             compiler_options=backend.compiler_options(),
         )
@@ -177,9 +187,13 @@ class Executable:
         finite = results.pop() if self.checked else None
         if indices is not None and indices.inside:
             indices.look_behind(results.pop())
-        if finite is not None and not np.asarray(finite).all():
+        # A sum may overflow where no element does.
+        if finite is not None and not finite and not self._are_finite(results):
             raise NotFinite(results)
         return results
+
+    def _are_finite(self, results) -> bool:
+        return all(np.isfinite(np.asarray(results[index])).all() for index in self.checked)
 
     def _run_and_wait(self, arrays):
         results = self.function(*arrays) if self.compiled else self._compile(arrays)
