@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from mycel.kernel.base.context import context, set_check_numerics
+from mycel.kernel.execute.numerics import present_steps
 from mycel.kernel.record.stream import current_stream
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -25,12 +26,10 @@ class _FindNan:
         return self
 
     def __exit__(self, kind, error, trace):
-        stream = current_stream()
         try:
             if error is None:
-                stream.flush()
-                if stream.steps is not None:
-                    stream.steps.settle()
+                current_stream().flush()
+                present_steps().settle()
         finally:
             set_check_numerics(self._before.pop())
 

@@ -28,7 +28,7 @@ from mycel.kernel.define.definition import definitions
 from mycel.kernel.define.op import Op
 from mycel.kernel.differentiate import reverse
 from mycel.kernel.execute.compile import decode
-from mycel.kernel.execute.numerics import steps_of
+from mycel.kernel.execute.numerics import present_steps
 from mycel.kernel.record import generator, marker
 from mycel.kernel.record.stream import current_stream, machine, place_of
 
@@ -88,7 +88,7 @@ class RecordedSteps:
             count_steps(-1)
 
     def _note(self, key, places, inputs, live) -> None:
-        number = steps_of(current_stream()).number
+        number = present_steps().number
         if not self._steps or self._steps[-1][0] != number:
             self._steps.append((number, []))
         self._steps[-1][1].append(Record(tuple(key), list(places), list(inputs), tuple(live)))

@@ -9,8 +9,8 @@ from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.execute.checks import Tripped, has_wrong_index, slots_assigned, take_back
 from mycel.kernel.execute.compile import Executable, NotFinite, decode, executables
 from mycel.kernel.execute.direct import run_operator
-from mycel.kernel.execute.numerics import Examination, steps_of
-from mycel.kernel.record.stream import Segment, demand, local, machine, place_of
+from mycel.kernel.execute.numerics import Examination, present_steps
+from mycel.kernel.record.stream import Segment, demand, machine, place_of
 from mycel.kernel.record.value import Observer, Poison
 
 # New structures of one set of operations that are compiled at once; later ones run operator by
@@ -44,7 +44,7 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
 def _fill(held, key, externals, has_pending, places, assigned) -> Exception | None:
     """Compute what is held; the error of the first wrong index, or of what is not finite."""
     live, key = tuple([slot for slot, _ in held]), tuple(key)
-    steps = steps_of(local.stream) if context.check_numerics else None
+    steps = present_steps() if context.check_numerics else None
     if steps is not None:
         steps.before(key, externals)
         steps.assigned(assigned)

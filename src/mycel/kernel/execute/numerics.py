@@ -15,8 +15,9 @@ operator takes it; one that tests for finite values may.
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary, ref
 
 import jax
@@ -386,11 +387,20 @@ def _is_one(value: Value) -> bool:
     return value.aval.nbytes == value.aval.numpy.itemsize
 
 
-def steps_of(stream: Stream) -> Steps:
-    """The steps of a thread."""
-    steps: Any = stream.steps
-    if steps is None or steps.armed != context.armed:
-        steps = stream.steps = Steps(context.armed)
+class _Local(threading.local):
+    """Each thread's own steps, from the last time on that numerics began to be checked."""
+
+    steps = Steps(-1)
+
+
+_local = _Local()
+
+
+def present_steps() -> Steps:
+    """The steps of the calling thread."""
+    steps = _local.steps
+    if steps.armed != context.armed:
+        steps = _local.steps = Steps(context.armed)
     return steps
 
 
@@ -400,7 +410,7 @@ def begin_step(stream: Stream, what: int | None) -> None:
     Args:
         what: the id of a Cell or of a remembered function.
     """
-    steps = steps_of(stream)
+    steps = present_steps()
     if steps.meet(what):
         stream.flush()
         steps.begin()

@@ -20,7 +20,7 @@ from mycel.kernel.define.aval import Aval
 from mycel.kernel.execute.capture import Capture
 from mycel.kernel.execute.checks import Tripped
 from mycel.kernel.execute.compile import Guard, NotFinite, decode, executables, seen_bytes
-from mycel.kernel.execute.numerics import steps_of
+from mycel.kernel.execute.numerics import present_steps
 from mycel.kernel.execute.results import Results
 from mycel.kernel.execute.sites import Done, Watch
 from mycel.kernel.execute.store import Store
@@ -385,7 +385,7 @@ def replay(stream: Stream, memory: Memory, arguments: Arguments) -> Any:
             results = memory.executable(memory.store.demanded(tensors))
     except Tripped as tripped:
         if isinstance(tripped, NotFinite):
-            steps_of(stream).one_by_one = True
+            present_steps().one_by_one = True
         return TRIPPED
     except Exception as error:
         if came_from_outside(error):

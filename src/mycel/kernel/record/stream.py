@@ -223,19 +223,17 @@ class Stream:
         scope: what holds for whatever is recorded now; exchanged by `within`.
         called: the Cell being called and those around it, as links `(cell, the link around it)`.
         generator: what random operators draw from, once something asked for it.
-        steps: what is known of its steps while numerics are checked (execute.numerics), or None.
         unfinished: how many runs of segments, and sites, were broken off by an exception, go on, or
             were run once more for a Value.
     """
 
-    __slots__ = ("called", "generator", "scope", "segment", "steps", "unfinished")
+    __slots__ = ("called", "generator", "scope", "segment", "unfinished")
 
     def __init__(self, scope: Scope = OUTSIDE):
         self.segment = Segment(self)
         self.scope = scope
         self.called: tuple | None = None
         self.generator: Any = None
-        self.steps: Any = None
         self.unfinished = 0
 
     def within(self, scope: Scope, function: Callable, *args, **kwargs):
