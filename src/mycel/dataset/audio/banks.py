@@ -48,7 +48,7 @@ def triangles(n_freqs: int, points: np.ndarray, sample_rate: int) -> np.ndarray:
 def mel_bands(n_freqs, f_min, f_max, n_mels, sample_rate, norm, mel_type) -> np.ndarray:
     """See melscale_fbanks; Float64, without arguments to check."""
     ends = mels_of(np.array([f_min, f_max], float), mel_type)
-    points = hertz_of(np.linspace(*ends, n_mels + 2), mel_type)
+    points = hertz_of(np.linspace(ends[0], ends[1], n_mels + 2), mel_type)
     made = triangles(n_freqs, points, sample_rate)
     return made * 2 / (points[2:] - points[:-2]) if norm is NormType.SLANEY else made
 

@@ -21,7 +21,7 @@ def recursive(b, a, sound: np.ndarray) -> np.ndarray:
     """
     from scipy.signal import lfilter
 
-    return lfilter(b, a, sound)
+    return np.asarray(lfilter(b, a, sound))
 
 
 def _check_coefficients(a_coeffs, b_coeffs) -> tuple[list, list]:

@@ -146,8 +146,8 @@ class MFCC(AudioTensorOperation):
         _second_type(dct_type)
         checks.enumeration(norm, NormMode, "norm")
         self.log_mels = checks.boolean(log_mels, "log_mels")
-        melkwargs = checks.instance(melkwargs or {}, dict, "melkwargs", "a dict")
-        self.mels = MelSpectrogram(sample_rate, **melkwargs)
+        checks.instance(melkwargs or {}, dict, "melkwargs", "a dict")
+        self.mels = MelSpectrogram(sample_rate, **(melkwargs or {}))
         n_mels = self.mels.bands.shape[1]
         if n_mels < n_mfcc:
             raise wrong(ValueError, "n_mels", f"at least n_mfcc={n_mfcc}", repr(n_mels))
@@ -204,8 +204,8 @@ class LFCC(AudioTensorOperation):
         _second_type(dct_type)
         checks.enumeration(norm, NormMode, "norm")
         self.log_lf = checks.boolean(log_lf, "log_lf")
-        speckwargs = checks.instance(speckwargs or {}, dict, "speckwargs", "a dict")
-        self.spectrogram = Spectrogram(**speckwargs)
+        checks.instance(speckwargs or {}, dict, "speckwargs", "a dict")
+        self.spectrogram = Spectrogram(**(speckwargs or {}))
         n_fft = self.spectrogram.frames.n_fft
         if n_fft < n_lfcc:
             raise wrong(ValueError, "n_fft", f"at least n_lfcc={n_lfcc}", repr(n_fft))

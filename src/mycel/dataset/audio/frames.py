@@ -102,7 +102,7 @@ class Frames(NamedTuple):
         made, weight = made[..., start:end], weight[start:end]
         made = made / np.where(np.abs(weight) > 1e-11, weight, 1)
         missing = 0 if length is None else length - made.shape[-1]
-        return np.pad(made, [(0, 0)] * (made.ndim - 1) + [(0, missing)]) if missing else made
+        return extended(made, 0, missing) if missing else made
 
 
 _MODES = {
@@ -133,7 +133,7 @@ def stretched(spectrum: np.ndarray, rate: float, advance: np.ndarray) -> np.ndar
     """
     times = np.arange(0, spectrum.shape[-1], rate)
     before = times.astype(int)
-    beyond = np.pad(spectrum, [(0, 0)] * (spectrum.ndim - 1) + [(0, 2)])
+    beyond = extended(spectrum, 0, 2)
     first, second = beyond[..., before], beyond[..., before + 1]
     turned = np.angle(second) - np.angle(first) - advance
     turned += advance - 2 * np.pi * np.round(turned / (2 * np.pi))
@@ -142,9 +142,14 @@ def stretched(spectrum: np.ndarray, rate: float, advance: np.ndarray) -> np.ndar
     return (share * np.abs(second) + (1 - share) * np.abs(first)) * np.exp(1j * phases)
 
 
+def extended(array: np.ndarray, before: int, behind: int) -> np.ndarray:
+    """Zeros before and behind along the last axis."""
+    return np.pad(array, np.array([(0, 0)] * (array.ndim - 1) + [(before, behind)]))
+
+
 def as_pairs(spectrum: np.ndarray) -> np.ndarray:
     """Complex numbers as a last axis of real and imaginary parts."""
-    return np.stack([spectrum.real, spectrum.imag], -1)
+    return np.stack([np.real(spectrum), np.imag(spectrum)], -1)
 
 
 def from_pairs(pairs: np.ndarray) -> np.ndarray:

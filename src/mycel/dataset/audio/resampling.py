@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from mycel.dataset.audio.frames import extended
 from mycel.dataset.audio.names import ResampleMethod
 from mycel.dataset.audio.operation import AudioTensorOperation, count, number, positive
 from mycel.dataset.transforms import checks
@@ -46,7 +47,7 @@ def resampled(
     else:
         window = np.i0(beta * np.sqrt(1 - (places / width) ** 2)) / np.i0(beta)
     kernels = np.sinc(places) * window * (limit / old)
-    beyond = np.pad(sound, [(0, 0)] * (sound.ndim - 1) + [(reach, reach + old)])
+    beyond = extended(sound, reach, reach + old)
     cut = np.lib.stride_tricks.sliding_window_view(beyond, kernels.shape[1], -1)[..., ::old, :]
     made = (cut @ kernels.T).reshape(*sound.shape[:-1], -1)
     return made[..., : math.ceil(new * length / old)]

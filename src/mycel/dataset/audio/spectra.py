@@ -401,4 +401,4 @@ class PitchShift(AudioTensorOperation):
         made = self.frames.sound(spectrum, round(length / faster))
         made = resampled(made, int(self.sample_rate / faster), self.sample_rate)[..., :length]
         missing = length - made.shape[-1]
-        return np.pad(made, [(0, 0)] * (made.ndim - 1) + [(0, missing)])
+        return frames.extended(made, 0, missing)

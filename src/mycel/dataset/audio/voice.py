@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mycel.dataset.audio.frames import window_of
+from mycel.dataset.audio.frames import extended, window_of
 from mycel.dataset.audio.names import WindowType
 from mycel.dataset.audio.operation import (
     AudioTensorOperation,
@@ -80,7 +80,7 @@ class DetectPitchFrequency(AudioTensorOperation):
         size = math.ceil(self.sample_rate * self.frame_time)
         number_ = math.ceil(sound.shape[-1] / size)
         missing = shifts + number_ * size - sound.shape[-1]
-        sound = np.pad(sound, [(0, 0)] * (sound.ndim - 1) + [(0, missing)])
+        sound = extended(sound, 0, missing)
         cut = np.lib.stride_tricks.sliding_window_view(sound, size, -1)
         frames = cut[..., : number_ * size : size, :]
         found = []
@@ -183,7 +183,7 @@ class Vad(AudioTensorOperation):
         searched = math.ceil(self.search_time * self.measure_freq)
         kept = int(self.pre_trigger_time * self.sample_rate + 0.5)
         before = kept + searched * period + length
-        sound = np.pad(sound, [(0, 0), (before, 0)])
+        sound = extended(sound, before, 0)
         history: list[np.ndarray] = []
         mean, keep = np.zeros(len(sound)), self._memory(self.trigger_time)
         for position, levels in self._levels(sound, length, period):

@@ -135,7 +135,7 @@ class DataLoader:
         if sampler is None and not self.iterable:
             random = RandomSampler(dataset, generator=self.generator)
             sampler = random if shuffle else SequentialSampler(dataset)
-        if batch_sampler is None and batch_size is not None and not self.iterable:
+        if sampler is not None and batch_sampler is None and batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.batch_size, self.drop_last = batch_size, drop_last
@@ -182,7 +182,9 @@ class DataLoader:
         return self._passing() if self.iterable else map(self._made, self._order())
 
     def _order(self) -> Iterator:
-        return iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
+        order = self.sampler if self.batch_sampler is None else self.batch_sampler
+        assert order is not None  # only a dataset that is passed on has none
+        return iter(order)
 
     def _made(self, index):
         """The batch, or the element, of these numbers."""

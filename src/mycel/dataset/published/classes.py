@@ -107,11 +107,11 @@ class Caltech101Dataset(Pictures):
 
     def _values(self, found):
         path, label = found
-        values = [self._image(path)]
+        values: list = [self._image(path)]
         if self.target_type != "annotation":
             values.append(np.int64(label))
         if self.target_type != "category":
-            folder = _OUTLINES.get(path.parent.name, path.parent.name)
+            folder = _OUTLINES.get(path.parent.name) or path.parent.name
             name = f"{path.stem.replace('image', 'annotation')}.mat"
             values.append(matlab(self._path("Annotations", folder, name))["obj_contour"])
         return tuple(values)

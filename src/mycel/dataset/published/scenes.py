@@ -367,8 +367,10 @@ class VOCDataset(Pictures):
             raise wrong(ValueError, f"{what}: class_indexing", expected, repr(class_indexing))
         self.usage, self.class_indexing = usage, class_indexing
         self.extra_metadata, self.decrypt = bool(extra_metadata), decrypt
-        columns = {"Segmentation": ("target",)}
-        columns["Detection"] = ("bbox", "label", "difficult", "truncate")
+        columns: dict[str, tuple[str, ...]] = {
+            "Segmentation": ("target",),
+            "Detection": ("bbox", "label", "difficult", "truncate"),
+        }
         self.columns = ("image", *columns[task], *((METADATA,) if extra_metadata else ()))
         common = (num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache)
         self._open_pictures(dataset_dir, None, decode, *common)
@@ -424,7 +426,7 @@ class VOCDataset(Pictures):
     def get_class_indexing(self) -> dict:
         if self.class_indexing is not None:
             return dict(self.class_indexing)
-        marked = (each.findtext("name") for _, objects in self._listed for each in objects)
+        marked = (each.findtext("name") or "" for _, objects in self._listed for each in objects)
         return {name: number for number, name in enumerate(sorted(set(marked)))}
 
     get_class_indexing.__doc__ = Pictures.get_class_indexing.__doc__
@@ -496,5 +498,5 @@ class WIDERFaceDataset(InParts):
         if self.usage == "test":
             return (self._image(path),)
         numbers = np.array(faces, np.int32)
-        known = dict(zip(_FACES, numbers[:, 4:].T, strict=True))
+        known: dict[str, np.ndarray] = dict(zip(_FACES, numbers[:, 4:].T, strict=True))
         return self._image(path), numbers[:, :4], *(known[name] for name in self._columns()[2:])

@@ -37,7 +37,7 @@ def sound_of(path: pathlib.Path) -> tuple[np.ndarray, int]:
     except (wave.Error, EOFError):
         pass
     try:
-        import soundfile
+        import soundfile  # pyright: ignore[reportMissingImports]  an extra
     except ImportError:
         raise ImportError(NO_SOUNDFILE.format(path=path)) from None
     sound, rate = soundfile.read(io.BytesIO(content), dtype="float32", always_2d=True)

@@ -194,7 +194,7 @@ def blurred(array: np.ndarray, kernel: tuple, sigma: tuple) -> np.ndarray:
         half = length // 2
         widths = [(half, half) if a == axis else (0, 0) for a in range(array.ndim)]
         mode: Literal["reflect", "edge"] = "reflect" if array.shape[axis] > 1 else "edge"
-        beyond = np.pad(values, widths, mode)
+        beyond = np.pad(values, np.array(widths), mode)
         windows = np.lib.stride_tricks.sliding_window_view(beyond, length, axis)
         values = windows @ weights
     if array.dtype == np.uint8:
