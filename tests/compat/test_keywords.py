@@ -276,7 +276,7 @@ def test_older_names_are_noted_once(text, noted, mindspore):
     for names in (ops, nn, ms):
         vars(names).pop("TensorAdd", None)
     ops_names = ms.kernel.spell.namespaces["ops"]
-    ops_names._found["TensorAdd"] = ms.compat.operators.later("TensorAdd")
+    ops_names._known["TensorAdd"] = ms.compat.operators.later("TensorAdd")
     for _ in range(2):
         eval(text, {**NAMES, "nn": nn, "mindspore": mindspore, "x": Tensor(X)})
     assert noted() == [NOTES[text]]

@@ -26,8 +26,8 @@ def by_operators():
 
         __slots__ = ()
 
-        def __init__(self, key, live, guards=(), packs=(), checked=True):
-            super().__init__(key, live, guards, packs, checked)
+        def __init__(self, key, live, guards=(), packs=(), look_at_indices=True, checked=()):
+            super().__init__(key, live, guards, packs, look_at_indices)
             # An index that a program makes itself is looked at by the operator that reads it.
             self.indices = self.indices and self.indices._replace(inside=())
             self.compiled = True

@@ -62,7 +62,12 @@ def test_of_an_operator_and_with_an_arrow():
     assert x.tolist() == [5, 6]
 
 
-METHODS = {"Nearest": "'nearest'", "Bilinear": "'linear'", "Bicubic": "'cubic'"}
+METHODS = {
+    "Nearest": "'nearest'",
+    "Bilinear": "'linear'",
+    "Bicubic": "'cubic'",
+    "Trilinear": "'trilinear'",
+}
 
 
 def test_what_is_fixed_is_what_the_name_says():
@@ -71,7 +76,8 @@ def test_what_is_fixed_is_what_the_name_says():
         numbers = re.findall(r"([123])[dD]", spelling.name)
         methods = [method for word, method in METHODS.items() if word in spelling.name]
         # FractionalMaxPoolWithFixedKsize is the only one without either, for images.
-        expected = ("method", *methods) if methods else ("space", *(numbers or "2"))
+        chosen = "mode" if spelling.name.startswith("Upsample") else "method"
+        expected = (chosen, *methods) if methods else ("space", *(numbers or "2"))
         assert spelling.fixed == (expected,), spelling.name
         item = namespaces[spelling.namespace][spelling.name]
         assert expected[0] not in inspect.signature(item).parameters
