@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import shutil
 import wave
 
 import numpy as np
@@ -257,3 +258,13 @@ def test_arguments_are_checked(error, made, tmp_path):
     """Oracle: the kinds of errors of the other data sets."""
     with pytest.raises(error):
         made(tmp_path)
+
+
+def test_an_object_without_a_name_is_told(folder, tmp_path):
+    """A class that is no class must not move the numbers of the others. Oracle: the file."""
+    shutil.copytree(folder / "voc", tmp_path / "voc")
+    path = sorted((tmp_path / "voc" / "Annotations").glob("*.xml"))[0]
+    path.write_text(path.read_text().replace("<name>", "<noname>").replace("</name>", "</noname>"))
+    with pytest.raises(RuntimeError, match=rf"object 0 of .*{path.name} has no <name>"):
+        for usage in ("train", "val"):
+            ds.VOCDataset(tmp_path / "voc", "Detection", usage).get_class_indexing()

@@ -387,10 +387,14 @@ class VOCDataset(Pictures):
     def _objects(self, name: str) -> list[ElementTree.Element]:
         path = self._path("Annotations", f"{name}.xml")
         try:
-            return ElementTree.parse(path).findall("object")
+            objects = ElementTree.parse(path).findall("object")
         except ElementTree.ParseError as error:
             place = {"dataset": self.name, "line": error.position[0], "path": path}
             raise RuntimeError(UNREADABLE_LINE.format(**place, reason=error)) from None
+        for number, each in enumerate(objects):
+            if not each.findtext("name"):
+                raise RuntimeError(f"{self.name}: object {number} of {path} has no <name>.")
+        return objects
 
     def _find(self):
         known = self.get_class_indexing()
