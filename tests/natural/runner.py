@@ -17,6 +17,7 @@ import io
 import logging
 import os
 import random
+import re
 import sys
 import textwrap
 import types
@@ -106,10 +107,11 @@ class Seen:
         self.stream, self.warnings = stream, warned
 
     def text(self) -> str:
+        """Since the last call; how long an epoch took is no part of what a program does."""
         text = self.stream.getvalue()
         self.stream.seek(0)
         self.stream.truncate()
-        return text
+        return re.sub(r"(\(\d+ steps, )\d+\.\d s\)", r"\1… s)", text)
 
     def warned(self) -> list[str]:
         texts = [f"{w.category.__name__}: {w.message}" for w in self.warnings]
