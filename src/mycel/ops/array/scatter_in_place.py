@@ -2,6 +2,8 @@
 """Placing elements of a Parameter by position, in place.
 
 Each returns the new values as a Tensor. Where positions repeat, the updates follow each other.
+An operator has two forms: `scatter_add` takes whole rows, `scatter_nd_add` takes what rows of
+positions point to.
 """
 
 from __future__ import annotations
@@ -20,14 +22,10 @@ from mycel.ops.array.scatter import (
 )
 
 
-def _put(handle, made) -> Tensor:
-    """Give the new value to the handle; a plain Tensor of it, which prints as its numbers."""
-    update(handle, made)
-    return made
-
-
-def _rows(index):
-    return index.expand_dims(-1)
+def _put(handle, value: Tensor) -> Tensor:
+    """Give the value to the handle; the value itself prints as its numbers."""
+    update(handle, value)
+    return value
 
 
 @composite("ops.index_add(x, indices=index, y=updates, axis=axis, use_lock=True,"
@@ -55,97 +53,7 @@ def index_add(x, index, updates, axis, use_lock=True, check_index_bound=True):
     return _put(x, with_index_added(x, index, updates, axis))
 
 
-@composite("ops.scatter_update(input_x=x, indices=index, updates=updates)",
-           "ScatterUpdate(use_locking=True)(input_x=x, indices=index,"
-           " updates=updates)")  # fmt: skip
-def scatter_update(x, index, updates, use_locking=True):
-    """Replace rows of a Parameter, in place.
-
-    Args:
-        x: a Parameter with at least one dimension.
-        index: integers of any shape, from 0: positions in the first dimension of `x`.
-        updates: one row for each of `index`, [*index.shape, *x.shape[1:]]; they get the type of
-            `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_update(p, Tensor([0]), Tensor([9])))
-        [9 2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_update(x, _rows(index), updates))
-
-
-@composite("ops.scatter_add(input_x=x, indices=index, updates=updates)",
-           "ScatterAdd(use_locking=False)(input_x=x, indices=index,"
-           " updates=updates)")  # fmt: skip
-def scatter_add(x, index, updates, use_locking=False):
-    """Add to rows of a Parameter, in place.
-
-    Args:
-        x: a Parameter with at least one dimension.
-        index: integers of any shape, from 0: positions in the first dimension of `x`.
-        updates: one row for each of `index`, [*index.shape, *x.shape[1:]]; they get the type of
-            `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_add(p, Tensor([0]), Tensor([9])))
-        [10  2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_add(x, _rows(index), updates))
-
-
-@composite("ops.scatter_nd_update(input_x=x, indices=index, updates=updates)",
-           "ScatterNdUpdate(use_locking=True)(input_x=x, indices=index,"
-           " updates=updates)")  # fmt: skip
-def scatter_nd_update(x, index, updates, use_locking=True):
-    """Replace the slices of a Parameter that the rows of `index` point to, in place.
-
-    Args:
-        x: a Parameter with at least D dimensions.
-        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
-        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_nd_update(p, Tensor([[0]]), Tensor([9])))
-        [9 2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_update(x, index, updates))
-
-
-@composite("ops.scatter_nd_add(input_x=x, indices=index, updates=updates, use_locking=False)",
-           "ScatterNdAdd(use_locking=False)(input_x=x, indices=index,"
-           " updates=updates)")  # fmt: skip
-def scatter_nd_add(x, index, updates, use_locking=False):
-    """Add to the slices of a Parameter that the rows of `index` point to, in place.
-
-    Args:
-        x: a Parameter with at least D dimensions.
-        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
-        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([1, 2]), name="p")
-        >>> print(ops.scatter_nd_add(p, Tensor([[0]]), Tensor([9])))
-        [10  2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_add(x, index, updates))
-
-
-@composite(
-    "ScatterSub(use_locking=False)(input_x=x, indices=index, updates=updates)",
-)
-def scatter_sub(x, index, updates, use_locking=False):
-    """Subtract from rows of a Parameter, in place.
+ROWS = """{does} rows of a Parameter, in place.
 
     Args:
         x: a Parameter with at least one dimension.
@@ -156,19 +64,11 @@ def scatter_sub(x, index, updates, use_locking=False):
 
     Example:
         >>> p = Parameter(Tensor([8, 2]), name="p")
-        >>> print(ops.ScatterSub()(p, Tensor([0]), Tensor([3])))
-        [5 2]
+        >>> print(ops.{call}(p, Tensor([0]), Tensor([{update}])))
+        {shown}
     """
-    del use_locking
-    return _put(x, tensor_scatter_sub(x, _rows(index), updates))
 
-
-@composite(
-    "ops.scatter_nd_sub(input_x=x, indices=index, updates=updates, use_locking=False)",
-    "ScatterNdSub(use_locking=False)(input_x=x, indices=index, updates=updates)",
-)
-def scatter_nd_sub(x, index, updates, use_locking=False):
-    """Subtract from the slices of a Parameter that the rows of `index` point to, in place.
+SLICES = """{does} the slices of a Parameter that the rows of `index` point to, in place.
 
     Args:
         x: a Parameter with at least D dimensions.
@@ -178,188 +78,61 @@ def scatter_nd_sub(x, index, updates, use_locking=False):
 
     Example:
         >>> p = Parameter(Tensor([8, 2]), name="p")
-        >>> print(ops.scatter_nd_sub(p, Tensor([[0]]), Tensor([3])))
-        [5 2]
+        >>> print(ops.{call}(p, Tensor([[0]]), Tensor([{update}])))
+        {shown}
     """
-    del use_locking
-    return _put(x, tensor_scatter_sub(x, index, updates))
 
 
-@composite(
-    "ops.scatter_mul(input_x=x, indices=index, updates=updates)",
-    "ScatterMul(use_locking=False)(input_x=x, indices=index, updates=updates)",
-)
-def scatter_mul(x, index, updates, use_locking=False):
-    """Multiply rows of a Parameter, in place.
+def _placing(verb: str, operator, does: str, update: int, shown: str, functions=("", "_nd")):
+    """The two in-place forms of an operator on Tensors: of rows, and of slices.
 
     Args:
-        x: a Parameter with at least one dimension.
-        index: integers of any shape, from 0: positions in the first dimension of `x`.
-        updates: one row for each of `index`, [*index.shape, *x.shape[1:]]; they get the type of
-            `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([8, 2]), name="p")
-        >>> print(ops.scatter_mul(p, Tensor([0]), Tensor([3])))
-        [24  2]
+        verb: what their names end in.
+        operator: `operator(x, index, updates)`, which gives a new Tensor.
+        does: what their documentation begins with.
+        update, shown: of its example: the number, and what is printed.
+        functions: the forms that `ops` has as functions too; Primitives are both.
     """
-    del use_locking
-    return _put(x, tensor_scatter_mul(x, _rows(index), updates))
+
+    def rows(x, index, updates, use_locking=False):
+        del use_locking
+        return _put(x, operator(x, index.expand_dims(-1), updates))
+
+    def slices(x, index, updates, use_locking=False):
+        del use_locking
+        return _put(x, operator(x, index, updates))
+
+    forms = (("", rows, ROWS), ("_nd", slices, SLICES))
+    return [
+        _declared(f"scatter{nd}_{verb}", function, text, nd in functions, does, update, shown)
+        for nd, function, text in forms
+    ]
 
 
-@composite(
-    "ops.scatter_nd_mul(input_x=x, indices=index, updates=updates, use_locking=False)",
-    "ScatterNdMul(use_locking=False)(input_x=x, indices=index, updates=updates)",
+def _declared(name: str, function, text: str, is_function: bool, does, update, shown):
+    locked = name.endswith("_update")
+    primitive = "".join(part.title() for part in name.split("_"))
+    spellings = [f"{primitive}(use_locking={locked})(input_x=x, indices=index, updates=updates)"]
+    if is_function:
+        last = ", use_locking=False" if "_nd_" in name and not locked else ""
+        spellings.insert(0, f"ops.{name}(input_x=x, indices=index, updates=updates{last})")
+    call = name if is_function else f"{primitive}()"
+    function.__name__ = function.__qualname__ = name
+    function.__defaults__ = (locked,)
+    function.__doc__ = text.format(does=does, call=call, update=update, shown=shown)
+    return composite(*spellings)(function)
+
+
+scatter_update, scatter_nd_update = _placing("update", tensor_scatter_update, "Replace", 9, "[9 2]")
+scatter_add, scatter_nd_add = _placing("add", tensor_scatter_add, "Add to", 9, "[17  2]")
+scatter_sub, scatter_nd_sub = _placing(
+    "sub", tensor_scatter_sub, "Subtract from", 3, "[5 2]", functions=("_nd",)
 )
-def scatter_nd_mul(x, index, updates, use_locking=False):
-    """Multiply the slices of a Parameter that the rows of `index` point to, in place.
-
-    Args:
-        x: a Parameter with at least D dimensions.
-        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
-        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([8, 2]), name="p")
-        >>> print(ops.scatter_nd_mul(p, Tensor([[0]]), Tensor([3])))
-        [24  2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_mul(x, index, updates))
-
-
-@composite(
-    "ops.scatter_div(input_x=x, indices=index, updates=updates)",
-    "ScatterDiv(use_locking=False)(input_x=x, indices=index, updates=updates)",
+scatter_mul, scatter_nd_mul = _placing("mul", tensor_scatter_mul, "Multiply", 3, "[24  2]")
+scatter_div, scatter_nd_div = _placing("div", tensor_scatter_div, "Divide", 2, "[4 2]")
+scatter_max, scatter_nd_max = _placing(
+    "max", tensor_scatter_max, "Put larger numbers into", 9, "[9 2]"
 )
-def scatter_div(x, index, updates, use_locking=False):
-    """Divide rows of a Parameter, in place.
-
-    Args:
-        x: a Parameter with at least one dimension.
-        index: integers of any shape, from 0: positions in the first dimension of `x`.
-        updates: one row for each of `index`, [*index.shape, *x.shape[1:]]; they get the type of
-            `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([8, 2]), name="p")
-        >>> print(ops.scatter_div(p, Tensor([0]), Tensor([2])))
-        [4 2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_div(x, _rows(index), updates))
-
-
-@composite(
-    "ops.scatter_nd_div(input_x=x, indices=index, updates=updates, use_locking=False)",
-    "ScatterNdDiv(use_locking=False)(input_x=x, indices=index, updates=updates)",
+scatter_min, scatter_nd_min = _placing(
+    "min", tensor_scatter_min, "Put smaller numbers into", 3, "[3 2]"
 )
-def scatter_nd_div(x, index, updates, use_locking=False):
-    """Divide the slices of a Parameter that the rows of `index` point to, in place.
-
-    Args:
-        x: a Parameter with at least D dimensions.
-        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
-        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([8, 2]), name="p")
-        >>> print(ops.scatter_nd_div(p, Tensor([[0]]), Tensor([2])))
-        [4 2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_div(x, index, updates))
-
-
-@composite(
-    "ops.scatter_max(input_x=x, indices=index, updates=updates)",
-    "ScatterMax(use_locking=False)(input_x=x, indices=index, updates=updates)",
-)
-def scatter_max(x, index, updates, use_locking=False):
-    """Replace elements in rows of a Parameter by larger ones, in place.
-
-    Args:
-        x: a Parameter with at least one dimension.
-        index: integers of any shape, from 0: positions in the first dimension of `x`.
-        updates: one row for each of `index`, [*index.shape, *x.shape[1:]]; they get the type of
-            `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([8, 2]), name="p")
-        >>> print(ops.scatter_max(p, Tensor([0]), Tensor([9])))
-        [9 2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_max(x, _rows(index), updates))
-
-
-@composite(
-    "ops.scatter_nd_max(input_x=x, indices=index, updates=updates, use_locking=False)",
-    "ScatterNdMax(use_locking=False)(input_x=x, indices=index, updates=updates)",
-)
-def scatter_nd_max(x, index, updates, use_locking=False):
-    """Replace elements in slices of a Parameter by larger ones, in place.
-
-    Args:
-        x: a Parameter with at least D dimensions.
-        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
-        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([8, 2]), name="p")
-        >>> print(ops.scatter_nd_max(p, Tensor([[0]]), Tensor([9])))
-        [9 2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_max(x, index, updates))
-
-
-@composite(
-    "ops.scatter_min(input_x=x, indices=index, updates=updates)",
-    "ScatterMin(use_locking=False)(input_x=x, indices=index, updates=updates)",
-)
-def scatter_min(x, index, updates, use_locking=False):
-    """Replace elements in rows of a Parameter by smaller ones, in place.
-
-    Args:
-        x: a Parameter with at least one dimension.
-        index: integers of any shape, from 0: positions in the first dimension of `x`.
-        updates: one row for each of `index`, [*index.shape, *x.shape[1:]]; they get the type of
-            `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([8, 2]), name="p")
-        >>> print(ops.scatter_min(p, Tensor([0]), Tensor([3])))
-        [3 2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_min(x, _rows(index), updates))
-
-
-@composite(
-    "ops.scatter_nd_min(input_x=x, indices=index, updates=updates, use_locking=False)",
-    "ScatterNdMin(use_locking=False)(input_x=x, indices=index, updates=updates)",
-)
-def scatter_nd_min(x, index, updates, use_locking=False):
-    """Replace elements in slices of a Parameter by smaller ones, in place.
-
-    Args:
-        x: a Parameter with at least D dimensions.
-        index: [..., D], integers from 0: rows of positions in the first D dimensions of `x`.
-        updates: one slice for each row of `index`, [..., *x.shape[D:]]; they get the type of `x`.
-        use_locking: no effect.
-
-    Example:
-        >>> p = Parameter(Tensor([8, 2]), name="p")
-        >>> print(ops.scatter_nd_min(p, Tensor([[0]]), Tensor([3])))
-        [3 2]
-    """
-    del use_locking
-    return _put(x, tensor_scatter_min(x, index, updates))
