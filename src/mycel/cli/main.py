@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from mycel.cli import demo, doctor, replay, run
+from mycel.cli import demo, doctor, launch, replay, run
 from mycel.kernel.base.version import __version__
 
 ABOUT = """\
@@ -15,6 +15,7 @@ PyNative mode (operators run as they are called) and in Graph mode (what repeats
 
   mycel demo                        train LeNet-5 on real handwritten digits in both modes
   mycel run script.py [arguments]   run a MindSpore program unchanged, without MindSpore
+  mycel launch -n 8 script.py       run it as eight processes that compute together
   mycel replay step.mycel           run a recorded step again, and find where it goes wrong
   mycel doctor                      show versions, devices, folders and the mode
 """
@@ -59,6 +60,6 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mycel {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (demo, run, replay, doctor):
+    for module in (demo, run, launch, replay, doctor):
         module.add_command(commands)
     return parser
