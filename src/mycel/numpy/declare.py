@@ -16,9 +16,9 @@ import sys
 import textwrap
 from collections.abc import Callable
 
+from mycel.kernel.base.written import compiled, place_of
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell.spelling import parse
-from mycel.kernel.spell.write import compiled, place_of
 from mycel.numpy.convert import as_tensor, in_type, operands
 
 

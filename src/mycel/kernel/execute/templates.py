@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mycel.kernel.base.trees import rebuilt, tree_leaves, tree_map
+from mycel.kernel.base.written import define
 from mycel.kernel.prove import kinds
 from mycel.kernel.prove.kinds import kind_of
 from mycel.kernel.prove.notes import Argument, Held, Slot, same
@@ -247,8 +248,7 @@ def builder(template, order: dict[int, int], other: str = "for_site"):
         f"    return {written(template)}\n"
     )
     names = {"l": parts, "new": new_tensor, "tree_map": tree_map}
-    exec(compile(source, "<mycel site>", "exec"), names)
-    return names["build"]
+    return define(source, names, "site", shown=False)["build"]
 
 
 def of_inputs(template, inputs: list):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mycel.kernel.base.signals import came_from_outside
+from mycel.kernel.base.written import define
 from mycel.kernel.prove.sources import (
     ABSENT,
     CLOSURE,
@@ -193,5 +194,4 @@ def _written(sources: list[Source]) -> Callable[[], bool]:
         "        if from_outside(error): raise\n"
         "        return False\n"
     )
-    exec(compile(text, "<mycel guards>", "exec"), writer.names)
-    return writer.names["check"]
+    return define(text, writer.names, "guards", shown=False)["check"]

@@ -7,11 +7,9 @@ tracebacks are right and a call costs one frame.
 
 from __future__ import annotations
 
-import inspect
-import linecache
 from collections.abc import Callable, Mapping
 
-from mycel.kernel.base.places import PACKAGE
+from mycel.kernel.base.written import compiled, defined_at
 from mycel.kernel.define.definition import Definition
 from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn
 from mycel.kernel.spell.assign import assigned
@@ -144,36 +142,6 @@ class Writer:
         written = compiled(name, source, self.globals, title, defined_at(self.definition.function))
         written.__doc__ = documentation(self.definition, target)
         return written
-
-
-def compiled(name: str, source: str, names: dict[str, object], title: str, place: str) -> Callable:
-    """The function or class that a source defines, with a line that says where it comes from; its
-    lines are kept for tracebacks.
-
-    Args:
-        names: its globals.
-        title: what stands for a file name in tracebacks.
-        place: file and line of the declaration.
-    """
-    header, _, rest = source.partition("\n")
-    source = f"{header}\n    # defined at {place}\n{rest}"
-    filename = f"<mycel {title}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    exec(compile(source, filename, "exec"), names)
-    return names[name]  # type: ignore[return-value]
-
-
-def defined_at(function) -> str:
-    """File and line of a definition."""
-    code = inspect.unwrap(function).__code__
-    return place_of(code.co_filename, code.co_firstlineno)
-
-
-def place_of(file: str, line: int) -> str:
-    """A file and a line; a file of ours from the package on."""
-    if file.startswith(PACKAGE):
-        file = f"mycel/{file.removeprefix(PACKAGE)}"
-    return f"{file}:{line}"
 
 
 ASSIGNED = """

@@ -8,12 +8,12 @@ that signatures are right, a call costs one frame, and settings are read where t
 from __future__ import annotations
 
 import inspect
-import linecache
 import re
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from mycel.kernel.base.written import define
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling, parse
 from mycel.nn.cell import Cell
@@ -115,12 +115,8 @@ def _write(kind: Kind, spelling: Spelling, shows: bool, names: dict[str, Any]) -
     if spelling.name != kind.__name__:
         raise ValueError(f"The spelling of {spelling.name} stands above {kind.__name__}.")
     source = _source(declaration, spelling, shows, names)
-    # Kept for tracebacks.
-    filename = f"<mycel {spelling.namespace}.{spelling.name}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     names |= {"__name__": kind.__module__, "kind": kind, "Any": Any, "Tensor": Tensor}
-    methods: dict[str, Callable] = {}
-    exec(compile(source, filename, "exec"), names, methods)
+    methods = define(source, names, f"{spelling.namespace}.{spelling.name}")
     for name, method in methods.items():
         method.__qualname__ = f"{kind.__qualname__}.{name}"
         setattr(kind, name, method)

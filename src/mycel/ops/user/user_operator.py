@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 import keyword
-import linecache
 import os
 from collections.abc import Callable, Sequence
 
@@ -22,6 +21,7 @@ from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import as_dtype
 from mycel.kernel.base.places import Place, is_ours, user_place
 from mycel.kernel.base.structure import changed_everywhere
+from mycel.kernel.base.written import define
 from mycel.kernel.define.definition import Definition, static_value
 from mycel.kernel.define.op import Op
 from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn
@@ -181,10 +181,9 @@ def make_callable(definition: UserOperator, function) -> Callable:
     else:
         call = f"_mycel_apply{len(definition.arrays)}({op}, {arrays})"
     source = f"def {definition.name}({', '.join(listed)}):\n    return {call}\n"
-    filename = f"<mycel user operator {definition.name} of {definition.place}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    exec(compile(source, filename, "exec"), names)
-    return functools.update_wrapper(names[definition.name], function, updated=())
+    title = f"user operator {definition.name} of {definition.place}"
+    written = define(source, names, title)[definition.name]
+    return functools.update_wrapper(written, function, updated=())
 
 
 # -- calling what the user wrote ------------------------------------------------------------------
