@@ -26,6 +26,7 @@ from typing import NamedTuple
 from mycel.kernel.base.places import Place
 from mycel.kernel.execute.graph import BREAKPOINT
 from mycel.kernel.prove.kinds import STAND_INS
+from mycel.kernel.prove.python_watch import hand_over
 from mycel.kernel.record.stream import local, refuse
 from mycel.kernel.record.value import Shown
 
@@ -70,6 +71,7 @@ def _breakpoint(self, frame=None, *args, **kwargs):
     frame = frame or sys._getframe(1)
     place = Place(frame.f_code, frame.f_lasti)
     refuse(BREAKPOINT, "remove it to have the call compiled", place)
+    hand_over(frame)
     return _set_trace(self, frame, *args, **kwargs)
 
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import inspect
 import io
+import os
 import pdb
+import subprocess
+import sys
 import traceback
 
 import jax
@@ -156,6 +159,110 @@ def test_a_breakpoint_in_a_compiled_function(debugger, capsys):
     text = capsys.readouterr().out
     for number in range(CALLS):
         assert repr(Tensor(2.0 * number)) in text
+
+
+@pytest.mark.parametrize("commands", [("args",), ("next", "next", "next", "next")])
+def test_what_runs_behind_a_breakpoint_in_a_hook_is_watched_still(debugger, capsys, commands):
+    """A debugger takes Python's trace function away. Oracle: the function itself."""
+    settings = {"scale": 2.0}
+
+    @ms.every_call
+    def stop(x):
+        breakpoint()
+
+    @ms.jit
+    def scaled(x):
+        y = x * 3
+        stop(y)
+        return y * settings["scale"] + (1 if settings["scale"] > 4 else 0)
+
+    debugger(*commands)
+    for number in range(3 * CALLS):
+        settings["scale"] = float(1 + number // CALLS * 4)
+        assert float(scaled(Tensor(1.0))) == float(scaled.function(Tensor(1.0)))
+    text = capsys.readouterr().out
+    assert text.count("(Pdb)") >= 6 * CALLS
+    assert "unknown debugging event" not in text
+
+
+SCRIPT = """
+import sys
+import numpy as np
+import mycel as ms
+from mycel import Tensor, nn, ops
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Dense(3, 2, "ones", "zeros")
+        self.stop = self.wrong = False
+
+    def construct(self, x):
+        y = self.layer(x)
+        if self.stop:
+            breakpoint()
+        z = y.sum()
+        if self.wrong:
+            raise ValueError("for the debugger")
+        return z * 10
+
+net = Net()
+derivative = ms.value_and_grad(net, None, net.trainable_params())
+run = {
+    "pynative": net, "jit": ms.jit(net), "gradient": lambda x: derivative(x)[0],
+    "compiled gradient": ms.jit(lambda x: derivative(x)[0]), "graph": net,
+}[sys.argv[1]]
+if sys.argv[1] == "graph":
+    ms.set_context(mode=ms.GRAPH_MODE)
+x = Tensor(np.ones((2, 3), np.float32))
+for number in range(5):
+    assert float(run(x * number)) == 120 * number
+net.stop = True
+for number in range(3):
+    print("result", float(run(x * number)))
+net.stop = False
+for number in range(5):
+    assert float(run(x * number)) == 120 * number
+net.wrong = True
+run(x)
+"""
+MODES = ("pynative", "jit", "graph", "gradient", "compiled gradient")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_person_at_the_debugger(mode, tmp_path):
+    """`p`, `n`, `u` at a breakpoint that comes when the function has been replayed for long, and
+    `w`, `p` behind an exception (`python -m pdb` goes there by itself, as `%debug` does)."""
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT)
+    typed = ["p y", "p y.asnumpy().sum()", "p x.shape", "n", "n", "p z", "up", "p type(args)", "c"]
+    told = _typed_into([str(script), mode], typed * 3)
+    for number in range(3):
+        assert repr(Tensor([[3.0 * number] * 2] * 2)) in told
+        assert repr(Tensor(12.0 * number)).split("=")[-1] in told
+        assert f"result {120.0 * number}" in told
+    assert told.count("(2, 3)") == 3 and told.count("<class 'tuple'>") == 3
+    assert "unknown debugging event" not in told and "NameError" not in told
+    assert told.count("has a breakpoint") == (mode not in ("pynative", "gradient"))
+
+    typed = ["c", *["c"] * 3, "w", "p y.asnumpy().tolist()", "p x", "p float(z)", "q", "q"]
+    told = _typed_into(["-m", "pdb", str(script), mode], typed)
+    assert "construct()" in told and "ValueError: for the debugger" in told
+    assert str([[3.0] * 2] * 2) in told and "12.0" in told
+    assert repr(Tensor(np.ones((2, 3), np.float32))) in told
+
+
+def _typed_into(arguments: list[str], typed: list[str]) -> str:
+    """What a Python prints, on both streams, while lines are typed into it."""
+    ran = subprocess.run(
+        [sys.executable, *arguments],
+        input="\n".join([*typed, ""]),
+        env=os.environ | {"PYTHONBREAKPOINT": "pdb.set_trace", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return ran.stdout + ran.stderr
 
 
 # -- errors in the reverse --------------------------------------------------------------------

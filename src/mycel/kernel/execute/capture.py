@@ -46,6 +46,7 @@ class Capture(Trace):
         check: told of each of these before it is emitted again: its number, what is called, and
             what it is given; raises if the call goes another way than the replay.
         python: the Python state that the call reads, or None while nothing watches Python.
+        watch: tells `python` which Python runs.
         made_cells: the Cells made inside, by id.
         in_site: whether a site runs, or what Python runs when it collects garbage.
         site_changes: the fields of Cells that sites set: the id of the fields, and the name.
@@ -67,6 +68,7 @@ class Capture(Trace):
         self.hook_owners: dict[int, Tensor] = {}
         self.made_cells: dict[int, object] = {}
         self.python: Reads | None = None
+        self.watch: Any = None
         self.site_changes: set[tuple[int, str]] = set()
         self.again = again or []
         self.check = check
@@ -222,6 +224,7 @@ class Capture(Trace):
         self.sites.append(Site(function, template, bindings, emitted, *where))
         if self.python is not None:
             self.python.behind_site(self.site_changes)
+            self.watch.go_on()
         return result
 
     # -- numbers --------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from mycel.kernel.prove.explain import (
     nearest_key,
 )
 from mycel.kernel.prove.notes import hooks_of
-from mycel.kernel.prove.python_watch import is_debugged, watch_over
+from mycel.kernel.prove.python_watch import DEBUGGED, is_debugged, watch_over
 from mycel.kernel.prove.reads import Reads
 from mycel.kernel.prove.sources import elements, put_back
 from mycel.kernel.record.parameter import Parameter
@@ -57,7 +57,6 @@ _INEXACT = frozenset((float, complex))
 MOST_BITS = 1 << 12
 # One NaN for all, since none equals itself.
 _NAN = float("nan")
-_DEBUGGED = "a debugger is attached"
 BREAKPOINT = "a breakpoint was reached"
 
 
@@ -170,7 +169,7 @@ class Remembered:
             else:
                 self._tell_apart(way, tensors)
         if debugged:
-            way.reason = Difference(_DEBUGGED, self.place, "", "remove it")
+            way.reason = Difference(DEBUGGED, self.place, "", "remove it")
             result = self._run_plain(stream, args, kwargs)
         elif again is None and (way.rest or self.rest):
             result = self._rested(stream, way, args, kwargs)
@@ -264,7 +263,7 @@ class Remembered:
                 what, remedy, place = effect
                 capture.refuse(what, remedy, place)
         else:
-            capture.refuse(_DEBUGGED, "remove it")
+            capture.refuse(DEBUGGED, "remove it")
         self._remember(capture, template, bindings, key, way, arguments)
         capture.forget()
         return output
@@ -297,7 +296,7 @@ class Remembered:
             assert capture.refused is not None
             what, remedy, place, cell = capture.refused
             way.refused += 1
-            kind = "other" if what in (BREAKPOINT, _DEBUGGED) else "effect"
+            kind = "other" if what in (BREAKPOINT, DEBUGGED) else "effect"
             way.reason = Difference(what, place, cell, remedy, kind)
             if what == BREAKPOINT and not self.stopped:
                 self.stopped = True

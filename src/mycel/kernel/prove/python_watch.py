@@ -32,6 +32,7 @@ _real = {name: getattr(builtins, name) for name in _STOOD_IN}
 _lock = threading.RLock()
 _watching: set[int] = set()
 _NOTHING: dict = {}
+DEBUGGED = "a debugger is attached"
 
 
 class Watching:
@@ -40,6 +41,7 @@ class Watching:
     def __init__(self, reads: Reads):
         self.reads = reads
         self.capture = reads.capture
+        self.capture.watch = self
         self.thread = get_ident()
         # What is to be looked at by instruction, by frame.
         self.waiting: dict[int, dict] = {}
@@ -85,6 +87,9 @@ class Watching:
     def _leave(self) -> None:
         raise NotImplementedError
 
+    def go_on(self) -> None:
+        """What runs at every call has run, a debugger in it perhaps."""
+
     def _enter(self, frame) -> None:
         """Code that is looked into begins to run."""
         self._tell(self.reads.enter, frame)
@@ -125,13 +130,30 @@ class Tracing(Watching):
     def __init__(self, reads: Reads):
         super().__init__(reads)
         self.trace = self._call
+        self.listens = False
 
     def _listen(self) -> None:
+        self.listens = True
         sys.settrace(self.trace)
 
     def _leave(self) -> None:
-        if sys.gettrace() is self.trace:  # a debugger may have come
+        if sys.gettrace() is self.trace:
             sys.settrace(None)
+        elif self.listens and self.reads.effect is None:
+            self.reads.refuse(DEBUGGED, "remove it")  # what ran since it came was not seen
+        self.listens = False
+
+    def go_on(self) -> None:
+        """A debugger that has come takes the place of the watch, and leaves none behind."""
+        if not self.listens or sys.gettrace() is not None:
+            return
+        frame = sys._getframe(1)
+        while frame is not None:
+            if is_watched(frame.f_code.co_filename) != NOT and _is_looked_into(frame):
+                frame.f_trace = self._line
+                frame.f_trace_opcodes = id(frame) in self.waiting
+            frame = frame.f_back
+        sys.settrace(self.trace)
 
     def _call(self, frame, event, _):
         if is_watched(frame.f_code.co_filename) == NOT or self.capture.in_site:
@@ -285,6 +307,15 @@ def _events(*names: str) -> int:
 def watch_over(reads: Reads) -> Watching:
     """The watch over a call that is going to be recorded."""
     return Monitoring(reads) if Monitoring.is_there() else Tracing(reads)
+
+
+def hand_over(frame) -> None:
+    """A debugger takes the frames from this one on: of those that are watched, it is to be told
+    lines alone, since Python 3.11's knows no instructions."""
+    while frame is not None:
+        if getattr(frame.f_trace, "__func__", None) is Tracing._line:
+            frame.f_trace_opcodes = False
+        frame = frame.f_back
 
 
 def is_debugged() -> bool:
