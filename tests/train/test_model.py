@@ -194,6 +194,41 @@ def test_a_bar_shows_losses_and_metrics(monkeypatch):
     assert re.search(r"epoch 2/2 .*8/8", text)
 
 
+@pytest.mark.parametrize("width", [40, 100])
+def test_a_narrow_terminal_shows_all_values(monkeypatch, width):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", str(width))
+    values = {"accuracy": 0.75, "mean_error": 1.25}
+    with progress("epoch 1/2", 60) as move:
+        move(advance=30, epoch=Epoch(1, 2, ms.Tensor(0.5), values, 1, 4))
+    last = screen.getvalue().split("epoch 1/2")[-1]
+    shown = " ".join(re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", last).split())
+    assert "30/60" in shown and "loss 0.5, accuracy 0.75, mean_error 1.25" in shown
+    assert ("━" in shown) == (width == 100)
+
+
+def test_an_interrupted_bar_leaves_the_cursor_on_a_line_of_its_own(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with pytest.raises(KeyboardInterrupt), progress("epoch 1/2", 60) as move:
+        move(advance=30, outputs=ms.Tensor(0.5))
+        raise KeyboardInterrupt
+    assert screen.getvalue().endswith("\n\x1b[?25h") and "30/60" in screen.getvalue()
+
+
+def test_an_evaluation_within_a_training_has_a_bar_of_its_own(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with progress("training", 2) as outer:
+        outer(advance=1)
+        with progress("evaluation", 5) as inner:
+            inner(advance=5)
+        outer(advance=1)
+    text = screen.getvalue()
+    assert "5/5" in text and "2/2" in text
+
+
 def test_a_log_has_a_line_for_each_epoch(capsys):
     """Oracle: what History keeps, and `eval`."""
     losses, model = fitted(2)

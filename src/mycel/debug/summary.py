@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from mycel.kernel.differentiate.api import value_and_grad
 from mycel.kernel.record.stream import current_stream
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
+from mycel.report import html
 
 # A layer is marked where this share of what it gives is 0, and where its gradient is so much larger
 # or smaller than the middle of all layers.
@@ -90,8 +90,7 @@ class Summary:
     def _lines(self) -> list[list[str]]:
         lines = []
         for row in self.rows:
-            depth = row.path.count(".") + bool(row.path)
-            name = "  " * depth + (row.path.rpartition(".")[2] or row.kind)
+            name = "  " * _depth(row.path) + (row.path.rpartition(".")[2] or row.kind)
             count = f"{row.parameters:,}" if row.parameters else "-"
             cells = [name, row.kind, row.inputs, row.output, count + " shared" * bool(row.shared)]
             cells.append(_short(row.flops) if row.flops else "-")
@@ -131,28 +130,19 @@ class Summary:
         )
 
     def _repr_html_(self) -> str:
-        lines, heads = self._lines(), self._heads()
-        depths = [row.path.count(".") + bool(row.path) for row in self.rows]
+        entries = []
+        for row, (name, *cells) in zip(self.rows, self._lines(), strict=True):
+            told = [
+                f"{head} {cell}".strip()
+                for head, cell in zip(self._heads()[1:], cells, strict=False)
+                if cell not in ("", "-")
+            ]
+            entries.append(html.Entry(_depth(row.path), html.heading(name.strip(), *told)))
+        return html.box(html.tree(entries), html.line(self._total()))
 
-        def block(index: int) -> tuple[str, int]:
-            cells = lines[index]
-            told = "".join(
-                f"<span style='margin-right:1em'><small>{html.escape(head)}</small> "
-                f"{html.escape(cell.strip())}</span>"
-                for head, cell in zip(heads[1:], cells[1:], strict=False)
-                if cell.strip() not in ("", "-")
-            )
-            head = f"<b>{html.escape(cells[0].strip())}</b> {told}"
-            following, inner = index + 1, ""
-            while following < len(lines) and depths[following] > depths[index]:
-                part, following = block(following)
-                inner += part
-            if not inner:
-                return f"<div style='margin-left:1.2em'>{head}</div>", following
-            folded = f"<details {'open' if depths[index] < 1 else ''} style='margin-left:1em'>"
-            return f"{folded}<summary>{head}</summary>{inner}</details>", following
 
-        return f"<div>{block(0)[0]}<p>{html.escape(self._total())}</p></div>"
+def _depth(path: str) -> int:
+    return path.count(".") + bool(path)
 
 
 def summary(

@@ -11,6 +11,7 @@ from mycel.kernel.base import errors
 from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
+from mycel.nn.shown import cell_html
 
 
 class Named(OrderedDict):
@@ -438,6 +439,10 @@ class Members:
         if not children and len(own) < 2:
             return f"{type(self).__name__}({extra})"
         return "\n".join([f"{type(self).__name__}(", *("  " + line for line in lines), ")"])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the tree of Cells, which folds."""
+        return cell_html(self)
 
 
 def never_called(construct: Callable) -> Callable:

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import textwrap
 from collections.abc import Iterable
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mycel.kernel.base.atomic import replaced
 from mycel.kernel.base.version import __version__
+from mycel.report.html import shell
 
 WIDTH = 100
 # The kinds of lines that mean a call could have been replayed, had the program been another one.
@@ -117,9 +117,7 @@ def _here() -> str:
 
 def _in_notebook(path: str) -> str | None:
     """What a notebook calls one of its cells, as `In[5]`."""
-    module: Any = sys.modules.get("IPython")
-    shell = module.get_ipython() if hasattr(module, "get_ipython") else None
-    name = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    name = getattr(getattr(shell(), "compile", None), "format_code_name", None)
     try:
         named = name(path) if name else None
     except Exception:  # a report is written whatever happens

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a training or an evaluation is, on stderr: a bar on a terminal, in a log a line for each
-epoch."""
+"""How far a training or an evaluation is: a bar on a terminal, a display that changes in a
+notebook, in a log a line for each epoch. All but the notebook's goes to stderr."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ import numpy as np
 
 from mycel.kernel.base.trees import tree_leaves
 from mycel.kernel.record.tensor import Tensor
+from mycel.report import html
 
 # Set to 0 in the environment it turns bars and lines off.
 VARIABLE = "MYCEL_PROGRESS"
 # After so many seconds a bar shows another loss: Python waits for what it shows.
 SECONDS = 0.5
+# Columns of a terminal that has room for more than numbers.
+WIDE = 72
 
 
 @contextlib.contextmanager
@@ -34,6 +37,9 @@ def progress(what: str, total: int | None) -> Iterator[Callable]:
     """
     if os.environ.get(VARIABLE) == "0":
         yield _nothing
+    elif getattr(html.shell(), "kernel", None) is not None:
+        with _below_the_cell(what, total) as move:
+            yield move
     elif not sys.stderr.isatty():
         yield _write
     else:
@@ -70,7 +76,7 @@ class Epoch:
 
     def __init__(self, number: int, epochs: int, outputs, metrics: Mapping, seconds, steps: int):
         self.title = f"epoch {number}/{epochs}"
-        self.values = {"loss": loss_of(outputs), **metrics}
+        self.values = _texts({"loss": loss_of(outputs), **metrics})
         self.time = f"{steps} steps, {seconds:.1f} s"
 
     def __str__(self):
@@ -91,10 +97,13 @@ def loss_of(outputs) -> float | None:
     return float(np.mean(first.asnumpy()))
 
 
-def _listed(values: Mapping[str, Any]) -> str:
-    """Names with values, of numbers four digits."""
-    there = {name: value for name, value in values.items() if value is not None}
-    return ", ".join(f"{name} {_short(value)}" for name, value in there.items())
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Values as text, of numbers four digits, but for None."""
+    return {name: _short(value) for name, value in values.items() if value is not None}
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def _short(value) -> str:
@@ -116,42 +125,125 @@ def _write(epoch: Epoch | None = None, **changes) -> None:
         print(epoch, file=sys.stderr, flush=True)
 
 
+class _Display:
+    """What is shown of a training: how far it is, and the last values.
+
+    Attributes:
+        title: what runs; `done` of `total` steps, which is None while unknown.
+        values: the loss and the metrics, as text, by name.
+        epochs: those that have ended.
+    """
+
+    def __init__(self, title: str, total: int | None):
+        self.title, self.total, self.done = title, total, 0
+        self.values: dict[str, str] = {}
+        self.epochs: list[Epoch] = []
+        self._looked = -SECONDS
+
+    def move(
+        self,
+        advance: int = 0,
+        what: str | None = None,
+        total: int | None = None,
+        outputs: Any = None,
+        epoch: Epoch | None = None,
+    ) -> None:
+        """Take what has happened, and show it; see `progress`."""
+        self.done += advance
+        self.title, self.total = what or self.title, total or self.total
+        due = time.monotonic() - self._looked >= SECONDS
+        if epoch is not None:
+            self.values.update(epoch.values)
+            self.epochs.append(epoch)
+        elif outputs is not None and due:
+            self.values |= _texts({"loss": loss_of(outputs)})
+        if due and advance:
+            self._looked = time.monotonic()  # Python may have waited for the loss
+        self.show(due or epoch is not None)
+
+    def show(self, due: bool) -> None:
+        """Show it as it is now; `due` says that half a second has gone or an epoch has ended."""
+        raise NotImplementedError
+
+
+class _OnTerminal(_Display):
+    """On a terminal."""
+
+    def __init__(self, title: str, total: int | None, bar):
+        super().__init__(title, total)
+        self.bar = bar
+        self.task = bar.add_task(title, total=total, told="")
+
+    def show(self, due: bool) -> None:
+        told = _listed(self.values)
+        changes = {"description": self.title, "total": self.total, "told": told}
+        self.bar.update(self.task, completed=self.done, **changes)
+
+
+class _InNotebook(_Display):
+    """Below a cell of a notebook, where one display changes all the while."""
+
+    def __init__(self, title: str, total: int | None):
+        super().__init__(title, total)
+        self.began = time.monotonic()
+        self.handle = sys.modules["IPython.display"].display(self, display_id=True)
+
+    def show(self, due: bool) -> None:
+        if due:
+            self.handle.update(self)
+
+    def __repr__(self):
+        count = f"{self.done}/{'?' if self.total is None else self.total}"
+        text = f"{self.title} {count} {_clock(time.monotonic() - self.began)}"
+        values = _listed(self.values)
+        return "\n".join([*map(str, self.epochs), f"{text} {values}".rstrip()])
+
+    def _repr_html_(self) -> str:
+        parts = []
+        if self.epochs:
+            heads = list(dict.fromkeys(name for one in self.epochs for name in one.values))
+            rows = [
+                (one.title, *(one.values.get(name, "") for name in heads), one.time)
+                for one in self.epochs
+            ]
+            parts.append(html.table(("", *heads, ""), rows))
+        length = "" if self.total is None else f" value='{self.done}' max='{self.total}'"
+        *_, text = repr(self).split("\n")
+        return html.box(*parts, f"<progress{length}></progress> {html.escape(text)}")
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+
+
+@contextlib.contextmanager
+def _below_the_cell(what: str, total: int | None) -> Iterator[Callable]:
+    shown = _InNotebook(what, total)
+    try:
+        yield shown.move
+    finally:
+        shown.show(True)
+
+
 @contextlib.contextmanager
 def _bar(what: str, total: int | None) -> Iterator[Callable]:
     # Not before it is needed: it would take a part of the time of the import.
     from rich import progress as bars
     from rich.console import Console
+    from rich.table import Column
 
-    columns = (
+    console = Console(file=sys.stderr)
+    columns = [
         bars.TextColumn("{task.description}"),
-        bars.BarColumn(20),
         bars.MofNCompleteColumn(),
         bars.TimeRemainingColumn(elapsed_when_finished=True),
-        bars.TextColumn("{task.fields[told]}", markup=False),
-    )
-    console = Console(file=sys.stderr)
+        # It alone is wrapped where there is no room.
+        bars.TextColumn("{task.fields[told]}", markup=False, table_column=Column()),
+    ]
+    if console.width >= WIDE:
+        columns.insert(1, bars.BarColumn(20))
     # What is printed goes above the bar where both are on the terminal, else where it belongs.
     shared = sys.stdout.isatty()
-    values: dict[str, Any] = {}
-    shown = -SECONDS
     with bars.Progress(*columns, console=console, redirect_stdout=shared) as bar:
-        task = bar.add_task(what, total=total, told="")
-
-        def move(
-            advance: int = 0,
-            what: str | None = None,
-            total: int | None = None,
-            outputs: Any = None,
-            epoch: Epoch | None = None,
-        ) -> None:
-            nonlocal shown
-            if epoch is not None:
-                values.update(epoch.values)
-            elif outputs is not None and time.monotonic() - shown >= SECONDS:
-                shown = time.monotonic()
-                values["loss"] = loss_of(outputs)
-            changes = {"description": what, "total": total}
-            changes = {name: value for name, value in changes.items() if value}
-            bar.update(task, advance=advance, told=_listed(values), **changes)
-
-        yield move
+        yield _OnTerminal(what, total, bar).move

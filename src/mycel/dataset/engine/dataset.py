@@ -15,6 +15,7 @@ from mycel.dataset.engine.session import Run, Session
 from mycel.dataset.transforms.operations import Made
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
+from mycel.report import html
 
 UNKNOWN_COLUMN = (
     "{what} (made at {place}): there is no column {name!r}. The columns here are {columns}."
@@ -125,6 +126,17 @@ class Dataset(Operations, Made):
                     )
                 )
         return list(names)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: nothing is read for it but what tells the names of columns."""
+        first = self._found.get("first")
+        rows = [(name, *_described(first, name)) for name in self._columns()]
+        size = self.dataset_size
+        count = "an unknown number of rows" if size is None else f"{size:,} rows"
+        made = " ← ".join(type(node).__name__ for node in self.nodes())
+        heads = ("column", "shape", "type")[: 3 if first else 1]
+        head = html.line(html.heading(type(self).__name__, count))
+        return html.box(head, html.table(heads, rows), html.line(html.heading("", made)))
 
     # -- going through it -------------------------------------------------------------------
 
@@ -323,6 +335,11 @@ class Dataset(Operations, Made):
                 session.close()
             self._found["first"] = first
         return first
+
+
+def _described(row: dict | None, name: str) -> tuple:
+    """Shape and type of a column of a row, if there is one."""
+    return () if not row else (str(_shape(row[name])), str(_kind(row[name])))
 
 
 def _shape(value) -> list:

@@ -4,6 +4,7 @@ it leaves to whoever talks to people (see report)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -72,6 +73,16 @@ class Report(Protocol):
 
     def tensor_str(self, array: np.ndarray) -> str:
         """`print(tensor)`."""
+        ...
+
+    def tensor_html(
+        self, array: np.ndarray, dtype=None, name: str = "Tensor", facts: tuple = ()
+    ) -> str:
+        """A Tensor as a notebook shows it."""
+        ...
+
+    def parameters_html(self, parameters: Iterable) -> str:
+        """Parameters as a notebook shows them."""
         ...
 
     def explain_keyword(self, error: TypeError) -> None:

@@ -12,7 +12,7 @@ from mycel.kernel.base.dtypes import int32
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.marker import COPY
-from mycel.kernel.record.stream import local, note_changed, record, refuse
+from mycel.kernel.record.stream import local, machine, note_changed, record, refuse
 from mycel.kernel.record.tensor import Tensor, data_value, new_tensor, resolve, update
 from mycel.kernel.record.value import Value
 
@@ -186,6 +186,11 @@ class Parameter(Tensor):
         )
 
     __str__ = __repr__
+
+    def _repr_html_(self, name: str = "", *facts: str) -> str | None:
+        trained = "trained" if self._requires_grad else "frozen: requires_grad=False"
+        hooked = "with hooks" if self._hooks else ""
+        return super()._repr_html_(name or f"Parameter {self.name}", trained, hooked, *facts)
 
     def __format__(self, spec):
         return super().__format__(spec) if spec else repr(self)
@@ -404,6 +409,9 @@ class ParameterTuple(tuple):
                     )
                 )
         return super().__new__(cls, members)
+
+    def _repr_html_(self) -> str:
+        return machine.report.parameters_html(self)
 
     def clone(self, prefix: str, init="same") -> ParameterTuple:
         """New Parameters named `prefix.name`, filled by `init` (see `Parameter.clone`).

@@ -228,6 +228,11 @@ class Tensor(TensorMethods):
         text = machine.report.tensor_str
         return text(look(self, "text", text))
 
+    def _repr_html_(self, name: str = "Tensor", *facts: str) -> str | None:
+        """What a notebook shows: a name with facts, and what the values are, which are read."""
+        text = partial(machine.report.tensor_html, dtype=self.dtype, name=name, facts=facts)
+        return text(look(self, "text", text))
+
     def __format__(self, spec):
         def formatted(array):
             return format(array.item(), spec) if spec else machine.report.tensor_str(array)
@@ -505,6 +510,9 @@ class OpenTensor(Tensor):
         return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value= )"
 
     __str__ = __repr__
+
+    def _repr_html_(self, name: str = "", *facts: str) -> None:
+        """Nothing: it has no values."""
 
 
 def resolve(handle: Tensor) -> Value:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +15,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import op
 from mycel.ops.array.casting import cast
 from mycel.ops.math import arithmetic
+from mycel.report import html
 
 # -- what is recorded ---------------------------------------------------------------------------
 
@@ -162,6 +165,18 @@ class Sparse(tuple):
 
     def __neg__(self):
         return self.with_values(arithmetic.neg(self.values))
+
+    def _repr_html_(self) -> str:
+        names, whole = ("indptr", "indices", "values")[4 - len(self) :], prod(self.shape)
+        share = f"{self.size:,} values of {whole:,}" + (
+            f" ({self.size / whole:.2%})" if whole else ""
+        )
+        head = html.heading(type(self).__name__, f"{self.dtype}{list(self.shape)}", share)
+        parts = [
+            part._repr_html_(name) or "" if isinstance(part, Tensor) else ""
+            for name, part in zip(names, self[:-1], strict=True)
+        ]
+        return html.box(html.line(head), *parts)
 
     def __repr__(self):
         names = ("indptr", "indices", "values")[4 - len(self) :]
