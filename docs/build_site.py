@@ -15,10 +15,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from mkdocs.structure.files import File
-from notebooks import to_notebook
+from notebooks import to_notebook, to_page
 from reference import PACKAGE, SOURCES, UP, Reference, source_of
 
 FAMILIES = "reference"
+TUTORIALS = "tutorials"
 TABLE = re.compile(r"<table>.*?</table>", re.S)
 HEAD = re.compile(r"<th[^>]*>(.*?)</th>", re.S)
 FIRST_CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.S)
@@ -42,7 +43,7 @@ class Site:
 
 
 def on_files(files, config):
-    """Add the pages of families."""
+    """Add the pages of families, and those of notebooks that have been run."""
     logging.getLogger("mycel").setLevel(logging.ERROR)  # older names say what they are called now
     Site.reference = Reference()
     Site.addresses = {
@@ -51,6 +52,9 @@ def on_files(files, config):
     Site.searched = []
     for page, text in Site.reference.family_pages().items():
         files.append(File.generated(config, f"{FAMILIES}/{page}.md", content=text))
+    for path in sorted(Path(config.docs_dir, TUTORIALS).glob("*.ipynb")):
+        text = to_page(path.read_text("utf-8"))
+        files.append(File.generated(config, f"{TUTORIALS}/{path.stem}.md", content=text))
     return files
 
 
@@ -64,7 +68,9 @@ def on_env(env, config, files):
 
 def on_page_markdown(markdown, page, config, files):
     """Examples are sessions of the interpreter, and are coloured as such."""
-    if ">>> " in markdown and not page.file.src_uri.startswith(FAMILIES):
+    if page.file.src_uri.startswith(TUTORIALS):
+        page.notebook = page.file.src_uri.replace(".md", ".ipynb")  # lies there as it is
+    elif ">>> " in markdown and not page.file.src_uri.startswith(FAMILIES):
         page.notebook = page.file.dest_uri.replace("index.html", f"{page.file.name}.ipynb")
         target = Path(config.site_dir) / page.notebook
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages as Jupyter notebooks: text is Markdown, and every example a cell that can be run."""
+"""Pages as Jupyter notebooks: text is Markdown, and every example a cell that can be run; and the
+notebooks of docs/tutorials, which have been run, as pages."""
 
 from __future__ import annotations
 
 import doctest
+import html
 import json
 import re
 
@@ -43,3 +45,37 @@ def to_notebook(markdown: str) -> str:
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(book, indent=1, ensure_ascii=False) + "\n"
+
+
+# Colours of a terminal in a traceback.
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+TO_NOTEBOOK = re.compile(r"\]\((\w+)\.ipynb\)")
+
+
+def to_page(notebook: str) -> str:
+    """The Markdown of a notebook, with what its cells show."""
+    parts = []
+    for cell in json.loads(notebook)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(TO_NOTEBOOK.sub(r"](\1.md)", source))
+            continue
+        parts.append(f"```python\n{source}\n```")
+        parts += [shown_of(output) for output in cell["outputs"]]
+    return "\n\n".join(parts) + "\n"
+
+
+def shown_of(output: dict) -> str:
+    """What a notebook shows of one result, as HTML: the richest form that there is."""
+    data = output.get("data", {})
+    if "text/html" in data:
+        shown = "".join(data["text/html"])
+    elif "image/png" in data:
+        picture = "".join(data["image/png"]).replace("\n", "")
+        shown = (
+            f'<img alt="a figure drawn by the cell above" src="data:image/png;base64,{picture}">'
+        )
+    else:
+        text = output.get("text") or data.get("text/plain") or "\n".join(output["traceback"])
+        shown = f"<pre>{html.escape(COLOURS.sub('', ''.join(text)), quote=False)}</pre>"
+    return f'<div class="output">{shown}</div>'

@@ -23,6 +23,7 @@ import mycel as ms
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
+TUTORIALS = sorted(DOCS.glob("tutorials/*.ipynb"))
 CODE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 LINK = re.compile(r'<(?:a|img|link|script)[^>]* (?:href|src)="([^"#]*)(?:#([^"]*))?"')
 # Commands for a shell, and lines of a file that the page names.
@@ -69,6 +70,8 @@ def test_the_site(tmp_path):
     for page in PAGES:
         folder = tmp_path if page.stem == "index" else tmp_path / page.stem
         check_page(page, folder / "index.html")
+    for notebook in TUTORIALS:
+        check_tutorial(notebook, tmp_path / "tutorials" / notebook.stem / "index.html")
     listed = (tmp_path / "search.js").read_text("utf-8")
     entries = json.loads(listed.removeprefix("window.searchEntries = ").removesuffix(";\n"))
     addresses = {name: address for name, address, _, is_name in entries if is_name}
@@ -85,6 +88,30 @@ def check_page(page: Path, shown: Path) -> None:
     elsewhere = r'<(?:script|img|source|link rel="stylesheet")[^>]*(?:src|href)="(http[^"]+)"'
     assert re.findall(elsewhere, text) == [], page.name
     assert (shown.parent / f"{page.stem}.ipynb").exists() == (">>> " in source), page.name
+
+
+def check_tutorial(notebook: Path, shown: Path) -> None:
+    """A notebook that was run is a page with its text, its code and what the cells show."""
+    text, book = shown.read_text("utf-8"), json.loads(notebook.read_text("utf-8"))
+    plain = "".join(without_markup(text).split())
+    assert (shown.parent.parent / notebook.name).read_bytes() == notebook.read_bytes()
+    assert f'href="../../tutorials/{notebook.name}" download' in text
+    figures = 0
+    for cell in book["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            for title in re.findall(r"^#+ (.+)$", source, re.M):
+                assert "".join(title.split()) in plain
+            continue
+        assert "".join(source.split()) in plain
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            figures += "image/png" in data
+            rich = "".join(data.get("text/html", []))
+            said = without_markup(rich) if rich else "".join(output.get("text", []))
+            assert "".join(said.split()) in plain
+    assert text.count("a figure drawn by the cell above") == figures
+    assert ".ipynb" not in re.sub(r'href="[^"]*" download', "", text)
 
 
 def check_reference(site: Path, addresses: dict[str, str]) -> None:
@@ -143,7 +170,7 @@ def check_links(site: Path) -> None:
     lost = set()
     for page, text in texts.items():
         for address, anchor in set(LINK.findall(text)):
-            if address.startswith(("http", "mailto")):
+            if address.startswith(("http", "mailto", "data:")):
                 continue
             target = Path(os.path.normpath(page.parent / address)) if address else page
             target = target / "index.html" if target.is_dir() else target

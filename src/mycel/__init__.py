@@ -31,6 +31,7 @@ from mycel.compat import moved as _moved
 from mycel.compat import operators as _operators
 from mycel.compat.alias import install_as_mindspore
 from mycel.debug import at_exit as _at_exit
+from mycel.debug import breakpoints as _breakpoints
 from mycel.init.initializer import initializer_of as _initializer_of
 from mycel.kernel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from mycel.kernel.base.dtypes import *
@@ -96,6 +97,7 @@ _stream.machine.remember = _Remembered
 _stream.machine.initializer = _initializer_of
 
 _at_exit.register()
+_breakpoints.stop_in_notebooks()
 _numerics.heed_jax()
 
 # Names that MindSpore has in other places, has given up, or has two of.

@@ -165,8 +165,7 @@ def _contents(number: int, records: list[Record]) -> tuple[dict[str, np.ndarray]
         for index, node in enumerate(decode(record.key)):
             place = place_of(record.places, index)
             reverse_of = isinstance(record.places[3 * index], int)
-            file = place.code.co_filename if place.code else ""
-            where = [file, place.line, path_of(place.called), reverse_of]
+            where = [place.file, place.line, path_of(place.called), reverse_of]
             nodes.append([specs.of(node.signature), list(node.inputs), *where])
         texts.append({"nodes": nodes, "inputs": names, "live": list(record.live)})
     program = {

@@ -131,13 +131,16 @@ class Summary:
 
     def _repr_html_(self) -> str:
         entries = []
+        heads = ["", *self._heads()[2:]]
         for row, (name, *cells) in zip(self.rows, self._lines(), strict=True):
             told = [
                 f"{head} {cell}".strip()
-                for head, cell in zip(self._heads()[1:], cells, strict=False)
+                for head, cell in zip(heads, cells, strict=False)
                 if cell not in ("", "-")
             ]
-            entries.append(html.Entry(_depth(row.path), html.heading(name.strip(), *told)))
+            marks = " ".join(row.health.marks) if row.health is not None else ""
+            line = html.heading(name.strip(), *told[: len(told) - bool(marks)])
+            entries.append(html.Entry(_depth(row.path), f"{line} <b>{marks}</b>"))
         return html.box(html.tree(entries), html.line(self._total()))
 
 

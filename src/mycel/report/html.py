@@ -7,22 +7,15 @@ well on light and on dark ones.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 _BOX = "font:13px/1.5 system-ui,sans-serif;max-width:75rem;overflow-x:auto"
 _SOFT = "opacity:.75"
 _CELL = "text-align:left;padding:.1rem .9rem .1rem 0"
 _PRE = "margin:.2rem 0;font:12px/1.4 ui-monospace,monospace;white-space:pre;overflow-x:auto"
 _DEEPER = "margin-left:1.2rem"
-
-
-def shell() -> Any:
-    """IPython's shell, where this runs in one; None elsewhere. Nothing is imported for it."""
-    module: Any = sys.modules.get("IPython")
-    return module.get_ipython() if hasattr(module, "get_ipython") else None
 
 
 def box(*parts: str) -> str:
@@ -59,7 +52,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         "<tr>" + "".join(f"<td style='{_CELL}'>{escape(cell)}</td>" for cell in row) + "</tr>"
         for row in rows
     )
-    return f"<table style='margin:.2rem 0'><tr>{top}</tr>{body}</table>"
+    head = f"<thead><tr>{top}</tr></thead>"
+    return f"<table style='margin:.2rem 0'>{head}<tbody>{body}</tbody></table>"
 
 
 class Entry(NamedTuple):

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mycel.kernel.base.atomic import replaced
+from mycel.kernel.base.places import cell_of_notebook
 from mycel.kernel.base.version import __version__
-from mycel.report.html import shell
 
 WIDTH = 100
 # The kinds of lines that mean a call could have been replayed, had the program been another one.
@@ -101,7 +101,7 @@ def short_place(place: str) -> str:
     path, colon, line = place.rpartition(":")
     if not colon:
         return place
-    named = _in_notebook(path)
+    named = cell_of_notebook(path)
     if named is not None:
         return f"{named}:{line}"
     here = os.path.join(_here(), "")
@@ -113,16 +113,6 @@ def _here() -> str:
         return os.getcwd()
     except OSError:  # the folder is gone
         return ""
-
-
-def _in_notebook(path: str) -> str | None:
-    """What a notebook calls one of its cells, as `In[5]`."""
-    name = getattr(getattr(shell(), "compile", None), "format_code_name", None)
-    try:
-        named = name(path) if name else None
-    except Exception:  # a report is written whatever happens
-        return None
-    return named[1] if named else None
 
 
 def _cut(text: str, width: int) -> str:

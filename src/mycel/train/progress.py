@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mycel.kernel.base.places import shell
 from mycel.kernel.base.trees import tree_leaves
 from mycel.kernel.record.tensor import Tensor
 from mycel.report import html
@@ -37,7 +38,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable]:
     """
     if os.environ.get(VARIABLE) == "0":
         yield _nothing
-    elif getattr(html.shell(), "kernel", None) is not None:
+    elif getattr(shell(), "kernel", None) is not None:
         with _below_the_cell(what, total) as move:
             yield move
     elif not sys.stderr.isatty():

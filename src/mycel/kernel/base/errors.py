@@ -125,7 +125,7 @@ class NonFiniteError(FloatingPointError):
     def __init__(self, text, step, operator, phase, place, cell, element, batch):
         super().__init__(text)
         self.step, self.operator, self.phase = step, operator, phase
-        self.line = (place.code.co_filename, place.line) if place.code else ("", 0)
+        self.line = (place.file, place.line) if place.code else ("", 0)
         self.cell, self.element, self.batch = cell, element, batch
 
 

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mycel.kernel.base.cell import CellBase
 
@@ -59,6 +59,12 @@ class Place(NamedTuple):
     called: tuple | None = None
 
     @property
+    def file(self) -> str:
+        """The file of the code, or what a notebook calls its cell; empty if there is no code."""
+        file = "" if self.code is None else self.code.co_filename
+        return cell_of_notebook(file) or file
+
+    @property
     def line(self) -> int:
         if self.code is None:
             return 0
@@ -76,10 +82,26 @@ class Place(NamedTuple):
         if self.code is None:
             return "an unknown place"
         path = path_of(self.called)
-        return f"{self.code.co_filename}:{self.line}" + (f" (in {path})" if path else "")
+        return f"{self.file}:{self.line}" + (f" (in {path})" if path else "")
 
 
 NOWHERE = Place(None, 0)
+
+
+def shell() -> Any:
+    """IPython's shell, where this runs in one; None elsewhere. Nothing is imported for it."""
+    module: Any = sys.modules.get("IPython")
+    return module.get_ipython() if hasattr(module, "get_ipython") else None
+
+
+def cell_of_notebook(path: str) -> str | None:
+    """What a notebook calls one of its cells, as `In[5]`; None for any other file."""
+    name = getattr(getattr(shell(), "compile", None), "format_code_name", None)
+    try:
+        named = name(path) if name else None
+    except Exception:  # errors and reports are written whatever happens
+        return None
+    return named[1] if named else None
 
 
 def _line_of_definition(code: CodeType) -> int:

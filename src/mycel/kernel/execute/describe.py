@@ -146,7 +146,7 @@ def _way(seen: Examination, path: list[int]) -> str:
             continue
         index = seen.node_of(slot)
         place = seen.place(index)
-        line = f" ({place.code.co_filename.rsplit('/', 1)[-1]}:{place.line})" if place.code else ""
+        line = f" ({place.file.rsplit('/', 1)[-1]}:{place.line})" if place.code else ""
         word = f"{seen.nodes[index].signature.op.name}{line}"
         if not words or words[-1] != word:
             words.append(word)
