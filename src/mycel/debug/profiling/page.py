@@ -151,7 +151,8 @@ def _flames(profile: Profile) -> str:
                 deepest = max(deepest, depth)
                 here = f"{path} {name}".strip()
                 told = f"{here}: {seconds * 1e3:.3g} ms, {width:.1%}"
-                boxes.append(_box(left, width, depth, name, told, colour(here)))
+                fill = colour(here.partition(" ")[2] or name)
+                boxes.append(_box(left, width, depth, name, told, fill))
                 draw(below, left, depth + 1, here)
             left += width
 

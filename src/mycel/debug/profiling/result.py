@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections import Counter
 from dataclasses import dataclass
@@ -261,9 +262,10 @@ class Profile:
 
     def summary(self) -> list[str]:
         """The parts of a step as lines of text."""
-        lines = [f"{milliseconds(self.seconds)} a step ({self.steps} steps): {self.source}."]
+        lines = [f"{milliseconds(self.seconds)} a step, of {self.steps} steps"]
         parts = [f"{name} {milliseconds(time)}" for name, time in self.parts.items() if time]
         lines.append("  " + ", ".join(parts))
+        lines.append(f"  {self.source}")
         lines.append(f"  compilation before: {milliseconds(self.compiled)}")
         lines.append(f"  memory at the peak: {short(self.peak.bytes)}B, by {self.peak.source}")
         return lines
@@ -330,6 +332,21 @@ class Profile:
         """
         with replaced(os.fspath(path)) as partial:
             Path(partial).write_text(trace_of(self), "utf-8")
+        return os.fspath(path)
+
+    def csv(self, path: str | os.PathLike) -> str:
+        """Write the operators as a table.
+
+        Args:
+            path: the file.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with replaced(os.fspath(path)) as partial, open(partial, "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(Operator._fields)
+            writer.writerows(self.operators)
         return os.fspath(path)
 
 

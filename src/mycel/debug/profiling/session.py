@@ -115,16 +115,22 @@ class Profiled:
 
     Attributes:
         result: the Profile, once the block has ended.
+        steps: how many steps the block has; None, to tell them apart by what comes round again.
     """
 
     def __init__(self, mode: str, folder: str | None = None):
         self._session = Session(mode, folder)
         self._mark: Any = None
         self.result: Profile | None = None
+        self.steps: int | None = None
 
     def __enter__(self) -> Profiled:
-        self._session.begin()
-        self._session.look()
+        try:
+            self._session.begin()
+            self._session.look()
+        except BaseException:
+            self._session.abandon()
+            raise
         self._mark = self._session.timeline.mark("step")
         self._mark.__enter__()
         return self
@@ -135,7 +141,7 @@ class Profiled:
                 synchronize()
         finally:
             self._mark.__exit__(None, None, None)
-            self.result = self._session.end()
+            self.result = self._session.end(self.steps)
 
     def __getattr__(self, name: str):
         if self.result is None:
