@@ -233,7 +233,7 @@ class Profiler:
             return
         block, self._block = self._block, None
         self.is_running = False
-        block.steps = self._traced or None
+        block.count = self._traced or None
         block.__exit__(None, None, None)
         self.result = block.result
         if self.on_trace_ready is not None:

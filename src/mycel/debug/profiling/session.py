@@ -38,11 +38,8 @@ class Session:
         if mode not in MODES:
             raise wrong(ValueError, "profile: mode", " or ".join(map(repr, MODES)), repr(mode))
         self.mode = mode
-        self._temporary = None
-        if folder is None and mode == "xla":
-            self._temporary = tempfile.TemporaryDirectory(prefix="mycel_profile_")
-            folder = self._temporary.name
-        self.timeline = Timeline(folder if mode == "xla" else None)
+        self._is_kept = folder is not None
+        self.timeline = Timeline(folder, mode == "xla")
         self.programs = Programs(mode == "direct", self.timeline.mark, self.timeline.ran)
         self._steps: set[int] = set()
         self._undo = contextlib.ExitStack()
@@ -80,6 +77,9 @@ class Session:
     def look(self) -> None:
         """From here on it counts."""
         synchronize()
+        if not self._is_kept:
+            temporary = tempfile.TemporaryDirectory(prefix="mycel_profile_")
+            self.timeline.folder = self._undo.enter_context(temporary)
         self._steps.clear()
         for program in self.programs.known:
             program.runs = 0
@@ -95,19 +95,17 @@ class Session:
         """
         try:
             current_stream().flush()
-            self._undo.close()
-            self.timeline.close()
-            count = len(self._steps) if steps is None else steps
-            return Profile(self.mode, count, self.timeline, self.programs.known, compiled)
         finally:
             self.abandon()
+        count = len(self._steps) if steps is None else steps
+        return Profile(self.mode, count, self.timeline, self.programs.known, compiled)
 
     def abandon(self) -> None:
         """End it without a result."""
-        self._undo.close()
-        self.timeline.close()
-        if self._temporary is not None:
-            self._temporary.cleanup()
+        try:
+            self.timeline.close()
+        finally:
+            self._undo.close()
 
 
 class Profiled:
@@ -115,14 +113,14 @@ class Profiled:
 
     Attributes:
         result: the Profile, once the block has ended.
-        steps: how many steps the block has; None, to tell them apart by what comes round again.
+        count: how many steps the block has; None, to tell them apart by what comes round again.
     """
 
     def __init__(self, mode: str, folder: str | None = None):
         self._session = Session(mode, folder)
         self._mark: Any = None
         self.result: Profile | None = None
-        self.steps: int | None = None
+        self.count: int | None = None
 
     def __enter__(self) -> Profiled:
         try:
@@ -141,7 +139,7 @@ class Profiled:
                 synchronize()
         finally:
             self._mark.__exit__(None, None, None)
-            self.result = self._session.end(self.steps)
+            self.result = self._session.end(self.count)
 
     def __getattr__(self, name: str):
         if self.result is None:

@@ -161,11 +161,11 @@ class Timeline:
         folder: where XLA's own profile is.
 
     Args:
-        folder: where XLA's own profile is to be written; None where XLA is not asked.
+        asks: whether XLA is asked for its own profile.
     """
 
-    def __init__(self, folder: str | None):
-        self.folder = folder
+    def __init__(self, folder: str | None, asks: bool):
+        self.folder, self._asks = folder, asks
         self.spans: list[Span] = []
         self.marks: dict[str, Intervals] = {}
         self.measured: dict[str, float] = {}
@@ -173,7 +173,8 @@ class Timeline:
 
     def open(self) -> None:
         """Begin."""
-        if self.folder is not None:
+        if self._asks:
+            assert self.folder is not None
             options = jax.profiler.ProfileOptions()
             # Each call of a Python function as a span takes as long as the function.
             options.python_tracer_level = 0
@@ -185,7 +186,7 @@ class Timeline:
         if not self.is_open:
             return
         self.is_open = False
-        if self.folder is not None:
+        if self._asks:
             jax.profiler.stop_trace()
             self._read()
         self.marks = {kind: merged(found) for kind, found in self.marks.items()}
@@ -202,7 +203,7 @@ class Timeline:
             if self.is_open:
                 end = time.perf_counter_ns()
                 self.measured[kind] = self.measured.get(kind, 0.0) + (end - begin) / 1e9
-                if self.folder is None:
+                if not self._asks:
                     self.marks.setdefault(kind, []).append((begin, end))
 
     def ran(self, program, number: int, begin: int, end: int) -> None:
