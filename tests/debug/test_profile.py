@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import doctest
 import html.parser
+import importlib
 import io
 import json
 import re
@@ -24,7 +25,7 @@ import mycel as ms
 from mycel import Tensor, nn, ops
 from mycel.dataset.engine.iterators import Iterator
 from mycel.debug import costs
-from mycel.debug.profiling import hlo, page, result, session, timeline
+from mycel.debug.profiling import hlo, page, result, timeline
 from mycel.debug.profiling.timeline import Span
 from mycel.kernel.base import backend
 from mycel.kernel.execute.compile import executables
@@ -247,12 +248,12 @@ def test_programs_on_disk_are_found_again(tmp_path):
             for _ in range(4):
                 step(X).asnumpy()
 
-        def profile():
+        def run_profile():
             ms.debug.profile(ms.jit(trainer(Net())), X, steps=1)
 
         plain = entries(train)
         assert plain
-        named = entries(profile)
+        named = entries(run_profile)
         assert named > plain  # those with names have keys of their own
         assert entries(train) == named
     finally:
@@ -491,7 +492,9 @@ def test_an_instruction_belongs_to_what_it_computes():
     assert [one.opcode for one in module.inside(fusion)][-1] == "multiply"
 
 
-MODULES = [costs, hlo, page, result, session, timeline]
+# The function of this name hides the module.
+profile = importlib.import_module("mycel.debug.profile")
+MODULES = [costs, hlo, page, profile, result, timeline]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)

@@ -7,8 +7,7 @@ from mycel.debug.capture import Captured, capture
 from mycel.debug.compare import Comparison, compare
 from mycel.debug.nan import find_nan
 from mycel.debug.patch import Edit, Patched, patch
-from mycel.debug.profiling.result import Profile
-from mycel.debug.profiling.session import profile
+from mycel.debug.profile import profile
 from mycel.debug.steps import RecordedSteps, record_steps
 from mycel.debug.summary import Summary, summary
 from mycel.debug.why import Explanation, why
@@ -45,7 +44,6 @@ __all__ = [
     "Ledger",
     "NonFiniteError",
     "Patched",
-    "Profile",
     "RecordedSteps",
     "Summary",
     "budget",

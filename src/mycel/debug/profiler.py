@@ -192,7 +192,7 @@ class Profiler:
         others: MindSpore's; noted once in the log.
 
     Attributes:
-        result: the `mycel.debug.Profile` of the last trace; None before its end.
+        result: what `mycel.debug.profile` tells, of the last trace; None before its end.
 
     Source: MindSpore's `mindspore.Profiler`.
 
