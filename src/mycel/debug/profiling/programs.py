@@ -227,6 +227,18 @@ def _works(nodes, places) -> list[Work]:
     return works
 
 
+def _either(compiled: Callable, function: Callable) -> Callable:
+    """What is compiled for some arrays, and for those of another layout the function it is of."""
+
+    def run(*arrays):
+        try:
+            return compiled(*arrays)
+        except (TypeError, ValueError):
+            return function(*arrays)
+
+    return run
+
+
 def same_places(places) -> tuple:
     """What tells records of one structure apart, without looking at all of their places: those of
     the first, the middle and the last node."""
@@ -278,7 +290,7 @@ class Programs:
         if self._direct:
             function = known.one_by_one(executable, self._ran)
         else:
-            function = known.compile(executable, arrays)
+            function = _either(known.compile(executable, arrays), executable.function)
         return known, function, (executable, list(places))  # held, for their ids
 
     def _compile_as_always(self, executable: Executable) -> None:
