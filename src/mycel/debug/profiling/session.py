@@ -78,7 +78,6 @@ class Session:
         self._steps.clear()
         for program in self.programs.known:
             program.runs = 0
-        self._compiled = ledger.counts.compiling
         self.timeline.open()
 
     def end(self, steps: int | None = None, compiled: float = 0.0) -> Profile:
@@ -134,12 +133,16 @@ class Profiled:
                 synchronize()
         finally:
             self._mark.__exit__(None, None, None)
-            self.result = self._session.end(self.count)
+            if error is None:
+                self.result = self._session.end(self.count)
+            else:
+                self._session.abandon()
 
     def __getattr__(self, name: str):
-        if self.result is None:
+        result = self.__dict__.get("result")
+        if result is None:
             raise AttributeError(f"{name}: the profile is there when its block has ended.")
-        return getattr(self.result, name)
+        return getattr(result, name)
 
     def __str__(self):
         return "A profile whose block has not ended." if self.result is None else str(self.result)
