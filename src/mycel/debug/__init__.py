@@ -7,6 +7,7 @@ from mycel.debug.capture import Captured, capture
 from mycel.debug.compare import Comparison, compare
 from mycel.debug.nan import find_nan
 from mycel.debug.patch import Edit, Patched, patch
+from mycel.debug.profile import profile
 from mycel.debug.steps import RecordedSteps, record_steps
 from mycel.debug.summary import Summary, summary
 from mycel.debug.why import Explanation, why
@@ -51,6 +52,7 @@ __all__ = [
     "find_nan",
     "ledger",
     "patch",
+    "profile",
     "record_steps",
     "summary",
     "why",

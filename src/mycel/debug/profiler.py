@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MindSpore's `Profiler`, over the profiler of JAX: a trace that TensorBoard and Perfetto show."""
+"""MindSpore's `Profiler`, over `mycel.debug.profile`: a trace that TensorBoard and Perfetto show,
+and tables by Cell and operator."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import jax
 
-from mycel.debug.runtime import synchronize
+from mycel.debug.profiling.result import Profile
+from mycel.debug.profiling.session import Profiled
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
 
@@ -170,11 +172,16 @@ class tensorboard_trace_handler:
     async_mode: bool = False
 
     def __call__(self, profiler=None) -> None:
-        """Nothing is left to do when a trace is there: JAX has written it."""
+        """A trace is there: JAX has written it, and the tables are written beside it."""
+        if self.analyse_flag and isinstance(profiler, Profiler):
+            profiler.analyse()
 
 
 class Profiler:
     """Trace what the host and the device do, into files that TensorBoard and Perfetto show.
+
+    `analyse` writes what `mycel.debug.profile` finds beside them: `profile.html`, `trace.json` and
+    `operators.csv`.
 
     Args:
         output_path: the folder for the files.
@@ -183,6 +190,9 @@ class Profiler:
         on_trace_ready: called with this object when a trace is there; a
             `tensorboard_trace_handler(folder)` names the folder.
         others: MindSpore's; noted once in the log.
+
+    Attributes:
+        result: what `mycel.debug.profile` tells, of the last trace; None before its end.
 
     Source: MindSpore's `mindspore.Profiler`.
 
@@ -206,6 +216,9 @@ class Profiler:
             log.note_once(f"Profiler({name}={value!r:.60}) has no effect here")
         self.is_running = False
         self.steps = 0
+        self.result: Profile | None = None
+        self._block: Profiled | None = None
+        self._traced = 0
         if start:
             self.start()
 
@@ -216,17 +229,20 @@ class Profiler:
 
     def stop(self) -> None:
         """End; the files are there then."""
-        if not self.is_running:
+        if self._block is None:
             return
-        synchronize()
-        jax.profiler.stop_trace()
+        block, self._block = self._block, None
         self.is_running = False
+        block.count = self._traced or None
+        block.__exit__(None, None, None)
+        self.result = block.result
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)
 
     def step(self) -> None:
         """A step ends: the schedule says whether the next one is traced."""
         self.steps += 1
+        self._traced += self.is_running
         if self.schedule is None:
             return
         if self.schedule(self.steps):
@@ -235,15 +251,23 @@ class Profiler:
             self.stop()
 
     def _begin(self) -> None:
-        if not self.is_running:
-            synchronize()
-            jax.profiler.start_trace(self.output_path)
-            self.is_running = True
+        if self._block is None:
+            block = Profiled("xla", self.output_path)
+            block.__enter__()
+            self._block, self._traced, self.is_running = block, 0, True
 
     def analyse(self, *args, **kwargs) -> None:
-        """End, and say in the log where the files are."""
+        """End, write the tables beside the trace, and say in the log where the files are.
+
+        Args:
+            args, kwargs: MindSpore's; no effect.
+        """
         del args, kwargs
         self.stop()
+        if self.result is not None:
+            self.result.html(os.path.join(self.output_path, "profile.html"))
+            self.result.trace(os.path.join(self.output_path, "trace.json"))
+            self.result.csv(os.path.join(self.output_path, "operators.csv"))
         self.offline_analyse(self.output_path)
 
     def add_metadata(self, key: str, value: str) -> None:
@@ -305,8 +329,8 @@ class profile(Profiler):
         ...     handler = tensorboard_trace_handler(folder)
         ...     with profile(on_trace_ready=handler, start_profile=False) as traced:
         ...         traced.step()
-        ...     os.listdir(folder)
-        ['plugins']
+        ...     sorted(os.listdir(folder))
+        ['operators.csv', 'plugins', 'profile.html', 'trace.json']
     """
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import jax
 
 from mycel.debug.devices import device
+from mycel.debug.host_memory import host_memory
 from mycel.kernel.base import log
 from mycel.kernel.base.context import set_synchronize
 from mycel.kernel.base.errors import wrong
@@ -41,10 +42,21 @@ def synchronize() -> None:
 
 def _stats(device_target=None) -> dict:
     flush()
-    stats = device(target=device_target).memory_stats()
-    if not stats:
-        log.note_once("This platform does not count the memory of its device; 0 is answered")
-    return stats or {}
+    single = device(target=device_target)
+    stats = single.memory_stats()
+    if stats:
+        return stats
+    if single.platform == "cpu":
+        return host_memory.stats(single)
+    log.note_once("This platform does not count the memory of its device; 0 is answered")
+    return {}
+
+
+def _set_host_back(device_target, held: bool) -> None:
+    single = device(target=device_target)
+    if getattr(single, "platform", "") == "cpu":
+        flush()
+        host_memory.set_back(single, held)
 
 
 # The peaks when they were last set back, "used" and "held": see _peak.
@@ -59,7 +71,7 @@ def _peak(stats: dict, what: str, peak: str, now: str) -> int:
 
 
 def memory_allocated(device_target: str | None = None) -> int:
-    """Bytes that Tensors and programs use on the device; 0 where it does not count.
+    """Bytes that Tensors and programs use on the device; on the CPU, those of arrays.
 
     Source: MindSpore's `mindspore.runtime.memory_allocated`.
 
@@ -71,7 +83,9 @@ def memory_allocated(device_target: str | None = None) -> int:
 
 
 def max_memory_allocated(device_target: str | None = None) -> int:
-    """The most bytes that were used at one time; 0 where the device does not count.
+    """The most bytes that were used at one time. On the CPU, where nobody counts, the most that is
+    known: what arrays have now, or one program needs by XLA's plan of its memory; after
+    `reset_max_memory_allocated`, how far the process grew.
 
     Source: MindSpore's `mindspore.runtime.max_memory_allocated`.
 
@@ -83,7 +97,7 @@ def max_memory_allocated(device_target: str | None = None) -> int:
 
 
 def memory_reserved(device_target: str | None = None) -> int:
-    """Bytes that XLA holds of the device, used or not; 0 where it does not count.
+    """Bytes that XLA holds of the device, used or not; on the CPU, those of the whole process.
 
     Source: MindSpore's `mindspore.runtime.memory_reserved`.
 
@@ -129,6 +143,7 @@ def reset_max_memory_allocated(device_target: str | None = None) -> None:
     Example:
         >>> ms.runtime.reset_max_memory_allocated()
     """
+    _set_host_back(device_target, held=False)
     _set_back["used"] = _stats(device_target).get(_PEAK, 0)
 
 
@@ -140,6 +155,7 @@ def reset_max_memory_reserved(device_target: str | None = None) -> None:
     Example:
         >>> ms.runtime.reset_max_memory_reserved()
     """
+    _set_host_back(device_target, held=True)
     stats = _stats(device_target)
     _set_back["held"] = stats.get(_POOL_PEAK, stats.get(_PEAK, 0))
 

@@ -87,7 +87,9 @@ class RecordedSteps:
             machine.on_record = self._before
             count_steps(-1)
 
-    def _note(self, key, places, inputs, live) -> None:
+    def _note(self, executable, key, places, inputs, live) -> None:
+        if self._before is not None:
+            self._before(executable, key, places, inputs, live)
         number = present_steps().number
         if not self._steps or self._steps[-1][0] != number:
             self._steps.append((number, []))

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from mycel.debug.capture import Captured
+from mycel.debug.costs import cost_of, short
 from mycel.kernel.base.places import user_place
 from mycel.kernel.differentiate.api import value_and_grad
 from mycel.kernel.record.stream import current_stream
@@ -93,7 +92,7 @@ class Summary:
             name = "  " * _depth(row.path) + (row.path.rpartition(".")[2] or row.kind)
             count = f"{row.parameters:,}" if row.parameters else "-"
             cells = [name, row.kind, row.inputs, row.output, count + " shared" * bool(row.shared)]
-            cells.append(_short(row.flops) if row.flops else "-")
+            cells.append(short(row.flops) if row.flops else "-")
             health = row.health
             if health is not None:
                 cells += [f"{health.mean:.2g}", f"{health.spread:.2g}", f"{health.zeros:.0%}"]
@@ -125,8 +124,8 @@ class Summary:
 
     def _total(self) -> str:
         return (
-            f"{self.parameters:,} elements of Parameters ({_short(self.bytes)}B), "
-            f"{self.trainable:,} of them trained; {_short(self.flops)} FLOPs a call"
+            f"{self.parameters:,} elements of Parameters ({short(self.bytes)}B), "
+            f"{self.trainable:,} of them trained; {short(self.flops)} FLOPs a call"
         )
 
     def _repr_html_(self) -> str:
@@ -223,7 +222,7 @@ def _costs(net: Cell, nodes) -> dict[str, tuple[float, float]]:
     paths = {id(cell): path for path, cell in net.cells_and_names()}
     costs: dict[str, tuple[float, float]] = {}
     for op, values, _, place in nodes:
-        flops, size = _cost(op, tuple([value.aval for value in values]))
+        flops, size = cost_of(op, tuple([value.aval for value in values]))
         path = next((paths[id(cell)] for cell in _called(place[2]) if id(cell) in paths), "")
         parts = path.split(".") if path else []
         for depth in range(len(parts) + 1):
@@ -237,13 +236,6 @@ def _called(link):
     while link is not None:
         cell, link = link
         yield cell
-
-
-@lru_cache(4096)
-def _cost(op, avals) -> tuple[float, float]:
-    """Operations and bytes of one operator, by XLA's own analysis of its program."""
-    found = jax.jit(op.function).lower(*[aval.struct for aval in avals]).cost_analysis() or {}
-    return float(found.get("flops", 0.0)), float(found.get("bytes accessed", 0.0))
 
 
 def _watch(net: Cell, inputs, outputs, loss, learning_rate: float) -> dict[str, Health]:
@@ -300,11 +292,3 @@ def _marks(numbers, zeros: float, norm: float | None, middle: float) -> tuple[st
         elif norm < VANISHING * middle:
             marks.append("vanishing")
     return tuple(marks)
-
-
-def _short(number: float) -> str:
-    """A count as people write it: 1.5M."""
-    for limit, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= limit:
-            return f"{number / limit:.3g}{unit}"
-    return f"{number:.3g}"

@@ -8,8 +8,9 @@ import re
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -62,10 +63,16 @@ def program(
     packs: tuple[tuple[int, ...], ...] = (),
     indices: Indices | None = None,
     checked: tuple[int, ...] = (),
+    functions: list[Callable] | None = None,
 ):
     """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
     the guards, as one vector each, the flag of its indices, and whether the checked results are
-    finite, out."""
+    finite, out.
+
+    Args:
+        functions: what is called for each node, by default its operator's own function.
+    """
+    functions = functions or [node.signature.op.function for node in nodes]
     materialize = backend.tuning.materialize
     apart = backend.tuning.to_materialize(nodes)
 
@@ -75,8 +82,8 @@ def program(
         def at(slot):
             return arrays[slot] if slot >= 0 else externals[-1 - slot]
 
-        for node in nodes:
-            result = node.signature.op.function(*[at(slot) for slot in node.inputs])
+        for node, function in zip(nodes, functions, strict=True):
+            result = function(*[at(slot) for slot in node.inputs])
             for array in (result,) if node.signature.single else result:
                 arrays.append(materialize(array) if len(arrays) in apart else array)
         outputs = [at(slot) for slot in live]
@@ -147,9 +154,12 @@ class Executable:
     Args:
         look_at_indices: whether wrong indices are looked for.
         checked: the slots of the results that are to be finite; the attribute has their positions.
+
+    Attributes:
+        parts: what its program is made of, so that it can be made once more (see `program`).
     """
 
-    __slots__ = ("checked", "compiled", "fallible", "function", "indices", "runs", "size")
+    __slots__ = ("checked", "compiled", "fallible", "function", "indices", "parts", "runs", "size")
 
     def __init__(self, key, live, guards=(), packs=(), look_at_indices=True, checked=()):
         nodes = decode(key)
@@ -157,8 +167,9 @@ class Executable:
         slots = _inexact(nodes, checked) if checked else ()
         self.checked = tuple([live.index(slot) for slot in slots])
         # keep_unused: every caller passes all externals, whatever the program needs of them.
-        self.function = jax.jit(
-            program(nodes, live, guards, packs, self.indices, slots),
+        self.parts = nodes, live, guards, packs, self.indices, slots
+        self.function: Callable[..., Any] = jax.jit(
+            program(*self.parts),
             keep_unused=True,
             compiler_options=backend.compiler_options(),
         )
@@ -211,7 +222,8 @@ class Executable:
 
     def lower(self, arrays):
         """The lowered program, for inspection."""
-        return self.function.lower(*arrays)
+        function: Any = self.function
+        return function.lower(*arrays)
 
 
 def _inexact(nodes, slots) -> tuple[int, ...]:

@@ -52,7 +52,7 @@ def _fill(held, key, externals, has_pending, places, assigned) -> Exception | No
     arrays = [demand(v) for v in externals] if has_pending else [v.array for v in externals]
     machine.account.ran(executable.size)
     if machine.on_record is not None and not (steps is not None and steps.one_by_one):
-        machine.on_record(key, places, arrays, live)
+        machine.on_record(executable, key, places, arrays, live)
     wrong: list = []
     one_by_one = steps is not None and steps.one_by_one
     seen = None

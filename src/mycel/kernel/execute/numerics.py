@@ -84,6 +84,25 @@ class Origin(NamedTuple):
     element: tuple[int, ...]
 
 
+def phases_of(nodes: list[Node], places: list) -> list[str]:
+    """Whether each node belongs to the forward, to the reverse, or to what follows it."""
+    reverse, forward = [], set()
+    for number, node in enumerate(nodes if places else ()):
+        code = places[3 * number]
+        if isinstance(code, int):
+            forward.add(code)
+        named = node.signature.op.name.endswith("'")
+        if named or isinstance(code, int) or (code is not None and code.co_name == "bprop"):
+            reverse.append(number)
+    if not reverse:
+        return ["forward"] * len(nodes)
+    phases = ["forward"] * reverse[0] + ["reverse"] * (reverse[-1] + 1 - reverse[0])
+    phases += ["update"] * (len(nodes) - len(phases))
+    for number in forward.difference(reverse):
+        phases[number] = "forward"
+    return phases
+
+
 class Examination:
     """What is not finite in one run of a record, operator by operator, and where it came from."""
 
@@ -170,17 +189,7 @@ class Examination:
 
     def phase(self, index: int) -> str:
         """Whether a node belongs to the forward, to the reverse, or to what follows it."""
-        reverse = [number for number in range(len(self.nodes)) if self._is_reverse(number)]
-        if not reverse or index < reverse[0]:
-            return "forward"
-        return "reverse" if index <= reverse[-1] else "update"
-
-    def _is_reverse(self, index: int) -> bool:
-        if not self.places:
-            return False
-        code = self.places[3 * index]
-        by_name = self.nodes[index].signature.op.name.endswith("'")
-        return by_name or isinstance(code, int) or (code is not None and code.co_name == "bprop")
+        return phases_of(self.nodes, self.places)[index]
 
     def first_lengths(self, parameters) -> list[int]:
         """The lengths of the first axes of what comes from outside and is no Parameter."""

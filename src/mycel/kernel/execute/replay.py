@@ -374,7 +374,7 @@ def replay(stream: Stream, memory: Memory, arguments: Arguments) -> Any:
     arrays = memory.store.inputs(tensors)
     if machine.on_record is not None:
         arrays = memory.store.demanded(tensors)
-        machine.on_record(memory.key, memory.places, arrays, memory.numbers)
+        machine.on_record(memory.executable, memory.key, memory.places, arrays, memory.numbers)
     try:
         try:
             results = memory.executable(arrays)

@@ -171,7 +171,8 @@ class Machine:
         begin_step: told that a step begins, while numerics are checked.
         remember: makes of a function, and the Cell it belongs to, one that Graph mode remembers.
         initializer: the initialiser that a name or a number means.
-        on_record: told of what runs as one program: its key, places, inputs and results; or None.
+        on_record: told of what runs as one program: the executable, its key, places, inputs and
+            results; or None.
         on_gradients: told of those of each derivative, once something asked for it; else None.
     """
 
