@@ -17,13 +17,18 @@ import numpy as np
 from bench.frameworks import HERE, KINDS, Failed, Worker
 from bench.work import WORK
 
+ROUNDS = 15
 # The first calls compile, and their results are compared.
 WARM_UP = 6
 # A round of one lane takes about this long at most; slow lanes get fewer calls and rounds.
 SECONDS, WARM_UP_SECONDS = 0.6, 60
 SLOW, SLOW_ROUNDS = 1.0, 3
-# What everything is compared with.
-BASES = ("torch eager", "jax lowerings", "mycel graph")
+# What everything is compared with; the best of PyTorch is the fastest of its lanes.
+BEST = "torch's best"
+BASES = ("torch eager", BEST, "onnx prediction", "jax lowerings", "mycel graph")
+# What `--quick` measures: most kinds of networks, in a few rounds.
+QUICK = ("chain_tanh_1M_both", "lenet", "mlp", "transformer", "lstm", "resnet18")
+QUICK_ROUNDS = 5
 
 
 class Lane:
@@ -76,6 +81,9 @@ def lanes_of(workers: list[Worker], work: str) -> list[Lane]:
 def rows_of(work: str, lanes: list[Lane]) -> list[dict]:
     """Times, and ratios to the bases, as quartiles over the rounds."""
     times = {lane.label: np.array(lane.medians) for lane in lanes}
+    of_torch = [seconds for label, seconds in times.items() if label.startswith("torch")]
+    if of_torch:
+        times[BEST] = min(of_torch, key=np.median)
     rows = []
     for lane in lanes:
         mine = times[lane.label]
@@ -112,7 +120,7 @@ def plot(rows: list[dict], path) -> None:
     except ImportError:
         print("No plot: install matplotlib to get one.")
         return
-    base = BASES[1]
+    base = "jax lowerings"
     rows = [row for row in rows if base in row and row["what"] != base]
     works = list(dict.fromkeys(row["work"] for row in rows))
     labels = list(dict.fromkeys(row["what"] for row in rows))
@@ -137,13 +145,16 @@ def main() -> None:
     """Measure, print, and write the results."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("work", nargs="*", help=f"of {', '.join(WORK)}; all by default")
-    parser.add_argument("--rounds", type=int, default=15, help="rounds of alternating runs")
+    parser.add_argument("--rounds", type=int, help="rounds of alternating runs; 15 by default")
+    parser.add_argument("--quick", action="store_true", help="a part of the work, fewer rounds")
     parser.add_argument(
         "--frameworks", default=",".join(KINDS), help=f"of {', '.join(KINDS)}; all by default"
     )
     parser.add_argument("--results", default="latest", help="name of the files that are written")
     options = parser.parse_args()
-    wanted, names = options.work or list(WORK), options.frameworks.split(",")
+    wanted = options.work or list(QUICK if options.quick else WORK)
+    names = options.frameworks.split(",")
+    rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
     unknown = [*set(wanted) - set(WORK), *set(names) - set(KINDS)]
     if unknown:
         parser.error(
@@ -156,7 +167,7 @@ def main() -> None:
     rows = []
     for work in wanted:
         lanes = lanes_of(workers, work)
-        for _ in range(options.rounds):
+        for _ in range(rounds):
             for lane in lanes:
                 lane.round()
         found = rows_of(work, lanes)

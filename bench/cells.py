@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from bench import work
@@ -55,23 +57,120 @@ class Networks:
                 batch, length, _ = shape
                 return x.reshape((batch, length, self.heads, self.size)).transpose((0, 2, 1, 3))
 
-            def construct(self, x):
+            def scores(self, x):
                 query = self.split(self.query(x), x.shape)
                 key = self.split(self.key(x), x.shape).transpose((0, 1, 3, 2))
-                scores = ops.matmul(query, key) / self.size**0.5
-                seen = ops.matmul(ops.softmax(scores, -1), self.split(self.value(x), x.shape))
-                seen = self.project(seen.transpose((0, 2, 1, 3)).reshape(x.shape))
-                x = self.norm1(x + seen)
-                return self.norm2(x + self.down(self.gelu(self.up(x))))
+                return ops.matmul(query, key) / self.size**0.5
 
-        class Recurrent(nn.Cell):
-            def __init__(self):
-                super().__init__()
-                width = work.LSTM_WIDTH
-                self.lstm = nn.LSTM(width, width, work.LSTM_LAYERS, batch_first=True)
+            def seen(self, x, scores):
+                seen = ops.matmul(ops.softmax(scores, -1), self.split(self.value(x), x.shape))
+                return self.project(seen.transpose((0, 2, 1, 3)).reshape(x.shape))
 
             def construct(self, x):
-                return self.lstm(x)[0]
+                x = self.norm1(x + self.seen(x, self.scores(x)))
+                return self.norm2(x + self.down(self.gelu(self.up(x))))
+
+        class CausalBlock(Block):
+            def construct(self, x, later):
+                h = self.norm1(x)
+                x = x + self.seen(h, self.scores(h).masked_fill(later, -1e9))
+                return x + self.down(self.gelu(self.up(self.norm2(x))))
+
+        class Gpt2(nn.Cell):
+            def __init__(self):
+                super().__init__()
+                words, width, heads, layers, length = work.GPT2
+                self.words = ms.Parameter(ops.zeros((words, width), ms.float32), name="words")
+                shape = (length, width)
+                self.positions = ms.Parameter(ops.zeros(shape, ms.float32), name="positions")
+                self.blocks = nn.CellList([CausalBlock(width, heads) for _ in range(layers)])
+                self.norm = nn.LayerNorm((width,), epsilon=1e-5)
+                self.later = ms.Tensor(~np.tri(length, dtype=bool))
+                self.width = width
+
+            def construct(self, x):
+                h = ops.gather(self.words, x, 0) + self.positions
+                for block in self.blocks:
+                    h = block(h, self.later)
+                return ops.matmul(self.norm(h).reshape((-1, self.width)), self.words.T)
+
+        class Recurrent(nn.Cell):
+            def __init__(self, name):
+                super().__init__()
+                layers, width, gates, directions = work.RECURRENT[name]
+                kind = nn.LSTM if gates == 4 else nn.GRU
+                inputs = work.WORDS[1] if name == "classifier" else width
+                both = {"batch_first": True, "bidirectional": directions == 2}
+                self.rnn = kind(inputs, width, layers, **both)
+
+            def construct(self, x):
+                return self.rnn(x)[0]
+
+        class Classifier(Recurrent):
+            def __init__(self):
+                super().__init__("classifier")
+                self.words = ms.Parameter(ops.zeros(work.WORDS, ms.float32), name="words")
+                self.fc = nn.Dense(2 * work.RECURRENT["classifier"][1], work.CLASSES)
+
+            def construct(self, x):
+                return self.fc(self.rnn(ops.gather(self.words, x, 0))[0].mean(1))
+
+        class GraphNetwork(nn.Cell):
+            def __init__(self):
+                super().__init__()
+                nodes, inputs = work.RECIPES["graph_network"].inputs
+                widths = [inputs, *[work.GRAPH_WIDTH] * work.GRAPH_LAYERS]
+                pairs = list(itertools.pairwise(widths))
+                self.own = nn.CellList([nn.Dense(*pair) for pair in pairs])
+                self.near = nn.CellList([nn.Dense(*pair) for pair in pairs])
+                self.begins, self.ends = map(ms.Tensor, work.edges())
+                self.nodes, self.last = nodes, len(pairs) - 1
+
+            def construct(self, x):
+                for layer in range(self.last + 1):
+                    near = ops.unsorted_segment_sum(x[self.begins], self.ends, self.nodes)
+                    near = near * work.GRAPH_SHARE
+                    x = self.own[layer](x) + self.near[layer](near)
+                    if layer < self.last:
+                        x = ops.relu(x)
+                return x
+
+        class Inverted(nn.Cell):
+            def __init__(self, channels, inside, out, stride):
+                super().__init__()
+                plain = {"has_bias": False}
+                self.widens, self.adds = inside != channels, stride == 1 and channels == out
+                if self.widens:
+                    self.widen = nn.Conv2d(channels, inside, 1, **plain)
+                    self.bn1 = nn.BatchNorm2d(inside)
+                pad = {"pad_mode": "pad", "padding": 1, "group": inside}
+                self.depth = nn.Conv2d(inside, inside, 3, stride, **pad, **plain)
+                self.bn2 = nn.BatchNorm2d(inside)
+                self.narrow, self.bn3 = nn.Conv2d(inside, out, 1, **plain), nn.BatchNorm2d(out)
+                self.relu = nn.ReLU6()
+
+            def construct(self, x):
+                h = x
+                if self.widens:
+                    h = self.relu(self.bn1(self.widen(h)))
+                h = self.bn3(self.narrow(self.relu(self.bn2(self.depth(h)))))
+                return h + x if self.adds else h
+
+        class MobileNet(nn.Cell):
+            def __init__(self):
+                super().__init__()
+                pad = {"pad_mode": "pad", "padding": 1, "has_bias": False}
+                self.first, self.bn_first = nn.Conv2d(3, 32, 3, 2, **pad), nn.BatchNorm2d(32)
+                blocks = [Inverted(*sizes) for _, *sizes in work.mobilenet_blocks()]
+                self.blocks = nn.SequentialCell(*blocks)
+                self.last = nn.Conv2d(work.MOBILENET[-1][1], 1280, 1, has_bias=False)
+                self.bn_last, self.relu = nn.BatchNorm2d(1280), nn.ReLU6()
+                self.fc = nn.Dense(1280, work.CLASSES)
+
+            def construct(self, x):
+                x = self.blocks(self.relu(self.bn_first(self.first(x))))
+                x = self.relu(self.bn_last(self.last(x)))
+                return self.fc(x.mean((2, 3)))
 
         class Residual(nn.Cell):
             def __init__(self, channels, width, stride, bottleneck):
@@ -119,7 +218,12 @@ class Networks:
         self.made = {
             "lenet": LeNet,
             "mlp": Mlp,
-            "lstm": Recurrent,
+            "gpt2": Gpt2,
+            "lstm": lambda: Recurrent("lstm"),
+            "gru": lambda: Recurrent("gru"),
+            "classifier": Classifier,
+            "graph_network": GraphNetwork,
+            "mobilenet": MobileNet,
             **{name: lambda sizes=sizes: Block(*sizes) for name, sizes in work.BLOCKS.items()},
             **{name: lambda sizes=sizes: ResNet(*sizes) for name, sizes in work.RESNETS.items()},
         }

@@ -26,6 +26,7 @@ KINDS = {
     "mycel": Kind("mycel"),
     "jax": Kind("jax"),
     "torch": Kind("torch", ("torch==2.13.0", "numpy")),
+    "onnx": Kind("onnx", ("torch==2.13.0", "onnx==1.19.1", "onnxruntime==1.23.2", "numpy")),
     "mindspore-2.7.0": Kind("mindspore", ("mindspore==2.7.0", "numpy<2")),
     "mindspore-2.10.0": Kind("mindspore", ("mindspore==2.10.0", "numpy<2")),
 }

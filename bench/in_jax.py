@@ -36,10 +36,21 @@ class Idiomatic:
         made = jax.nn.log_softmax(logits)
         return -jnp.take_along_axis(made, labels[:, None], 1).mean()
 
-    def attention(self, query, key, value):
+    relu6 = staticmethod(jax.nn.relu6)
+    constants = staticmethod(lambda *arrays: arrays)
+
+    def embedding(self, table, words):
+        return table[words]
+
+    def segment_sum(self, x, ends, count):
+        return jax.ops.segment_sum(x, ends, count)
+
+    def attention(self, query, key, value, causal):
         scores = jnp.einsum("bhqd,bhkd->bhqk", query, key) / np.sqrt(
             query.shape[-1], dtype=np.float32
         )
+        if causal:
+            scores = jnp.where(np.tri(scores.shape[-1], dtype=bool), scores, -jnp.inf)
         return jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores), value)
 
     def layer_norm(self, x, scale, shift):
@@ -47,8 +58,9 @@ class Idiomatic:
         variance = x.var(-1, keepdims=True)
         return (x - mean) * lax.rsqrt(variance + EPSILON) * scale + shift
 
-    def conv(self, x, weight, stride, pad):
-        return lax.conv(x, weight, (stride, stride), [(pad, pad)] * 2)
+    def conv(self, x, weight, stride, pad, groups=1):
+        strides, pads = (stride, stride), [(pad, pad)] * 2
+        return lax.conv_general_dilated(x, weight, strides, pads, feature_group_count=groups)
 
     def max_pool(self, x, size, stride, pad):
         around = ((0, 0), (0, 0), (pad, pad), (pad, pad))
@@ -75,28 +87,49 @@ class Idiomatic:
         for kind, new in seen.items():
             w[f"{name}.{kind}"] = 0.9 * w[f"{name}.{kind}"] + 0.1 * lax.stop_gradient(new)
 
-    def lstm(self, x, w, layers):
-        for layer in range(layers):
-            weight_ih, weight_hh = w[f"lstm.weight_ih_l{layer}"], w[f"lstm.weight_hh_l{layer}"]
-            bias = w[f"lstm.bias_ih_l{layer}"] + w[f"lstm.bias_hh_l{layer}"]
-            given = x.swapaxes(0, 1) @ weight_ih.T + bias
-
-            def step(state, now, weight_hh=weight_hh):
-                hidden, cell = state
-                into, forget, new, out = jnp.split(now + hidden @ weight_hh.T, 4, 1)
-                cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(into) * jnp.tanh(new)
-                hidden = jax.nn.sigmoid(out) * jnp.tanh(cell)
-                return (hidden, cell), hidden
-
-            zeros = jnp.zeros((x.shape[0], weight_hh.shape[1]), x.dtype)
-            _, hidden = lax.scan(step, (zeros, zeros), given)
-            x = hidden.swapaxes(0, 1)
+    def recurrent(self, x, w, name):
+        _, _, gates, directions = work.RECURRENT[name]
+        suffixes = work.recurrent_suffixes(name)
+        for layer in range(0, len(suffixes), directions):
+            ways = [
+                _scan(gates, x, w, suffix, way == 1)
+                for way, suffix in enumerate(suffixes[layer : layer + directions])
+            ]
+            x = jnp.concatenate(ways, -1) if directions > 1 else ways[0]
         return x
+
+
+def _scan(gates: int, x, w, suffix: str, reverse: bool):
+    """One layer in one direction: the hidden states of all steps."""
+    weight_ih, weight_hh = w[f"rnn.weight_ih{suffix}"], w[f"rnn.weight_hh{suffix}"]
+    bias_ih, bias_hh = w[f"rnn.bias_ih{suffix}"], w[f"rnn.bias_hh{suffix}"]
+
+    def lstm(state, now):
+        hidden, cell = state
+        into, forget, new, out = jnp.split(now + hidden @ weight_hh.T, 4, 1)
+        cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(into) * jnp.tanh(new)
+        hidden = jax.nn.sigmoid(out) * jnp.tanh(cell)
+        return (hidden, cell), hidden
+
+    def gru(state, now):
+        (hidden,) = state
+        reset, keep, new = jnp.split(now, 3, 1)
+        reset_h, keep_h, new_h = jnp.split(hidden @ weight_hh.T + bias_hh, 3, 1)
+        keep = jax.nn.sigmoid(keep + keep_h)
+        new = jnp.tanh(new + jax.nn.sigmoid(reset + reset_h) * new_h)
+        hidden = (1 - keep) * new + keep * hidden
+        return (hidden,), hidden
+
+    given = x.swapaxes(0, 1) @ weight_ih.T + (bias_ih + bias_hh if gates == 4 else bias_ih)
+    zeros = jnp.zeros((x.shape[0], weight_hh.shape[1]), x.dtype)
+    step, start = (lstm, (zeros, zeros)) if gates == 4 else (gru, (zeros,))
+    return lax.scan(step, start, given, reverse=reverse)[1].swapaxes(0, 1)
 
 
 def _pure(name: str, **static):
     """The pure function, with its derivative, that mycel traces for an operator."""
     definition = definitions[name]
+    assert static.keys() <= set(definition.statics), static.keys()
     values = definition.defaults | static
     return definition.bind(*[values[label] for label in definition.statics]).function
 
@@ -104,8 +137,9 @@ def _pure(name: str, **static):
 class Lowerings(Idiomatic):
     """The same with the functions that mycel gives to XLA."""
 
-    def conv(self, x, weight, stride, pad):
-        return _pure("convolution", stride=stride, pad_mode="pad", padding=pad)(x, weight)
+    def conv(self, x, weight, stride, pad, groups=1):
+        settings = {"stride": stride, "pad_mode": "pad", "padding": pad}
+        return _pure("convolution", **settings, groups=groups)(x, weight)
 
     def max_pool(self, x, size, stride, pad):
         window = {"kernel": (size, size), "stride": (stride, stride), "dilation": (1, 1)}

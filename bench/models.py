@@ -25,19 +25,72 @@ def mlp(f, w, x):
     return _dense(f, w, "fc4", x)
 
 
-def block(f, w, x, heads: int):
-    """An encoder block: attention and two layers, each added and normalised behind."""
+def _attention(f, w, x, heads: int, at: str = "", causal: bool = False):
+    """Attention among the elements of a sequence, with its four layers."""
     batch, length, width = x.shape
 
     def split(name):
-        made = _dense(f, w, name, x).reshape(batch, length, heads, width // heads)
-        return made.swapaxes(1, 2)
+        parts = _dense(f, w, f"{at}{name}", x).reshape(batch, length, heads, width // heads)
+        return parts.swapaxes(1, 2)
 
-    seen = f.attention(split("query"), split("key"), split("value"))
-    seen = seen.swapaxes(1, 2).reshape(batch, length, width)
-    x = f.layer_norm(x + _dense(f, w, "project", seen), w["norm1.gamma"], w["norm1.beta"])
-    made = _dense(f, w, "down", f.gelu(_dense(f, w, "up", x)))
-    return f.layer_norm(x + made, w["norm2.gamma"], w["norm2.beta"])
+    seen = f.attention(split("query"), split("key"), split("value"), causal)
+    return _dense(f, w, f"{at}project", seen.swapaxes(1, 2).reshape(batch, length, width))
+
+
+def _widened(f, w, x, at: str = ""):
+    return _dense(f, w, f"{at}down", f.gelu(_dense(f, w, f"{at}up", x)))
+
+
+def _normed(f, w, x, name: str):
+    return f.layer_norm(x, w[f"{name}.gamma"], w[f"{name}.beta"])
+
+
+def block(f, w, x, heads: int):
+    """An encoder block: attention and two layers, each added and normalised behind."""
+    x = _normed(f, w, x + _attention(f, w, x, heads), "norm1")
+    return _normed(f, w, x + _widened(f, w, x), "norm2")
+
+
+def gpt2(f, w, x):
+    """A stack of GPT-2's blocks with its embedding at both ends: logits of [batch * length]."""
+    _, width, heads, layers, _ = work.GPT2
+    h = f.embedding(w["words"], x) + w["positions"]
+    for layer in range(layers):
+        at = f"blocks.{layer}."
+        h = h + _attention(f, w, _normed(f, w, h, f"{at}norm1"), heads, at, causal=True)
+        h = h + _widened(f, w, _normed(f, w, h, f"{at}norm2"), at)
+    return _normed(f, w, h, "norm").reshape(-1, width) @ w["words"].T
+
+
+def classifier(f, w, x):
+    """Texts by an LSTM in both directions: logits."""
+    h = f.recurrent(f.embedding(w["words"], x), w, "classifier")
+    return _dense(f, w, "fc", h.mean(1))
+
+
+def graph_network(f, w, x):
+    """Three layers, each of a node and its neighbours together."""
+    begins, ends = f.constants(*work.edges())
+    for layer in range(work.GRAPH_LAYERS):
+        near = f.segment_sum(f.embedding(x, begins), ends, x.shape[0]) * work.GRAPH_SHARE
+        x = _dense(f, w, f"own.{layer}", x) + _dense(f, w, f"near.{layer}", near)
+        x = x if layer == work.GRAPH_LAYERS - 1 else f.relu(x)
+    return x
+
+
+def mobilenet(f, w, x):
+    """MobileNetV2: logits."""
+    x = f.relu6(f.batch_norm(f.conv(x, w["first.weight"], 2, 1), w, "bn_first"))
+    for at, channels, inside, out, stride in work.mobilenet_blocks():
+        h = x
+        if inside != channels:
+            h = f.relu6(f.batch_norm(f.conv(h, w[f"{at}.widen.weight"], 1, 0), w, f"{at}.bn1"))
+        h = f.conv(h, w[f"{at}.depth.weight"], stride, 1, inside)
+        h = f.relu6(f.batch_norm(h, w, f"{at}.bn2"))
+        h = f.batch_norm(f.conv(h, w[f"{at}.narrow.weight"], 1, 0), w, f"{at}.bn3")
+        x = h + x if stride == 1 and channels == out else h
+    x = f.relu6(f.batch_norm(f.conv(x, w["last.weight"], 1, 0), w, "bn_last"))
+    return _dense(f, w, "fc", x.mean((2, 3)))
 
 
 def resnet(f, w, x, name: str):
@@ -64,18 +117,25 @@ def output(name: str, f, w, x):
         return resnet(f, w, x, name)
     if name in work.BLOCKS:
         return block(f, w, x, work.BLOCKS[name][1])
-    return {"lenet": lenet, "mlp": mlp, "lstm": lstm}[name](f, w, x)
+    if name in ("lstm", "gru"):
+        return f.recurrent(x, w, name)
+    return NETWORKS[name](f, w, x)
 
 
-def lstm(f, w, x):
-    """Two layers: the hidden states of the last for all steps."""
-    return f.lstm(x, w, work.LSTM_LAYERS)
+NETWORKS = {
+    "lenet": lenet,
+    "mlp": mlp,
+    "gpt2": gpt2,
+    "classifier": classifier,
+    "graph_network": graph_network,
+    "mobilenet": mobilenet,
+}
 
 
 def loss(name: str, f, w, x, target):
     """Cross entropy for classes, else the mean square of the difference."""
     made = output(name, f, w, x)
-    if name in work.BLOCKS or name == "lstm":
+    if name in work.REGRESSIONS:
         difference = made - target
         return (difference * difference).mean()
     return f.cross_entropy(made, target)
