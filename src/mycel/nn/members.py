@@ -448,7 +448,7 @@ class Members:
         """What stands between the brackets of `repr`; subclasses say it."""
         return ""
 
-    def _described(self) -> str:
+    def _in_short(self) -> str:
         fields, kind = self.__dict__, type(self).__name__
         for ways, others in _SIZES:
             if all(isinstance(fields.get(name), (int, tuple)) for name in ways + others):

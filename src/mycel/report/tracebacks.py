@@ -76,13 +76,13 @@ def _all_of(error: BaseException, seen: dict[int, BaseException]) -> None:
 
 
 @contextmanager
-def short(error: BaseException | None) -> Iterator[None]:
+def short(error: BaseException) -> Iterator[None]:
     """While it lasts, an exception and those it came from have the user's frames only.
 
     What was raised and handled within this package is no cause that helps, and is left out. If the
     exception is none that this package raises itself, a note says how to see all frames.
     """
-    if error is None or os.environ.get(VARIABLE) == "full":
+    if os.environ.get(VARIABLE) == "full":
         yield
         return
     found: dict[int, BaseException] = {}
@@ -138,14 +138,14 @@ def _short_hook(show: Callable) -> Callable:
     """What shows exceptions, given `(class, exception, traceback, ...)`: with short tracebacks."""
 
     @functools.wraps(show)
-    def show_short(kind, error, trace, *args, **kwargs):
+    def show_short(kind, error: BaseException | None, trace, *args, **kwargs):
+        if error is None:
+            return show(kind, error, trace, *args, **kwargs)
         if isinstance(error, TypeError):
             explain_keyword(error)
         with short(error):
-            given = trace if error is None else error.__traceback__
-            shown = show(kind, error, given, *args, **kwargs)
-            is_text = error is not None and isinstance(shown, list)
-            return _with_notes(shown, error) if is_text else shown
+            shown = show(kind, error, error.__traceback__, *args, **kwargs)
+            return _with_notes(shown, error) if isinstance(shown, list) else shown
 
     return show_short
 
@@ -161,9 +161,13 @@ def show_short_tracebacks() -> None:
     show = threading.excepthook
 
     def show_of_thread(args):
-        with short(args.exc_value):
-            trace = None if args.exc_value is None else args.exc_value.__traceback__
-            show(threading.ExceptHookArgs((args.exc_type, args.exc_value, trace, args.thread)))
+        error = args.exc_value
+        if error is None:
+            show(args)
+            return
+        with short(error):
+            given = args.exc_type, error, error.__traceback__, args.thread
+            show(threading.ExceptHookArgs(given))
 
     threading.excepthook = show_of_thread
     module: Any = sys.modules.get("IPython")

@@ -36,7 +36,7 @@ class CellBase:
         """What decides how it is called, to be compared one by one."""
         raise NotImplementedError
 
-    def _described(self) -> str:
+    def _in_short(self) -> str:
         """Its class and sizes in short, for messages: `Dense(13 → 12)`."""
         raise NotImplementedError
 

@@ -10,6 +10,8 @@ IN = "In "
 _REVERSE = f"{IN}the reverse of"
 # Of values given to a Cell, and of the letters of one, so many are shown.
 _MOST, _LETTERS = 6, 40
+# A longer path, of a network that calls itself, is cut.
+_LONG = 160
 
 
 def is_told(error: BaseException) -> bool:
@@ -57,7 +59,9 @@ def tell_reverse(error: BaseException, name: str, place: tuple) -> None:
 
 def layer_of(called: tuple) -> str:
     """The path to a Cell and what it is: `Net.blocks.0.out, Dense(13 → 12)`."""
-    path, layer = path_of(called), called[0]._described()
+    path, layer = path_of(called), called[0]._in_short()
+    if len(path) > _LONG:
+        path = f"{path[: _LONG // 2]}...{path[-_LONG // 2 :]}"
     kind = type(called[0]).__name__
     return layer if path == kind else f"{path}, {layer}"
 

@@ -86,7 +86,9 @@ _SAID: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
         lambda match: FEWER.format(given=match[1], wanted=match[2]),
     ),
     (
-        re.compile(rf"cannot reshape array of shape {_SHAPE} \(size (\d+)\) into shape {_SHAPE}"),
+        re.compile(
+            rf"cannot reshape array of shape {_SHAPE} \(size (\d+)\) into shape (\(.*?\)|\d+)"
+        ),
         lambda match: ELEMENTS.format(given=match[1], count=match[2], wanted=match[3]),
     ),
     (
