@@ -25,7 +25,7 @@ FAULTS = """
 The others are PyTorch {PyTorch}, JAX {JAX} and MindSpore {MindSpore}, on a CPU. `ones(2, 3)` is a
 Tensor of ones, and the programs share these Cells:
 
-```py
+```text
 {definitions}
 ```
 """
@@ -55,7 +55,7 @@ def page(run=None) -> str:
         rows = {"**mycel**": said} | {o: r["faults"].get(name) for o, r in others.items()}
         table = [f"| {who} | {_cell(what)} |" for who, what in rows.items()]
         title = (fault.__doc__ or "").strip().rstrip(".")
-        program = f"```py\n{_program(fault)}\n```"
+        program = f"```text\n{_program(fault)}\n```"
         parts.append("\n".join([f"### {title}\n", program, "", "| | |", "|---|---|", *table, ""]))
     return "\n".join(parts)
 
