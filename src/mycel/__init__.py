@@ -35,7 +35,12 @@ from mycel.debug import breakpoints as _breakpoints
 from mycel.init.initializer import initializer_of as _initializer_of
 from mycel.kernel.base.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from mycel.kernel.base.dtypes import *
-from mycel.kernel.base.errors import BudgetError, HookOrderError, OutOfRangeError
+from mycel.kernel.base.errors import (
+    BudgetError,
+    HookOrderError,
+    NoIntegersError,
+    OutOfRangeError,
+)
 from mycel.kernel.base.version import __version__
 from mycel.kernel.differentiate import api as _api
 from mycel.kernel.differentiate.api import get_grad, grad, value_and_grad
@@ -66,6 +71,7 @@ from mycel.kernel.spell.other_keywords import other_keywords as _other_keywords
 from mycel.nn import cell as _cell
 from mycel.ops.sparse.sparse_tensors import COOTensor, CSRTensor, RowTensor
 from mycel.ops.spelled.hints import constexpr, is_tensor, jit_class, mutable
+from mycel.report import tracebacks as _tracebacks
 from mycel.report.ledger import ledger as _ledger
 from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp
 from mycel.transform.vmap import vmap
@@ -98,6 +104,7 @@ _stream.machine.initializer = _initializer_of
 
 _at_exit.register()
 _breakpoints.stop_in_notebooks()
+_tracebacks.show_short_tracebacks()
 _numerics.heed_jax()
 
 # Names that MindSpore has in other places, has given up, or has two of.

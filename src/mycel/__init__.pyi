@@ -161,6 +161,7 @@ from mycel.kernel.base.dtypes import uint8 as _ubyte
 from mycel.kernel.base.dtypes import uint8 as uint8
 from mycel.kernel.base.errors import BudgetError as BudgetError
 from mycel.kernel.base.errors import HookOrderError as HookOrderError
+from mycel.kernel.base.errors import NoIntegersError as NoIntegersError
 from mycel.kernel.base.errors import OutOfRangeError as OutOfRangeError
 from mycel.kernel.differentiate.api import get_grad as get_grad
 from mycel.kernel.differentiate.api import grad as grad

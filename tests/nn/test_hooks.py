@@ -749,5 +749,5 @@ def test_a_hook_that_raises(mode):
         with pytest.raises(KeyError, match="by the hook") as caught:
             derivative(row(1.0))
     text = "".join(traceback.format_exception(caught.value))
-    assert "In the backward hook fail of Twice.inner." in text
+    assert f"In the backward hook fail of Twice.inner, Scale, at {__file__}:" in text
     assert 'raise KeyError("by the hook")' in text

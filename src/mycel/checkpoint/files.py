@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import mmap
 import os
@@ -11,9 +12,10 @@ from mycel.checkpoint import ckpt_format, encryption, safetensors_format
 from mycel.checkpoint.contents import Contents, damaged
 from mycel.kernel.base.atomic import replaced
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
 
 FORMATS = ("ckpt", "safetensors")
-MISSING = "There is no checkpoint file {path}{near}."
+MISSING = "There is no checkpoint file {path} (at {place}){near}."
 ENCRYPTED = "{path} is encrypted: give dec_key (and dec_mode, if it is not 'AES-GCM')."
 NOT_ENCRYPTED = "{path} is not encrypted, but a dec_key was given. Leave it out."
 EMPTY = (
@@ -84,7 +86,7 @@ def bytes_of_file(file) -> memoryview:
         return memoryview(file.read())
     path = os.fspath(file)
     if not os.path.isfile(path):
-        raise ValueError(MISSING.format(path=path, near=_near(path)))
+        raise ValueError(MISSING.format(path=path, place=user_place(), near=_near(path)))
     with open(path, "rb") as opened:
         if os.path.getsize(path) == 0:
             return memoryview(b"")
@@ -95,4 +97,8 @@ def _near(path: str) -> str:
     for ending in FORMATS:
         if os.path.isfile(f"{path}.{ending}"):
             return f", but there is {path}.{ending}"
-    return ""
+    folder, name = os.path.split(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        return f": there is no folder {folder}"
+    near = difflib.get_close_matches(name, os.listdir(folder), 1)
+    return f"; nearest in {folder}: {near[0]}" if near else f"; no name in {folder} is near"

@@ -119,7 +119,7 @@ def _header(data: memoryview, path) -> dict:
 def _each_once(pairs: list[tuple[str, object]]) -> dict:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError
+        raise ValueError("a name stands there more than once")
     return found
 
 

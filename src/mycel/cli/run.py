@@ -4,26 +4,21 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib.util
 import io
 import multiprocessing
 import os
 import sys
-import traceback
 from types import ModuleType
 
 from mycel.compat.alias import install_as_mindspore
-from mycel.kernel.base.places import PACKAGE
-from mycel.report.keywords import explain_keyword
+from mycel.report.tracebacks import VARIABLE
 
 # Where other processes find what they import, and the folder with what `mindspore` means there.
 PATH_VARIABLE = "PYTHONPATH"
 CHILDREN = os.path.join(os.path.dirname(__file__), "children")
-TRACEBACK_VARIABLE = "MYCEL_TRACEBACK"
-# Frames of the machine and of what it stands on say nothing about the user's program.
-_MACHINERY = (PACKAGE, "<mycel", "<frozen ")
-_JAX = (f"{os.sep}jax{os.sep}", f"{os.sep}jaxlib{os.sep}")
+# What printed exceptions before the program began.
+_print_short = sys.excepthook
 
 
 def add_command(commands) -> None:
@@ -98,7 +93,8 @@ def _as_mindspore() -> None:
     install_as_mindspore()
     _let_children_import_mindspore()
     # The interpreter prints what the program does not catch through this hook.
-    sys.excepthook = print_exception
+    global _print_short
+    sys.excepthook, _print_short = print_exception, sys.excepthook
 
 
 def _let_children_import_mindspore() -> None:
@@ -121,46 +117,10 @@ def _search_first(folder: str) -> None:
 
 
 def print_exception(kind, error: BaseException, trace) -> None:
-    """Print an exception with the user's own lines only; MYCEL_TRACEBACK=full prints all."""
-    if isinstance(error, TypeError):
-        explain_keyword(error)
-    shown = traceback.TracebackException(kind, error, trace)
-    if os.environ.get(TRACEBACK_VARIABLE) != "full":
-        _shorten(shown)
-    text = "".join(shown.format())
-    if sys.version_info < (3, 12):  # later ones print it by themselves
-        text = f"{text.rstrip()}{_suggestion(error, trace)}\n"
-    print(text, end="", file=sys.stderr)
-
-
-def _suggestion(error: BaseException, trace) -> str:
-    """What Python 3.11 itself puts behind a name that is spelled wrong, but no hook."""
-    if isinstance(error, AttributeError) and error.obj is not None:
-        known = dir(error.obj)
-    elif type(error) is NameError and trace is not None:
-        while trace.tb_next is not None:
-            trace = trace.tb_next
-        frame = trace.tb_frame
-        known = [*frame.f_locals, *frame.f_globals, *frame.f_builtins]
-    else:
-        return ""
-    near = difflib.get_close_matches(error.name or "", known, 1)
-    return f". Did you mean: {near[0]!r}?" if near else ""
-
-
-def _shorten(shown: traceback.TracebackException | None) -> None:
-    """Leave out the machine's frames, in the causes of an exception as well."""
-    if shown is None:
-        return
-    last = max((i for i, f in enumerate(shown.stack) if f.filename == __file__), default=-1)
-    kept = [f for f in shown.stack[last + 1 :] if not _of_machinery(f.filename)]
-    # None prints no header, as Python does for a program that could not be compiled.
-    shown.stack = traceback.StackSummary.from_list(kept) if kept else None  # type: ignore
-    _shorten(shown.__cause__)
-    _shorten(shown.__context__)
-    for inner in shown.exceptions or ():
-        _shorten(inner)
-
-
-def _of_machinery(filename: str) -> bool:
-    return filename.startswith(_MACHINERY) or any(part in filename for part in _JAX)
+    """Print an exception of the program without the frames that have started it."""
+    frame = trace
+    while frame is not None and os.environ.get(VARIABLE) != "full":
+        if frame.tb_frame.f_code.co_filename == __file__:
+            error.__traceback__ = frame.tb_next
+        frame = frame.tb_next
+    _print_short(kind, error, error.__traceback__)

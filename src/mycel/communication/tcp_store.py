@@ -119,7 +119,9 @@ class TCPStore:
             try:
                 server = _Server((host_name, port))
             except OSError as error:
-                raise RuntimeError(f"TCPStore at {host_name}:{port}: {error}") from None
+                raise RuntimeError(
+                    f"TCPStore at {host_name}:{port} cannot be opened there: {error}"
+                ) from None
             port = server.server_address[1]
             threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         self.host_name, self.port = host_name, port
@@ -146,7 +148,7 @@ class TCPStore:
             self._connection.sendall(json.dumps([asked, key, given]).encode() + b"\n")
             answer = json.loads(self._lines.readline() or '{"error": "The master has ended."}')
         if "error" in answer:
-            raise RuntimeError(f"TCPStore.{asked}: {answer['error']}")
+            raise RuntimeError(f"TCPStore.{asked} of {key!r} was refused: {answer['error']}")
         return answer.get("value")
 
     def set(self, key: str, value: str | bytes) -> None:

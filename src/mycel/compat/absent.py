@@ -88,6 +88,19 @@ MEMBERS: dict[str, dict[str, str]] = {
 }
 
 
+# What users of PyTorch look for.
+OF_PYTORCH: dict[str, dict[str, str]] = {
+    "Tensor": {
+        "Derivatives are taken of functions: write loss, gradients = ms.value_and_grad(forward, "
+        "None, net.trainable_params())(x) and optimizer(gradients).": "backward",
+    },
+    "Cell": {
+        "Gradients are results here and are not added up; leave the call out.": "zero_grad",
+        "Write set_train(False).": "eval",
+    },
+}
+
+
 class _AbsentMember:
     """In the place of a member: asking for it says why it is not there; it may be assigned."""
 
@@ -109,7 +122,8 @@ def explain_members(*kinds: type) -> None:
         AttributeError: Tensor has no 'pin_memory' in mycel ... Values go to the device by ...
     """
     for kind in kinds:
-        for why, names in MEMBERS[kind.__name__].items():
+        habits = OF_PYTORCH.get(kind.__name__, {})
+        for why, names in (MEMBERS[kind.__name__] | habits).items():
             for name in names.split():
                 setattr(kind, name, _AbsentMember(kind.__name__, name, why))
 

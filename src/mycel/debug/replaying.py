@@ -113,7 +113,9 @@ class RecordedStep:
             ops = [self._op(spec) for spec in program["operators"]]
             self.records = [self._record(told, ops, arrays) for told in program["records"]]
         except (SafetensorError, KeyError, TypeError, IndexError, ValueError) as error:
-            raise ValueError(f"{os.fspath(path)}: {type(error).__name__}: {error}") from error
+            raise ValueError(
+                f"{os.fspath(path)} cannot be replayed: {type(error).__name__}: {error}"
+            ) from error
 
     def _record(self, told: dict, ops: list[Op], arrays) -> StepRecord:
         nodes = [

@@ -14,6 +14,7 @@ from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import GRAPH_MODE, context
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import structure
+from mycel.kernel.base.where import tell_call
 from mycel.kernel.differentiate.api import DERIVATIVES
 from mycel.kernel.record.journal import Change
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
@@ -133,8 +134,10 @@ class Cell(Settings, Stateful, Hookable, CellBase):
             if special or self._computes_in is not None:
                 return stream.call(self, self._compute_cell, (stream, args, kwargs), {})
             return stream.call(self, self.construct, args, kwargs)
-        except TypeError as error:
-            explain_keyword(error)
+        except Exception as error:
+            if isinstance(error, TypeError):
+                explain_keyword(error)
+            tell_call(error, (self, stream.called), args, kwargs)
             raise
 
     if TYPE_CHECKING:

@@ -13,6 +13,24 @@ from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.shown import cell_html
 
+# Attributes with the sizes of a layer, for messages: what is taken and given, and others. The first
+# row counts of which a Cell has all.
+_SIZES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("in1_channels", "out_channels"), ("in2_channels",)),
+    (("in_channels", "out_channels"), ("kernel_size",)),
+    (("in_channels", "out_channels"), ()),
+    (("in_features", "out_features"), ()),
+    (("input_size", "hidden_size"), ()),
+    (("vocab_size", "embedding_size"), ()),
+    (("num_embeddings", "embedding_dim"), ()),
+    (("num_channels",), ("num_groups",)),
+    (("num_features",), ()),
+    (("normalized_shape",), ()),
+    (("embed_dim",), ("num_heads",)),
+    (("d_model",), ("nhead",)),
+    ((), ("kernel_size",)),
+)
+
 
 class Named(OrderedDict):
     """Members of one kind by name, in the order of definition.
@@ -430,6 +448,15 @@ class Members:
     def extend_repr(self) -> str:
         """What stands between the brackets of `repr`; subclasses say it."""
         return ""
+
+    def _in_short(self) -> str:
+        fields, kind = self.__dict__, type(self).__name__
+        for ways, others in _SIZES:
+            if all(isinstance(fields.get(name), (int, tuple)) for name in ways + others):
+                way = " → ".join(str(fields[name]) for name in ways)
+                more = [f"{name}={fields[name]}" for name in others]
+                return f"{kind}({', '.join([way] * bool(way) + more)})"
+        return kind
 
     def __repr__(self):
         extra = self.extend_repr()

@@ -48,13 +48,20 @@ def members_of(parameters) -> tuple[list[Member], bool]:
     return members, grouped
 
 
+AT_LEAST_ONE = "a list with at least one Parameter"
+EMPTY = (
+    "an empty one (Cells in a plain list or dict are no part of a network, but those in a CellList "
+    "or CellDict are)"
+)
+
+
 def _listed(parameters, what: str) -> list:
     if isinstance(parameters, (str, dict, Parameter)) or not isinstance(parameters, Iterable):
         actual = f"{type(parameters).__name__} {parameters!r:.60}"
         raise wrong(TypeError, what, "a list of Parameters", actual)
     listed = list(parameters)
     if not listed:
-        raise wrong(ValueError, what, "a list with at least one Parameter", "an empty one")
+        raise wrong(ValueError, what, AT_LEAST_ONE, EMPTY)
     return listed
 
 

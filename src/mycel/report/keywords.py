@@ -9,12 +9,11 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
-import linecache
 import re
 from types import FrameType
 
 from mycel.kernel.base import errors
-from mycel.kernel.base.places import is_ours, user_place
+from mycel.kernel.base.places import expression_at, is_ours, user_place
 
 # Words for one idea: MindSpore's operators, its layers, `mint` and PyTorch choose differently.
 ALIKE = (
@@ -134,17 +133,7 @@ def _called(frame: FrameType, instruction: int):
     """The callable of the call at an instruction, as it is written there, and itself."""
     if is_ours(frame.f_code.co_filename):
         return None
-    line, end, start, stop = list(frame.f_code.co_positions())[instruction // 2]
-    if line is None or end is None or start is None or stop is None:
-        return None
-    lines = [linecache.getline(frame.f_code.co_filename, n) for n in range(line, end + 1)]
-    lines = [text.encode() for text in lines]
-    lines[-1] = lines[-1][:stop]
-    lines[0] = lines[0][start:]
-    try:
-        call = ast.parse(b"".join(lines).decode().strip(), mode="eval").body
-    except (SyntaxError, UnicodeDecodeError):
-        return None
+    call = expression_at(frame.f_code, instruction)
     if not isinstance(call, ast.Call):
         return None
     function = _value_of(call.func, frame)

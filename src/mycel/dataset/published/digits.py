@@ -128,7 +128,7 @@ class QMnistDataset(_ImageSource):
     def _numbers(self, name: str, magic: int, dimensions: int) -> np.ndarray:
         path = self.dataset_dir / name
         if not path.is_file():
-            raise RuntimeError(f"{self.name} finds no {name} in {self.dataset_dir}.")
+            raise RuntimeError(f"{self.name} finds no {name} in the folder {self.dataset_dir}.")
         content = path.read_bytes()
         head = np.frombuffer(content, ">i4", 1 + dimensions)
         kind = np.dtype(">i4" if magic == 3074 else np.uint8)
@@ -225,7 +225,7 @@ class SemeionDataset(AllOf, VisionBaseDataset):
     def _values(self, found):
         fields, label = found
         if label < 0:
-            raise ValueError("no label")
+            raise ValueError("the line has no 1 among the ten numbers of its label")
         return np.array(fields, float).astype(np.uint8).reshape(16, 16), np.uint32(label)
 
 
@@ -269,7 +269,7 @@ class STL10Dataset(_ImageSource):
     def _numbers(self, name: str, width: int) -> np.ndarray:
         path = self.dataset_dir / name
         if not path.is_file():
-            raise RuntimeError(f"{self.name} finds no {name} in {self.dataset_dir}.")
+            raise RuntimeError(f"{self.name} finds no {name} in the folder {self.dataset_dir}.")
         content = path.read_bytes()
         if len(content) % width:
             raise RuntimeError(f"{path} has {len(content)} bytes, no multiple of {width}.")

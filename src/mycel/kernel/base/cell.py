@@ -36,6 +36,10 @@ class CellBase:
         """What decides how it is called, to be compared one by one."""
         raise NotImplementedError
 
+    def _in_short(self) -> str:
+        """Its class and sizes in short, for messages: `Dense(13 → 12)`."""
+        raise NotImplementedError
+
     def _of_this_package(self) -> tuple[type, frozenset[str]]:
         """Its first class of ours, and the attributes that our code may read of it."""
         raise NotImplementedError

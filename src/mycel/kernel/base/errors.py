@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from mycel.kernel.base.places import user_place
+from mycel.kernel.base.where import tell_place
 
 OPERATOR_INPUT = "{operator}({inputs}) at {place}: {reason}"
 OPERATOR_FAILED = "The operator {operator}, recorded at {place}, failed: {reason}"
+ITS_INPUTS = " (its inputs: {inputs})"
 OPERATOR_LOST = (
     "This value was to come from {operator} at {place}, which needs the result of "
     "{culprit} (recorded at {culprit_place}); that one failed: {reason}"
@@ -59,6 +61,10 @@ OPEN_TENSOR = (
     "A Tensor of shape {shape} has no values (at {place}): a length that is None or -1 announces "
     "an input, for Cell.set_inputs and export. Give all lengths, or data."
 )
+NOT_CALLED = (
+    "What grad and value_and_grad return is a function (at {place}): call it with the inputs, as "
+    "in loss, gradients = value_and_grad(forward, None, parameters)(x)."
+)
 GRADIENTS_OFF = (
     "What is differentiated at {place} has switched gradients off and not on again: call "
     "set_enable_grad(True) behind it, or write `with mycel.no_grad():`."
@@ -99,14 +105,20 @@ class OutOfRangeError(IndexError, ValueError, RuntimeError):
         the index 2 is out of range; it must lie between -2 and 1.
     """
 
+    __module__ = "mycel"
+
 
 class NoIntegersError(TypeError, ValueError):
     """Real numbers where positions or class numbers are wanted; MindSpore raises one of the two."""
+
+    __module__ = "mycel"
 
 
 class HookOrderError(RuntimeError):
     """A remembered function read Python state that its own hooks changed later in the call, and
     that cannot be set back for the function to go on from there."""
+
+    __module__ = "mycel"
 
 
 class NonFiniteError(FloatingPointError):
@@ -122,6 +134,8 @@ class NonFiniteError(FloatingPointError):
         batch: which element of the batch that is, or None.
     """
 
+    __module__ = "mycel.debug"
+
     def __init__(self, text, step, operator, phase, place, cell, element, batch):
         super().__init__(text)
         self.step, self.operator, self.phase = step, operator, phase
@@ -131,6 +145,8 @@ class NonFiniteError(FloatingPointError):
 
 class BudgetError(RuntimeError):
     """A budget set with `mycel.debug.budget` was used up."""
+
+    __module__ = "mycel"
 
 
 def wrong(kind: type, what: str, expected: str, actual) -> Exception:
@@ -151,11 +167,13 @@ def out_of_range(
         allowed = text.format(low=low, most=high - 1)
         if ignored is not None:
             allowed += ALLOWED_BESIDES.format(ignored=ignored)
-    return OutOfRangeError(
+    error = OutOfRangeError(
         WRONG_INDEX.format(
             operator=operator, place=place, what=what, value=value, where=where, allowed=allowed
         )
     )
+    tell_place(error, place)
+    return error
 
 
 def no_integers(operator: str, what: str, actual: str) -> NoIntegersError:

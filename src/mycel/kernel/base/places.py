@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import itertools
 import linecache
@@ -112,6 +113,23 @@ def _line_of_definition(code: CodeType) -> int:
         if _DEFINES.match(linecache.getline(code.co_filename, number)):
             return number
     return code.co_firstlineno
+
+
+def expression_at(code: CodeType, instruction: int) -> ast.expr | None:
+    """What is written where an instruction is; None if the source is not there."""
+    positions = list(code.co_positions())
+    if not 0 <= instruction < 2 * len(positions):
+        return None
+    line, end, start, stop = positions[instruction // 2]
+    if line is None or end is None or start is None or stop is None:
+        return None
+    lines = [linecache.getline(code.co_filename, n).encode() for n in range(line, end + 1)]
+    lines[-1] = lines[-1][:stop]
+    lines[0] = lines[0][start:]
+    try:
+        return ast.parse(b"".join(lines).decode().strip(), mode="eval").body
+    except (SyntaxError, UnicodeDecodeError):
+        return None
 
 
 def definition_of(*functions) -> Place:

@@ -144,7 +144,9 @@ def check(operator: str, bounds: tuple[Bounds, ...], arrays, place: tuple) -> No
         offence = limits.offence(array)
         if offence is not None:
             name, what, where = limits.operator or operator, limits.what, limits.where
-            raise errors.out_of_range(name, Place(*place), what, where, limits.ignored, offence)
+            raise errors.out_of_range(
+                name, Place(*place), what, where, limits.ignored, offence
+            ) from None
 
 
 def check_kinds(operator: str, bounds: tuple[Bounds, ...], avals) -> None:

@@ -16,6 +16,7 @@ from mycel.kernel.base.places import is_ours, user_place
 from mycel.kernel.base.signals import came_from_outside, undisturbed
 from mycel.kernel.define.aval import Aval, aval_of
 from mycel.kernel.define.bounds import Bounds, check_kinds
+from mycel.kernel.define.reasons import called_by, in_our_words, public_name
 
 # Signatures by number: a recorded program is a list of these numbers and of slots.
 signatures: list[Signature] = []
@@ -48,6 +49,8 @@ class Op:
             `rule(inputs, outputs, cotangents, mask) -> list`, for what needs no array function.
         repeats: whether the rule records the same for the same record; not if it calls the user's.
         fallible: it can fail while running, so its segment is waited for.
+        names: its public names, as `ops.relu`; of a reverse those of the operator; None for what
+            no definition made.
         bounds: what its indices may hold, by the avals of its inputs; None if it has none.
         rearranges: its output has just the elements of its one input, integers unchanged.
         reads: how often it reads its inputs in loops that XLA cannot join with what made them; 0
@@ -64,6 +67,7 @@ class Op:
         "function",
         "many",
         "name",
+        "names",
         "one",
         "reads",
         "rearranges",
@@ -77,6 +81,7 @@ class Op:
 
     def __init__(self, name: str, function: Callable, rule: Callable | None = None, fallible=False):
         self.name = name
+        self.names: list[str] | None = None
         self.function = function
         self.rule = rule
         self.repeats = True
@@ -147,6 +152,7 @@ class Op:
             function = _reverse_function(self.function, mask, present)
             backward = self._reverses[(mask, present)] = Op(self.name + "'", function)
             backward.fallible, backward.reads = self.fallible, 2 * self.reads
+            backward.names = self.names
         return backward
 
     def batched(self, mask: tuple[bool, ...]) -> Op:
@@ -251,16 +257,17 @@ def _clear_error(op, avals, error):
     """The same complaint with the operator, its inputs and the user's line; ours stay as raised."""
     text = str(error)
     place = user_place(2)
-    message = errors.OPERATOR_INPUT.format(
-        operator=op.name,
-        inputs=errors.describe_inputs(avals),
-        place=place,
-        reason=text.splitlines()[0] if text else type(error).__name__,
-    )
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     ours = trace is not None and is_ours(trace.tb_frame.f_code.co_filename)
+    reason = text.partition("\n")[0]
+    message = errors.OPERATOR_INPUT.format(
+        operator=public_name(op.name, op.names, called_by(2)),
+        inputs=errors.describe_inputs(avals),
+        place=place,
+        reason=reason if ours and reason else in_our_words(reason),
+    )
     if ours or isinstance(error, (IndexError, NotImplementedError)):
         return type(error)(message)
     shape_clash = any(word in text for word in _SHAPE_WORDS)

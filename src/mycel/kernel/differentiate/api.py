@@ -74,6 +74,10 @@ class Derivative:
             return self._remembered(*args, **kwargs)
         return self.run(*args, **kwargs)
 
+    def __iter__(self):
+        # Only for what it says: `loss, gradients = value_and_grad(...)` would iterate.
+        raise TypeError(errors.NOT_CALLED.format(place=user_place(2)))
+
     def run(self, *args, **kwargs):
         """Take the derivative now, recording on the current stream."""
         stream = local.stream

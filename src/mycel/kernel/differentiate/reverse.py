@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
+from mycel.kernel.base.where import tell_reverse
 from mycel.kernel.define.aval import Aval
 from mycel.kernel.define.op import Op, nothing_flows
 from mycel.kernel.differentiate.fire import fire_hooks
-from mycel.kernel.record.hooks import tell_where
 from mycel.kernel.record.stream import Segment, Stream, dead, record, waiting
 from mycel.kernel.record.value import Value
 
@@ -81,7 +81,7 @@ def reverse(
                 continue
             gradients = _gradients(op, inputs, outputs, arriving, mask, place)
         except Exception as error:
-            tell_where(error, op.name, place)
+            tell_reverse(error, op.name, place)
             raise
         finally:
             walk.at = around

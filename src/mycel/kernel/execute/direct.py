@@ -10,7 +10,9 @@ from mycel.kernel.base.places import Place
 from mycel.kernel.base.signals import came_from_outside, undisturbed
 from mycel.kernel.define.bounds import check
 from mycel.kernel.define.op import Signature
+from mycel.kernel.define.reasons import called_at, public_name
 from mycel.kernel.record.stream import local
+from mycel.kernel.record.value import Poison
 
 # Numbers of the signatures that were compiled.
 _compiled: set[int] = set()
@@ -26,6 +28,16 @@ def run_directly(signature: Signature, arrays: tuple, place: Place) -> list:
     results = run_operator(signature, arrays, place)
     jax.block_until_ready(results)
     return results
+
+
+def poison_of(signature: Signature, place: Place, cause: BaseException, lost=()) -> Poison:
+    """What stands for the results of an operator that failed.
+
+    Args:
+        lost: for one that needs the result of another that failed, which that was and where.
+    """
+    name = public_name(signature.op.name, signature.op.names, called_at(place))
+    return Poison(name, place, cause, *lost, inputs=errors.describe_inputs(signature.inputs))
 
 
 def _run_and_wait(function, arrays):
@@ -56,9 +68,5 @@ def run_operator(signature: Signature, arrays, place: Place) -> list:
     except Exception as error:
         if came_from_outside(error):
             raise
-        raise RuntimeError(
-            errors.OPERATOR_FAILED.format(
-                operator=op.name, place=place, reason=f"{type(error).__name__}: {error}"
-            )
-        ) from error
+        raise poison_of(signature, place, error).error() from error
     return [results] if signature.single else list(results)

@@ -8,7 +8,7 @@ from mycel.kernel.base.places import NOWHERE
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.execute.checks import Tripped, has_wrong_index, slots_assigned, take_back
 from mycel.kernel.execute.compile import Executable, NotFinite, decode, executables
-from mycel.kernel.execute.direct import run_operator
+from mycel.kernel.execute.direct import poison_of, run_operator
 from mycel.kernel.execute.numerics import Examination, present_steps
 from mycel.kernel.record.stream import Segment, demand, machine, place_of
 from mycel.kernel.record.value import Observer, Poison
@@ -148,7 +148,7 @@ def run_by_operator(
 def _run_or_poison(signature, inputs, place):
     for value in inputs:
         if value.__class__ is Poison:
-            lost = Poison(signature.op.name, place, value.cause, value.culprit, value.where)
+            lost = poison_of(signature, place, value.cause, (value.culprit, value.where))
             return [lost] * len(signature.outputs)
     try:
         return run_operator(signature, inputs, place)
@@ -156,4 +156,4 @@ def _run_or_poison(signature, inputs, place):
         if came_from_outside(error):
             raise
         cause = error.__cause__ or error
-        return [Poison(signature.op.name, place, cause)] * len(signature.outputs)
+        return [poison_of(signature, place, cause)] * len(signature.outputs)

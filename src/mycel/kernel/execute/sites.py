@@ -19,11 +19,12 @@ import numpy as np
 
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.base.trees import tree_leaves, tree_map
+from mycel.kernel.base.where import tell_reverse
 from mycel.kernel.execute.templates import leaves
 from mycel.kernel.execute.trace import Trace
 from mycel.kernel.prove.notes import Constant, Held, Slot, same, same_function
 from mycel.kernel.prove.sources import Left, Source, put_back, same_plain
-from mycel.kernel.record.hooks import tell_hook, tell_where
+from mycel.kernel.record.hooks import tell_hook
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.marker import Inside, Marker, flattened, record_again
 from mycel.kernel.record.scope import Scope
@@ -188,7 +189,7 @@ class Watch(Trace):
         except Exception as error:
             tell_hook(error, site.label)
             if site.reversing is not None:
-                tell_where(error, *site.reversing)
+                tell_reverse(error, *site.reversing)
             raise
         met, self.met_here = self.met_here, []
         if result is None and not tape and not journal:

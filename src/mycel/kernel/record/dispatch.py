@@ -30,6 +30,7 @@ from mycel.kernel.record.value import Value
 
 _new_handle = Tensor.__new__
 _new_value = Value.__new__
+NO_RETURN = " A function or construct without `return` gives None."
 _NUMBERS = frozenset((bool, int, float, complex))
 _scalar_kinds: dict = {}
 _ALONE = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
@@ -214,5 +215,5 @@ def number_value(x, like: Value | None) -> Value:
         return data_value(np.asarray(x), None)
     raise TypeError(
         f"A Tensor or a number is needed, but {kind.__name__} {x!r:.60} was given "
-        f"at {user_place(3)}."
+        f"at {user_place(3)}." + NO_RETURN * (x is None)
     )

@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Callable
 from itertools import count
 
-from mycel.kernel.base.places import Place, path_of, user_place
+from mycel.kernel.base import where
+from mycel.kernel.base.places import user_place
 from mycel.kernel.record.journal import Change
 from mycel.kernel.record.stream import local
 from mycel.kernel.record.value import Value
@@ -151,17 +152,7 @@ def tell_hook(error: Exception, label: tuple | None) -> None:
     """Add to an error in which hook of which Cell it was raised."""
     if label is not None:
         kind, hook, called = label
-        path = path_of(called)
-        error.add_note(f"In the {kind} {describe(hook)}" + (f" of {path}." if path else "."))
-
-
-_IN_REVERSE = "In the reverse of"
-
-
-def tell_where(error: Exception, name: str, place: tuple) -> None:
-    """Add to an error the operator of the forward pass whose reverse raised it, innermost only."""
-    if not any(note.startswith(_IN_REVERSE) for note in getattr(error, "__notes__", ())):
-        error.add_note(f"{_IN_REVERSE} {name}, called at {Place(*place)}.")
+        where.tell_hook(error, f"{kind} {describe(hook)}", called)
 
 
 def check_hook(hook) -> None:

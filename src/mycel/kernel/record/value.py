@@ -10,6 +10,7 @@ import numpy as np
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.places import Place
+from mycel.kernel.base.where import tell_place
 from mycel.kernel.define.aval import Aval, aval_of
 
 
@@ -136,9 +137,18 @@ def ready(array, aval: Aval) -> Value:
 class Poison:
     """Stands in for the result of an operator that failed; reading it raises."""
 
-    __slots__ = ("cause", "culprit", "operator", "place", "where")
+    __slots__ = ("cause", "culprit", "inputs", "operator", "place", "where")
 
-    def __init__(self, operator: str, place: Place, cause: BaseException, culprit=None, where=None):
+    def __init__(
+        self,
+        operator: str,
+        place: Place,
+        cause: BaseException,
+        culprit: str | None = None,
+        where: Place | None = None,
+        inputs: str = "",
+    ):
+        self.inputs = inputs
         self.operator = operator
         self.place = place
         self.cause = cause
@@ -146,6 +156,12 @@ class Poison:
         self.where = where or place
 
     def error(self) -> RuntimeError:
+        """A new one for each reading: raising changes it."""
+        error = self._error()
+        tell_place(error, self.where)
+        return error
+
+    def _error(self) -> RuntimeError:
         if isinstance(self.cause, errors.OutOfRangeError):
             return errors.OutOfRangeError(*self.cause.args)
         reason = f"{type(self.cause).__name__}: {self.cause}"
@@ -153,6 +169,8 @@ class Poison:
             text = errors.OPERATOR_FAILED.format(
                 operator=self.operator, place=self.place, reason=reason
             )
+            if self.inputs:
+                text += errors.ITS_INPUTS.format(inputs=self.inputs)
         else:
             text = errors.OPERATOR_LOST.format(
                 operator=self.operator,

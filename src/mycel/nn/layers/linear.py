@@ -39,8 +39,10 @@ def affine(x, weight, bias=None):
             "were given; convert the inputs with `.astype(...)`."
         )
     if not x.ndim or x.shape[-1] != weight.shape[1]:
+        made = f", or make the layer for {x.shape[-1]}" if x.ndim else ""
         raise ValueError(
-            f"the last length of the inputs {x.shape} must be in_channels={weight.shape[1]}."
+            f"the last length of the inputs {x.shape} must be in_channels={weight.shape[1]}. "
+            f"Reshape the inputs{made}."
         )
     product = lax.dot_general(x, weight, (((x.ndim - 1,), (1,)), ((), ())))
     return product if bias is None else product + bias

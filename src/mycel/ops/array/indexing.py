@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.base.places import user_place
 from mycel.kernel.define.bounds import counted
 from mycel.kernel.record.dispatch import number_value, wrap
 from mycel.kernel.record.stream import record
@@ -292,7 +293,10 @@ def _entry(length, axis, item):
 
 def _in_range(number: int, length: int, axis: int) -> int:
     if not -length <= number < length:
-        raise IndexError(f"Index {number} is out of range for dimension {axis} of length {length}.")
+        raise IndexError(
+            f"Index {number} is out of range for dimension {axis} of length {length} "
+            f"(at {user_place(2)})."
+        )
     return number + length if number < 0 else number
 
 

@@ -54,9 +54,17 @@ def reshape(x, *, shape):
     if not fits:
         raise ValueError(
             f"A Tensor of shape {x.shape} has {x.size} elements and cannot take the shape "
-            f"{lengths}."
+            f"{lengths}.{_kept_rows(x, lengths)}"
         )
     return lax.reshape(x, tuple(x.size // known if n == -1 else n for n in lengths))
+
+
+def _kept_rows(x, lengths) -> str:
+    """What to write if the rows of a batch, say, were to become vectors."""
+    if len(lengths) != 2 or x.ndim < 2 or lengths[0] not in (-1, x.shape[0]) or not x.shape[0]:
+        return ""
+    row = x.size // x.shape[0]
+    return f" Each of its {x.shape[0]} rows has {row} elements: reshape({x.shape[0]}, {row})."
 
 
 @composite(

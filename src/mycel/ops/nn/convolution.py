@@ -7,6 +7,8 @@ from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import one_or_more, several
 from mycel.tuning.lowering import convolve
 
+CHANNELS_LAST = " If its channels are last, write x.transpose{axes}."
+
 
 @op(
     "Conv2D(out_channel, kernel_size, mode=1, pad_mode='valid', pad=(padding, 0), stride=1,"
@@ -80,13 +82,20 @@ def convolution(
 
 def _check(x, weight, stride, groups, out_channel, kernel_size):
     if x.ndim != weight.ndim:
-        raise ValueError(f"x {x.shape} and weight {weight.shape} must have as many dimensions.")
+        space = ("depth", "height", "width")[5 - weight.ndim :]
+        axes = ", ".join(("batch", "channels", *space))
+        raise ValueError(
+            f"x {x.shape} and weight {weight.shape} must have as many dimensions: {axes} of x. "
+            "Add those that are missing with expand_dims(0)."
+        )
     if x.dtype != weight.dtype:
         raise TypeError(f"x and weight must have one element type, not {x.dtype}, {weight.dtype}.")
     if x.shape[1] != weight.shape[1] * groups:
         raise ValueError(
             f"x has {x.shape[1]} channels, but the weight of shape {weight.shape} expects "
             f"{weight.shape[1] * groups} of them in {groups} group(s)."
+            + CHANNELS_LAST.format(axes=(0, x.ndim - 1, *range(1, x.ndim - 1)))
+            * (x.shape[-1] == weight.shape[1] * groups)
         )
     if weight.shape[0] % groups:
         raise ValueError(f"{weight.shape[0]} output channels do not divide into {groups} groups.")

@@ -213,7 +213,7 @@ def _call(name, function, arrays, statics):
         kind = next(kind for kind in kinds if isinstance(error, kind))
         if not raised_by_user and ("shape" in reason or "dimension" in reason):
             kind = ValueError  # as for the operators of the library
-        raise kind(f"{reason} (in {name} at {place})") from None
+        raise kind(f"{reason} (in the operator {name} at {place})") from None
     except Exception as error:
         error.add_note(f"While {name}, a user operator, was traced with abstract arrays.")
         raise

@@ -15,6 +15,7 @@ from mycel.nn.checks import is_number, number
 from mycel.ops.update import rules
 from mycel.ops.user.composite import HyperMap, Map
 from mycel.optim.fused_update import Formula, FusedUpdate
+from mycel.optim.groups import AT_LEAST_ONE, EMPTY
 from mycel.optim.optimizer import checked_gradients, new_states
 
 
@@ -280,8 +281,7 @@ def _groups_of(params) -> list[dict]:
         raise wrong(TypeError, "The parameters of an optimiser", "a list of Parameters", actual)
     listed = list(params)
     if not listed:
-        expected = "a list with at least one Parameter"
-        raise wrong(ValueError, "The parameters of an optimiser", expected, "an empty one")
+        raise wrong(ValueError, "The parameters of an optimiser", AT_LEAST_ONE, EMPTY)
     return listed if isinstance(listed[0], dict) else [{"params": listed}]
 
 
