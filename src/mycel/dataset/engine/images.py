@@ -108,6 +108,11 @@ class _ImageSource(MappableDataset, VisionBaseDataset):
             for name, array in zip(self._columns(), self._arrays, strict=True)
         }
 
+    def _many(self, indices):
+        return {
+            name: array[indices] for name, array in zip(self._columns(), self._arrays, strict=True)
+        }
+
     def with_sampler(self, sampler):
         made = super().with_sampler(sampler)
         made._found = {}

@@ -10,6 +10,7 @@ import numpy as np
 
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.operations import TensorOperation, as_array
+from mycel.dataset.transforms.together import array_of, ragged
 from mycel.kernel.base.dtypes import bool_, numpy_dtype
 from mycel.kernel.base.errors import wrong
 
@@ -41,6 +42,10 @@ class TypeCast(TensorOperation):
             # Through int64, so that what does not fit wraps around on every processor alike.
             array = array.astype(np.int64)
         return array.astype(self.data_type)
+
+    def together(self, rows):
+        """The types of many rows converted at once."""
+        return self._arrays(array_of(rows))
 
 
 class OneHot(TensorOperation):
@@ -246,6 +251,20 @@ class PadEnd(TensorOperation):
         filled[kept] = array[kept]
         return filled
 
+    def together(self, rows):
+        """Many rows of one dimension at once."""
+        rows = ragged(rows)
+        values, lengths = np.asarray(rows.values), np.array(rows.lengths)
+        (wanted,) = self.pad_shape
+        if wanted is None:
+            raise TypeError("rows that keep their lengths")
+        places = np.arange(wanted)
+        filled = PadEnd([len(values) + 1], self.pad_value)._arrays(values)
+        # Behind its end a row has what stands behind the last value of all.
+        starts = np.cumsum(lengths) - lengths
+        within = places < lengths[:, None]
+        return filled[np.where(within, starts[:, None] + places, len(values))]
+
 
 class Slice(TensorOperation):
     """Parts of an array; unlike NumPy's index, no dimension is lost.
@@ -274,10 +293,18 @@ class Slice(TensorOperation):
         self.slices = slices
 
     def _arrays(self, array):
-        if len(self.slices) > array.ndim:
+        return self._cut(array, 0)
+
+    def together(self, rows):
+        """The same parts of many rows."""
+        return self._cut(array_of(rows), 1)
+
+    def _cut(self, array, first: int) -> np.ndarray:
+        """The slices of the dimensions from the first on."""
+        if len(self.slices) > array.ndim - first:
             expected = f"given at least {len(self.slices)} dimensions"
-            raise wrong(RuntimeError, "Slice", expected, f"{array.ndim}")
-        for axis, one in enumerate(self.slices):
+            raise wrong(RuntimeError, "Slice", expected, f"{array.ndim - first}")
+        for axis, one in enumerate(self.slices, first):
             if one is None or one is Ellipsis or isinstance(one, bool):
                 continue
             if isinstance(one, slice):
