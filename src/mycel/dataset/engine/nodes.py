@@ -17,6 +17,7 @@ from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.together import Columns, Together
 from mycel.dataset.engine.workers import InProcesses, packed
 from mycel.dataset.transforms.chains import Compose
+from mycel.dataset.transforms.operations import makes_new
 from mycel.dataset.transforms.together import together_of
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
@@ -111,6 +112,7 @@ class MapDataset(UnionBaseDataset):
         self.max_rowsize, self.offload = max_rowsize, offload
         self._packed: bytes | None = None
         self._unpackable = False
+        self._makes_new = all(map(makes_new, Compose.decompose(self.operations)))
 
     def _inputs(self) -> list[str]:
         return self.checked_below(self.input_columns or self.children[0]._columns()[:1])
@@ -236,7 +238,7 @@ class MapDataset(UnionBaseDataset):
         try:
             with chance.row(*numbers):
                 made = worker.apply(self.operations, arguments, lambda n: reached.__setitem__(0, n))
-            return worker.own_columns(made, arguments)
+            return worker.own_columns(made, arguments, self._makes_new)
         except Exception as error:
             if came_from_outside(error):
                 raise

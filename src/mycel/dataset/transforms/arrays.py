@@ -34,6 +34,8 @@ class TypeCast(TensorOperation):
         array([ 1, -1], dtype=int32)
     """
 
+    new = True
+
     def __init__(self, data_type):
         self.data_type = numpy_dtype(data_type)
 

@@ -50,6 +50,8 @@ class TensorOperation(Made):
     implementation: Implementation | None = Implementation.C
     random = False
     device_target = "CPU"
+    # Whether a result is new, or a part of what was given, and never kept for another call.
+    new = False
 
     def __call__(self, *columns):
         """The result for one element: each column an array, or what becomes one."""
@@ -94,6 +96,18 @@ class PyTensorOperation(Made):
 
     def _execute_py(self, img):
         raise NotImplementedError(f"{type(self).__name__} needs a method _execute_py(self, img).")
+
+
+def makes_new(operation) -> bool:
+    """Whether the results of an operation are no one else's; what a program defines may keep them.
+
+    Example:
+        >>> import mycel.dataset.vision as vision
+        >>> from mycel.dataset.transforms.operations import makes_new
+        >>> makes_new(vision.HorizontalFlip()), makes_new(np.flip)
+        (True, False)
+    """
+    return type(operation).__module__.startswith("mycel.") and getattr(operation, "new", False)
 
 
 def as_array(value) -> np.ndarray:

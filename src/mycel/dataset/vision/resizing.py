@@ -148,7 +148,11 @@ class RandomResizedCrop(ImageTensorOperation):
             self.implementation = Implementation.PY
 
     def _draw(self, image, generator):
-        return random_rectangle(image, self.scale, self.ratio, self.max_attempts, generator)
+        return self._rectangle(extent(image), generator, is_pil(image))
+
+    def _rectangle(self, size, generator, to_even: bool = False) -> tuple[int, int, int, int]:
+        limits = self.scale, self.ratio, self.max_attempts
+        return random_rectangle(size, *limits, generator, to_even)
 
     def _array(self, image, top, left, height, width):
         part = cut(image, top, left, height, width)
