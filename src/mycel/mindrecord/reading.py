@@ -268,20 +268,15 @@ class Record:
         """
         places = np.searchsorted(self._ends, numbers, side="right")
         starts = np.concatenate([[0], self._ends])
-        made: dict[str, np.ndarray] = {}
+        parts, where = [], []
         for place in np.unique(places).tolist():
-            here = places == place
-            part = self.files[place].many(numbers[here] - starts[place], self.names)
-            for name, values in part.items():
-                if here.all():
-                    made[name] = values
-                    continue
-                if name not in made:
-                    made[name] = np.empty((len(numbers), *values.shape[1:]), values.dtype)
-                if values.shape[1:] != made[name].shape[1:] or values.dtype != made[name].dtype:
-                    raise ValueError("the shapes of arrays differ")
-                made[name][here] = values
-        return made
+            where.append(np.flatnonzero(places == place))
+            part = numbers[where[-1]] - starts[place]
+            parts.append(self.files[place].many(part, self.names))
+        if len(parts) == 1:
+            return parts[0]
+        back = np.argsort(np.concatenate(where))
+        return {name: np.concatenate([part[name] for part in parts])[back] for name in parts[0]}
 
     def close(self) -> None:
         """Close all files."""
