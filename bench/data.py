@@ -35,8 +35,8 @@ BEGIN, END = "<!-- `python -m bench.data --record` writes this -->", "<!-- as fa
 # Why mycel is behind where it is; written below the table if it is.
 REASONS = {
     "images": "MindSpore decodes only the rectangle that is cut out of each JPEG. Pillow, which "
-    "decodes for mycel, grain and PyTorch, decodes the whole picture, which alone takes three "
-    "quarters of the processor time of all of MindSpore's pipeline.",
+    "decodes for mycel, grain and PyTorch, decodes the whole picture, which alone takes two "
+    "thirds of the processor time of all of MindSpore's pipeline.",
 }
 
 

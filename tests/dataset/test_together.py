@@ -91,7 +91,7 @@ def test_every_operation_that_changes_many_rows_is_in_the_table():
         for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(info.name)
             kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
-            found |= {kind.__name__ for kind in kinds if "together" in vars(kind)}
+            found |= {kind.__name__ for kind in kinds if "_together" in vars(kind)}
     assert found == {type(operation).__name__ for operation, _ in CASES}
 
 

@@ -16,7 +16,7 @@ from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
 from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.together import Columns, Together
 from mycel.dataset.engine.workers import InProcesses, packed
-from mycel.dataset.transforms.chains import Compose
+from mycel.dataset.transforms.chains import Compose, prepared
 from mycel.dataset.transforms.operations import makes_new
 from mycel.dataset.transforms.together import together_of
 from mycel.kernel.base import log
@@ -161,9 +161,11 @@ class MapDataset(UnionBaseDataset):
     def _changed(self, run: Run) -> Callable[[int, Row], Row]:
         """What changes a row, by its number and itself."""
         inputs, join, numbers = self._inputs(), self._joined(), run.numbers(self)
+        operations = prepared(self.operations)
 
         def change(number: int, row: Row) -> Row:
-            return join(row, self._apply(tuple([row[name] for name in inputs]), numbers(number)))
+            arguments = tuple([row[name] for name in inputs])
+            return join(row, self._apply(operations, arguments, numbers(number)))
 
         return change
 
@@ -198,8 +200,9 @@ class MapDataset(UnionBaseDataset):
     def _together(self, run: Run) -> Together | None:
         inputs, columns = self._inputs(), self._columns()
         outputs = self.output_columns or inputs
-        steps = [together_of(each) for each in Compose.decompose(self.operations)]
-        if self.callbacks or None in steps or len(inputs) > 1 or len(outputs) > 1:
+        operations = Compose.decompose(self.operations)
+        steps = [step for step in map(together_of, operations) if step is not None]
+        if self.callbacks or len(steps) < len(operations) or len(inputs) > 1 or len(outputs) > 1:
             return None
         if config.settings.error_samples_mode is not config.ErrorSamplesMode.RETURN:
             return None
@@ -233,11 +236,11 @@ class MapDataset(UnionBaseDataset):
             self._unpackable = self._packed is None
         return self._packed
 
-    def _apply(self, arguments: tuple, numbers: tuple) -> tuple:
+    def _apply(self, operations: Sequence, arguments: tuple, numbers: tuple) -> tuple:
         reached = [0]
         try:
             with chance.row(*numbers):
-                made = worker.apply(self.operations, arguments, lambda n: reached.__setitem__(0, n))
+                made = worker.apply(operations, arguments, lambda n: reached.__setitem__(0, n))
             return worker.own_columns(made, arguments, self._makes_new)
         except Exception as error:
             if came_from_outside(error):

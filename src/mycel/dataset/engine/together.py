@@ -33,7 +33,7 @@ class Together(NamedTuple):
     """
 
     origins: Sequence | np.ndarray | Callable[[], Iterator]
-    many: Callable[[Sequence], Columns]
+    many: Callable[[Any], Columns]
     one: Callable[[int, Any], Row]
     threads: int = 1
 
@@ -63,7 +63,7 @@ class Together(NamedTuple):
             stacked: puts rows together that were made one by one.
         """
 
-        def make(number: int, origins: Sequence) -> Row:
+        def make(number: int, origins: Sequence | np.ndarray) -> Row:
             try:
                 return {name: settled(rows) for name, rows in self.many(origins).items()}
             except Exception as error:

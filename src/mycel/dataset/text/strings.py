@@ -38,7 +38,7 @@ class TextTensorOperation(TensorOperation):
         array('deep learning', dtype='<U13')
     """
 
-    new = True
+    _new = True
 
     def _arrays(self, array: np.ndarray):
         return self._texts(texts(array))

@@ -102,8 +102,7 @@ class WhitespaceTokenizer(UnicodeCharTokenizer):
             return super()._texts(array)
         return np.array(array.item().split() or [""])
 
-    def together(self, rows):
-        """The tokens of many texts."""
+    def _together(self, rows):
         if self.with_offsets or not isinstance(rows, list):
             raise TypeError("with offsets, or not single texts")
         tokens = [one.split() or [""] for one in rows]

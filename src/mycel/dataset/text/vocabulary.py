@@ -294,8 +294,7 @@ class Lookup(TextTensorOperation):
     def _texts(self, array):
         return self._found(array.ravel().tolist()).reshape(array.shape)
 
-    def together(self, rows):
-        """The numbers of the words of many rows."""
+    def _together(self, rows):
         if isinstance(rows, np.ndarray):
             return self._texts(texts(rows))
         if isinstance(rows, Ragged):

@@ -34,7 +34,7 @@ class TypeCast(TensorOperation):
         array([ 1, -1], dtype=int32)
     """
 
-    new = True
+    _new = True
 
     def __init__(self, data_type):
         self.data_type = numpy_dtype(data_type)
@@ -45,8 +45,7 @@ class TypeCast(TensorOperation):
             array = array.astype(np.int64)
         return array.astype(self.data_type)
 
-    def together(self, rows):
-        """The types of many rows converted at once."""
+    def _together(self, rows):
         return self._arrays(array_of(rows))
 
 
@@ -253,8 +252,7 @@ class PadEnd(TensorOperation):
         filled[kept] = array[kept]
         return filled
 
-    def together(self, rows):
-        """Many rows of one dimension at once."""
+    def _together(self, rows):
         rows = ragged(rows)
         values, lengths = np.asarray(rows.values), np.array(rows.lengths)
         (wanted,) = self.pad_shape
@@ -297,8 +295,7 @@ class Slice(TensorOperation):
     def _arrays(self, array):
         return self._cut(array, 0)
 
-    def together(self, rows):
-        """The same parts of many rows."""
+    def _together(self, rows):
         return self._cut(array_of(rows), 1)
 
     def _cut(self, array, first: int) -> np.ndarray:

@@ -51,7 +51,7 @@ class TensorOperation(Made):
     random = False
     device_target = "CPU"
     # Whether a result is new, or a part of what was given, and never kept for another call.
-    new = False
+    _new = False
 
     def __call__(self, *columns):
         """The result for one element: each column an array, or what becomes one."""
@@ -59,6 +59,11 @@ class TensorOperation(Made):
 
     def _arrays(self, array: np.ndarray):
         raise NotImplementedError(f"{type(self).__name__} does not say what it does to an array.")
+
+    def _before(self, following) -> TensorOperation:
+        """The operation as it is where another one follows: the same results, perhaps laid out so
+        in memory that the other has less to do."""
+        return self
 
     def device(self, device_target: str = "CPU"):
         """The operation itself: data operations run on the CPU.
@@ -107,7 +112,7 @@ def makes_new(operation) -> bool:
         >>> makes_new(vision.HorizontalFlip()), makes_new(np.flip)
         (True, False)
     """
-    return type(operation).__module__.startswith("mycel.") and getattr(operation, "new", False)
+    return type(operation).__module__.startswith("mycel.") and getattr(operation, "_new", False)
 
 
 def as_array(value) -> np.ndarray:

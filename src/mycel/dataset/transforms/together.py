@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many rows of one column at once, between operations that can change them so.
 
-An operation has a method `together(rows)` where that gives what a call for each row gives, or
+An operation has a method `_together(rows)` where that gives what a call for each row gives, or
 raises where it does not know. It counts only in the class that defines it: what a subclass changes
 is never passed over.
 """
@@ -32,9 +32,9 @@ Rows: TypeAlias = np.ndarray | list[str] | Ragged
 
 def together_of(operation) -> Callable[[Rows], Rows] | None:
     """What changes many rows at once as the operation changes one; None where it cannot."""
-    if "together" not in vars(type(operation)):
+    if "_together" not in vars(type(operation)):
         return None
-    return operation.together
+    return operation._together
 
 
 def array_of(rows: Rows) -> np.ndarray:

@@ -53,7 +53,12 @@ def in_colours(image):
 
 def pixels_of(image) -> np.ndarray:
     """A PIL image in red, green and blue as an array, in memory of its own."""
-    return np.array(image if image.mode == "RGB" else in_colours(image))
+    return np.array(_shown(image))
+
+
+def _shown(image) -> np.ndarray:
+    """The same, in memory that cannot be written to."""
+    return np.asarray(image if image.mode == "RGB" else in_colours(image))
 
 
 class Decode(ImageTensorOperation):
@@ -124,7 +129,7 @@ class RandomCropDecodeResize(RandomResizedCrop):
         image = decoded(_check_encoded(img, "RandomCropDecodeResize"), RuntimeError, "Decode")
         place = self._rectangle(extent(image), randomness.current())
         # Pixels that are not looked at are never copied.
-        part = pixels_of(cut(image, *place))
+        part = _shown(cut(image, *place))
         return resized(part, self.size, self.interpolation, type(self).__name__)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import colorsys
+import copy
 from collections.abc import Callable
 
 import numpy as np
@@ -41,8 +42,7 @@ class HWC2CHW(ImageTensorOperation):
         flat = np.ascontiguousarray(image.reshape(height * width, channels).T)
         return flat.reshape(channels, height, width)
 
-    def together(self, rows):
-        """The channels of many images in front."""
+    def _together(self, rows):
         images = check_image(array_of(rows), "HWC2CHW", 3, 4)
         return images if images.ndim == 3 else images.transpose(0, 3, 1, 2)
 
@@ -69,8 +69,7 @@ class ToTensor(ImageTensorOperation):
     def _array(self, image):
         return self._scaled(np.atleast_3d(check_image(image, "ToTensor")))
 
-    def together(self, rows):
-        """Many images at once."""
+    def _together(self, rows):
         images = check_image(array_of(rows), "ToTensor", 3, 4)
         return self._scaled(images[..., None] if images.ndim == 3 else images)
 
@@ -177,8 +176,7 @@ class Rescale(ImageTensorOperation):
         values += np.float32(self.shift)
         return values
 
-    def together(self, rows):
-        """The values of many rows at once."""
+    def _together(self, rows):
         return self._array(array_of(rows))
 
 
@@ -219,6 +217,16 @@ class Normalize(ImageTensorOperation):
         check_statistics(mean, std)
         self.mean, self.std = mean, std
         self.is_hwc = checks.boolean(is_hwc, "is_hwc")
+        # Whether each channel of a result lies in memory by itself, as HWC2CHW wants it.
+        self._apart = False
+
+    def _before(self, following):
+        """As it is, or with the channels of results lying apart."""
+        if type(self) is not Normalize or type(following) is not HWC2CHW or not self.is_hwc:
+            return self
+        made = copy.copy(self)
+        made._apart = True
+        return made
 
     def _array(self, image):
         name = type(self).__name__
@@ -231,15 +239,19 @@ class Normalize(ImageTensorOperation):
             raise wrong(RuntimeError, name, expected, f"{channels}")
         return self._normalized(image)
 
-    def together(self, rows):
-        """Many images at once."""
+    def _together(self, rows):
         images = array_of(rows)
         self._array(images[0])
         return self._normalized(images)
 
     def _normalized(self, images) -> np.ndarray:
-        values = np.ascontiguousarray(images).astype(np.float32)
         mean, std = (np.array(one, np.float32) for one in (self.mean, self.std))
+        if self._apart and images.ndim == 3:
+            values = np.ascontiguousarray(images.transpose(2, 0, 1)).astype(np.float32)
+            values -= mean[:, None, None]
+            values /= std[:, None, None]
+            return values.transpose(1, 2, 0)
+        values = np.ascontiguousarray(images).astype(np.float32)
         if len(mean) == 1:
             flat = values
         elif self.is_hwc:

@@ -77,8 +77,7 @@ class Resize(ImageTensorOperation):
 
     _pillow = _array
 
-    def together(self, rows):
-        """Many images in another size at once."""
+    def _together(self, rows):
         images = check_image(array_of(rows), "Resize", 3, 4)
         if images[0].size > SMALL or self.interpolation is Inter.PILCUBIC:
             return np.stack([self._array(image) for image in images])
@@ -168,10 +167,12 @@ class RandomResizedCrop(ImageTensorOperation):
         return random_rectangle(size, *limits, generator, to_even)
 
     def _array(self, image, top, left, height, width):
-        part = cut(image, top, left, height, width)
+        part = image[top : top + height, left : left + width]
         return resized(part, self.size, self.interpolation, type(self).__name__)
 
-    _pillow = _array
+    def _pillow(self, image, top, left, height, width):
+        part = cut(image, top, left, height, width)
+        return resized(part, self.size, self.interpolation, type(self).__name__)
 
 
 class RandomResize(ImageTensorOperation):

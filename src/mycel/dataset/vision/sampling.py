@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from mycel.dataset.vision import opencv
 from mycel.dataset.vision.names import Inter
 from mycel.dataset.vision.operation import saturate
 from mycel.dataset.vision.pillow import from_array, resampling
@@ -36,6 +37,14 @@ def resize(array: np.ndarray, size: tuple[int, int], interpolation: Inter) -> np
         return array.copy()
     if interpolation is Inter.PILCUBIC:
         return _as_pillow(array, size)
+    if opencv.fits(array, interpolation):
+        library = opencv.resize_as(_resized)
+        if library is not None:
+            return library(array, size, interpolation)
+    return _resized(array, size, interpolation)
+
+
+def _resized(array: np.ndarray, size: tuple[int, int], interpolation: Inter) -> np.ndarray:
     height, width = array.shape[:2]
     if interpolation is Inter.NEAREST:
         rows, columns = _nearest(height, size[0]), _nearest(width, size[1])
