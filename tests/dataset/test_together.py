@@ -18,6 +18,7 @@ import mycel.dataset as ds
 from mycel import mindrecord
 from mycel.dataset import text, transforms, vision
 from mycel.dataset.engine.together import Together
+from mycel.dataset.transforms.chains import prepared
 from mycel.dataset.transforms.together import Ragged, settled, together_of
 
 DRAW = np.random.default_rng(0)
@@ -308,3 +309,29 @@ def test_origins_are_taken_in_parts():
     assert list(given.part(2, None).part(1, 4).origins) == [3, 4, 5]
     begun = given._replace(origins=lambda: iter(range(10)))
     assert list(begun.part(2, None).part(1, 4).origins()) == [3, 4, 5]
+
+
+@pytest.mark.parametrize("image", [COLOURS[0], FLOATS[0], FLAT[0]])
+def test_channels_laid_apart_are_the_same(image):
+    statistics = MEANS if image.ndim == 3 else ([120.0], [60.0])
+    chain = [vision.Normalize(*statistics), vision.HWC2CHW()]
+    expected = chain[1](chain[0](image))
+    made = prepared(chain)[0](image)
+    np.testing.assert_array_equal(made, chain[0](image))
+    np.testing.assert_array_equal(chain[1](made), expected)
+    np.testing.assert_array_equal(transforms.Compose(chain)(image), expected)
+    data = ds.NumpySlicesDataset([image], ["x"]).map([*chain, lambda x: x.copy()], "x")
+    np.testing.assert_array_equal(next(iter(data))[0].asnumpy(), expected)
+
+
+def test_decoded_pixels_may_be_written_to(tmp_path):
+    (tmp_path / "a").mkdir()
+    vision.write_png(str(tmp_path / "a" / "one.png"), COLOURS[0])
+
+    def inverted(image):
+        image[...] = 255 - image
+        return image
+
+    data = ds.ImageFolderDataset(str(tmp_path), decode=True).map(inverted, "image")
+    for _ in range(2):
+        np.testing.assert_array_equal(next(iter(data))[0].asnumpy(), 255 - COLOURS[0])
