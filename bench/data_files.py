@@ -7,6 +7,7 @@ import csv
 import os
 import pathlib
 import struct
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -114,6 +115,17 @@ def tokens_of(line: str) -> np.ndarray:
     return np.array(found + [0] * (TOKENS - len(found)), np.int32)
 
 
-def seen(shape: tuple, total: float, batches: int) -> list[float]:
-    """What is compared between frameworks: sizes, and a sum that no chance changes."""
-    return [float(batches), float(np.prod(shape)), float(total)]
+def seen(rows: Iterable[Sequence], work: str) -> list[float]:
+    """Go through an epoch: what is compared between frameworks, sizes and sums.
+
+    Args:
+        rows: batches, each with its columns in order.
+        work: "images" are changed by chance, so that only their sizes are compared.
+    """
+    batches, total, first, size = 0, 0.0, 0.0, 0
+    for row in rows:
+        if not batches:
+            size, first = int(np.prod(row[0].shape)), float(row[0].sum())
+        total += float(row[-1].sum())
+        batches += 1
+    return [float(batches), float(size), *((0.0, 0.0) if work == "images" else (total, first))]

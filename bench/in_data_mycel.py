@@ -9,13 +9,16 @@ import mycel as framework
 import mycel.dataset as ds
 from bench import data_pipelines
 from mycel.dataset import text, transforms, vision
+from mycel.dataset.vision import opencv
 
 VARIANTS = ("2 workers",)
 
 
 def settings() -> str:
     """What is measured."""
-    return f"mycel {framework.__version__}"
+    library = opencv._library()
+    beside = f" with OpenCV {library.__version__}" if library else ""
+    return f"mycel {framework.__version__}{beside}"
 
 
 def make(work: str, variant: str) -> Callable[[], list[float]]:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import importlib
 import json
 import os
+import pathlib
 import sys
 import time
 
@@ -17,8 +20,8 @@ def main() -> None:
 
     `{"work", "variant", "calls", "seconds", "untimed"}`: after some calls that are not timed, at
     most so many, none begun after so many seconds; answered with the times, the first elements of
-    the results and, for mycel, how many programs were compiled. `{"memory": "reset"}` and
-    `{"memory": "peak"}` begin and end a measurement of memory.
+    the results, the processor time of all calls and, for mycel, how many programs were compiled.
+    `{"memory": "reset"}` and `{"memory": "peak"}` begin and end a measurement of memory.
     """
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a framework prints does not mix with the answers
@@ -42,12 +45,16 @@ def main() -> None:
             before = compilations()
             for _ in range(request["untimed"]):
                 made[key]()
+            start = processor()
             seconds, results = calls(made[key], request["calls"], request["seconds"])
+            used = processor() - start
         except Exception as error:
             answer({"error": f"{type(error).__name__}: {error}"})
             continue
         compiled = compilations() - before
-        answer({"seconds": seconds, "results": results, "compilations": compiled})
+        answer(
+            {"seconds": seconds, "results": results, "compilations": compiled, "processor": used}
+        )
 
 
 def calls(once, most: int, limit: float) -> tuple[list[float], list]:
@@ -60,6 +67,19 @@ def calls(once, most: int, limit: float) -> tuple[list[float], list]:
         seconds.append(time.perf_counter() - start)
         results.append(np.asarray(result, np.float64).ravel()[:4].tolist())
     return seconds, results
+
+
+def processor() -> float:
+    """Seconds of processor time of this process and of those that it has started."""
+    ticks = 0
+    for task in glob.glob("/proc/self/task/*/children"):
+        # What has ended in the meantime is not there any more.
+        with contextlib.suppress(OSError):
+            for child in pathlib.Path(task).read_text().split():
+                fields = pathlib.Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+                ticks += sum(map(int, fields[11:15]))
+    ended = os.times()
+    return time.process_time() + ended[2] + ended[3] + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def memory(what: str) -> int:

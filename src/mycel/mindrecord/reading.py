@@ -12,7 +12,7 @@ import os
 import pathlib
 import sqlite3
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -126,6 +126,45 @@ class OneFile:
                 NO_ROW.format(path=self.path, number=number, place=user_place(), reason=reason)
             ) from None
 
+    def many(self, numbers: np.ndarray, names) -> dict[str, np.ndarray]:
+        """Some fields of several rows, none of them bytes, with a first dimension more.
+
+        Raises:
+            Exception: of whatever kind, where one row cannot be read; `row` tells which.
+        """
+        places, found = self._places[numbers], {}
+        scalars = [name for name in names if name not in self.arrays]
+        if scalars:
+            rows = list(map(unpack_scalars, self._contents(places[:, :2])))
+            for name in scalars:
+                kind = self._kinds[name]
+                values = [self._scalar(name, row) for row in rows]
+                found[name] = np.array(values, None if kind == "string" else kind)
+        if len(scalars) < len(names):
+            several = [unpack_arrays(c, len(self.arrays)) for c in self._contents(places[:, 2:])]
+            for name, parts in zip(self.arrays, zip(*several, strict=True), strict=True):
+                if name in names:
+                    found[name] = self._stacked(name, parts)
+        return found
+
+    def _contents(self, places: np.ndarray) -> list:
+        """What lies between the starts and ends, in one reading where it lies close together."""
+        first, last = int(places[:, 0].min()), int(places[:, 1].max())
+        if last - first > 2 * int((places[:, 1] - places[:, 0]).sum()) + (1 << 16):
+            return [self._bytes(*place) for place in places.tolist()]
+        content = memoryview(self._bytes(first, last))
+        return [content[start:end] for start, end in (places - first).tolist()]
+
+    def _stacked(self, name: str, parts: Sequence) -> np.ndarray:
+        field = self.schema[name]
+        if is_compressed(field["type"]):
+            return np.stack([self._array(name, part) for part in parts])
+        if len(set(map(len, parts))) > 1:
+            raise ValueError("the lengths of arrays differ")
+        # Bytes that can be written to, and belong to the array.
+        flat = np.frombuffer(bytearray().join(parts), field["type"])
+        return flat.reshape(len(parts), *field["shape"])
+
     def _row(self, places: list[int], names) -> dict:
         row: dict[str, Any] = {}
         if any(name not in self.arrays for name in names):
@@ -220,6 +259,24 @@ class Record:
         place = int(np.searchsorted(self._ends, number, side="right"))
         start = int(self._ends[place - 1]) if place else 0
         return self.files[place].row(int(number) - start, self.names)
+
+    def many(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
+        """The fields of several rows, none of them bytes, with a first dimension more.
+
+        Raises:
+            Exception: of whatever kind, where rows differ in shape or one cannot be read.
+        """
+        places = np.searchsorted(self._ends, numbers, side="right")
+        starts = np.concatenate([[0], self._ends])
+        parts, where = [], []
+        for place in np.unique(places).tolist():
+            where.append(np.flatnonzero(places == place))
+            part = numbers[where[-1]] - starts[place]
+            parts.append(self.files[place].many(part, self.names))
+        if len(parts) == 1:
+            return parts[0]
+        back = np.argsort(np.concatenate(where))
+        return {name: np.concatenate([part[name] for part in parts])[back] for name in parts[0]}
 
     def close(self) -> None:
         """Close all files."""

@@ -171,14 +171,17 @@ class BatchDataset(UnionBaseDataset):
         return outputs_in_place(columns, self._inputs(), self.output_columns or self._inputs())
 
     def _flow(self, run: Run) -> Flow:
-        flow = self.children[0]._flow(run)
-
         def collate(rows: Sequence[Row]) -> Row:
             return stacked(rows, self.name)
 
+        size, whole = self.batch_size, self.drop_remainder
         if self.per_batch_map is not None:
             collate = _as_lists
-        size, whole = self.batch_size, self.drop_remainder
+        elif not callable(size) and not run.session.debug:
+            together = self.children[0]._together(run)
+            if together is not None:
+                return together.batches(size, whole, collate)
+        flow = self.children[0]._flow(run)
         if callable(size):
             flow = flow.then(lambda parent: _Sized(size, whole, run.epoch, collate, parent))
         else:

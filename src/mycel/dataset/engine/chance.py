@@ -19,14 +19,12 @@ class _Numbers:
 
     def __init__(self, seeds: Sequence[int]):
         self._seeds = seeds
+        self._made: np.random.Generator | None = None
 
     def __getattr__(self, name: str):
-        made = np.random.default_rng(seeded(self._seeds))
-        # From now on, attributes are those of the generator.
-        for attribute in dir(made):
-            if not attribute.startswith("_"):
-                self.__dict__[attribute] = getattr(made, attribute)
-        return self.__dict__[name] if name in self.__dict__ else getattr(made, name)
+        if self._made is None:
+            self._made = np.random.default_rng(seeded(self._seeds))
+        return getattr(self._made, name)
 
 
 def row(*numbers: int):

@@ -12,6 +12,7 @@ from mycel.dataset.engine.iterators import DictIterator, TupleIterator
 from mycel.dataset.engine.machinery import Flow, Row
 from mycel.dataset.engine.operations import Operations
 from mycel.dataset.engine.session import Run, Session
+from mycel.dataset.engine.together import Together
 from mycel.dataset.transforms.operations import Made
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
@@ -94,6 +95,10 @@ class Dataset(Operations, Made):
     def _flow(self, run: Run) -> Flow:
         """One pass over the rows."""
         raise NotImplementedError(f"{type(self).__name__} has no rows of its own.")
+
+    def _together(self, run: Run) -> Together | None:
+        """The same pass in rows that are made many at once; None where they cannot be."""
+        return None
 
     def _batched(self, size) -> None:
         """Rows of this dataset are put together by a `batch` above."""

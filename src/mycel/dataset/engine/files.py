@@ -9,7 +9,7 @@ import gzip
 import itertools
 import pathlib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -19,8 +19,10 @@ from mycel.dataset.engine.dataset import TextBaseDataset, UnionBaseDataset
 from mycel.dataset.engine.machinery import Flow, Row, produced
 from mycel.dataset.engine.schema import Schema
 from mycel.dataset.engine.session import Run
-from mycel.dataset.engine.sources import SourceDataset, is_shuffled
+from mycel.dataset.engine.sources import SourceDataset, home_of, is_shuffled
+from mycel.dataset.engine.together import Columns, Together
 from mycel.dataset.samplers import Shuffle
+from mycel.dataset.transforms import checks
 from mycel.kernel.base.errors import wrong
 
 WINDOW = 10000  # rows that a shuffle over files holds
@@ -75,6 +77,19 @@ class FilesDataset(SourceDataset):
 
     def _rows(self, path: str) -> Iterator[Row]:
         """The rows of a file."""
+        return map(self._row, self._origins(path))
+
+    # A class says how rows are read, or what they are made of and how.
+    def _origins(self, path: str) -> Iterator:
+        """What the rows of a file are made of."""
+        raise NotImplementedError
+
+    def _row(self, origin) -> Row:
+        """The row made of this."""
+        raise NotImplementedError
+
+    def _many(self, origins: Sequence) -> Columns:
+        """The rows made of these."""
         raise NotImplementedError
 
     def _rows_in(self, path: str) -> int:
@@ -112,19 +127,42 @@ class FilesDataset(SourceDataset):
         total = -(-self._total() // (self.num_shards or 1))
         return total if self.num_samples is None else min(total, self.num_samples)
 
-    def _flow(self, run: Run) -> Flow:
+    def _parts(self, run: Run) -> list[tuple[str, int, int | None]]:
+        """The files of this pass in their order."""
         parts = self._share()
         if is_shuffled(self.shuffle_flag, True, "") and self.shuffle_flag is not Shuffle.INFILE:
             order = run.chances(self).own().permutation(len(parts))
             parts = [parts[number] for number in order]
-        workers = config.workers_of(self.num_parallel_workers)
-        flow = produced(lambda: self._in_turns(parts, workers))
-        if is_shuffled(self.shuffle_flag, True, "") and self.shuffle_flag is not Shuffle.FILES:
+        return parts
+
+    def _mixes(self) -> bool:
+        """Whether rows are shuffled, not only files."""
+        return is_shuffled(self.shuffle_flag, True, "") and self.shuffle_flag is not Shuffle.FILES
+
+    def _flow(self, run: Run) -> Flow:
+        parts = self._parts(run)
+        flow = produced(lambda: self._in_turns(parts, self._rows))
+        if self._mixes():
             flow = flow.shuffle(WINDOW, int(run.chances(self).own().integers(1 << 31)))
         return flow if self.num_samples is None else flow.take(self.num_samples)
 
-    def _in_turns(self, parts: list, workers: int) -> Iterator[Row]:
-        readers = [self._one_after_another(parts[number::workers]) for number in range(workers)]
+    def _together(self, run: Run) -> Together | None:
+        if self._mixes() or home_of(self, "_many") is not home_of(self, "_origins"):
+            return None
+        if home_of(self, "_rows") is not FilesDataset:
+            return None
+        parts = self._parts(run)
+        origins = lambda: self._in_turns(parts, self._origins)  # noqa: E731
+        made = Together(origins, self._many, lambda number, origin: self._row(origin))
+        return made if self.num_samples is None else made.part(0, self.num_samples)
+
+    def _in_turns(self, parts: list, read: Callable[[str], Iterator]) -> Iterator:
+        """What is read of each file, in turns."""
+        workers = config.workers_of(self.num_parallel_workers)
+        if len(parts) == 1:
+            yield from self._one_after_another(parts, read)
+            return
+        readers = [self._one_after_another(parts[n::workers], read) for n in range(workers)]
         while readers:
             left = []
             for reader in readers:
@@ -134,9 +172,10 @@ class FilesDataset(SourceDataset):
                     yield row
             readers = left
 
-    def _one_after_another(self, parts: list) -> Iterator[Row]:
+    @staticmethod
+    def _one_after_another(parts: list, read: Callable[[str], Iterator]) -> Iterator:
         for path, start, end in parts:
-            yield from itertools.islice(self._rows(path), start, end)
+            yield from itertools.islice(read(path), start, end)
 
 
 class TextFileDataset(FilesDataset, TextBaseDataset):
@@ -157,12 +196,18 @@ class TextFileDataset(FilesDataset, TextBaseDataset):
     def _columns(self) -> list[str]:
         return ["text"]
 
-    def _rows(self, path: str) -> Iterator[Row]:
+    def _origins(self, path):
         with open(path, encoding="utf-8", newline="\n") as file:
             for line in file:
                 text = line.rstrip("\n").rstrip("\r")
                 if text:
-                    yield {"text": np.array(text)}
+                    yield text
+
+    def _row(self, origin):
+        return {"text": np.array(origin)}
+
+    def _many(self, origins):
+        return {"text": origins}
 
 
 class CSVDataset(FilesDataset, UnionBaseDataset):
@@ -214,7 +259,8 @@ class CSVDataset(FilesDataset, UnionBaseDataset):
         with open(self.dataset_files[0], encoding="utf-8", newline="") as file:
             return next(csv.reader(file, delimiter=self.field_delim), [])
 
-    def _rows(self, path: str) -> Iterator[Row]:
+    def _origins(self, path):
+        # The fields of a line, the names of the columns, and where the line is.
         names = self._columns()
         with open(path, encoding="utf-8", newline="") as file:
             lines = csv.reader(file, delimiter=self.field_delim)
@@ -233,14 +279,39 @@ class CSVDataset(FilesDataset, UnionBaseDataset):
                             expected=len(names),
                         )
                     )
-                yield {
-                    name: self._value(number, name, field, path, lines.line_num)
-                    for number, (name, field) in enumerate(zip(names, fields, strict=True))
-                }
+                yield fields, names, path, lines.line_num
+
+    def _row(self, origin):
+        fields, names, *place = origin
+        return {
+            name: self._value(number, name, field, *place)
+            for number, (name, field) in enumerate(zip(names, fields, strict=True))
+        }
+
+    def _many(self, origins):
+        columns = zip(*[origin[0] for origin in origins], strict=True)
+        return {
+            name: self._values(number, fields)
+            for number, (name, fields) in enumerate(zip(origins[0][1], columns, strict=True))
+        }
+
+    def _values(self, number: int, fields: Sequence[str]) -> np.ndarray:
+        """One field of several lines; whatever is wrong raises."""
+        default, kind = self._default(number)
+        if kind is None:
+            return np.array([field or checks.text(default, "column_defaults") for field in fields])
+        read = type(default)
+        if all(fields):
+            return np.array(list(map(read, fields)), kind)
+        return np.array([read(field) if field else default for field in fields], kind)
+
+    def _default(self, number: int) -> tuple:
+        """What stands for an empty field of a column, and the type of its numbers."""
+        default = "" if self.column_defaults is None else self.column_defaults[number]
+        return default, {int: np.int32, float: np.float32}.get(type(default))
 
     def _value(self, number: int, name: str, field: str, path: str, line: int) -> np.ndarray:
-        default = "" if self.column_defaults is None else self.column_defaults[number]
-        kind = {int: np.int32, float: np.float32}.get(type(default))
+        default, kind = self._default(number)
         if kind is None:
             return np.array(field or default)
         try:

@@ -14,7 +14,7 @@ from mycel.dataset.engine.dataset import VisionBaseDataset
 from mycel.dataset.engine.machinery import Row
 from mycel.dataset.engine.nodes import integer
 from mycel.dataset.engine.sources import MappableDataset
-from mycel.dataset.vision.codecs import in_colours
+from mycel.dataset.vision.codecs import pixels_of
 from mycel.kernel.base.errors import wrong
 
 NO_PILLOW = "Images are decoded with Pillow, which is missing: pip install 'mycel[data]'."
@@ -58,7 +58,7 @@ def decoded(content: bytes, path) -> np.ndarray:
         raise ImportError(NO_PILLOW) from None
     try:
         with Image.open(io.BytesIO(content)) as image:
-            return np.asarray(in_colours(image))
+            return pixels_of(image)
     except OSError as error:
         raise RuntimeError(NO_IMAGE.format(path=path, reason=error)) from None
 
@@ -106,6 +106,11 @@ class _ImageSource(MappableDataset, VisionBaseDataset):
         return {
             name: np.array(array[index])
             for name, array in zip(self._columns(), self._arrays, strict=True)
+        }
+
+    def _many(self, indices):
+        return {
+            name: array[indices] for name, array in zip(self._columns(), self._arrays, strict=True)
         }
 
     def with_sampler(self, sampler):

@@ -15,6 +15,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.version import __version__
 from mycel.kernel.record.tensor import Tensor, to_array
+from mycel.tuning.malloc import keep_freed_memory
 
 NO_MORE = (
     "This iterator was made for {epochs} epoch(s), all of which have been gone through (at "
@@ -80,6 +81,8 @@ class Iterator:
         if not isinstance(output_numpy, bool):
             what = f"{type(self).__name__}: output_numpy"
             raise wrong(TypeError, what, "True or False", repr(output_numpy))
+        # A row is as large as the one before: it gets memory that the system need not zero again.
+        keep_freed_memory()
         self.dataset = dataset
         self._columns = dataset.get_col_names()
         self._epochs = num_epochs

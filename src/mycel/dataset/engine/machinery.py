@@ -199,12 +199,17 @@ def chosen(order: Sequence | np.ndarray, read: Callable[[Any], Row], threads: in
 
 def produced(make: Callable[[], Iterator[Row]]) -> Flow:
     """A flow of what an iterator gives; a saved state is found again by counting."""
-    return Flow(_adapter()([], functools.partial(_Produced, make)))
+    return begun(functools.partial(_Produced, make))
+
+
+def begun(begin: Callable[[], Steps]) -> Flow:
+    """A flow of what an iterator of ours gives."""
+    return Flow(_adapter()([], begin))
 
 
 def of_passes(make: Callable[[int], Flow], count: int) -> Flow:
     """Several passes one after the other; a negative count never ends."""
-    return Flow(_adapter()([], functools.partial(Passes, make, count)))
+    return begun(functools.partial(Passes, make, count))
 
 
 class _Produced(Steps):

@@ -14,7 +14,11 @@ from mycel.dataset.engine.dataset import Dataset, UnionBaseDataset
 from mycel.dataset.engine.debugging import show
 from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
 from mycel.dataset.engine.session import Run
+from mycel.dataset.engine.together import Columns, Together
 from mycel.dataset.engine.workers import InProcesses, packed
+from mycel.dataset.transforms.chains import Compose, prepared
+from mycel.dataset.transforms.operations import makes_new
+from mycel.dataset.transforms.together import together_of
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.signals import came_from_outside
@@ -108,6 +112,7 @@ class MapDataset(UnionBaseDataset):
         self.max_rowsize, self.offload = max_rowsize, offload
         self._packed: bytes | None = None
         self._unpackable = False
+        self._makes_new = all(map(makes_new, Compose.decompose(self.operations)))
 
     def _inputs(self) -> list[str]:
         return self.checked_below(self.input_columns or self.children[0]._columns()[:1])
@@ -134,11 +139,9 @@ class MapDataset(UnionBaseDataset):
         columns = self.input_columns or self.children[0]._columns()[:1]
         return FAILED.format(operation=f"map: {operation}", columns=columns, dataset=self.name)
 
-    def _flow(self, run: Run) -> Flow:
-        inputs, columns = self._inputs(), self._columns()
-        outputs = self.output_columns or inputs
-        flow = self.children[0]._flow(run)
-        numbers = run.numbers(self)
+    def _joined(self) -> Callable[[Row, tuple], Row]:
+        """What puts the results of the operations into a row."""
+        columns, outputs = self._columns(), self.output_columns or self._inputs()
 
         def join(row: Row, made: tuple) -> Row:
             if len(made) != len(outputs):
@@ -153,6 +156,22 @@ class MapDataset(UnionBaseDataset):
             changed = dict(zip(outputs, made, strict=True))
             return {name: changed[name] if name in changed else row[name] for name in columns}
 
+        return join
+
+    def _changed(self, run: Run) -> Callable[[int, Row], Row]:
+        """What changes a row, by its number and itself."""
+        inputs, join, numbers = self._inputs(), self._joined(), run.numbers(self)
+        operations = prepared(self.operations)
+
+        def change(number: int, row: Row) -> Row:
+            arguments = tuple([row[name] for name in inputs])
+            return join(row, self._apply(operations, arguments, numbers(number)))
+
+        return change
+
+    def _flow(self, run: Run) -> Flow:
+        inputs, change = self._inputs(), self._changed(run)
+        flow = self.children[0]._flow(run)
         content = None if self.callbacks else self._content(run)
         if content is not None:
             workers = config.workers_of(self.num_parallel_workers)
@@ -161,18 +180,15 @@ class MapDataset(UnionBaseDataset):
                 return InProcesses(
                     lambda: run.session.pool(self, content, workers, self._named),
                     lambda row, number: tuple([row[name] for name in inputs]),
-                    join,
-                    numbers,
+                    self._joined(),
+                    run.numbers(self),
                     parent,
                 )
 
             return flow.then(begin)
         single = run.session.debug
-
-        def change(number: int, row: Row) -> Row:
-            made = join(row, self._apply(tuple([row[name] for name in inputs]), numbers(number)))
-            return show(made, self._named()) if single else made
-
+        if single:
+            shown, change = change, lambda number, row: show(shown(number, row), self._named())
         if self.callbacks:
             place = run.session.place(self)
             return flow.then(lambda parent: CalledBack(self.callbacks, change, run, place, parent))
@@ -180,6 +196,27 @@ class MapDataset(UnionBaseDataset):
             mode = config.settings.error_samples_mode
             return flow.then(lambda parent: _Tolerant(mode, change, parent))
         return flow.map(change, 1 if single else self._threads())
+
+    def _together(self, run: Run) -> Together | None:
+        inputs, columns = self._inputs(), self._columns()
+        outputs = self.output_columns or inputs
+        operations = Compose.decompose(self.operations)
+        steps = [step for step in map(together_of, operations) if step is not None]
+        if self.callbacks or len(steps) < len(operations) or len(inputs) > 1 or len(outputs) > 1:
+            return None
+        if config.settings.error_samples_mode is not config.ErrorSamplesMode.RETURN:
+            return None
+        below = self.children[0]._together(run)
+        if below is None:
+            return None
+
+        def many(found: Columns) -> Columns:
+            rows = found[inputs[0]]
+            for step in steps:
+                rows = step(rows)
+            return {name: rows if name == outputs[0] else found[name] for name in columns}
+
+        return below.changed(many, self._changed(run), self._threads())
 
     def _threads(self) -> int:
         """Threads: as many as were asked for; the default only where all operations are ours."""
@@ -199,12 +236,12 @@ class MapDataset(UnionBaseDataset):
             self._unpackable = self._packed is None
         return self._packed
 
-    def _apply(self, arguments: tuple, numbers: tuple) -> tuple:
+    def _apply(self, operations: Sequence, arguments: tuple, numbers: tuple) -> tuple:
         reached = [0]
         try:
             with chance.row(*numbers):
-                made = worker.apply(self.operations, arguments, lambda n: reached.__setitem__(0, n))
-            return worker.own_columns(made, arguments)
+                made = worker.apply(operations, arguments, lambda n: reached.__setitem__(0, n))
+            return worker.own_columns(made, arguments, self._makes_new)
         except Exception as error:
             if came_from_outside(error):
                 raise
@@ -349,6 +386,10 @@ class SkipDataset(UnionBaseDataset):
     def _flow(self, run: Run) -> Flow:
         return self.children[0]._flow(run).skip(self.count)
 
+    def _together(self, run: Run) -> Together | None:
+        below = self.children[0]._together(run)
+        return None if below is None else below.part(self.count, None)
+
 
 class TakeDataset(UnionBaseDataset):
     """The first rows; made by `Dataset.take`."""
@@ -366,6 +407,10 @@ class TakeDataset(UnionBaseDataset):
     def _flow(self, run: Run) -> Flow:
         flow = self.children[0]._flow(run)
         return flow if self.count < 0 else flow.take(self.count)
+
+    def _together(self, run: Run) -> Together | None:
+        below = self.children[0]._together(run)
+        return below if below is None or self.count < 0 else below.part(0, self.count)
 
 
 class RenameDataset(UnionBaseDataset):
@@ -392,13 +437,17 @@ class RenameDataset(UnionBaseDataset):
         return found
 
     def _flow(self, run: Run) -> Flow:
+        rename = self._rename()
+        return self.children[0]._flow(run).map(lambda number, row: rename(row))
+
+    def _together(self, run: Run) -> Together | None:
+        below, rename = self.children[0]._together(run), self._rename()
+        return None if below is None else below.changed(rename, lambda number, row: rename(row))
+
+    def _rename(self) -> Callable[[dict], dict]:
         self._columns()
         renamed = self._renamed()
-
-        def rename(number: int, row: Row) -> Row:
-            return {renamed.get(name, name): value for name, value in row.items()}
-
-        return self.children[0]._flow(run).map(rename)
+        return lambda row: {renamed.get(name, name): value for name, value in row.items()}
 
 
 class ProjectDataset(UnionBaseDataset):
@@ -412,7 +461,13 @@ class ProjectDataset(UnionBaseDataset):
         return self.children[0].checked(self.columns)
 
     def _flow(self, run: Run) -> Flow:
+        project = self._project()
+        return self.children[0]._flow(run).map(lambda number, row: project(row))
+
+    def _together(self, run: Run) -> Together | None:
+        below, project = self.children[0]._together(run), self._project()
+        return None if below is None else below.changed(project, lambda number, row: project(row))
+
+    def _project(self) -> Callable[[dict], dict]:
         names = self._columns()
-        return (
-            self.children[0]._flow(run).map(lambda number, row: {name: row[name] for name in names})
-        )
+        return lambda row: {name: row[name] for name in names}

@@ -10,7 +10,9 @@ import numpy as np
 from mycel.dataset.engine.dataset import UnionBaseDataset
 from mycel.dataset.engine.files import files_of
 from mycel.dataset.engine.machinery import Row
+from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.sources import MappableDataset, integer
+from mycel.dataset.engine.together import Columns, Together
 from mycel.dataset.samplers import BuiltinSampler, Shuffle
 from mycel.kernel.base.errors import wrong
 from mycel.mindrecord import FileWriter
@@ -116,6 +118,19 @@ class MindDataset(MappableDataset, UnionBaseDataset):
         padded = self.padded_sample
         row = record.row(index) if padded is None or index < len(record) else padded
         return {name: _column(row[name], record.schema[name]) for name in record.names}
+
+    def _many(self, indices) -> Columns:
+        record = self._record
+        if len(indices) and max(indices) >= len(record):
+            raise LookupError("padded rows are made one by one")
+        found = record.many(np.asarray(indices))
+        return {name: found[name] for name in record.names}
+
+    def _together(self, run: Run) -> Together | None:
+        record = self._record
+        if any(record.schema[name]["type"] == "bytes" for name in record.names):
+            return None
+        return super()._together(run)
 
 
 def _column(value, field: dict) -> np.ndarray:

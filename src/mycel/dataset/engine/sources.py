@@ -18,6 +18,7 @@ from mycel.dataset.engine.machinery import Flow, Row, chosen, produced
 from mycel.dataset.engine.nodes import RAISED, integer, name_list, operation_name
 from mycel.dataset.engine.schema import Schema
 from mycel.dataset.engine.session import Run
+from mycel.dataset.engine.together import Columns, Together
 from mycel.dataset.engine.workers import InProcesses, packed
 from mycel.dataset.samplers import (
     BuiltinSampler,
@@ -110,6 +111,11 @@ class SourceDataset(Dataset):
         return self.num_shards is not None and self.num_shards > 1
 
 
+def home_of(dataset: Dataset, method: str) -> type:
+    """The class that says what a method does: one that another class goes past does not count."""
+    return next(kind for kind in type(dataset).__mro__ if method in vars(kind))
+
+
 class MappableDataset(SourceDataset):
     """The base of sources with random access: samplers choose among their rows."""
 
@@ -185,6 +191,10 @@ class MappableDataset(SourceDataset):
         """The row with this number."""
         raise NotImplementedError
 
+    def _many(self, indices: Sequence | np.ndarray) -> Columns:
+        """The rows with these numbers, in memory of their own."""
+        raise NotImplementedError
+
     def _labels(self) -> Sequence | None:
         """The class of each row, for PKSampler."""
         return None
@@ -197,9 +207,17 @@ class MappableDataset(SourceDataset):
         return self.sampler.order(self._count(), run.chances(self), self._labels)
 
     def _flow(self, run: Run) -> Flow:
+        return chosen(self._order(run), self._read, self._threads(run))
+
+    def _threads(self, run: Run) -> int:
         # Readers of ours open what they need for each row; threads do not disturb each other.
-        threads = 1 if run.session.debug else self.num_parallel_workers or 1
-        return chosen(self._order(run), self._read, threads)
+        return 1 if run.session.debug else self.num_parallel_workers or 1
+
+    def _together(self, run: Run) -> Together | None:
+        if home_of(self, "_many") is not home_of(self, "_read"):
+            return None
+        one = lambda number, index: self._read(index)  # noqa: E731
+        return Together(self._order(run), self._many, one, self._threads(run))
 
 
 class GeneratorDataset(MappableDataset, UnionBaseDataset):
@@ -529,6 +547,22 @@ class NumpySlicesDataset(GeneratorDataset):
             num_shards=num_shards,
             shard_id=shard_id,
         )
+
+    def _together(self, run):
+        columns = self.source.columns
+        if not all(isinstance(each, np.ndarray) and each.dtype.kind != "S" for each in columns):
+            return None
+
+        def many(indices) -> Columns:
+            return {
+                # A single text is as long as itself, whatever the array has room for.
+                name: each[indices].tolist()
+                if each.dtype.kind == "U" and each.ndim == 1
+                else each[indices]
+                for name, each in zip(self.column_names, columns, strict=True)
+            }
+
+        return Together(self._order(run), many, lambda number, index: self._read(index))
 
 
 class PaddedDataset(GeneratorDataset):

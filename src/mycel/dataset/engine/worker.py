@@ -84,8 +84,16 @@ def own_column(value, owned=()):
     return _copied(column) if column is value or column.base is not None else column
 
 
-def own_columns(values, arguments: tuple) -> tuple:
-    """What an operation made of `arguments`, as columns that share no memory."""
+def own_columns(values, arguments: tuple, ours: bool = False) -> tuple:
+    """What an operation made of `arguments`, as columns that share no memory.
+
+    Args:
+        ours: the values are new, or views of new ones or of the arguments.
+    """
+    if ours and len(values) == 1 and isinstance(values[0], np.ndarray):
+        flags = values[0].flags
+        if flags.c_contiguous and flags.writeable:
+            return tuple(values)
     owned, made = list(arguments), []
     for value in values:
         column = own_column(value, owned)

@@ -38,6 +38,8 @@ class TextTensorOperation(TensorOperation):
         array('deep learning', dtype='<U13')
     """
 
+    _new = True
+
     def _arrays(self, array: np.ndarray):
         return self._texts(texts(array))
 

@@ -18,6 +18,7 @@ from mycel.dataset.text.strings import (
 )
 from mycel.dataset.text.vocabulary import Vocab
 from mycel.dataset.transforms import checks
+from mycel.dataset.transforms.together import Ragged
 from mycel.kernel.base.errors import wrong
 
 
@@ -95,6 +96,17 @@ class WhitespaceTokenizer(UnicodeCharTokenizer):
 
     def _parts(self, one):
         return [(m.group(), m.start(), m.end()) for m in re.finditer(r"\S+", one)]
+
+    def _texts(self, array):
+        if self.with_offsets or array.ndim:
+            return super()._texts(array)
+        return np.array(array.item().split() or [""])
+
+    def _together(self, rows):
+        if self.with_offsets or not isinstance(rows, list):
+            raise TypeError("with offsets, or not single texts")
+        tokens = [one.split() or [""] for one in rows]
+        return Ragged(list(itertools.chain.from_iterable(tokens)), list(map(len, tokens)))
 
 
 class UnicodeScriptTokenizer(_Tokenizer):

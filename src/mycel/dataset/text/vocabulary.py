@@ -11,6 +11,7 @@ import numpy as np
 
 from mycel.dataset.text.strings import TextTensorOperation, texts
 from mycel.dataset.transforms import checks
+from mycel.dataset.transforms.together import Ragged
 from mycel.kernel.base.dtypes import int32, numpy_dtype
 from mycel.kernel.base.errors import wrong
 
@@ -291,13 +292,25 @@ class Lookup(TextTensorOperation):
             self._unknown = vocab._numbers.get(checks.text(unknown_token, "unknown_token"))
 
     def _texts(self, array):
+        return self._found(array.ravel().tolist()).reshape(array.shape)
+
+    def _together(self, rows):
+        if isinstance(rows, np.ndarray):
+            return self._texts(texts(rows))
+        if isinstance(rows, Ragged):
+            return rows._replace(values=self._found(rows.values))
+        return self._found(rows)
+
+    def _found(self, words) -> np.ndarray:
         if self.unknown_token is not None and self._unknown is None:
             expected = "a word of the vocabulary"
             raise wrong(RuntimeError, "unknown_token", expected, repr(self.unknown_token))
         numbers = self.vocab._numbers
-        found = [numbers.get(word, self._unknown) for word in array.ravel().tolist()]
+        if self._unknown is None:
+            found = list(map(numbers.get, words))
+        else:
+            found = [numbers.get(word, self._unknown) for word in words]
         if None in found:
-            word = array.ravel()[found.index(None)]
             expected = "in the vocabulary; give Lookup an unknown_token"
-            raise wrong(RuntimeError, "A word", expected, repr(str(word)))
-        return np.array(found, self.data_type).reshape(array.shape)
+            raise wrong(RuntimeError, "A word", expected, repr(str(words[found.index(None)])))
+        return np.array(found, self.data_type)

@@ -10,6 +10,7 @@ import numpy as np
 
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.operations import TensorOperation, as_array
+from mycel.dataset.transforms.together import array_of, ragged
 from mycel.kernel.base.dtypes import bool_, numpy_dtype
 from mycel.kernel.base.errors import wrong
 
@@ -33,6 +34,8 @@ class TypeCast(TensorOperation):
         array([ 1, -1], dtype=int32)
     """
 
+    _new = True
+
     def __init__(self, data_type):
         self.data_type = numpy_dtype(data_type)
 
@@ -41,6 +44,9 @@ class TypeCast(TensorOperation):
             # Through int64, so that what does not fit wraps around on every processor alike.
             array = array.astype(np.int64)
         return array.astype(self.data_type)
+
+    def _together(self, rows):
+        return self._arrays(array_of(rows))
 
 
 class OneHot(TensorOperation):
@@ -246,6 +252,19 @@ class PadEnd(TensorOperation):
         filled[kept] = array[kept]
         return filled
 
+    def _together(self, rows):
+        rows = ragged(rows)
+        values, lengths = np.asarray(rows.values), np.array(rows.lengths)
+        (wanted,) = self.pad_shape
+        if wanted is None:
+            raise TypeError("rows that keep their lengths")
+        places = np.arange(wanted)
+        filled = PadEnd([len(values) + 1], self.pad_value)._arrays(values)
+        # Behind its end a row has what stands behind the last value of all.
+        starts = np.cumsum(lengths) - lengths
+        within = places < lengths[:, None]
+        return filled[np.where(within, starts[:, None] + places, len(values))]
+
 
 class Slice(TensorOperation):
     """Parts of an array; unlike NumPy's index, no dimension is lost.
@@ -274,10 +293,17 @@ class Slice(TensorOperation):
         self.slices = slices
 
     def _arrays(self, array):
-        if len(self.slices) > array.ndim:
+        return self._cut(array, 0)
+
+    def _together(self, rows):
+        return self._cut(array_of(rows), 1)
+
+    def _cut(self, array, first: int) -> np.ndarray:
+        """The slices of the dimensions from the first on."""
+        if len(self.slices) > array.ndim - first:
             expected = f"given at least {len(self.slices)} dimensions"
-            raise wrong(RuntimeError, "Slice", expected, f"{array.ndim}")
-        for axis, one in enumerate(self.slices):
+            raise wrong(RuntimeError, "Slice", expected, f"{array.ndim - first}")
+        for axis, one in enumerate(self.slices, first):
             if one is None or one is Ellipsis or isinstance(one, bool):
                 continue
             if isinstance(one, slice):

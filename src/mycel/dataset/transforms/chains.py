@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mycel.dataset.transforms import checks, randomness
 from mycel.dataset.transforms.operations import Implementation, PyTensorOperation, TensorOperation
 from mycel.kernel.base.errors import wrong
@@ -19,6 +21,15 @@ def run(operations, columns: tuple) -> tuple:
         result = operation(*columns)
         columns = result if isinstance(result, tuple) else (result,)
     return columns
+
+
+def prepared(operations: Sequence) -> list:
+    """The operations of a chain, each as it is before the one that follows."""
+    chain = []
+    for operation, following in zip(operations, [*operations[1:], None], strict=True):
+        known = isinstance(operation, TensorOperation) and following is not None
+        chain.append(operation._before(following) if known else operation)
+    return chain
 
 
 class CompoundOperation(TensorOperation, PyTensorOperation):
@@ -78,7 +89,7 @@ class Compose(CompoundOperation):
         if not args:
             raise wrong(TypeError, "Compose", "called with an image", "nothing")
         in_python = any(map(is_python, self.transforms)) or _is_image(args)
-        columns = run(self.transforms, args)
+        columns = run(prepared(self.transforms), args)
         return columns if in_python or len(columns) != 1 else columns[0]
 
 

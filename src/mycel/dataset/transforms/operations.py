@@ -50,6 +50,8 @@ class TensorOperation(Made):
     implementation: Implementation | None = Implementation.C
     random = False
     device_target = "CPU"
+    # Whether a result is new, or a part of what was given, and never kept for another call.
+    _new = False
 
     def __call__(self, *columns):
         """The result for one element: each column an array, or what becomes one."""
@@ -57,6 +59,11 @@ class TensorOperation(Made):
 
     def _arrays(self, array: np.ndarray):
         raise NotImplementedError(f"{type(self).__name__} does not say what it does to an array.")
+
+    def _before(self, following) -> TensorOperation:
+        """The operation as it is where another one follows: the same results, perhaps laid out so
+        in memory that the other has less to do."""
+        return self
 
     def device(self, device_target: str = "CPU"):
         """The operation itself: data operations run on the CPU.
@@ -94,6 +101,18 @@ class PyTensorOperation(Made):
 
     def _execute_py(self, img):
         raise NotImplementedError(f"{type(self).__name__} needs a method _execute_py(self, img).")
+
+
+def makes_new(operation) -> bool:
+    """Whether the results of an operation are no one else's; what a program defines may keep them.
+
+    Example:
+        >>> import mycel.dataset.vision as vision
+        >>> from mycel.dataset.transforms.operations import makes_new
+        >>> makes_new(vision.HorizontalFlip()), makes_new(np.flip)
+        (True, False)
+    """
+    return type(operation).__module__.startswith("mycel.") and getattr(operation, "_new", False)
 
 
 def as_array(value) -> np.ndarray:

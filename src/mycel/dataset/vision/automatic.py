@@ -32,6 +32,7 @@ class RandomSelectSubpolicy(ImageTensorOperation):
     """
 
     random = True
+    _new = False  # its operations may be of the program
 
     def __init__(self, policy: list):
         checks.instance(policy, list, "policy", "a list of lists of pairs")

@@ -12,7 +12,7 @@ from mycel.dataset.transforms import checks, randomness
 from mycel.dataset.transforms.operations import TensorOperation, as_array
 from mycel.dataset.vision.cropping import RandomCrop, cut, padded, random_rectangle
 from mycel.dataset.vision.names import Inter
-from mycel.dataset.vision.operation import check_image
+from mycel.dataset.vision.operation import check_image, extent
 from mycel.dataset.vision.resizing import RandomResizedCrop, Resize, resized, shorter_side
 from mycel.kernel.base.errors import wrong
 
@@ -219,9 +219,8 @@ class RandomResizedCropWithBBox(RandomResizedCrop):
     def __call__(self, *columns):
         """The image and its boxes."""
         image, boxes = _checked(columns, "RandomResizedCropWithBBox")
-        place = random_rectangle(
-            image, self.scale, self.ratio, self.max_attempts, randomness.current()
-        )
+        limits = self.scale, self.ratio, self.max_attempts
+        place = random_rectangle(extent(image), *limits, randomness.current())
         boxes = _scaled(_cropped(boxes, *place), place[2:], self.size)
         part = cut(image, *place)
         return resized(part, self.size, self.interpolation, "RandomResizedCropWithBBox"), boxes

@@ -9,12 +9,13 @@ import pathlib
 
 import numpy as np
 
-from mycel.dataset.transforms import checks
+from mycel.dataset.transforms import checks, randomness
 from mycel.dataset.transforms.operations import Implementation
+from mycel.dataset.vision.cropping import cut
 from mycel.dataset.vision.names import ImageReadMode, Inter
 from mycel.dataset.vision.operation import ImageTensorOperation, extent
 from mycel.dataset.vision.pillow import from_array, is_pil, pillow
-from mycel.dataset.vision.resizing import RandomResizedCrop
+from mycel.dataset.vision.resizing import RandomResizedCrop, resized
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 
@@ -50,6 +51,16 @@ def in_colours(image):
     return image.convert("RGB")
 
 
+def pixels_of(image) -> np.ndarray:
+    """A PIL image in red, green and blue as an array, in memory of its own."""
+    return np.array(_shown(image))
+
+
+def _shown(image) -> np.ndarray:
+    """The same, in memory that cannot be written to."""
+    return np.asarray(image if image.mode == "RGB" else in_colours(image))
+
+
 class Decode(ImageTensorOperation):
     """From the bytes of an encoded image to its pixels in red, green and blue.
 
@@ -78,7 +89,7 @@ class Decode(ImageTensorOperation):
         """The image in these bytes."""
         data = _check_encoded(img, "Decode")
         image = decoded(data, ValueError if self.to_pil else RuntimeError, "Decode")
-        return in_colours(image) if self.to_pil else np.array(in_colours(image))
+        return in_colours(image) if self.to_pil else pixels_of(image)
 
 
 class RandomCropDecodeResize(RandomResizedCrop):
@@ -116,7 +127,10 @@ class RandomCropDecodeResize(RandomResizedCrop):
     def __call__(self, img):
         """A part of the image in these bytes."""
         image = decoded(_check_encoded(img, "RandomCropDecodeResize"), RuntimeError, "Decode")
-        return super().__call__(np.array(in_colours(image)))
+        place = self._rectangle(extent(image), randomness.current())
+        # Pixels that are not looked at are never copied.
+        part = _shown(cut(image, *place))
+        return resized(part, self.size, self.interpolation, type(self).__name__)
 
 
 def _check_path(filename) -> pathlib.Path:

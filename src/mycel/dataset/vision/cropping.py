@@ -418,12 +418,19 @@ class SlicePatches(ImageTensorOperation):
         return patches[0] if len(patches) == 1 else patches
 
 
-def random_rectangle(image, scale, ratio, attempts: int, generator) -> tuple[int, int, int, int]:
+def random_rectangle(
+    size: tuple[int, int], scale, ratio, attempts: int, generator, to_even: bool = False
+) -> tuple[int, int, int, int]:
     """Top, left, height and width of a rectangle of random area and proportions.
 
     Where `attempts` have not found one that fits, it is the largest in the middle.
+
+    Args:
+        size: height and width of the image.
+        scale, ratio: limits of the area as a part of the image's, and of width / height.
+        to_even: the middle is rounded to even, as for PIL images; halves are rounded up else.
     """
-    height, width = extent(image)
+    height, width = size
     for _ in range(attempts):
         area = generator.uniform(*scale) * height * width
         proportion = math.exp(generator.uniform(math.log(ratio[0]), math.log(ratio[1])))
@@ -437,8 +444,7 @@ def random_rectangle(image, scale, ratio, attempts: int, generator) -> tuple[int
     elif width / height > ratio[1]:
         wide = min(width, round(height * ratio[1]))
     over = (height - high) / 2, (width - wide) / 2
-    # Halves are rounded up for arrays and to even for PIL images.
-    top, left = map(round, over) if is_pil(image) else (math.floor(one + 0.5) for one in over)
+    top, left = map(round, over) if to_even else (math.floor(one + 0.5) for one in over)
     return top, left, high, wide
 
 

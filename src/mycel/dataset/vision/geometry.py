@@ -38,7 +38,7 @@ class HorizontalFlip(ImageTensorOperation):
 
     def _array(self, image, flip: bool = True):
         check_image(image, type(self).__name__)
-        return np.ascontiguousarray(image[:, ::-1]) if flip else image
+        return image.take(np.arange(image.shape[1] - 1, -1, -1), 1) if flip else image
 
 
 class VerticalFlip(ImageTensorOperation):

@@ -30,6 +30,7 @@ class ImageTensorOperation(TensorOperation):
     # None: a PIL image is treated as the array of its pixels, and an array comes back.
     _pillow: Callable[..., Any] | None = None
     _array: Callable[..., np.ndarray] | None = None
+    _new = True
     # Whether an array may have dimensions before those of an image; each image is treated alike.
     batched = False
 

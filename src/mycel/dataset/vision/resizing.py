@@ -9,12 +9,15 @@ import numpy as np
 
 from mycel.dataset.transforms import checks
 from mycel.dataset.transforms.operations import Implementation
+from mycel.dataset.transforms.together import array_of
 from mycel.dataset.vision import sampling
 from mycel.dataset.vision.cropping import check_area, check_interpolation, cut, random_rectangle
 from mycel.dataset.vision.names import Inter
 from mycel.dataset.vision.operation import ImageTensorOperation, check_image, extent
 from mycel.dataset.vision.pillow import is_pil, resampling
 from mycel.kernel.base.errors import wrong
+
+SMALL = 64 * 64 * 3  # values of an image, of which several are resized as one
 
 
 def resized(image, size: tuple[int, int], interpolation: Inter, what: str) -> Any:
@@ -73,6 +76,15 @@ class Resize(ImageTensorOperation):
         return resized(image, size, self.interpolation, "Resize")
 
     _pillow = _array
+
+    def _together(self, rows):
+        images = check_image(array_of(rows), "Resize", 3, 4)
+        if images[0].size > SMALL or self.interpolation is Inter.PILCUBIC:
+            return np.stack([self._array(image) for image in images])
+        # Channels do not depend on each other, and no more do those of several images.
+        flat = np.moveaxis(images, 0, -1).reshape(*images.shape[1:3], -1)
+        done = self._array(flat)
+        return np.moveaxis(done.reshape(*done.shape[:2], *images.shape[3:], len(images)), -1, 0)
 
 
 class ResizedCrop(ImageTensorOperation):
@@ -148,13 +160,19 @@ class RandomResizedCrop(ImageTensorOperation):
             self.implementation = Implementation.PY
 
     def _draw(self, image, generator):
-        return random_rectangle(image, self.scale, self.ratio, self.max_attempts, generator)
+        return self._rectangle(extent(image), generator, is_pil(image))
+
+    def _rectangle(self, size, generator, to_even: bool = False) -> tuple[int, int, int, int]:
+        limits = self.scale, self.ratio, self.max_attempts
+        return random_rectangle(size, *limits, generator, to_even)
 
     def _array(self, image, top, left, height, width):
-        part = cut(image, top, left, height, width)
+        part = image[top : top + height, left : left + width]
         return resized(part, self.size, self.interpolation, type(self).__name__)
 
-    _pillow = _array
+    def _pillow(self, image, top, left, height, width):
+        part = cut(image, top, left, height, width)
+        return resized(part, self.size, self.interpolation, type(self).__name__)
 
 
 class RandomResize(ImageTensorOperation):
