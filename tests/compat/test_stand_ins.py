@@ -311,6 +311,11 @@ def test_a_network_for_several_devices_is_itself_on_one():
     assert [p.name for p in wrapped.get_parameters()] == ["weight", "bias"]
     x = ms.Tensor([[1.0, 2.0, 3.0]])
     assert (wrapped(x) == wrapped._backbone(x)).all()
+    triple = nn.VirtualDatasetCellTriple(wrapped._backbone)
+    assert [p.name for p in triple.get_parameters()] == ["weight", "bias"]
+    assert nn.VirtualDatasetCellTriple is imported(
+        "nn.wrap.cell_wrapper.VirtualDatasetCellTriple"
+    )
 
 
 def switched_off(x):

@@ -77,6 +77,23 @@ class VirtualDatasetCell(Cell):
         return self._backbone(*inputs)
 
 
+class VirtualDatasetCellTriple(VirtualDatasetCell):
+    """A network of three inputs as it is: on one device they need no other layout.
+
+    Source: MindSpore's `mindspore.nn.VirtualDatasetCellTriple`.
+
+    Example:
+        >>> print(nn.VirtualDatasetCellTriple(nn.Bilinear(1, 1, 1, "ones", has_bias=False)))
+        VirtualDatasetCellTriple(
+          (_backbone): Bilinear()
+        )
+    """
+
+    def construct(self, a, b, c):
+        """What the network makes of them."""
+        return self._backbone(a, b, c)
+
+
 def deconvolution_length(
     is_valid: bool, is_same: bool, is_pad: bool,
     input_length: int, filter_size: int, stride_size: int, dilation_size: int, padding: int,

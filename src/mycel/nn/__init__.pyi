@@ -11,6 +11,7 @@ from mindspore.nn import optim_ex as optim_ex
 from mindspore.nn import transformer as transformer
 from mindspore.nn import utils as utils
 from mycel.checkpoint.graph_cell import GraphCell as GraphCell
+from mycel.compat.layers import VirtualDatasetCellTriple as VirtualDatasetCellTriple
 from mycel.init.later import no_init_parameters as no_init_parameters
 from mycel.mint.nn.activation import LogSoftmax as _LogSoftmaxExt
 from mycel.mint.nn.activation import PReLU as _PReLUExt
