@@ -388,9 +388,10 @@ PROGRAMS = {
     "models/vgg16": official(
         "cv/VGG/vgg16",
         "train.py --config_path cifar10_config.yaml --device_target GPU --data_dir data/cifar10 "
-        "--per_batch_size 2 --max_epoch 1 --warmup_epochs 0 --ckpt_interval 1 --output_path out",
+        "--batch_size 2 --max_epoch 1 --warmup_epochs 0 --ckpt_interval 1 --lr_max 0.001 "
+        "--output_path out",
         "eval.py --config_path cifar10_config.yaml --device_target GPU --data_dir data/cifar10 "
-        "--per_batch_size 2 --pre_trained {newest *.ckpt} --output_path out",
+        "--batch_size 2 --pre_trained {newest *.ckpt} --output_path out",
         "from model_utils.moxing_adapter import config\nfrom src.vgg import vgg16\n"
         "net, inputs = vgg16(10, config), [x(2, 3, 224, 224)]",
         data=CIFAR,
@@ -398,9 +399,10 @@ PROGRAMS = {
     "models/vgg19": official(
         "cv/VGG/vgg19",
         "train.py --config_path cifar10_config.yaml --device_target GPU --data_dir data/cifar10 "
-        "--per_batch_size 2 --max_epoch 1 --warmup_epochs 0 --ckpt_interval 1 --output_path out",
+        "--batch_size 2 --max_epoch 1 --warmup_epochs 0 --ckpt_interval 1 --lr_max 0.001 "
+        "--output_path out",
         "eval.py --config_path cifar10_config.yaml --device_target GPU --data_dir data/cifar10 "
-        "--per_batch_size 2 --pre_trained {newest *.ckpt} --output_path out",
+        "--batch_size 2 --pre_trained {newest *.ckpt} --output_path out",
         "from model_utils.moxing_adapter import config\nfrom src.vgg import vgg19\n"
         "config.image_size = [224, 224]\nnet, inputs = vgg19(10, config), [x(2, 3, 224, 224)]",
         data=CIFAR,
@@ -560,7 +562,7 @@ PROGRAMS = {
         "--warmup_epochs 0 --T_max 1 --run_eval False --output_dir out --bind_cpu False "
         "--log_interval 1",
         "eval.py --device_target CPU --data_dir data/coco --per_batch_size 2 "
-        "--eval_shape 64 --pretrained {newest *.ckpt}",
+        "--test_img_shape [64,64] --pretrained {newest *.ckpt}",
         "from model_utils.config import config\nfrom src.yolo import YOLOV5\n"
         "net = YOLOV5(is_training=True, version=0)\n"
         "inputs = [x(2, 12, 32, 32), np.array([64, 64], np.int32)]",
