@@ -253,6 +253,7 @@ from mycel.train.metrics.surfaces import MeanSurfaceDistance as MeanSurfaceDista
 from mycel.train.metrics.surfaces import RootMeanSquareDistance as RootMeanSquareDistance
 from mycel.train.model import Model as Model
 from mycel.train.second_order import ConvertModelUtils as ConvertModelUtils
+from mycel.train.second_order import ConvertNetUtils as ConvertNetUtils
 from mycel.transform.jacobian import jacfwd as jacfwd
 from mycel.transform.jacobian import jacrev as jacrev
 from mycel.transform.jacobian import jvp as jvp

@@ -30,8 +30,6 @@ WHY = {
     "NodeType": _NO_TREE,
     "boost*": "What it changes in a network is left to you; steps are compiled here anyway. Pass "
     "network and optimizer on as they are.",
-    "*[tT][hH][oO][rR]*": "Second-order optimisers are no part of mycel; nn.Momentum, nn.Lamb or "
-    "nn.LARS train the same networks.",
     "dataset.*WaitedDSCallback": "Rows are read ahead of training; a DSCallback is called between "
     "rows, a Callback of Model.train between steps.",
     "*[Qq]uant*": "Quantised arithmetic is no part of mycel.",

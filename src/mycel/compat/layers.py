@@ -83,10 +83,11 @@ class VirtualDatasetCellTriple(VirtualDatasetCell):
     Source: MindSpore's `mindspore.nn.VirtualDatasetCellTriple`.
 
     Example:
-        >>> print(nn.VirtualDatasetCellTriple(nn.Bilinear(1, 1, 1, "ones", has_bias=False)))
-        VirtualDatasetCellTriple(
-          (_backbone): Bilinear()
-        )
+        >>> class Sum(nn.Cell):
+        ...     def construct(self, a, b, c):
+        ...         return a + b + c
+        >>> print(nn.VirtualDatasetCellTriple(Sum())(Tensor(1.0), Tensor(2.0), Tensor(3.0)))
+        6.0
     """
 
     def construct(self, a, b, c):
