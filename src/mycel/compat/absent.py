@@ -35,8 +35,6 @@ WHY = {
     "*[Qq]uant*": "Quantised arithmetic is no part of mycel.",
     "*qint4*": "Quantised arithmetic is no part of mycel.",
     "*[Mm]oe*": "It is made for the kernels of Ascend hardware.",
-    "*PagedAttention*": "It is made for the kernels of Ascend hardware.",
-    "*ReshapeAndCache": "It is made for the kernels of Ascend hardware.",
     "*GroupedMatmul*": "It is made for the kernels of Ascend hardware.",
     "*KVCache": "It is made for the kernels of Ascend hardware.",
     "ops.*RegOp": "It registers kernels of MindSpore's own; XLA has no use for them.",

@@ -84,6 +84,7 @@ from mycel.ops.nn import (
     margins,
     normalization,
     padding,
+    paged_attention,
     patches,
     pooling,
     positions,

@@ -139,6 +139,8 @@ from mycel.signatures.ops import Add as _TensorAdd
 from mycel.signatures.ops import FastGeLU as _FastGelu
 from mycel.signatures.ops import GeLU as _Gelu
 from mycel.signatures.ops import Stack as _Pack
+from mycel.signatures.ops import TensorShape as _DynamicShape
+from mycel.signatures.ops import Transpose as _TransposeView
 from mycel.signatures.ops import Unstack as _Unpack
 from mycel.signatures.ops import add as _hyper_add
 from mycel.signatures.ops import add as _tensor_add
@@ -165,10 +167,12 @@ from mycel.transform.jacobian import linearize as linearize
 from mycel.transform.jacobian import vjp as vjp
 from mycel.transform.vmap import vmap as vmap
 from typing import Any as _Any
+DynamicShape = _DynamicShape
 FastGelu = _FastGelu
 Gelu = _Gelu
 Pack = _Pack
 TensorAdd = _TensorAdd
+TransposeView = _TransposeView
 Unpack = _Unpack
 adaptive_avg_pool2d_ext = _adaptive_avg_pool2d_ext
 add_ext = _add_ext

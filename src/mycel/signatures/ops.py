@@ -296,6 +296,10 @@ from mycel.ops.nn.padding import (
     mirror_pad as MirrorPad, mirror_pad, pad as PadV3, pad, pad_pairs as Pad, padded_tail as
     Padding, padded_tail as padding,
 )
+from mycel.ops.nn.paged_attention import (
+    paged_attention as PagedAttention, paged_attention as PagedAttentionMask, reshape_and_cache as
+    ReshapeAndCache,
+)
 from mycel.ops.nn.patches import (
     col2im as Col2Im, col2im, depth_to_space as DepthToSpace, extract_image_patches as
     ExtractImagePatches, fold, im2col as Im2Col, pixel_shuffle, pixel_unshuffle, space_to_depth as
