@@ -218,6 +218,7 @@ YOLO = (
 )  # fmt: skip
 # A BERT of two layers.
 BERT = {
+    "batch_size: 32": "batch_size: 2",
     "vocab_size: 21128": "vocab_size: 1000",
     "hidden_size: 768": "hidden_size: 32",
     "num_hidden_layers: 12": "num_hidden_layers: 2",
@@ -446,7 +447,7 @@ PROGRAMS = {
         "train.py --device_target CPU --dataset cifar10 --batchSize 2 --imageSize 64 --niter 1 "
         "--dataroot data/cifar10/cifar-10-batches-bin --workers 1 --ngf 8 --ndf 8",
         "eval.py --device_target CPU --config samples/generator_config.json --nimages 1 "
-        "--ckpt_file {newest netG*.ckpt} --output_dir out",
+        "--ckpt_file {newest netG*.ckpt} --output_dir samples",
         "from src.dcgan_model import DcganG\n"
         "net, inputs = DcganG(64, 100, 3, 8, 0), [x(2, 100, 1, 1)]",
         data=CIFAR,
