@@ -21,5 +21,3 @@ from mycel.ops.spelled.hints import constexpr as __primexpr  # pyright: ignore
 _primexpr = __primexpr  # pyright: ignore
 from mycel.ops import TensorShape as _DynamicShape
 DynamicShape = _DynamicShape
-from mycel.ops import Transpose as _TransposeView
-TransposeView = _TransposeView

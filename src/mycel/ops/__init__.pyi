@@ -140,7 +140,6 @@ from mycel.signatures.ops import FastGeLU as _FastGelu
 from mycel.signatures.ops import GeLU as _Gelu
 from mycel.signatures.ops import Stack as _Pack
 from mycel.signatures.ops import TensorShape as _DynamicShape
-from mycel.signatures.ops import Transpose as _TransposeView
 from mycel.signatures.ops import Unstack as _Unpack
 from mycel.signatures.ops import add as _hyper_add
 from mycel.signatures.ops import add as _tensor_add
@@ -172,7 +171,6 @@ FastGelu = _FastGelu
 Gelu = _Gelu
 Pack = _Pack
 TensorAdd = _TensorAdd
-TransposeView = _TransposeView
 Unpack = _Unpack
 adaptive_avg_pool2d_ext = _adaptive_avg_pool2d_ext
 add_ext = _add_ext
