@@ -231,8 +231,10 @@ PROGRAMS = {
     **{f"mindyolo/{config.split('/')[1]}": yolo(config) for config in YOLO},
     # Its head wants the best 300 of all places.
     "mindyolo/yolov10n": yolo("yolov10/yolov10n", 160),
+    # Its loss is made for pictures of 416.
     "mindyolo/yolox-nano": yolo(
         "yolox/yolox-nano",
+        416,
         edits={
             "configs/yolox/hyp.scratch.yaml": {
                 "warmup_epochs: 5": "warmup_epochs: 0",

@@ -228,9 +228,10 @@ class Thor(Optimizer):
 
 
 def thor(
-    net: Cell, learning_rate, damping, momentum, weight_decay=0.0, loss_scale=1.0, batch_size=32,
-    use_nesterov=False, decay_filter: Callable = lambda x: True, split_indices=None,
-    enable_clip_grad=False, frequency=100,
+    net: Cell, learning_rate: Tensor, damping: Tensor, momentum: float, weight_decay: float = 0.0,
+    loss_scale: float = 1.0, batch_size: int = 32, use_nesterov: bool = False,
+    decay_filter: Callable[[Parameter], bool] = lambda x: True,
+    split_indices: list[int] | None = None, enable_clip_grad: bool = False, frequency: int = 100,
 ) -> Thor:  # fmt: skip
     """The second-order optimiser THOR for a network, whose layers are replaced in place.
 
