@@ -576,11 +576,12 @@ PROGRAMS = {
         "--warmup_epochs 0 --T_max 1 --run_eval False --output_dir out --bind_cpu False "
         "--log_interval 1",
         "eval.py --device_target CPU --data_dir data/coco --per_batch_size 2 "
-        "--test_img_shape [64,64] --pretrained {newest *.ckpt}",
+        "--pretrained {newest *.ckpt}",
         "from model_utils.config import config\nfrom src.yolo import YOLOV5\n"
         "net = YOLOV5(is_training=True, version=0)\n"
         "inputs = [x(2, 12, 32, 32), np.array([64, 64], np.int32)]",
         data=("coco",),
+        edits={"default_config.yaml": {"test_img_shape: [640, 640]": "test_img_shape: [64, 64]"}},
     ),
     "models/pointnet2": official(
         "cv/PointNet2",
