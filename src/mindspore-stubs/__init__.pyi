@@ -52,6 +52,8 @@ from mycel import float64 as _double
 double = _double
 from mycel import float32 as _float_
 float_ = _float_
+from mycel.compat.internals import Function as __Function  # pyright: ignore
+_Function = __Function  # pyright: ignore
 from mycel import int32 as _int_
 int_ = _int_
 from mycel import bool_ as _bool

@@ -82,13 +82,17 @@ from mycel.compat.older import ms_memory_recycle as ms_memory_recycle
 from mycel.compat.older import recompute as recompute
 from mycel.compat.older import run_check as run_check
 from mycel.compat.older import set_offload_context as set_offload_context
+from mycel.compat.types import List as List
 from mycel.compat.types import QuantDtype as QuantDtype
+from mycel.compat.types import String as String
 from mycel.compat.types import TensorType as TensorType
 from mycel.compat.types import dtype_to_nptype as dtype_to_nptype
 from mycel.compat.types import dtype_to_pytype as dtype_to_pytype
 from mycel.compat.types import frombuffer as frombuffer
 from mycel.compat.types import get_py_obj_dtype as get_py_obj_dtype
 from mycel.compat.types import pytype_to_dtype as pytype_to_dtype
+from mycel.compat.types import qint4x2 as qint4x2
+from mycel.compat.types import string as string
 from mycel.debug.profiler import Profiler as Profiler
 from mycel.debug.runtime import Event as Event
 from mycel.debug.runtime import Stream as Stream
@@ -254,6 +258,7 @@ from mycel.train.metrics.surfaces import MeanSurfaceDistance as MeanSurfaceDista
 from mycel.train.metrics.surfaces import RootMeanSquareDistance as RootMeanSquareDistance
 from mycel.train.model import Model as Model
 from mycel.train.second_order import ConvertModelUtils as ConvertModelUtils
+from mycel.train.second_order import ConvertNetUtils as ConvertNetUtils
 from mycel.transform.jacobian import jacfwd as jacfwd
 from mycel.transform.jacobian import jacrev as jacrev
 from mycel.transform.jacobian import jvp as jvp

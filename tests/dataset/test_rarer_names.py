@@ -15,6 +15,7 @@ import types
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import mycel as ms
 import mycel.dataset as ds
@@ -369,3 +370,14 @@ def test_every_public_name_is_in_a_test():
         if path.name not in LISTS:
             words.update(WORD.findall(path.read_text(encoding="utf-8")))
     assert {space: public(space) - words for space in SPACES} == {space: set() for space in SPACES}
+
+
+def test_what_functions_in_a_chain_give_becomes_arrays():
+    """Oracle: MindSpore 2.10, where a chain that is called gives arrays."""
+    image = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
+    chain = transforms.Compose([lambda x: x + 1, Image.fromarray])
+    np.testing.assert_array_equal(chain(image), image + 1)
+    number = transforms.Compose([lambda x: 3])(image)
+    assert isinstance(number, np.ndarray) and number.shape == () and number == 3
+    first, second = transforms.Compose([lambda x: (x, [1, 2])])(image)
+    assert first is image and second.tolist() == [1, 2] and isinstance(second, np.ndarray)

@@ -231,6 +231,14 @@ def test_one_share_mixes_batches_of_any_size():
         vision.MixUp(2, 0.3)(images, labels)
 
 
+def test_shares_of_one_image():
+    """Oracle: MindSpore's rule: without a batch before, an image stays, once for each share."""
+    image, label = np.arange(12.0).reshape(2, 2, 3), np.array([[0, 1]])
+    mixed, shared = vision.MixUp(2, 0.2, is_single=False)(image, label)
+    np.testing.assert_allclose(mixed, np.stack([image, image]))
+    np.testing.assert_allclose(shared, [[0, 1], [0, 1]])
+
+
 def test_operations_know_what_they_were_made_with():
     """Oracle: the arguments."""
     assert vision.Resize(3).made_with == ((3,), {})

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import logging
 import operator
 import pathlib
@@ -29,6 +30,55 @@ CSR = np.array([0, 2, 3], np.int32), np.array([0, 2, 1], np.int32), np.float32([
 def test_as_recorded(case, recorded):
     # Oracle: MindSpore 2.10.
     agrees(case, recorded)
+
+
+def by_windows(x, rows, columns, reduce, more):
+    """NumPy's reduction of each window."""
+    spans = itertools.pairwise(rows), list(itertools.pairwise(columns))
+    made = [
+        np.stack([reduce(x[:, a : b + more, c : d + more], (1, 2)) for c, d in spans[1]], 1)
+        for a, b in spans[0]
+    ]
+    return np.stack(made, 1)
+
+
+@pytest.mark.parametrize("pseudo", [False, True])
+@pytest.mark.parametrize("overlapping", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "reduce"), [(ops.FractionalMaxPool, np.max), (ops.FractionalAvgPool, np.mean)]
+)
+def test_windows_of_uneven_sizes(kind, reduce, overlapping, pseudo):
+    # Oracle: the rule for the sizes of windows, and NumPy for what is in them.
+    x = np.random.default_rng(0).normal(size=(2, 11, 9, 3)).astype(np.float32)
+    seen = set()
+    for seed in range(1, 7):
+        settings = {"pseudo_random": pseudo, "overlapping": overlapping, "seed": seed}
+        settings["deterministic"] = seed > 3
+        pool = kind([1.0, 1.7, 2.2, 1.0], **settings)
+        found, rows, columns = as_numpy(pool(Tensor(x)))
+        for ends, length, count in ((rows, 11, 6), (columns, 9, 4)):
+            assert ends[0] == 0 and ends[-1] == length and len(ends) == count + 1
+            assert set(np.diff(ends)) <= {length // count, length // count + 1}
+        assert_close(found, by_windows(x, rows, columns, reduce, int(overlapping)))
+        seen.add((*rows, *columns))
+        again = as_numpy(pool(Tensor(x)))
+        same = (again[1] == rows).all() and (again[2] == columns).all()
+        assert same or not settings["deterministic"]
+    assert len(seen) > 2
+
+
+def test_wrong_arguments_of_pooling_and_logarithms():
+    # Oracle: MindSpore's document.
+    images = ops.ones((1, 4, 4, 1))
+    for ratio in ([1.0, 2.0, 2.0], [2.0, 2.0, 2.0, 1.0], [1.0, 0.5, 2.0, 1.0]):
+        with pytest.raises(ValueError, match="pooling_ratio"):
+            ops.FractionalMaxPool(ratio)(images)
+    with pytest.raises(TypeError, match="float32"):
+        ops.FractionalAvgPool([1.0, 2.0, 2.0, 1.0])(images.astype(ms.float16))
+    with pytest.raises(ValueError, match="kernel_type"):
+        ops.ScaleAndTranslate("sinc")(images, Tensor([2, 2]), ops.ones(2), ops.ones(2))
+    with pytest.raises(TypeError, match="Complex64"):
+        ops.MatrixLogarithm()(ops.ones((2, 2)))
 
 
 def test_python_functions():

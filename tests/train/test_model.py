@@ -104,6 +104,26 @@ def test_overflow_keeps_the_step_compiled():
     assert int(optimizer.global_step.asnumpy()[0]) == 6
 
 
+@pytest.mark.parametrize("sink", [False, True])
+def test_callbacks_find_the_optimizer(sink):
+    """Oracle: MindSpore on devices that have sink mode: there `train_network` holds the step."""
+    net = nn.Dense(1, 1)
+    optimizer = nn.SGD(net.trainable_params())
+    found = []
+
+    class Look(ms.Callback):
+        def on_train_epoch_end(self, run_context):
+            told = run_context.original_args().train_network
+            found.append(told.network.optimizer if sink else told.optimizer)
+            found.extend(told.network.trainable_params() if sink else told.trainable_params())
+
+    data = [(ms.ops.ones((1, 1)), ms.ops.zeros((1, 1)))]
+    model = ms.Model(net, nn.MSELoss(), optimizer)
+    model.train(1, data, Look(), dataset_sink_mode=sink)
+    assert found[0] is optimizer
+    assert found[1:] == model.train_network.trainable_params()
+
+
 def test_a_manager_gives_up():
     manager = ms.DynamicLossScaleManager(64.0)
     manager.bad_step_max = 2

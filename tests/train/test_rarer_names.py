@@ -173,8 +173,12 @@ def test_models_for_an_optimiser():
     model = ms.Model(net)
     convert = train.ConvertModelUtils.convert_to_thor_model
     assert convert(model, net, nn.MSELoss(), nn.SGD(net.trainable_params())) is model
-    with pytest.raises(NotImplementedError, match="THOR"):
-        convert(model, net, optimizer=type("ThorGpu", (), {})())
+    rate = Tensor([0.1], ms.float32)
+    optimizer = nn.thor(net, rate, rate, 0.9)
+    made = convert(model, net, nn.MSELoss(), optimizer)
+    assert type(made).__name__ == "ModelThor" and made is not model
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), optimizer)
+    assert type(convert(model, step, optimizer=optimizer)).__name__ == "ModelThor"
 
 
 @pytest.mark.parametrize("name", EXECUTIONS)

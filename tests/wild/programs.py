@@ -56,9 +56,9 @@ def official(folder: str, train: str, evaluate: str = "", build: str = "", **mor
     )
 
 
-def yolo(config: str, task: str = "detect", **more) -> Program:
-    """A configuration of mindyolo, in pictures of 64 (segmentation: 128) and batches of two."""
-    options = f"--config configs/{config}.yaml --device_target CPU --task {task} --img_size 64"
+def yolo(config: str, size: int = 64, **more) -> Program:
+    """A configuration of mindyolo, in pictures of 64 by 64 and batches of two."""
+    options = f"--config configs/{config}.yaml --device_target CPU --task detect --img_size {size}"
     build = f"""
 from mindyolo.models import create_model
 from mindyolo.utils.config import Config, load_config
@@ -218,6 +218,7 @@ YOLO = (
 )  # fmt: skip
 # A BERT of two layers.
 BERT = {
+    "batch_size: 32": "batch_size: 2",
     "vocab_size: 21128": "vocab_size: 1000",
     "hidden_size: 768": "hidden_size: 32",
     "num_hidden_layers: 12": "num_hidden_layers: 2",
@@ -228,6 +229,19 @@ CIFAR = ("cifar10",)
 IMAGENET = ("imagenet",)
 PROGRAMS = {
     **{f"mindyolo/{config.split('/')[1]}": yolo(config) for config in YOLO},
+    # Its head wants the best 300 of all places.
+    "mindyolo/yolov10n": yolo("yolov10/yolov10n", 160),
+    # Its loss is made for pictures of 416.
+    "mindyolo/yolox-nano": yolo(
+        "yolox/yolox-nano",
+        416,
+        edits={
+            "configs/yolox/hyp.scratch.yaml": {
+                "warmup_epochs: 5": "warmup_epochs: 0",
+                "cooldown_epochs: 15": "cooldown_epochs: 0",
+            }
+        },
+    ),
     "mindocr/dbnet": detection("det/dbnet/db_r18_icdar15"),
     "mindocr/dbnet_mobile": detection("det/dbnet/db_mobilenetv3_icdar15"),
     "mindocr/dbnetpp": detection(
@@ -388,9 +402,10 @@ PROGRAMS = {
     "models/vgg16": official(
         "cv/VGG/vgg16",
         "train.py --config_path cifar10_config.yaml --device_target GPU --data_dir data/cifar10 "
-        "--per_batch_size 2 --max_epoch 1 --warmup_epochs 0 --ckpt_interval 1 --output_path out",
+        "--batch_size 2 --max_epoch 1 --warmup_epochs 0 --ckpt_interval 1 --lr_max 0.001 "
+        "--output_path out",
         "eval.py --config_path cifar10_config.yaml --device_target GPU --data_dir data/cifar10 "
-        "--per_batch_size 2 --pre_trained {newest *.ckpt} --output_path out",
+        "--batch_size 2 --pre_trained {newest *.ckpt} --output_path out",
         "from model_utils.moxing_adapter import config\nfrom src.vgg import vgg16\n"
         "net, inputs = vgg16(10, config), [x(2, 3, 224, 224)]",
         data=CIFAR,
@@ -398,9 +413,10 @@ PROGRAMS = {
     "models/vgg19": official(
         "cv/VGG/vgg19",
         "train.py --config_path cifar10_config.yaml --device_target GPU --data_dir data/cifar10 "
-        "--per_batch_size 2 --max_epoch 1 --warmup_epochs 0 --ckpt_interval 1 --output_path out",
+        "--batch_size 2 --max_epoch 1 --warmup_epochs 0 --ckpt_interval 1 --lr_max 0.001 "
+        "--output_path out",
         "eval.py --config_path cifar10_config.yaml --device_target GPU --data_dir data/cifar10 "
-        "--per_batch_size 2 --pre_trained {newest *.ckpt} --output_path out",
+        "--batch_size 2 --pre_trained {newest *.ckpt} --output_path out",
         "from model_utils.moxing_adapter import config\nfrom src.vgg import vgg19\n"
         "config.image_size = [224, 224]\nnet, inputs = vgg19(10, config), [x(2, 3, 224, 224)]",
         data=CIFAR,
@@ -444,7 +460,7 @@ PROGRAMS = {
         "train.py --device_target CPU --dataset cifar10 --batchSize 2 --imageSize 64 --niter 1 "
         "--dataroot data/cifar10/cifar-10-batches-bin --workers 1 --ngf 8 --ndf 8",
         "eval.py --device_target CPU --config samples/generator_config.json --nimages 1 "
-        "--ckpt_file {newest netG*.ckpt} --output_dir out",
+        "--ckpt_file {newest netG*.ckpt} --output_dir samples",
         "from src.dcgan_model import DcganG\n"
         "net, inputs = DcganG(64, 100, 3, 8, 0), [x(2, 100, 1, 1)]",
         data=CIFAR,
@@ -560,11 +576,12 @@ PROGRAMS = {
         "--warmup_epochs 0 --T_max 1 --run_eval False --output_dir out --bind_cpu False "
         "--log_interval 1",
         "eval.py --device_target CPU --data_dir data/coco --per_batch_size 2 "
-        "--eval_shape 64 --pretrained {newest *.ckpt}",
+        "--pretrained {newest *.ckpt}",
         "from model_utils.config import config\nfrom src.yolo import YOLOV5\n"
         "net = YOLOV5(is_training=True, version=0)\n"
         "inputs = [x(2, 12, 32, 32), np.array([64, 64], np.int32)]",
         data=("coco",),
+        edits={"default_config.yaml": {"test_img_shape: [640, 640]": "test_img_shape: [64, 64]"}},
     ),
     "models/pointnet2": official(
         "cv/PointNet2",

@@ -123,7 +123,8 @@ def process(words, folder: pathlib.Path, log: pathlib.Path, options, python=None
     environment = dict(os.environ)
     here = python is None
     path = environment.get("PYTHONPATH" if here else "MYCEL_WILD_MINDSPORE_PATH", "")
-    environment["PYTHONPATH"] = f"{HERE / 'older_numpy'}{os.pathsep}{path}"
+    # The program's folder as if it were installed: scripts below it import its package.
+    environment["PYTHONPATH"] = os.pathsep.join([str(HERE / "older_numpy"), str(folder), path])
     if here:
         environment["MYCEL_DEVICE"] = "CPU"
     with log.open("w") as output:

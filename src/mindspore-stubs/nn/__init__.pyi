@@ -50,3 +50,4 @@ from mycel.mint.nn import MaxPool2d as _MaxPool2dExt
 MaxPool2dExt = _MaxPool2dExt
 from mycel.mint.nn import L1Loss as _L1LossExt
 L1LossExt = _L1LossExt
+from mycel.compat.layers import VirtualDatasetCellTriple as VirtualDatasetCellTriple

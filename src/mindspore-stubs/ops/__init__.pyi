@@ -17,3 +17,7 @@ from mindspore.ops import primitive as primitive
 from mycel import Tensor as Tensor
 from mycel.communication.comm_func import P2POp as P2POp
 from mycel.communication.tcp_store import TCPStore as TCPStore
+from mycel.ops.spelled.hints import constexpr as __primexpr  # pyright: ignore
+_primexpr = __primexpr  # pyright: ignore
+from mycel.ops import TensorShape as _DynamicShape
+DynamicShape = _DynamicShape

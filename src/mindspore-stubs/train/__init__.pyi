@@ -17,3 +17,5 @@ from mindspore.train import node_strategy_pb2 as node_strategy_pb2
 from mindspore.train import serialization as serialization
 from mindspore.train import summary as summary
 from mindspore.train import train_thor as train_thor
+from mycel.compat.older import merge_sliced_parameter as merge_sliced_parameter
+from mycel.compat.older import build_searched_strategy as build_searched_strategy

@@ -30,15 +30,11 @@ WHY = {
     "NodeType": _NO_TREE,
     "boost*": "What it changes in a network is left to you; steps are compiled here anyway. Pass "
     "network and optimizer on as they are.",
-    "*[tT][hH][oO][rR]*": "Second-order optimisers are no part of mycel; nn.Momentum, nn.Lamb or "
-    "nn.LARS train the same networks.",
     "dataset.*WaitedDSCallback": "Rows are read ahead of training; a DSCallback is called between "
     "rows, a Callback of Model.train between steps.",
     "*[Qq]uant*": "Quantised arithmetic is no part of mycel.",
     "*qint4*": "Quantised arithmetic is no part of mycel.",
     "*[Mm]oe*": "It is made for the kernels of Ascend hardware.",
-    "*PagedAttention*": "It is made for the kernels of Ascend hardware.",
-    "*ReshapeAndCache": "It is made for the kernels of Ascend hardware.",
     "*GroupedMatmul*": "It is made for the kernels of Ascend hardware.",
     "*KVCache": "It is made for the kernels of Ascend hardware.",
     "ops.*RegOp": "It registers kernels of MindSpore's own; XLA has no use for them.",

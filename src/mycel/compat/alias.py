@@ -124,7 +124,7 @@ def find(path: str, name: str):
     renamed = table()["names"].get(inner)
     if renamed is not None:
         module, _, attribute = renamed.rpartition(".")
-        value = _value(importlib.import_module(module), attribute)
+        value = _value(_loaded(module), attribute)
         if value is not _MISSING:
             if inner in table()["older"]:
                 older(f"{path}.{name}", f"{root}.{table()['older'][inner]}")
@@ -231,6 +231,11 @@ def install_as_mindspore() -> None:
 
 def install_older_paths() -> None:
     """Serve MindSpore's module paths below `mycel` where no module of ours has that path."""
+    for inner in table()["modules"]:
+        # A file of ours where MindSpore has a package: the finder is asked for what is below it.
+        ours = sys.modules.get(f"{OURS}.{inner.rpartition('.')[0]}")
+        if ours is not None and not hasattr(ours, "__path__"):
+            vars(ours)["__path__"] = []
     if not any(isinstance(f, Finder) and f.root == OURS for f in sys.meta_path):
         # Last: a real module is always found before.
         sys.meta_path.append(Finder(OURS))
@@ -266,11 +271,23 @@ def _serving(inner: str) -> Iterator[ModuleType]:
 
 
 def _loaded(name: str) -> ModuleType:
-    """A module; a package of ours that is loaded late explains the names it does not have."""
+    """A module; packages of ours that are loaded late explain the names they do not have."""
+    known_before = len(sys.modules)
     module = importlib.import_module(name)
-    if name.startswith(OURS) and hasattr(module, "__path__") and "__getattr__" not in vars(module):
-        explain(module)
+    if len(sys.modules) > known_before:
+        # Those too that it has imported itself.
+        for inner in table()["modules"]:
+            _explain_late(sys.modules.get(f"{OURS}.{inner}"))
+    _explain_late(module)
     return module
+
+
+def _explain_late(module: ModuleType | None) -> None:
+    if module is None or isinstance(module, (Namespace, StandIn)):
+        return
+    is_ours = module.__name__.startswith(OURS) and hasattr(module, "__path__")
+    if is_ours and "__getattr__" not in vars(module):
+        explain(module)
 
 
 def _internal(name: str, value) -> bool:

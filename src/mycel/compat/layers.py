@@ -77,6 +77,24 @@ class VirtualDatasetCell(Cell):
         return self._backbone(*inputs)
 
 
+class VirtualDatasetCellTriple(VirtualDatasetCell):
+    """A network of three inputs as it is: on one device they need no other layout.
+
+    Source: MindSpore's `mindspore.nn.VirtualDatasetCellTriple`.
+
+    Example:
+        >>> class Sum(nn.Cell):
+        ...     def construct(self, a, b, c):
+        ...         return a + b + c
+        >>> print(nn.VirtualDatasetCellTriple(Sum())(Tensor(1.0), Tensor(2.0), Tensor(3.0)))
+        6.0
+    """
+
+    def construct(self, a, b, c):
+        """What the network makes of them."""
+        return self._backbone(a, b, c)
+
+
 def deconvolution_length(
     is_valid: bool, is_same: bool, is_pad: bool,
     input_length: int, filter_size: int, stride_size: int, dilation_size: int, padding: int,

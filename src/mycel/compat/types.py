@@ -44,6 +44,85 @@ QuantDtype = Numbered(
 QuantDtype.__doc__ = "Numbers of few bits, by their words; a name only, nothing computes in them."
 
 
+class Named:
+    """A type of MindSpore's that is only named here: equal to itself, and printed as there.
+
+    Args:
+        name: what it is called below `mindspore`.
+
+    Example:
+        >>> from mycel.compat.types import Named
+        >>> Named("string_")
+        mindspore.string_
+    """
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"mindspore.{self.name}"
+
+    def __reduce__(self):
+        # The one object also in another process.
+        return _NAMED.get(self.name, self.name)
+
+
+class String:
+    """The class of `mycel.string`, the type of texts.
+
+    Example:
+        >>> from mycel.compat.types import String
+        >>> isinstance(ms.string, String), String()
+        (True, mindspore.string_)
+    """
+
+    def __repr__(self) -> str:
+        return "mindspore.string_"
+
+    def __str__(self) -> str:
+        return "String"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, String)
+
+    def __hash__(self) -> int:
+        return hash(String)
+
+
+class List:
+    """The type of a list, of what it is made with if that is said.
+
+    Args:
+        elements: the types of the entries.
+
+    Source: MindSpore's `mindspore.common.dtype.List`.
+
+    Example:
+        >>> from mycel.compat.types import List
+        >>> List((ms.int32,)), List()
+        (mindspore.list[int32], mindspore.list)
+    """
+
+    def __init__(self, elements: Any = ()):
+        self._elements = tuple(as_dtype(each) for each in elements)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, List) and other._elements == self._elements
+
+    def __hash__(self) -> int:
+        return hash((List, self._elements))
+
+    def __repr__(self) -> str:
+        inner = ", ".join(each.name for each in self._elements)
+        return f"mindspore.list[{inner}]" if inner else "mindspore.list"
+
+
+string = String()
+# Bytes of two numbers of four bits each: a name to compare with; no Tensor has it.
+qint4x2 = Named("int4")
+_NAMED = {"int4": "qint4x2"}
+
+
 class TensorType:
     """The type of a Tensor with elements of one type, or of any, as annotations name it.
 
@@ -221,11 +300,15 @@ class Complex(metaclass=_Kind):
 
 
 __all__ = [
+    "List",
     "QuantDtype",
+    "String",
     "TensorType",
     "dtype_to_nptype",
     "dtype_to_pytype",
     "frombuffer",
     "get_py_obj_dtype",
     "pytype_to_dtype",
+    "qint4x2",
+    "string",
 ]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of mycel.dataset; written by `python -m tools.stubs`, which see."""
 
+from mindspore.dataset import callback as callback
 from mycel.dataset import audio as audio
 from mycel.dataset import config as config
 from mycel.dataset import dataloader as dataloader
@@ -126,4 +127,6 @@ from mycel.dataset.samplers import Shuffle as Shuffle
 from mycel.dataset.samplers import SubsetRandomSampler as SubsetRandomSampler
 from mycel.dataset.samplers import SubsetSampler as SubsetSampler
 from mycel.dataset.samplers import WeightedRandomSampler as WeightedRandomSampler
+from mycel.dataset.text.libraries import SentencePieceModel as SentencePieceModel
 from mycel.dataset.transforms.operations import Implementation as Implementation
+from mycel.dataset.vision.layout import ToNumpy as ToNumpy

@@ -103,6 +103,12 @@ from mycel.nn.layers.pooling import (
 )
 from mycel.nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from mycel.nn.layers.resizing import PixelShuffle, PixelUnshuffle, ResizeBilinear, Unfold, Upsample
+from mycel.nn.layers.second_order import (
+    Conv2dThor,
+    DenseThor,
+    EmbeddingLookupThor,
+    EmbeddingThor,
+)
 from mycel.nn.layers.sparse import SparseTensorDenseMatmul, SparseToDense
 from mycel.nn.layers.special import (
     DiGamma,

@@ -11,6 +11,7 @@ from mindspore.nn import optim_ex as optim_ex
 from mindspore.nn import transformer as transformer
 from mindspore.nn import utils as utils
 from mycel.checkpoint.graph_cell import GraphCell as GraphCell
+from mycel.compat.layers import VirtualDatasetCellTriple as VirtualDatasetCellTriple
 from mycel.init.later import no_init_parameters as no_init_parameters
 from mycel.mint.nn.activation import LogSoftmax as _LogSoftmaxExt
 from mycel.mint.nn.activation import PReLU as _PReLUExt
@@ -98,6 +99,7 @@ from mycel.optim.schedule import natural_exp_decay_lr as natural_exp_decay_lr
 from mycel.optim.schedule import piecewise_constant_lr as piecewise_constant_lr
 from mycel.optim.schedule import polynomial_decay_lr as polynomial_decay_lr
 from mycel.optim.schedule import warmup_lr as warmup_lr
+from mycel.optim.second_order import thor as thor
 from mycel.parallel.cells import DistributedGradReducer as DistributedGradReducer
 from mycel.parallel.cells import GradAccumulationCell as GradAccumulationCell
 from mycel.parallel.cells import MicroBatchInterleaved as MicroBatchInterleaved
@@ -134,6 +136,7 @@ from mycel.signatures.nn import Conv1d as Conv1d
 from mycel.signatures.nn import Conv1dTranspose as Conv1dTranspose
 from mycel.signatures.nn import Conv2d as Conv2d
 from mycel.signatures.nn import Conv2dBnAct as Conv2dBnAct
+from mycel.signatures.nn import Conv2dThor as Conv2dThor
 from mycel.signatures.nn import Conv2dTranspose as Conv2dTranspose
 from mycel.signatures.nn import Conv3d as Conv3d
 from mycel.signatures.nn import Conv3dTranspose as Conv3dTranspose
@@ -141,6 +144,7 @@ from mycel.signatures.nn import CosineEmbeddingLoss as CosineEmbeddingLoss
 from mycel.signatures.nn import CrossEntropyLoss as CrossEntropyLoss
 from mycel.signatures.nn import Dense as Dense
 from mycel.signatures.nn import DenseBnAct as DenseBnAct
+from mycel.signatures.nn import DenseThor as DenseThor
 from mycel.signatures.nn import DiGamma as DiGamma
 from mycel.signatures.nn import DiceLoss as DiceLoss
 from mycel.signatures.nn import Dropout as Dropout
@@ -150,6 +154,8 @@ from mycel.signatures.nn import Dropout3d as Dropout3d
 from mycel.signatures.nn import ELU as ELU
 from mycel.signatures.nn import Embedding as Embedding
 from mycel.signatures.nn import EmbeddingLookup as EmbeddingLookup
+from mycel.signatures.nn import EmbeddingLookupThor as EmbeddingLookupThor
+from mycel.signatures.nn import EmbeddingThor as EmbeddingThor
 from mycel.signatures.nn import FTRL as FTRL
 from mycel.signatures.nn import FastGelu as FastGelu
 from mycel.signatures.nn import FlashAttention as FlashAttention

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of mycel.numpy; written by `python -m tools.stubs`, which see."""
 
+from mindspore.numpy import array_creations as array_creations
+from mindspore.numpy import array_ops as array_ops
+from mindspore.numpy import logic_ops as logic_ops
+from mindspore.numpy import math_ops as math_ops
+from mindspore.numpy import utils as utils
+from mindspore.numpy import utils_const as utils_const
 from mycel.kernel.base.dtypes import bool_ as bool_
 from mycel.kernel.base.dtypes import float16 as float16
 from mycel.kernel.base.dtypes import float32 as float32

@@ -139,6 +139,7 @@ from mycel.signatures.ops import Add as _TensorAdd
 from mycel.signatures.ops import FastGeLU as _FastGelu
 from mycel.signatures.ops import GeLU as _Gelu
 from mycel.signatures.ops import Stack as _Pack
+from mycel.signatures.ops import TensorShape as _DynamicShape
 from mycel.signatures.ops import Unstack as _Unpack
 from mycel.signatures.ops import add as _hyper_add
 from mycel.signatures.ops import add as _tensor_add
@@ -165,6 +166,7 @@ from mycel.transform.jacobian import linearize as linearize
 from mycel.transform.jacobian import vjp as vjp
 from mycel.transform.vmap import vmap as vmap
 from typing import Any as _Any
+DynamicShape = _DynamicShape
 FastGelu = _FastGelu
 Gelu = _Gelu
 Pack = _Pack

@@ -25,6 +25,7 @@ from mycel.optim.schedule import (
     polynomial_decay_lr,
     warmup_lr,
 )
+from mycel.optim.second_order import thor
 from mycel.optim.sgd import SGD
 
 _NN = (
@@ -58,6 +59,7 @@ _NN = (
     natural_exp_decay_lr,
     piecewise_constant_lr,
     polynomial_decay_lr,
+    thor,
     warmup_lr,
 )
 # MindSpore has these in `nn`; `nn` itself lies below this package and cannot import it.

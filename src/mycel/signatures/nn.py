@@ -40,6 +40,9 @@ from mycel.nn.layers.recurrent import (
 from mycel.nn.layers.resizing import (
     PixelShuffle, PixelUnshuffle, Unfold, Upsample,
 )
+from mycel.nn.layers.second_order import (
+    Conv2dThor, DenseThor, EmbeddingLookupThor, EmbeddingThor,
+)
 from mycel.nn.layers.special import (
     DiGamma, IGamma, LGamma, MatDet, MatInverse,
 )

@@ -79,6 +79,10 @@ from mycel.nn.layers.resizing import PixelShuffle as _PixelShuffle
 from mycel.nn.layers.resizing import PixelUnshuffle as _PixelUnshuffle
 from mycel.nn.layers.resizing import Unfold as _Unfold
 from mycel.nn.layers.resizing import Upsample as _Upsample
+from mycel.nn.layers.second_order import Conv2dThor as _Conv2dThor
+from mycel.nn.layers.second_order import DenseThor as _DenseThor
+from mycel.nn.layers.second_order import EmbeddingLookupThor as _EmbeddingLookupThor
+from mycel.nn.layers.second_order import EmbeddingThor as _EmbeddingThor
 from mycel.nn.layers.special import DiGamma as _DiGamma
 from mycel.nn.layers.special import IGamma as _IGamma
 from mycel.nn.layers.special import LGamma as _LGamma
@@ -231,6 +235,9 @@ class Conv2d(_Conv2d):
 class Conv2dBnAct(_Conv2dBnAct):
     bias: _Parameter
     def __init__(self, in_channels: _Int, out_channels: _Int, kernel_size: _Sizes, stride: _Sizes = 1, pad_mode: _Str = 'same', padding: _Sizes | _Str = 0, dilation: _Sizes = 1, group: _Int = 1, has_bias: _Bool = False, weight_init: _Initial = 'normal', bias_init: _Initial = 'zeros', has_bn: _Bool = False, momentum: _Scalar = 0.997, eps: _Scalar = 1e-05, activation: _Activation | None = None, alpha: _Scalar = 0.2, after_fake: _Bool = True) -> None: ...
+class Conv2dThor(_Conv2dThor):
+    bias: _Parameter
+    def __init__(self, in_channels: _Int, out_channels: _Int, kernel_size: _Sizes, stride: _Sizes = 1, pad_mode: _Str = 'same', padding: _Sizes | _Str = 0, dilation: _Sizes = 1, group: _Int = 1, has_bias: _Bool = False, weight_init: _Initial = 'normal', bias_init: _Initial = 'zeros') -> None: ...
 class Conv2dTranspose(_Conv2dTranspose):
     bias: _Parameter
     def __init__(self, in_channels: _Int, out_channels: _Int, kernel_size: _Sizes, stride: _Sizes = 1, pad_mode: _Str = 'same', padding: _Sizes | _Str = 0, output_padding: _Sizes = 0, dilation: _Sizes = 1, group: _Int = 1, has_bias: _Bool = False, weight_init: _Initial | None = None, bias_init: _Initial | None = None, dtype: _DTypeLike = ...) -> None: ...
@@ -250,6 +257,9 @@ class Dense(_Dense):
 class DenseBnAct(_DenseBnAct):
     bias: _Parameter
     def __init__(self, in_channels: _Int, out_channels: _Int, weight_init: _Initial = 'normal', bias_init: _Initial = 'zeros', has_bias: _Bool = True, has_bn: _Bool = False, momentum: _Scalar = 0.9, eps: _Scalar = 1e-05, activation: _Activation | None = None, alpha: _Scalar = 0.2, after_fake: _Bool = True) -> None: ...
+class DenseThor(_DenseThor):
+    bias: _Parameter
+    def __init__(self, in_channels: _Int, out_channels: _Int, weight_init: _Initial = 'normal', bias_init: _Initial = 'zeros', has_bias: _Bool = True, activation: _Activation | None = None) -> None: ...
 class DiGamma(_DiGamma):
     def construct(self, x: _Any) -> _Tensor: ...
 class DiceLoss(_DiceLoss):
@@ -269,6 +279,10 @@ class Embedding(_Embedding):
     def __init__(self, vocab_size: _Any, embedding_size: _Any, use_one_hot: _Bool = False, embedding_table: _Initial = 'normal', dtype: _DTypeLike = ..., padding_idx: _Any = None) -> None: ...
 class EmbeddingLookup(_EmbeddingLookup):
     def __init__(self, vocab_size: _Any, embedding_size: _Any, param_init: _Initial = 'normal', target: _Str = 'CPU', slice_mode: _Str = 'batch_slice', manual_shapes: _Any = None, max_norm: _Scalar | None = None, sparse: _Bool = True, dtype: _DTypeLike = ..., vocab_cache_size: _Int = 0) -> None: ...
+class EmbeddingLookupThor(_EmbeddingLookupThor):
+    def __init__(self, vocab_size: _Any, embedding_size: _Any, param_init: _Initial = 'normal', target: _Str = 'CPU', slice_mode: _Str = 'batch_slice', manual_shapes: _Any = None, max_norm: _Scalar | None = None, sparse: _Bool = True, vocab_cache_size: _Int = 0) -> None: ...
+class EmbeddingThor(_EmbeddingThor):
+    def __init__(self, vocab_size: _Any, embedding_size: _Any, use_one_hot: _Bool = False, embedding_table: _Initial = 'normal', dtype: _DTypeLike = ..., padding_idx: _Any = None) -> None: ...
 class FTRL(_FTRL):
     def __init__(self, params: _Any, initial_accum: _Scalar = 0.1, learning_rate: _Rate = 0.001, lr_power: _Scalar = -0.5, l1: _Scalar = 0.0, l2: _Scalar = 0.0, use_locking: _Bool = False, loss_scale: _Scalar = 1.0, weight_decay: _Scalar = 0.0) -> None: ...
 class FastGelu(_FastGelu):

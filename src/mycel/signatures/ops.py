@@ -162,6 +162,9 @@ from mycel.ops.math.linear import (
     Einsum, inner, kron, mat_mul as MatMul, matmul, matrix_power as MatrixPower, matrix_power, mm,
     mv, outer as Ger, outer as ger, outer, tensor_dot,
 )
+from mycel.ops.math.matrix_functions import (
+    matrix_logarithm as MatrixLogarithm,
+)
 from mycel.ops.math.powers import (
     exp as Exp, exp, exp2, expm1 as Expm1, expm1, float_power, hypot as Hypot, hypot, ldexp, log as
     Log, log, log10, log1p as Log1p, log1p, log2, logaddexp, logaddexp2, pow as Pow, power as pow,
@@ -268,6 +271,9 @@ from mycel.ops.nn.dropout import (
 from mycel.ops.nn.embedding import (
     embedding, embedding_lookup as EmbeddingLookup, sub_and_filter as SubAndFilter,
 )
+from mycel.ops.nn.fractional_pooling import (
+    fractional_average_pool_rows as FractionalAvgPool, fractional_max_pool_rows as FractionalMaxPool,
+)
 from mycel.ops.nn.fused_attention import (
     flash_attention as FlashAttentionScore, flash_attention_score, prompt_flash_attention as
     PromptFlashAttention, speed_fusion_attention,
@@ -295,6 +301,10 @@ from mycel.ops.nn.normalization import (
 from mycel.ops.nn.padding import (
     mirror_pad as MirrorPad, mirror_pad, pad as PadV3, pad, pad_pairs as Pad, padded_tail as
     Padding, padded_tail as padding,
+)
+from mycel.ops.nn.paged_attention import (
+    paged_attention as PagedAttention, paged_attention as PagedAttentionMask, reshape_and_cache as
+    ReshapeAndCache,
 )
 from mycel.ops.nn.patches import (
     col2im as Col2Im, col2im, depth_to_space as DepthToSpace, extract_image_patches as
@@ -332,6 +342,9 @@ from mycel.ops.nn.resizing import (
 from mycel.ops.nn.sampling import (
     affine_grid as AffineGrid, affine_grid, grid_sample as GridSampler2D, grid_sample as
     GridSampler3D, grid_sample,
+)
+from mycel.ops.nn.scaled_images import (
+    scale_and_translate as ScaleAndTranslate,
 )
 from mycel.ops.nn.sequence_loss import (
     ctc_greedy_decoder as CTCGreedyDecoder, ctc_greedy_decoder, ctc_loss as CTCLossV2, ctc_loss,

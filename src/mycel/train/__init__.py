@@ -22,10 +22,11 @@ from mycel.train.callbacks import *
 from mycel.train.feed import DatasetHelper, connect_network_with_dataset, data_sink
 from mycel.train.metrics import *
 from mycel.train.model import Model
-from mycel.train.second_order import ConvertModelUtils
+from mycel.train.second_order import ConvertModelUtils, ConvertNetUtils
 
 __all__ = [
     "ConvertModelUtils",
+    "ConvertNetUtils",
     "DatasetHelper",
     "DynamicLossScaleManager",
     "FixedLossScaleManager",

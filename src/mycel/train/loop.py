@@ -5,7 +5,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from mycel.nn.cell import Cell
 from mycel.train.callbacks.base import CallbackManager, InternalCallbackParam, RunContext
+
+
+class SinkNetwork(Cell):
+    """A step of training as callbacks find it in sink mode: the step is its `network`.
+
+    What it does not have itself is looked up in the step.
+
+    Args:
+        network: the Cell of one step.
+
+    Example:
+        >>> from mycel.train.loop import SinkNetwork
+        >>> net = nn.Dense(1, 1, "ones", "zeros")
+        >>> step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params()))
+        >>> sunk = SinkNetwork(step)
+        >>> sunk.network.optimizer is sunk.optimizer is step.optimizer
+        True
+    """
+
+    def __init__(self, network: Cell):
+        super().__init__(auto_prefix=False)
+        self.network = network
+
+    def __getattr__(self, name: str):
+        cells = self.__dict__.get("_cells", {})
+        if name != "network" and "network" in cells:
+            return getattr(cells["network"], name)
+        return super().__getattr__(name)
+
+    def construct(self, *inputs):
+        """What the step makes of them."""
+        return self.network(*inputs)
 
 
 class Loop:

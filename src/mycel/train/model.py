@@ -24,7 +24,7 @@ from mycel.parallel.context import get_device_num, get_parallel_mode
 from mycel.train.callbacks.base import POINTS, CallbackManager, InternalCallbackParam
 from mycel.train.callbacks.monitors import TimeMonitor, count
 from mycel.train.feed import Feed, as_sink_size
-from mycel.train.loop import Loop
+from mycel.train.loop import Loop, SinkNetwork
 from mycel.train.metrics.base import Metric
 from mycel.train.metrics.losses import Loss
 from mycel.train.metrics.names import get_metrics
@@ -189,7 +189,8 @@ class Model:
                 of the network.
             callbacks: a Callback or a list of them.
             dataset_sink_mode: accepted; the loop is the same, as XLA computes while Python
-                fetches the next batch. Callbacks run after each step.
+                fetches the next batch. Callbacks run after each step, and are told a
+                `train_network` whose `network` is the step.
             sink_size: in sink mode, how many batches an epoch has; -1 means all.
             initial_epoch: how many epochs are done already.
 
@@ -284,6 +285,8 @@ class Model:
         told = self._told("train", feed, callbacks)
         told.epoch_num = epochs - initial
         told.train_dataset = dataset
+        if sink:
+            told.train_network = SinkNetwork(self._train_network)
         with (
             CallbackManager(callbacks) as manager,
             progress(_title(initial, epochs), _steps(feed, epochs - initial)) as move,

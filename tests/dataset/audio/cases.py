@@ -34,6 +34,8 @@ def inputs() -> dict:
         "double_spectrum": spectrum.astype(np.float64),
         "pairs": numbers.standard_normal((2, 9, 7, 2)).astype(np.float32),
         "double_pairs": numbers.standard_normal((2, 9, 7, 2)),
+        "one_pair": spectrum[0, :, :, None] * np.ones(2, np.float32),
+        "four_pairs": spectrum[None, :, :, :, None] * np.ones(2, np.float32),
         "tone": tone,
         "text": np.array(["a", "b"]),
     }
@@ -183,6 +185,7 @@ Spectrogram(15, 15, 5, 0, WindowType.HANN, 1.0, False, True, BorderType.REFLECT,
 InverseSpectrogram(None, 16, 16, 8)@pairs
 InverseSpectrogram(20, 16, 16, 4)@pairs
 InverseSpectrogram(60, 16, 12, 6, 2, WindowType.HAMMING, True)@double_pairs
+InverseSpectrogram(20, 16, 16, 8)@double_pairs
 InverseSpectrogram(40, 16, 16, 8, 0, WindowType.HAMMING, False, False)@pairs
 GriffinLim(16, 4, 16, 8, WindowType.HANN, 2.0, 0.99, None, False)@spectrum
 GriffinLim(16, 3, 16, 8, WindowType.HANN, 1.0, 0.0, None, False)@spectrum
@@ -198,6 +201,8 @@ PhaseVocoder(1.0, np.linspace(0, 25, 9)[:, None].astype(np.float32))@pairs
 TimeStretch(8, 9, 1.5)@pairs
 TimeStretch(None, 9, 0.7)@double_pairs
 TimeStretch(8, 9)@pairs
+TimeStretch(8, 9)@one_pair
+TimeStretch(8, 9, 1.0)@four_pairs
 PitchShift(8000, 3, 12, 16)
 PitchShift(8000, -4, 12, 16, 12, 4, WindowType.HAMMING)@double
 PitchShift(8000, 3, 12, 16)@one

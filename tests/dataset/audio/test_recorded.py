@@ -47,6 +47,15 @@ def test_sounds(line):
         np.testing.assert_allclose(own, theirs, limit, limit)
 
 
+@pytest.mark.parametrize("name", ["MFCC", "LFCC"])
+def test_cepstra_are_float32(name):
+    """Oracle: MindSpore's answers for the same sound in Float32; its own examples say the type."""
+    line = next(line for line in LINES if line.startswith(f"{name}(") and "@" not in line)
+    [result] = cases.run(f"{line}@double", audio, GIVEN)
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result, RECORDED[f"out:{line}:0"], 2e-5, 2e-5)
+
+
 @pytest.mark.parametrize("line", cases.REFUSED.strip().splitlines())
 def test_what_is_refused(line):
     with pytest.raises((TypeError, ValueError, RuntimeError)) as caught:

@@ -17,4 +17,5 @@ from mindspore.nn.layer import normalization as normalization
 from mindspore.nn.layer import padding as padding
 from mindspore.nn.layer import pooling as pooling
 from mindspore.nn.layer import rnn_cells as rnn_cells
+from mindspore.nn.layer import thor_layer as thor_layer
 from mindspore.nn.layer import transformer as transformer

@@ -21,3 +21,4 @@ from mindspore.nn.optim import proximal_ada_grad as proximal_ada_grad
 from mindspore.nn.optim import rmsprop as rmsprop
 from mindspore.nn.optim import rprop as rprop
 from mindspore.nn.optim import sgd as sgd
+from mindspore.nn.optim import thor as thor

@@ -3,3 +3,5 @@
 
 
 from mycel.numpy import *
+from mycel.compat.internals import raise_value_error as __raise_value_error  # pyright: ignore
+_raise_value_error = __raise_value_error  # pyright: ignore

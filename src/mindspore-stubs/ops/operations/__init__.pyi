@@ -19,3 +19,5 @@ from mindspore.ops.operations import nn_ops as nn_ops
 from mindspore.ops.operations import other_ops as other_ops
 from mindspore.ops.operations import random_ops as random_ops
 from mindspore.ops.operations import sparse_ops as sparse_ops
+from mycel.compat.internals import VirtualDataset as __VirtualDataset  # pyright: ignore
+_VirtualDataset = __VirtualDataset  # pyright: ignore

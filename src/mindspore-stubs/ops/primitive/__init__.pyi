@@ -4,3 +4,5 @@
 
 from mycel import *
 from mycel.ops import *
+from mycel.ops.spelled.hints import constexpr as __primexpr  # pyright: ignore
+_primexpr = __primexpr  # pyright: ignore

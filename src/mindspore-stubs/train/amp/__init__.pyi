@@ -3,6 +3,8 @@
 
 
 from mycel.amp import *
+from mycel.compat.internals import config_level as __config_level  # pyright: ignore
+_config_level = __config_level  # pyright: ignore
 from mycel.amp.mixed import keep_listed as __auto_black_list  # pyright: ignore
 _auto_black_list = __auto_black_list  # pyright: ignore
 from mycel.amp.mixed import rewritten as __auto_mixed_precision_rewrite  # pyright: ignore

@@ -132,6 +132,8 @@ class MFCC(AudioTensorOperation):
         (3, 9)
     """
 
+    kept = ()
+
     def __init__(
         self,
         sample_rate: int = 16000,
@@ -183,6 +185,8 @@ class LFCC(AudioTensorOperation):
         >>> audio.LFCC(8000, 4, 3, speckwargs={"n_fft": 16})(sound).shape
         (3, 9)
     """
+
+    kept = ()
 
     def __init__(
         self,

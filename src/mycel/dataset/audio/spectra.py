@@ -116,7 +116,6 @@ class InverseSpectrogram(AudioTensorOperation):
     """
 
     form = COMPLEX
-    kept = ()
 
     def __init__(
         self,
@@ -142,6 +141,10 @@ class InverseSpectrogram(AudioTensorOperation):
             checks.enumeration(pad_mode, BorderType, "pad_mode"),
             checks.boolean(onesided, "onesided"),
         )
+
+    def _result_type(self, kind):
+        # MindSpore's answers with a pad are Float32, whatever the input is.
+        return np.dtype(np.float32) if self.pad else super()._result_type(kind)
 
     def _sound(self, array):
         spectrum = frames.from_pairs(array)
@@ -321,7 +324,8 @@ class TimeStretch(AudioTensorOperation):
         n_freq: how many frequencies the spectrogram has.
         fixed_rate: how much faster; None changes nothing.
 
-    Input: (..., freq, time, 2). Output: the same with another time.
+    Input: (..., freq, time, 2). Output: the same with another time; without a rate, or with 1.0,
+    (batch, freq, time, 2), as in MindSpore.
 
     Raises:
         TypeError, ValueError: an argument is wrong.
@@ -344,7 +348,7 @@ class TimeStretch(AudioTensorOperation):
 
     def _sound(self, array):
         if self.fixed_rate is None or self.fixed_rate == 1:
-            return array
+            return array.reshape(-1, *array.shape[-3:])
         advance = np.linspace(0, math.pi * self.hop_length, self.n_freq)[:, None]
         return PhaseVocoder(self.fixed_rate, advance)._sound(array)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mycel.dataset.transforms import checks, randomness
 from mycel.dataset.transforms.operations import Implementation, PyTensorOperation, TensorOperation
 from mycel.kernel.base.errors import wrong
@@ -51,7 +53,7 @@ class Compose(CompoundOperation):
         transforms: operations and functions; each gets what the one before returned.
 
     A Compose with an operation that works on PIL images (`ToPIL`, `Decode(to_pil=True)`) returns a
-    tuple when you call it yourself, as in MindSpore, and otherwise the single result.
+    tuple when you call it yourself, as in MindSpore, and otherwise the single result, an array.
 
     Raises:
         TypeError: the argument is not a list, or an element cannot be called.
@@ -90,7 +92,15 @@ class Compose(CompoundOperation):
             raise wrong(TypeError, "Compose", "called with an image", "nothing")
         in_python = any(map(is_python, self.transforms)) or _is_image(args)
         columns = run(prepared(self.transforms), args)
-        return columns if in_python or len(columns) != 1 else columns[0]
+        if in_python:
+            return columns
+        columns = tuple(_as_array(column) for column in columns)
+        return columns if len(columns) != 1 else columns[0]
+
+
+def _as_array(column):
+    """What a function gave as an array: an image, a number, a list; a dictionary and None stay."""
+    return column if isinstance(column, (np.ndarray, dict, type(None))) else np.asarray(column)
 
 
 def _is_image(columns: tuple) -> bool:

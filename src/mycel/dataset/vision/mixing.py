@@ -139,7 +139,8 @@ class MixUp(PyTensorOperation):
         batch_size: how many images a batch has; 1 takes batches of any size, draws one share for
             each, and mixes with the first image.
         alpha: shares are drawn from Beta(alpha, alpha).
-        is_single: whether images of the same batch are mixed, rather than those of the one before.
+        is_single: whether images of the same batch are mixed, rather than those of the one before;
+            a single image (H, W, C) then counts as a batch of equal ones.
 
     Raises:
         TypeError, ValueError: an argument is wrong.
@@ -165,6 +166,8 @@ class MixUp(PyTensorOperation):
     def __call__(self, image, label):
         """The images and the labels, mixed."""
         image, label = as_array(image), as_array(label)
+        if image.ndim == 3 and not self.is_single:
+            image = np.repeat(image[None], self.batch_size, 0)
         if self.batch_size not in (1, len(image)):
             expected = f"of batch_size={self.batch_size} images"
             raise wrong(RuntimeError, "MixUp: a batch", expected, f"{len(image)}")

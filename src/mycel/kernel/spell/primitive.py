@@ -125,8 +125,23 @@ class Primitive:
         """Accepted for MindSpore programs; XLA places operators itself."""
         return self.add_prim_attr("primitive_target", device_target)
 
-    def __repr__(self):
+    def _arguments(self) -> dict[str, object]:
+        """What it was made with."""
         hidden = {"name", "attrs", "instance_name", *self.attrs}
-        shown = {k: v for k, v in vars(self).items() if k not in hidden}
-        body = ", ".join(f"{key}={value!r}" for key, value in shown.items())
+        return {key: value for key, value in vars(self).items() if key not in hidden}
+
+    def __str__(self):
+        """As MindSpore prints it: what it was made with, and its attributes.
+
+        Example:
+            >>> import mycel as ms
+            >>> print(ms.ops.Add().set_stage(0))
+            Prim[Add]<stage=0>
+        """
+        known = {**self._arguments(), **self.attrs}
+        shown = ", ".join(f"{key}={value}" for key, value in known.items())
+        return f"Prim[{self.name}]" + (f"<{shown}>" if shown else "")
+
+    def __repr__(self):
+        body = ", ".join(f"{key}={value!r}" for key, value in self._arguments().items())
         return f"{type(self).__name__}({body})"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of mycel.mint.nn; written by `python -m tools.stubs`, which see."""
 
+from mindspore.mint.nn import layer as layer
 from mycel.mint.nn import functional as functional
 from mycel.mint.nn.linear import UpsamplingBilinear2d as UpsamplingBilinear2d
 from mycel.mint.nn.linear import UpsamplingNearest2d as UpsamplingNearest2d

@@ -7,3 +7,5 @@ from mycel.mint.nn import PReLU as _PReLUExt
 PReLUExt = _PReLUExt
 from mycel.mint.nn import LogSoftmax as _LogSoftmaxExt
 LogSoftmaxExt = _LogSoftmaxExt
+from mycel.nn.layers.activation import ACTIVATIONS as __activation  # pyright: ignore
+_activation = __activation  # pyright: ignore

@@ -3,6 +3,8 @@
 
 
 from mycel.nn import *
+from mycel.compat.internals import check_input_3d as __check_input_3d  # pyright: ignore
+_check_input_3d = __check_input_3d  # pyright: ignore
 from mycel.compat.layers import ConvolutionBase as __Conv  # pyright: ignore
 _Conv = __Conv  # pyright: ignore
 from mycel.compat.layers import deconvolution_length as __deconv_output_length  # pyright: ignore

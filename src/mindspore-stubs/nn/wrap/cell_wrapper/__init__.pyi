@@ -6,3 +6,4 @@ from mycel.parallel.cells import *
 from mycel.nn import *
 from mycel.compat.layers import VirtualDatasetCell as __VirtualDatasetCell  # pyright: ignore
 _VirtualDatasetCell = __VirtualDatasetCell  # pyright: ignore
+from mycel.compat.layers import VirtualDatasetCellTriple as VirtualDatasetCellTriple

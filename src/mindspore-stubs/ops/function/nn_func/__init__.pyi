@@ -4,3 +4,5 @@
 
 from mycel.compat.mint_operators import *
 from mycel.ops import *
+from mycel.compat.internals import inner_log_softmax as __innner_log_softmax  # pyright: ignore
+_innner_log_softmax = __innner_log_softmax  # pyright: ignore

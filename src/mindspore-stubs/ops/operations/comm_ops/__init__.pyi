@@ -3,3 +3,5 @@
 
 
 from mycel.ops import *
+from mycel.compat.internals import VirtualDataset as __VirtualDataset  # pyright: ignore
+_VirtualDataset = __VirtualDataset  # pyright: ignore

@@ -3,3 +3,5 @@
 
 
 from mycel.summary import *
+from mycel.summary.latest import get_summary_tensor_data as __get_summary_tensor_data  # pyright: ignore
+_get_summary_tensor_data = __get_summary_tensor_data  # pyright: ignore

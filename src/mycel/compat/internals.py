@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of MindSpore's own that programs import: some act, some are only looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mycel import ops
+from mycel.amp.managers import DynamicLossScaleManager
+from mycel.compat.types import Named
+from mycel.kernel.base.context import get_context
+from mycel.kernel.base.dtypes import float16, float32
+from mycel.kernel.record.tensor import Tensor
+from mycel.nn.cell import Cell
+from mycel.ops.user.composite import MultitypeFuncGraph
+
+# What the levels of mixed precision stand for.
+config_level = {
+    level: {
+        "keep_batchnorm_fp32": level == "O2",
+        "cast_model_type": float16 if level in ("O2", "O3") else float32,
+        "loss_scale_manager": DynamicLossScaleManager() if level == "O2" else None,
+    }
+    for level in ("O0", "O1", "O2", "O3", "auto")
+}
+INT32_MAX = int(np.iinfo(np.int32).max)
+# What MindSpore's generated code takes for an argument that was not given.
+empty_instance = Named("_empty_instance")
+
+
+def get_mode() -> int:
+    """The mode: `mycel.GRAPH_MODE` or `mycel.PYNATIVE_MODE`.
+
+    Source: MindSpore's `mindspore.context._get_mode`.
+
+    Example:
+        >>> from mycel.compat.internals import get_mode
+        >>> get_mode() == ms.PYNATIVE_MODE
+        True
+    """
+    return get_context("mode")
+
+
+def reset_op_id() -> None:
+    """Accepted: operators are not counted here.
+
+    Source: MindSpore's `mindspore._c_expression.reset_op_id`.
+
+    Example:
+        >>> from mycel.compat.internals import reset_op_id
+        >>> reset_op_id()
+    """
+
+
+def raise_value_error(info: str, param: object = None) -> None:
+    """Raise a ValueError, with a value behind its text if one is given.
+
+    Source: MindSpore's `mindspore.numpy.utils_const._raise_value_error`.
+
+    Example:
+        >>> from mycel.compat.internals import raise_value_error
+        >>> raise_value_error("too large: ", 3)
+        Traceback (most recent call last):
+        ...
+        ValueError: too large: 3
+    """
+    raise ValueError(info if param is None else f"{info}{param}")
+
+
+def inner_log_softmax(inputs: Tensor, axis: int) -> Tensor:
+    """`ops.log_softmax`.
+
+    Source: MindSpore's `mindspore.ops.function.nn_func._innner_log_softmax`.
+
+    Example:
+        >>> from mycel.compat.internals import inner_log_softmax
+        >>> print(inner_log_softmax(Tensor([0.0, 0.0]), 0))
+        [-0.6931472 -0.6931472]
+    """
+    return ops.log_softmax(inputs, axis)
+
+
+def check_input_3d(input_shape: tuple[int, ...], op_name: str) -> None:
+    """Raise a ValueError unless there are three dimensions.
+
+    Source: MindSpore's `mindspore.nn.layer.conv._check_input_3d`.
+
+    Example:
+        >>> from mycel.compat.internals import check_input_3d
+        >>> check_input_3d((2, 3), "Conv1d")
+        Traceback (most recent call last):
+        ...
+        ValueError: Conv1d: the input must have 3 dimensions, but shape (2, 3) was given.
+    """
+    if len(input_shape) != 3:
+        given = f"shape {tuple(input_shape)} was given"
+        raise ValueError(f"{op_name}: the input must have 3 dimensions, but {given}.")
+
+
+class VirtualDataset:
+    """An operator that gives its inputs as they are: on one device they need no other layout.
+
+    Source: MindSpore's `mindspore.ops.operations._VirtualDataset`.
+
+    Example:
+        >>> from mycel.compat.internals import VirtualDataset
+        >>> VirtualDataset()(1, 2)
+        (1, 2)
+    """
+
+    def __call__(self, *inputs: Any) -> Any:
+        """The inputs."""
+        return inputs
+
+    def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> VirtualDataset:
+        """Accepted: there is one device."""
+        del in_strategy, out_strategy
+        return self
+
+
+def _unscaled(scale: Any, gradient: Tensor) -> Tensor:
+    return gradient * (1 / Tensor(scale)).astype(gradient.dtype)
+
+
+grad_scale = MultitypeFuncGraph("grad_scale")
+grad_scale.register("Tensor", "Tensor")(_unscaled)
+shard_grad_scale = MultitypeFuncGraph("shard_grad_scale")
+
+
+@shard_grad_scale.register("Tensor", "Tensor", "Tensor")
+def _unscaled_sum(scale: Tensor, gradient: Tensor, accumulated: Tensor) -> Tensor:
+    return _unscaled(scale, gradient + accumulated)
+
+
+class FunctionContext:
+    """What a `Function` keeps from its forward pass for the reverse.
+
+    Example:
+        >>> from mycel.compat.internals import FunctionContext
+        >>> context = FunctionContext((True, False))
+        >>> context.save_for_backward(Tensor([1.0]))
+        >>> print(context.saved_tensors[0], context.needs_input_grad)
+        [1.] (True, False)
+    """
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]):
+        self.needs_input_grad = needs_input_grad
+        self.saved_tensors: tuple[Any, ...] = ()
+        self.materialize_grads = True
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep Tensors: `saved_tensors` has them in the reverse."""
+        self.saved_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Accepted: what `backward` gives counts."""
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Accepted: values that are changed in place are seen here."""
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Accepted: gradients that nothing gives are zeros here."""
+        self.materialize_grads = value
+
+
+class Function:
+    """A function with a reverse of its own: subclasses have static `forward` and `backward`.
+
+    `forward(ctx, *inputs)` computes; `backward(ctx, *gradients)` gives a gradient for each input,
+    None for zeros. The reverse computes the forward pass once more, so that what `ctx` keeps
+    belongs to it.
+
+    Source: MindSpore's `mindspore._Function`.
+
+    Example:
+        >>> class Cube(ms._Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x * x * x
+        ...     @staticmethod
+        ...     def backward(ctx, gradient):
+        ...         (x,) = ctx.saved_tensors
+        ...         return 3 * x * x * gradient
+        >>> print(ms.grad(Cube.apply)(Tensor(2.0)))
+        12.0
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        """What is computed; subclasses say it."""
+        raise NotImplementedError("A Function needs a static forward(ctx, *inputs).")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """The gradients of the inputs; subclasses say it."""
+        raise NotImplementedError("A Function needs a static backward(ctx, *gradients).")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Call it."""
+        return _Applied(cls)(*args)
+
+
+class _Applied(Cell):
+    """A call of a Function, whose reverse is that of the Function."""
+
+    def __init__(self, kind: type[Function]):
+        super().__init__(auto_prefix=False)
+        self._kind = kind
+
+    @staticmethod
+    def _context(inputs: tuple[Any, ...]) -> FunctionContext:
+        return FunctionContext(tuple(isinstance(each, Tensor) for each in inputs))
+
+    def construct(self, *inputs):
+        """The forward pass."""
+        return self._kind.forward(self._context(inputs), *inputs)
+
+    def bprop(self, *given):
+        """The gradients of the inputs."""
+        *inputs, _, dout = given
+        context = self._context(tuple(inputs))
+        self._kind.forward(context, *inputs)
+        gradients = self._kind.backward(context, *(dout if isinstance(dout, tuple) else (dout,)))
+        gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+        pairs = zip(inputs, gradients, strict=True)
+        # What is no Tensor has no gradient: any will do.
+        return tuple(g if g is not None else _nothing_for(x) for x, g in pairs)
+
+
+def _nothing_for(value: Any) -> Any:
+    return ops.zeros_like(value) if isinstance(value, Tensor) else 0.0

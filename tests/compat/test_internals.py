@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of MindSpore's own that programs import."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import operator
+import pickle
+
+import numpy as np
+import pytest
+
+import mycel as ms
+from harness import matches
+from mycel import Tensor, nn, ops
+
+X = np.array([[0.5, -1.0, 2.0]], np.float32)
+
+
+class Scaled(ms._Function):
+    """x · factor + y, with a reverse that says ten times as much for x and nothing for y."""
+
+    @staticmethod
+    def forward(ctx, x, factor, y):
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        assert ctx.needs_input_grad == (True, False, True)
+        return x * factor + y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return 10 * ctx.factor * gradient * ops.ones_like(x), None, None
+
+
+def test_functions_with_a_reverse_of_their_own():
+    """Oracle: NumPy, and the reverse that is written."""
+
+    def twice(x, y):
+        return Scaled.apply(x, 2.0, y) * x
+
+    matches(twice, lambda x, y: (2 * x + y) * x, X, X + 1)
+    both = ms.grad(twice, (0, 1))
+    matches(both, lambda x, y: (20 * x + 2 * x + y, np.zeros_like(y)), X, X + 1)
+
+
+def test_functions_of_several_results():
+    """Oracle: NumPy."""
+
+    class Pair(ms._Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first + 10 * second
+
+    def loss(x):
+        a, b = Pair.apply(x)
+        return a + 2 * b
+
+    matches(ms.grad(loss), lambda x: np.full_like(x, 21), X)
+    with pytest.raises(NotImplementedError, match="static forward"):
+        ms._Function.apply(Tensor(X))
+
+
+def test_gradients_of_scaled_losses():
+    """Oracle: MindSpore 2.10: the gradient, or the sum of two, divided by the scale."""
+    loss_scale = importlib.import_module("mycel.nn.wrap.loss_scale")
+    scale, gradient = Tensor([4.0]), Tensor([2.0, 8.0])
+    assert loss_scale.grad_scale(scale, gradient).asnumpy().tolist() == [0.5, 2.0]
+    both = loss_scale.shard_grad_scale(scale, gradient, Tensor([2.0, 0.0]))
+    assert both.asnumpy().tolist() == [1.0, 2.0]
+    half = loss_scale.grad_scale(scale, gradient.astype(ms.float16))
+    assert half.dtype == ms.float16
+
+
+def test_types_that_are_only_named():
+    """Oracle: MindSpore 2.10's words."""
+    assert repr(ms.string) == "mindspore.string_" and repr(ms.qint4x2) == "mindspore.int4"
+    assert str(ms.string) == "String" and ms.string == type(ms.string)()
+    assert pickle.loads(pickle.dumps(ms.string)) == ms.string
+    assert pickle.loads(pickle.dumps(ms.qint4x2)) is ms.qint4x2
+    with pytest.raises(TypeError, match="int4"):
+        Tensor([1], ms.qint4x2)
+
+
+def test_summaries_are_given_once():
+    """Oracle: MindSpore 2.10."""
+    record = importlib.import_module("mycel.train.summary.summary_record")
+    record._get_summary_tensor_data()
+    ops.ScalarSummary()("loss", Tensor(0.25))
+    ops.ScalarSummary()("loss", Tensor(0.5))
+    ops.TensorSummary()("weights", Tensor([1.0, 2.0]))
+    found = record._get_summary_tensor_data()
+    assert {name: value.asnumpy().tolist() for name, value in found.items()} == {
+        "loss[:Scalar]": 0.5,
+        "weights[:Tensor]": [1.0, 2.0],
+    }
+    assert record._get_summary_tensor_data() == {}
+
+
+@pytest.mark.parametrize("root", ["mycel", "mindspore"])
+@pytest.mark.parametrize(
+    ("path", "same"),
+    [
+        ("nn.loss.loss._Loss", nn.LossBase),
+        ("nn.wrap.cell_wrapper._VirtualDatasetCell", None),
+        ("nn.layer.activation._activation", None),
+        ("amp.MSContext", None),
+        ("train.amp._config_level", None),
+        ("dataset.ToNumpy", None),
+        ("dataset.SentencePieceModel", None),
+        ("dataset.core.validator_helpers.INT32_MAX", None),
+        ("common.dtype.List", None),
+        ("ops.DynamicShape", ops.TensorShape),
+        ("ops.primitive._primexpr", ops.constexpr),
+        ("ops.operations._VirtualDataset", None),
+        ("_c_expression._empty_instance", None),
+        ("train.merge_sliced_parameter", ms.merge_sliced_parameter),
+    ],
+)
+def test_paths(root, path, same, caplog):
+    """Oracle: where MindSpore 2.10 has these names."""
+    ms.install_as_mindspore()
+    place, _, name = path.rpartition(".")
+    with caplog.at_level(logging.WARNING):
+        found = operator.attrgetter(name)(importlib.import_module(f"{root}.{place}".rstrip(".")))
+    assert found is not None and (same is None or found is same)
