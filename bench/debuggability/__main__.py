@@ -185,8 +185,8 @@ def main() -> None:
     file = HERE / "results" / "debuggability.json"
     if not options.from_results:
         file.parent.mkdir(exist_ok=True)
-        kept = json.loads(file.read_text()) if file.exists() else {}
-        kept |= compare(names, behaviours, options)
+        found = compare(names, behaviours, options)
+        kept = (json.loads(file.read_text()) if file.exists() else {}) | found
         file.write_text(json.dumps({name: kept[name] for name in KINDS if name in kept}, indent=1))
     if options.record:
         record(json.loads(file.read_text()), options.rounds)

@@ -31,25 +31,32 @@ FAULTS = {
 }
 
 
-def chain(x, c):
-    """Twenty operators."""
-    x = torch.tanh(x) * c[0]
-    x = torch.exp(x) * c[1]
-    x = torch.sqrt(x) * c[2]
-    x = torch.log1p(x) * c[3]
-    x = torch.sigmoid(x) * c[4]
-    x = torch.square(x) * c[5]
-    x = torch.sin(x) * c[6]
-    x = torch.cos(x) * c[7]
-    x = torch.relu(x) * c[8]
-    x = torch.rsqrt(x) * c[9]
-    x = torch.nn.functional.gelu(x) * c[10]
-    x = torch.atan(x) * c[11]
-    x = torch.abs(x) * c[12]
-    x = torch.exp(x) * c[13]
-    x = torch.log(x) * c[14]
-    x = torch.nn.functional.softplus(x) * c[15]
-    x = torch.sinh(x) * c[16]
-    x = torch.asinh(x) * c[17]
-    x = torch.expm1(x) * c[18]
-    return torch.tanh(x) * c[19]
+class Chain(torch.nn.Module):
+    """Twenty operators, with factors."""
+
+    def __init__(self, factors):
+        super().__init__()
+        self.factors = factors
+
+    def forward(self, x):
+        c = self.factors
+        x = torch.tanh(x) * c[0]
+        x = torch.exp(x) * c[1]
+        x = torch.sqrt(x) * c[2]
+        x = torch.log1p(x) * c[3]
+        x = torch.sigmoid(x) * c[4]
+        x = torch.square(x) * c[5]
+        x = torch.sin(x) * c[6]
+        x = torch.cos(x) * c[7]
+        x = torch.relu(x) * c[8]
+        x = torch.rsqrt(x) * c[9]
+        x = torch.nn.functional.gelu(x) * c[10]
+        x = torch.atan(x) * c[11]
+        x = torch.abs(x) * c[12]
+        x = torch.exp(x) * c[13]
+        x = torch.log(x) * c[14]
+        x = torch.nn.functional.softplus(x) * c[15]
+        x = torch.sinh(x) * c[16]
+        x = torch.asinh(x) * c[17]
+        x = torch.expm1(x) * c[18]
+        return torch.tanh(x) * c[19]

@@ -21,7 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.module_tracker import ModuleTracker
 
 from bench.debuggability import material as given
-from bench.debuggability.faults_torch import FAULTS, chain
+from bench.debuggability.faults_torch import FAULTS, Chain
 
 # As the documents advise for hooks that come and go behind the first compiled call.
 torch._dynamo.config.skip_nnmodule_hook_guards = False
@@ -305,17 +305,6 @@ def exception_in_hook(rounds: int) -> dict:
     return {"told": told, "note": "detect_anomaly in a second run"}
 
 
-class Chain(torch.nn.Module):
-    """Twenty operators, one of which may be wrong."""
-
-    def __init__(self, wrong: int):
-        super().__init__()
-        self.c = [given.WRONG if number == wrong else 1.0 for number in range(given.CHAIN)]
-
-    def forward(self, x):
-        return chain(x, self.c)
-
-
 class Keeping(torch.fx.Interpreter):
     """Keeps what each node gives."""
 
@@ -326,11 +315,12 @@ class Keeping(torch.fx.Interpreter):
 
 
 def first_difference(rounds: int) -> dict:
-    told, first = [], chain.__code__.co_firstlineno + 2
+    told, first = [], Chain.forward.__code__.co_firstlineno + 2
     x = torch.tensor(given.CHAIN_INPUT)
 
     def kept(wrong):
-        interpreter = Keeping(torch.export.export(Chain(wrong), (x,)).module())
+        factors = [given.WRONG if number == wrong else 1.0 for number in range(given.CHAIN)]
+        interpreter = Keeping(torch.export.export(Chain(factors), (x,)).module())
         interpreter.run(x)
         return interpreter.kept
 
@@ -345,7 +335,7 @@ def first_difference(rounds: int) -> dict:
     return {
         "told": told,
         "file": FILE,
-        "note": "by hand: torch.export, an fx.Interpreter that compares",
+        "note": "by hand: torch.export, which keeps the lines of a forward, and an fx.Interpreter",
     }
 
 
