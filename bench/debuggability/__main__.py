@@ -22,7 +22,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterable
 
 from bench.debuggability.behaviours import BEHAVIOURS
 from bench.frameworks import HERE, Kind, python_of
@@ -37,6 +36,7 @@ KINDS = {
 DOCUMENT = HERE.parent / "docs" / "debugging.md"
 BEGIN, END = "<!-- bench.debuggability -->", "<!-- end -->"
 DETAILS = pathlib.Path(__file__).parent / "results.md"
+RESULTS = HERE / "results" / "debuggability.json"
 PASSED, FAILED, OTHER = "pass", "fail", "does not apply"
 SHOWN = {PASSED: "pass", FAILED: "**fail**", OTHER: "n/a"}
 
@@ -147,19 +147,27 @@ def record(results: dict[str, list[dict]], rounds: int) -> None:
     DETAILS.write_text(head + details(results), "utf-8")
 
 
-def compare(names: Iterable[str], behaviours: list[str], options) -> dict[str, list[dict]]:
-    """The results of frameworks, printed as they come."""
-    results = {}
+def keep(name: str, row: dict) -> None:
+    """Write a row into the file of results, in place of an older one."""
+    RESULTS.parent.mkdir(exist_ok=True)
+    kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    others = [one for one in kept.get(name, []) if one["behaviour"] != row["behaviour"]]
+    kept[name] = sorted([*others, row], key=lambda one: list(BEHAVIOURS).index(one["behaviour"]))
+    ordered = {name: kept[name] for name in KINDS if name in kept}
+    RESULTS.write_text(json.dumps(ordered, indent=1), "utf-8")
+
+
+def compare(names: list[str], behaviours: list[str], options) -> None:
+    """Run the programs of frameworks; print and keep the results as they come."""
     for name in names:
-        python, rows = interpreter(name, options.environments), []
+        python, passed = interpreter(name, options.environments), 0
         print(f"{name}: {python}", flush=True)
         for behaviour in behaviours:
             row = run(name, behaviour, python, options.rounds, options.limit)
-            rows.append(row)
+            keep(name, row)
+            passed += row["result"] == PASSED
             print(f"  {behaviour}: {told(row)}", flush=True)
-        print(f"  passed: {sum(row['result'] == PASSED for row in rows)} of {len(rows)}")
-        results[name] = rows
-    return results
+        print(f"  passed: {passed} of {len(behaviours)}")
 
 
 def main() -> None:
@@ -182,14 +190,10 @@ def main() -> None:
     unknown = [*set(names) - set(KINDS), *set(behaviours) - set(BEHAVIOURS)]
     if unknown:
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    file = HERE / "results" / "debuggability.json"
     if not options.from_results:
-        file.parent.mkdir(exist_ok=True)
-        found = compare(names, behaviours, options)
-        kept = (json.loads(file.read_text()) if file.exists() else {}) | found
-        file.write_text(json.dumps({name: kept[name] for name in KINDS if name in kept}, indent=1))
+        compare(names, behaviours, options)
     if options.record:
-        record(json.loads(file.read_text()), options.rounds)
+        record(json.loads(RESULTS.read_text("utf-8")), options.rounds)
 
 
 if __name__ == "__main__":
