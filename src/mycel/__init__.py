@@ -85,7 +85,7 @@ _stream.machine.account = _ledger
 _stream.machine.report = _report
 _stream.machine.begin_step = _numerics.begin_step
 _stream.machine.run_segment = _fused.run_segment
-_stream.machine.run_by_operator = _fused.run_by_operator
+_stream.machine.run_by_operator = _fused.run_for_another
 _stream.machine.run_directly = _direct.run_directly
 _forked.watch_forks()
 _backend.tuning.prepare = _malloc.keep_freed_memory

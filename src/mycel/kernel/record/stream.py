@@ -144,8 +144,9 @@ class Segment:
         value.array = machine.run_by_operator(key[:position], live, arrays, places[: 3 * end])[0]
 
     def view(self, value: Value) -> np.ndarray:
-        """A Value as Python sees it."""
-        return np.asarray(demand(value))
+        """A Value as Python sees it; the run may leave it waiting for that look."""
+        self.produce(value)
+        return np.asarray(demand(value)) if value.source is None else seen(value)
 
     def clear(self) -> None:
         """Drop everything: pending Values point here, and buffers must not wait to be collected."""
