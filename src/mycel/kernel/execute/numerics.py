@@ -370,7 +370,7 @@ class Steps:
             earlier = known[0] if known else None
             if earlier is not None or origin is None:
                 return earlier
-        names = self._names(externals)
+        names = self._names(seen, externals)
         if isinstance(origin, int):
             return describe_outside(self.number, seen, path, names)
         return describe_origin(self.number, seen, origin, path, names)
@@ -381,14 +381,10 @@ class Steps:
         self._known[name] = error
         finalize(array, self._known.pop, name, None).atexit = False
 
-    def _names(self, externals) -> dict[int, str]:
+    def _names(self, seen: Examination, externals) -> dict[int, str]:
         """The Parameters among what came from outside, by position: they have these Values, or had
         them when the step began."""
-        handles = [
-            (handle, handle._value)
-            for handle in gc.get_referrers(*externals)
-            if isinstance(handle, Parameter)
-        ]
+        handles: list[tuple] = [(p, p._value) for p in _parameters_of(seen, externals)]
         handles += [(reference(), had) for reference, had in self._assigned.values()]
         names = {id(value): h.name for h, value in handles if isinstance(h, Parameter)}
         return {
@@ -400,6 +396,22 @@ class Steps:
     def differs(self) -> None:
         """The compiled program made something that its operators one by one do not make."""
         log.logger.warning(describe_suspicion(self.number))
+
+
+def _parameters_of(seen: Examination, externals) -> list[Parameter]:
+    """The Parameters of the Cells that were called; where none was, those that have one of these
+    Values, which takes long to find out."""
+    outermost = {}
+    for called in seen.places[2::3] if seen.places else ():
+        if called is not None:
+            while called[1] is not None:
+                called = called[1]
+            outermost[id(called[0])] = called[0]
+    if not outermost:
+        return [held for held in gc.get_referrers(*externals) if isinstance(held, Parameter)]
+    cells = {id(c): c for root in outermost.values() for _, c in root.cells_and_names()}
+    members = [member for cell in cells.values() for member in vars(cell)["_params"].values()]
+    return [member for member in members if isinstance(member, Parameter)]
 
 
 def _made_inside(value: Value) -> bool:
