@@ -437,6 +437,8 @@ def test_whole_numbers_keep_their_digits():
         assert net(x).asnumpy().tolist() == [3, 3]
         with pytest.raises(TypeError, match="float64 cannot stand in what 'numbers' gives, Int64"):
             patched["numbers"] = 0.5
+        with pytest.raises(ValueError, match="too large for what 'numbers' gives, Int64"):
+            patched["numbers"] = np.uint64((1 << 64) - 1)
 
 
 def test_blocks_in_blocks_generators_and_exceptions(mode):

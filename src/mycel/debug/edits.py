@@ -73,16 +73,17 @@ def edit_of(path: str, edit) -> Edit | Callable | None:
 
 def _numbers_of(path: str, value) -> np.ndarray:
     """What is no Tensor as an array of numbers."""
-    reason = f"{type(value).__name__} {value!r:.60} is no value"
+    reason = "is no value"
     if not isinstance(value, (str, bytes, dict, set, frozenset, type)):
         try:
             numbers = np.asarray(_without_tensors(value))
         except (ValueError, TypeError) as error:
-            reason = f"{type(value).__name__} {value!r:.60} is no array of numbers ({error})"
+            reason = f"is no array of numbers ({error})"
         else:
             if numbers.dtype.kind in "biufc" or "float" in numbers.dtype.name:
                 return numbers
-    raise TypeError(f"patch at {path!r} (at {user_place(4)}): {reason}. {_WRITE}")
+    written = f"{type(value).__name__} {value!r:.60}"
+    raise TypeError(f"patch at {path!r} (at {user_place(4)}): {written} {reason}. {_WRITE}")
 
 
 def _without_tensors(value):
@@ -158,9 +159,9 @@ class State:
     def _filled(self, at, edit: Edit, shape: tuple) -> np.ndarray:
         value = edit.value.asnumpy() if isinstance(edit.value, Tensor) else edit.value
         self._check_kind(value.dtype, value)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             small = value.astype(self.dtype.numpy)
-        if np.isfinite(value).all() and not np.isfinite(small.astype(value.dtype)).all():
+        if value.dtype != small.dtype and not self._holds(value, small):
             raise ValueError(f"The value is too large for {self._given()}.")
         numbers = np.zeros(self.shape, self.dtype.numpy)
         try:
@@ -172,6 +173,12 @@ class State:
                 f"{self._given()}. {_WRITE}"
             ) from None
         return numbers
+
+    def _holds(self, value: np.ndarray, small: np.ndarray) -> bool:
+        """Whether none of the numbers became too large for its new type."""
+        if _kind_of(small.dtype) <= _INTEGER:
+            return bool((small == value).all())
+        return bool((np.isfinite(small) == np.isfinite(value)).all())
 
     def _check_kind(self, dtype: np.dtype, value) -> None:
         """Raise if numbers are of a wider kind than the elements, and not whole ones by chance."""
