@@ -243,15 +243,25 @@ def make(ms, networks: Networks, name: str, compiled: bool):
     """A function that does one call of a piece of work; `compiled` says whether under `jit`."""
     if name.startswith("chain"):
         return _chain(ms, compiled, *name.split("_")[1:])
-    nn = ms.nn
     inference = name.endswith("_inference")
     name = name.removesuffix("_inference")
-    net = networks.build(name)
-    net.set_train(not inference)
     x, target = map(ms.Tensor, work.batch(name))
     if inference:
+        net = networks.build(name)
+        net.set_train(False)
         run = ms.jit(net.construct) if compiled else net
         return lambda: np.asarray(run(x))
+    step = training(ms, networks, name)
+    run = ms.jit(step) if compiled else step
+    return lambda: float(run(x, target).asnumpy())
+
+
+def training(ms, networks: Networks, name: str):
+    """A step of training, of an input and a target: the loss."""
+    nn = ms.nn
+    net = networks.build(name)
+    net.set_train(True)
+    target = ms.Tensor(work.batch(name)[1])
     recipe = work.RECIPES[name]
     trained = net.trainable_params()
     if recipe.optimizer == "adam":
@@ -272,8 +282,7 @@ def make(ms, networks: Networks, name: str, compiled: bool):
         optimizer(gradients)
         return loss
 
-    run = ms.jit(step) if compiled else step
-    return lambda: float(run(x, target).asnumpy())
+    return step
 
 
 def _chain(ms, compiled, function, size, what):

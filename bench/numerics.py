@@ -2,8 +2,9 @@
 """`python -m bench.numerics`: what a compiled step costs while NaN is looked for, and to find one.
 
 Rounds with `find_nan` and without take turns on one compiled step; each line is the median of the
-rounds' ratios, with quartiles. Then one batch has a NaN: how long until the error, in steps, beside
-one run of the step operator by operator (`pynative_synchronize`).
+rounds' ratios, with quartiles. Then one row of a batch is so large that the step overflows: how
+long until the error, beside two steps and one run of the step operator by operator
+(`pynative_synchronize`), within which it is to be found.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 import mycel as ms
 from bench import cells
-from bench.work import WORK
+from bench.work import WORK, batch
 
 NETWORKS = ("lenet", "bert", "resnet18")
 
@@ -29,6 +30,34 @@ def seconds(call, calls: int) -> float:
         np.asarray(call())
         times.append(time.perf_counter() - start)
     return float(np.median(times))
+
+
+def until_found(networks, work: str, rounds: int) -> tuple[float, float, float, str]:
+    """The seconds of a step, of one operator by operator, and until a fault is told; and where."""
+    plain = cells.training(ms, networks, work)
+    step = ms.jit(plain)
+    x, target = batch(work)
+    broken = x.copy()
+    broken[1] = np.finfo(np.float32).max
+    x, broken, target = ms.Tensor(x), ms.Tensor(broken), ms.Tensor(target)
+    ms.set_context(pynative_synchronize=True)
+    directly = seconds(lambda: plain(x, target), 3)
+    ms.set_context(pynative_synchronize=False)
+    found, steps, told = [], [], ""
+    # The first error compiles each operator by itself, and is not timed.
+    for number in range(rounds + 1):
+        with ms.debug.find_nan():
+            for _ in range(4):
+                np.asarray(step(x, target))
+            steps.append(seconds(lambda: step(x, target), 3))
+            start = time.perf_counter()
+            try:
+                np.asarray(step(broken, target))
+            except ms.debug.NonFiniteError as error:
+                told = f"{error.operator} in {error.cell}, row {error.batch}"
+            found += [time.perf_counter() - start] if number else []
+        assert told, "nothing was told"
+    return float(np.median(steps)), directly, float(np.median(found)), told
 
 
 def main() -> None:
@@ -59,6 +88,13 @@ def main() -> None:
         print(
             f"{work:10s} {np.median(plain) * 1e3:9.3f} ms  with find_nan / without "
             f"{middle:.3f} [{low:.3f}, {high:.3f}]  compiled meanwhile: {compiled}",
+            flush=True,
+        )
+        step, directly, found, told = until_found(networks, work, min(options.rounds, 5))
+        print(
+            f"{work:10s} found in {found * 1e3:.1f} ms: {told}; two steps and one operator by "
+            f"operator take {(2 * step + directly) * 1e3:.1f} ms (ratio "
+            f"{found / (2 * step + directly):.2f})",
             flush=True,
         )
 

@@ -69,6 +69,7 @@ from mycel.kernel.record.stream import flush
 from mycel.kernel.record.tensor import Tensor, from_numpy, tensor
 from mycel.kernel.spell.other_keywords import other_keywords as _other_keywords
 from mycel.nn import cell as _cell
+from mycel.nn import operator_hooks as _operator_hooks
 from mycel.ops.sparse.sparse_tensors import COOTensor, CSRTensor, RowTensor
 from mycel.ops.spelled.hints import constexpr, is_tensor, jit_class, mutable
 from mycel.report import tracebacks as _tracebacks
@@ -90,8 +91,9 @@ if _typing.TYPE_CHECKING:
 _stream.machine.account = _ledger
 _stream.machine.report = _report
 _stream.machine.begin_step = _numerics.begin_step
+_stream.machine.on_operator = _operator_hooks.call_operator_hooks
 _stream.machine.run_segment = _fused.run_segment
-_stream.machine.run_by_operator = _fused.run_by_operator
+_stream.machine.run_by_operator = _fused.run_for_another
 _stream.machine.run_directly = _direct.run_directly
 _forked.watch_forks()
 _backend.tuning.prepare = _malloc.keep_freed_memory

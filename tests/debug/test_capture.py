@@ -7,11 +7,14 @@ modes; compilations and replays are counted.
 
 from __future__ import annotations
 
+import concurrent.futures
+
 import numpy as np
 import pytest
 
 import mycel as ms
 from mycel import Tensor, nn, ops
+from mycel.kernel.base.context import context
 
 MODES = ("pynative", "direct", "jit", "graph")
 
@@ -176,6 +179,307 @@ def test_wrong_paths_are_told():
         net(batch())
         with pytest.raises(ValueError, match=r"shape \(3,\) does not fit \(2, 4\)"):
             patched["blocks.0"] = np.zeros(3, np.float32)
+    with pytest.raises(ValueError, match="'a:b:c' is no pattern"):
+        ms.debug.capture(net, "a:b:c")
+    with pytest.raises(ValueError, match="inputs=True is for Cells, not for operators"):
+        ms.debug.capture(net, "**:tanh", inputs=True)
+    with pytest.raises(TypeError, match="gradients of capture must be True or False"):
+        ms.debug.capture(net, gradients="yes")
+    with ms.debug.capture(net, "blocks.*", "**.act#2") as kept:
+        net(batch())
+        with pytest.raises(RuntimeError, match="has begun already"):
+            kept.__enter__()
+        with pytest.raises(
+            KeyError, match=r"'blocks.9' was not captured.*There is 'blocks.0.att.act#2'"
+        ):
+            kept["blocks.9"]
+    assert "blocks.0.att.act" not in kept
+
+
+# -- operators ----------------------------------------------------------------------------------
+
+
+def test_operators_are_captured_by_cell_name_and_number(mode):
+    net = Net()
+    call = compiled(mode, lambda x: net(x))
+    with ms.debug.capture(net, "**:tanh", "blocks.1:add", "blocks.2.att.query:affine") as kept:
+        for scale in (1.0, 1.0, 1.0, 0.5, 2.0):
+            call(batch(scale))
+            x = batch(scale).asnumpy()
+            for number, block in enumerate(net.blocks):
+                by_hand = block_by_hand(block, x)
+                act = f"blocks.{number}.att.act"
+                expected = {
+                    f"{act}:tanh": by_hand["att.act"],
+                    f"{act}#2:tanh": by_hand["att.act#2"],
+                }
+                expected |= {"blocks.1:add": by_hand[""]} if number == 1 else {}
+                for name, value in expected.items():
+                    np.testing.assert_allclose(kept[name].asnumpy(), value, 1e-5, 1e-6)
+                x = by_hand[""]
+    assert len(kept) == 3 * 2 + 1 + 1
+
+
+class Products(nn.Cell):
+    """Three products of matrices in one Cell."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = ms.Parameter(Tensor(np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4)))
+
+    def construct(self, x):
+        return ops.matmul(ops.matmul(ops.matmul(x, self.weight), self.weight), self.weight)
+
+
+def test_the_second_of_several_operators_and_its_gradient(mode):
+    net = Products()
+    weight, x = net.weight.asnumpy(), batch().asnumpy()
+    derivative = compiled(mode, ms.grad(lambda x: net(x).sum()))
+    with ms.debug.capture(net, ":matmul#2", gradients=True) as kept:
+        for _ in range(4):
+            derivative(batch())
+    assert list(kept) == [":matmul#2"]
+    np.testing.assert_allclose(kept[":matmul#2"].asnumpy(), x @ weight @ weight, 1e-4, 1e-5)
+    expected = np.ones((2, 4), np.float32) @ weight.T
+    np.testing.assert_allclose(kept.gradients[":matmul#2"].asnumpy(), expected, 1e-4, 1e-5)
+    with ms.debug.capture(net, "") as plain:
+        derivative(batch())
+    assert list(plain) == [""]
+
+
+def test_operators_are_patched_and_nothing_is_compiled_again(mode):
+    net = Products()
+    weight, x = net.weight.asnumpy(), batch().asnumpy()
+    call = compiled(mode, lambda x: net(x))
+    first = x @ weight
+    plain = first @ weight @ weight
+    vector = np.float32([1, 2, 3, 4])
+    part = (first @ weight).copy()
+    part[1] += 0.5 * vector
+    edits = [
+        (0.0, np.zeros((2, 4), np.float32)),
+        (vector, np.broadcast_to(vector, (2, 4)) @ weight),
+        (ms.debug.Edit(vector, at=1, strength=0.5, add=True), part @ weight),
+        (None, plain),
+    ]
+    with ms.debug.patch(net, {":matmul#2": None}) as patched:
+        for _ in range(4):
+            np.testing.assert_allclose(call(batch()).asnumpy(), plain, 1e-4, 1e-5)
+        before = ms.debug.ledger().counts.compilations
+        for edit, expected in edits:
+            patched[":matmul#2"] = edit
+            for _ in range(2):
+                np.testing.assert_allclose(call(batch()).asnumpy(), expected, 1e-4, 1e-5)
+        assert ms.debug.ledger().counts.compilations == before
+        patched[":matmul#2"] = 1.0
+        derivative = compiled(mode, ms.grad(lambda x: net(x).sum(), None, patched.values))
+        for _ in range(4):
+            (gradient,) = derivative(batch())
+    np.testing.assert_allclose(gradient.asnumpy(), np.ones((2, 4)) @ weight.T, 1e-4, 1e-5)
+    np.testing.assert_allclose(call(batch()).asnumpy(), plain, 1e-4, 1e-5)
+
+
+def test_all_operators_of_a_name_and_calls_of_cells_are_patched(mode):
+    net = Net(depth=1)
+    call = compiled(mode, lambda x: net(x))
+    dense = net.blocks[0].out
+    bias = batch().asnumpy() + dense.bias.asnumpy()
+    for path in ("**:tanh", "**.act", "blocks.0.att.act#2", "blocks.0.att.act#2:tanh"):
+        with ms.debug.patch(net, {path: 0.0}):
+            for _ in range(3):
+                np.testing.assert_allclose(call(batch()).asnumpy(), bias, 1e-5, 1e-6)
+    with ms.debug.patch(net, {"**.act#1": 0.0}):
+        inner = np.tanh(np.zeros((2, 4))) @ dense.weight.asnumpy().T
+        np.testing.assert_allclose(call(batch()).asnumpy(), bias + inner, 1e-5, 1e-6)
+
+
+def test_a_thousand_interventions_on_operators_compile_nothing():
+    net, numbers = Net(depth=4), np.random.RandomState(0)
+    call = ms.jit(lambda x: net(x).sum())
+    counts = ms.debug.ledger().counts
+    with ms.debug.patch(net, {"blocks.*:add": None}) as patched:
+        for path in patched:
+            patched[path] = 0.0
+            call(batch())
+            del patched[path]
+        for _ in range(4):
+            call(batch())
+        before, results = (counts.compilations, counts.captures), set()
+        for _ in range(1000):
+            path = f"blocks.{numbers.randint(4)}:add"
+            vector, position = numbers.rand(4).astype(np.float32), numbers.randint(2)
+            patched[path] = ms.debug.Edit(vector, np.s_[position], float(numbers.rand()))
+            results.add(float(call(batch())))
+            del patched[path]
+        assert (counts.compilations, counts.captures) == before
+    assert len(results) > 990
+
+
+def test_an_operator_that_is_not_there_is_told_with_those_that_are():
+    net = Net()
+    told = pytest.raises(ValueError, match=r"No operator was at '\*\*.act:relu'.*run 'tanh'")
+    for begin in (
+        lambda: ms.debug.capture(net, "**.act:relu"),
+        lambda: ms.debug.patch(net, {"**.act:relu": 0.0}),
+        lambda: ms.debug.capture(net, "**.act:tanh", "**.act:relu"),
+    ):
+        with told, begin():
+            net(batch())
+        with begin():
+            pass  # nothing was called: nothing is known
+    with pytest.raises(ZeroDivisionError), ms.debug.capture(net, "**.act:relu"):
+        net(batch())
+        1 / 0  # noqa: B018
+
+
+def test_operators_of_hooks_and_reverses_are_none_of_the_cell(mode):
+    net = nn.SequentialCell(nn.Dense(4, 4), nn.Tanh())
+    net[1].register_forward_hook(lambda cell, given, made: ops.relu(made))
+    derivative = compiled(mode, ms.value_and_grad(lambda x: net(x).sum(), 0, None))
+    with ms.debug.capture(net, "**:*") as kept:
+        for _ in range(4):
+            derivative(batch())
+    assert list(kept) == ["0:affine", "1:tanh"]
+
+
+def test_hooks_on_operators_cost_nothing_behind_their_block():
+    net = Net()
+    with ms.debug.capture(net, "**:tanh"), ms.debug.patch(net, {"**:add": None}):
+        net(batch())
+        assert context.apart and context.watching
+    assert not context.apart and not context.watching
+
+
+# -- what is written wrong, and what is left -----------------------------------------------------
+
+WRONG = {
+    "text": ("zero", TypeError, "str 'zero' is no value. Write a number, an array or a Tensor"),
+    "text of a number": ("0.0", TypeError, "is no value"),
+    "bytes": (b"1", TypeError, "is no value"),
+    "a dict": ({"a": 1}, TypeError, "is no value"),
+    "a set": ({1.0}, TypeError, "is no value"),
+    "a class": (nn.ReLU, TypeError, "is no value"),
+    "an object": (object(), TypeError, "is no value"),
+    "an array of text": (np.array(["a"]), TypeError, "is no value"),
+    "ragged": ([[1.0, 2.0], [3.0]], TypeError, "no array of numbers"),
+    "text at a part": ((0, "zero"), TypeError, "is no value"),
+    "complex": (1j, TypeError, "complex128 cannot stand in"),
+    "too large": (np.float64(1e300), ValueError, "too large"),
+    "a shape": (np.zeros(3), ValueError, r"shape \(3,\) does not fit \(2, 4\)"),
+    "a shape of a part": ((np.s_[:, 0], np.zeros(3)), ValueError, r"does not fit \(2,\)"),
+    "a Tensor's shape": (Tensor(np.zeros((3, 3), np.float32)), ValueError, "does not fit"),
+    "no such part": ((np.s_[:, 9], 0.0), IndexError, "There is no part"),
+    "an index of text": (("a", 0.0), IndexError, "There is no part 'a'"),
+    "too many indices": ((np.s_[0, 0, 0], 0.0), IndexError, "too many indices"),
+    "strength": (ms.debug.Edit(0.0, strength="a"), TypeError, "strength of an Edit must be a"),
+    "endless": (ms.debug.Edit(0.0, strength=np.inf), ValueError, "strength .* must be finite"),
+    "add": (ms.debug.Edit(0.0, add="yes"), TypeError, "add of an Edit must be True or False"),
+    "an output": (ms.debug.Edit(0.0, output="a"), TypeError, "output of an Edit must be the"),
+    "no such output": (ms.debug.Edit(0.0, output=1), IndexError, "gives 1 outputs"),
+    "what a function gives": (lambda given: 0.0, TypeError, "must return Tensor"),
+    "a function's array": (lambda given: given.asnumpy(), TypeError, "must return Tensor"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_edit_is_told_and_leaves_everything_as_it_was(name):
+    edit, kind, text = WRONG[name]
+    net = Net()
+    plain = net(batch()).asnumpy()
+    with pytest.raises(kind, match=text), ms.debug.patch(net, {"blocks.0": edit}):
+        net(batch())
+    np.testing.assert_array_equal(net(batch()).asnumpy(), plain)
+    assert not any(cell._cell_hooks for cell in net.cells())
+    if not callable(edit) and not (isinstance(edit, ms.debug.Edit) and edit.output == 1):
+        with ms.debug.patch(net, {"blocks.0": 2.0}) as patched:
+            before = net(batch()).asnumpy()
+            with pytest.raises(kind, match=text):
+                patched["blocks.0"] = edit
+            np.testing.assert_array_equal(net(batch()).asnumpy(), before)
+            assert patched["blocks.0"].value == 2.0
+
+
+def test_the_same_path_twice():
+    net = Net()
+    with ms.debug.patch(net, {"blocks.1": 1.0, "blocks.*": 2.0}) as patched:
+        assert [float(patched[path].value) for path in patched] == [1.0, 2.0, 2.0]
+    with ms.debug.patch(net, {"blocks.*": None, "**": 3.0}) as patched:
+        assert float(patched["blocks.0"].value) == 3.0
+    with pytest.raises(ValueError, match=r"Both 'blocks.\*' and '\*\*' patch 'blocks.0'"):
+        ms.debug.patch(net, {"blocks.*": 1.0, "**": 2.0})
+
+
+def test_what_is_not_finite_can_be_ablated():
+    net = nn.SequentialCell(nn.ReLU(), nn.ReLU())
+    with ms.debug.patch(net, {"0": 1.0}):
+        given = net(Tensor(np.float32([np.inf, np.nan, 2.0])))
+    np.testing.assert_array_equal(given.asnumpy(), np.ones(3, np.float32))
+
+
+def test_whole_numbers_keep_their_digits():
+    class Numbers(nn.Cell):
+        def construct(self, x):
+            return x + 1
+
+    class Around(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.numbers = Numbers()
+
+        def construct(self, x):
+            return self.numbers(x)
+
+    net, x = Around(), Tensor(np.zeros(2, np.int64))
+    large = (1 << 53) + 1
+    with ms.debug.patch(net, {"numbers": np.array([large, 1])}) as patched:
+        assert net(x).asnumpy().tolist() == [large, 1]
+        patched["numbers"] = 3.0
+        assert net(x).asnumpy().tolist() == [3, 3]
+        with pytest.raises(TypeError, match="float64 cannot stand in what 'numbers' gives, Int64"):
+            patched["numbers"] = 0.5
+        with pytest.raises(ValueError, match="too large for what 'numbers' gives, Int64"):
+            patched["numbers"] = np.uint64((1 << 64) - 1)
+
+
+def test_blocks_in_blocks_generators_and_exceptions(mode):
+    net = Net()
+    call = compiled(mode, lambda x: net(x))
+    plain = call(batch()).asnumpy()
+    with ms.debug.patch(net, {"blocks.2": 1.0}):
+        with ms.debug.patch(net, {"blocks.2": 2.0}), ms.debug.capture(net, "blocks.2") as kept:
+            assert (call(batch()).asnumpy() == 2.0).all() and (
+                kept["blocks.2"].asnumpy() == 2
+            ).all()
+        assert (call(batch()).asnumpy() == 1.0).all()
+
+    def steps():
+        with ms.debug.capture(net, "**:tanh"), ms.debug.patch(net, {"blocks.2": 3.0}):
+            for _ in range(3):
+                yield call(batch()).asnumpy()
+
+    given = steps()
+    assert (next(given) == 3.0).all()
+    given.close()
+    np.testing.assert_array_equal(call(batch()).asnumpy(), plain)
+    for error in (KeyboardInterrupt, ValueError):
+        with (
+            pytest.raises(error),
+            ms.debug.patch(net, {"blocks.0:add": 0.0}),
+            ms.debug.capture(net, "**", "**:*"),
+        ):
+            call(batch())
+            raise error
+        np.testing.assert_array_equal(call(batch()).asnumpy(), plain)
+    assert not any(cell._cell_hooks for cell in net.cells())
+
+
+def test_a_network_that_another_thread_calls_is_patched_there_too():
+    net = Net()
+    with (
+        concurrent.futures.ThreadPoolExecutor(1) as pool,
+        ms.debug.patch(net, {"blocks.2:add": 4.0}),
+    ):
+        assert (pool.submit(lambda: net(batch()).asnumpy()).result() == 4.0).all()
 
 
 # -- patch --------------------------------------------------------------------------------------

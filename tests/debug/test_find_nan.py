@@ -7,16 +7,21 @@ state before the step; runs that never met the fault.
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
+import linecache
 import os
 import subprocess
 import sys
 import textwrap
+import threading
 
 import numpy as np
 import pytest
 
 import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
+from mycel.kernel.base.trees import tree_leaves
 
 MODES = ("pynative", "direct", "jit", "graph")
 INF = float("inf")
@@ -195,6 +200,330 @@ def test_infinities_that_are_meant_are_no_fault(mode):
     with ms.debug.find_nan():
         for _ in range(6):
             assert np.isfinite(np.asarray(step(Tensor(np.ones((4, 4), np.float32)))))
+
+
+# -- every way by which values are computed and looked at ---------------------------------------
+
+
+class Logarithm(nn.Cell):
+    def construct(self, x):
+        return ops.log(x)  # here
+
+
+class Recomputed(nn.Cell):
+    def construct(self, x):
+        return ops.sqrt(x) * 2.0  # here
+
+
+class Looked(nn.Cell):
+    """What it gives is chosen nowhere where it is not finite."""
+
+    def __init__(self, hook):
+        super().__init__()
+        self.inner = Logarithm()
+        self.inner.register_forward_hook(hook)
+
+    def construct(self, x):
+        return ops.where(x > 0.1, self.inner(x), x)
+
+
+logarithm, recomputed = Logarithm(), Recomputed()
+recomputed.recompute()
+jitted = ms.jit(lambda x: ops.log(x))  # here
+host = ops.Custom(lambda x: np.log(x - 0.25), lambda s: s, lambda d: d)  # here
+held = []
+
+
+@ms.every_call
+def hold(value):
+    held[:] = [value]
+
+
+@ms.every_call
+def read(value):
+    return float(value.sum())
+
+
+def directions(x):
+    return ops.ones_like(x)
+
+
+def back(x):
+    result, pull = ms.vjp(lambda x: ops.sqrt(x), x)  # here
+    return pull(directions(result))[0]
+
+
+def changed_in_place(x):
+    y = x * 1.0
+    y /= x * x  # here
+    return y
+
+
+def written_into(x):
+    y = x * 1.0
+    y[0] = ops.log(x)[2]  # here
+    return y
+
+
+def read_and_dropped(x):
+    float(ops.log(x).sum())  # here
+    return x * 2.0
+
+
+def kept_by_a_site(x):
+    hold(ops.log(x) - ops.log(x))  # here
+    return x * 2.0
+
+
+def read_by_a_site(x):
+    read(ops.log(x))  # here
+    return x * 2.0
+
+
+def looped(x):
+    def body(state):
+        return state[0] + 1, ops.log(state[1])  # here
+
+    return ops.while_loop(lambda state: state[0] < 1, body, (0, x))
+
+
+def sparse(x):
+    values = ops.log(x)[2, :1]  # here
+    return ms.COOTensor(Tensor([[0, 0]]), values, (3, 4)).to_dense()
+
+
+def with_hook(x):
+    def scaled(x):
+        y = x * 2.0
+        y.register_hook(lambda gradient: gradient / x)  # here
+        return y.sum()
+
+    return ms.grad(scaled)(x)
+
+
+# By name: the operator, and a function that makes what is not finite where x is 0, on a line that
+# says so.
+WAYS = {
+    "vmap": ("log", lambda x: ms.vmap(lambda r: ops.log(r))(x)),  # here
+    "vmap, a number": ("log", lambda x: ms.vmap(lambda r: ops.log(r).sum())(x).mean()),  # here
+    "vmap in vmap": ("log", lambda x: ms.vmap(ms.vmap(lambda r: ops.log(r)))(x)),  # here
+    "vmap of columns": ("log", lambda x: ms.vmap(lambda r: ops.log(r), in_axes=1)(x)),  # here
+    "vmap, out in columns": ("log", lambda x: ms.vmap(lambda r: ops.log(r), 0, 1)(x)),  # here
+    "vmap, the same for all": (
+        "log", lambda x: ms.vmap(lambda r, y: r + ops.log(y), (0, None))(x, x),  # here
+    ),
+    "vmap of a Cell": ("log", lambda x: ms.vmap(logarithm)(x)),
+    "vmap of jit": ("log", lambda x: ms.vmap(jitted)(x)),
+    "vmap of grad": ("sqrt", lambda x: ms.vmap(ms.grad(lambda r: ops.sqrt(r).sum()))(x)),  # here
+    "grad of vmap": (
+        "sqrt", lambda x: ms.grad(lambda x: ms.vmap(lambda r: ops.sqrt(r))(x).sum())(x),  # here
+    ),
+    "vmap, recomputed": (
+        "sqrt", lambda x: ms.vmap(ms.grad(lambda r: recomputed(r).sum()))(x),
+    ),
+    "jacrev": ("log", lambda x: ms.jacrev(lambda x: ops.log(x))(x[2])),  # here
+    "jacfwd": ("sqrt", lambda x: ms.jacfwd(lambda x: ops.sqrt(x))(x[2])),  # here
+    "jvp": ("sqrt", lambda x: ms.jvp(lambda x: ops.sqrt(x), x, directions(x))[1]),  # here
+    "vjp": ("sqrt", back),
+    "linearize": (
+        "sqrt", lambda x: ops.linearize(lambda x: ops.sqrt(x), x)[1](directions(x)),  # here
+    ),
+    "second derivative": (
+        "sqrt", lambda x: ms.jacfwd(ms.grad(lambda x: (ops.sqrt(x) ** 3).sum()))(x[2]),  # here
+    ),
+    "recompute": ("sqrt", lambda x: ms.grad(lambda x: recomputed(x).sum())(x)),
+    "a hook on a Tensor": ("true_divide", with_hook),
+    "while_loop": ("log", looped),
+    "fori_loop": ("log", lambda x: ops.fori_loop(0, 1, lambda _, x: ops.log(x), x)),  # here
+    "scan": ("log", lambda x: ops.scan(lambda c, r: (c, ops.log(r)), Tensor(0.0), x)[1]),  # here
+    "cond": ("log", lambda x: ops.cond(Tensor(True), lambda x: ops.log(x), directions, x)),  # here
+    "jit inside": ("log", lambda x: jitted(x).sum()),
+    "float": ("log", lambda x: float(ops.log(x).sum())),  # here
+    "bool": ("log", lambda x: bool(ops.log(x).sum())),  # here
+    "text": ("log", lambda x: str(ops.log(x))),  # here
+    "tolist": ("log", lambda x: ops.log(x).tolist()),  # here
+    "asnumpy": ("log", lambda x: ops.log(x).asnumpy()),  # here
+    "array": ("log", lambda x: np.asarray(ops.log(x))),  # here
+    "dlpack": ("log", lambda x: np.from_dlpack(ops.log(x))),  # here
+    "a read that nothing uses": ("log", read_and_dropped),
+    "several results": ("log", lambda x: (x, {"a": [ops.log(x)]})),  # here
+    "in place": ("true_divide", changed_in_place),
+    "a part": ("log", written_into),
+    "assign": ("log", lambda x: ops.assign(assigned, ops.log(x))),  # here
+    "random": ("true_divide", lambda x: ops.rand(3, 4) / x),  # here
+    "dropout": ("log", lambda x: ops.log(ops.dropout(x, p=0.0))),  # here
+    "from NumPy": ("log", lambda x: ops.log(Tensor(x.asnumpy()))),  # here
+    "complex": ("true_divide", lambda x: 1 / (x + 0j)),  # here
+    "sparse": ("log", sparse),
+    "only a hook keeps it": ("log", Looked(lambda cell, given, made: hold(made - made))),
+    "only a hook reads it": ("log", Looked(lambda cell, given, made: read(made) and None)),
+    "only a site keeps it": ("log", kept_by_a_site),
+    "only a site reads it": ("log", read_by_a_site),
+    "a function on the host": ("custom", lambda x: host(x)),
+}  # fmt: skip
+assigned = Parameter(Tensor(np.ones((3, 4), np.float32)), name="halves")
+
+
+class Called(nn.Cell):
+    """A function as a Cell, so that Graph mode remembers it."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def construct(self, x):
+        return self.function(x)
+
+
+def look_at_all(tree) -> None:
+    for leaf in tree_leaves(tree if isinstance(tree, (tuple, list, dict)) else [tree]):
+        if isinstance(leaf, Tensor):
+            leaf.asnumpy()
+
+
+@pytest.mark.parametrize("mode", (*MODES, "armed late"))
+@pytest.mark.parametrize("name", WAYS)
+def test_a_fault_is_named_whatever_computes_and_looks(name, mode):
+    """In jit after calls that were all right, and where it is armed after calls that were not."""
+    operator, function = WAYS[name]
+    ms.set_context(
+        mode=ms.GRAPH_MODE if mode == "graph" else ms.PYNATIVE_MODE,
+        pynative_synchronize=mode == "direct",
+    )
+    if mode in ("jit", "armed late"):
+        function = ms.jit(function)
+    elif mode == "graph":
+        function = Called(function)
+    assigned.set_data(ops.ones((3, 4)))
+    with np.errstate(all="ignore"):
+        for _ in range(5 if mode == "armed late" else 0):
+            look_at_all(function(batch(0.0)))
+        assigned.set_data(ops.ones((3, 4)))
+        with pytest.raises(FloatingPointError) as caught, ms.debug.find_nan():
+            for _ in range(0 if mode == "armed late" else 5):
+                look_at_all(function(batch()))
+            look_at_all(function(batch(0.0)))
+    error = caught.value
+    assert error.operator == operator, str(error)
+    assert "# here" in linecache.getline(*error.line), str(error)
+    reverse = operator == "sqrt" or name in ("jacrev", "a hook on a Tensor")
+    assert error.phase == ("reverse" if reverse else "forward"), str(error)
+    if mode in ("jit", "graph"):
+        assert error.step == 6, str(error)
+    held.clear()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mapped, row, text",
+    (
+        (lambda x: ms.vmap(lambda r: ops.log(r))(x).sum(), 2, "first at [2, 0] (row 2 of vmap)"),
+        (lambda x: ms.vmap(ms.vmap(lambda r: ops.log(r)))(x).sum(), 2, "(row 2, 0 of vmap)"),
+        (lambda x: ms.vmap(lambda r: ops.log(r), 1)(x).sum(), 0, "first at [0, 2] (row 0 of"),
+    ),
+)
+def test_the_row_of_a_map_is_told(mapped, row, text, mode):
+    step = step_in(mode, Net(mapped))
+    with pytest.raises(FloatingPointError) as caught, ms.debug.find_nan():
+        for _ in range(4):
+            step(batch())
+        np.asarray(step(batch(0.0)))
+    assert caught.value.batch == row and text in str(caught.value)
+    assert str(caught.value).startswith("step 5: log inside vmap at ")
+
+
+def test_a_value_is_looked_at_by_another_thread():
+    def look(pending):
+        with pytest.raises(FloatingPointError, match="log at "):
+            pending.asnumpy()
+
+    told = pytest.raises(FloatingPointError, match="log at ")
+    with concurrent.futures.ThreadPoolExecutor(1) as pool, told, ms.debug.find_nan():
+        pending = ops.log(batch(-1.0))
+        pool.submit(look, pending).result()
+        pending.asnumpy()  # its own thread is told as well
+
+
+def test_an_infinity_that_another_call_made_is_traced_to_it():
+    total = ms.jit(lambda x: x.sum())
+    with ms.debug.find_nan():
+        for _ in range(4):
+            total(batch())
+        made = ops.log(batch(0.0))
+        ms.flush()
+        with pytest.raises(FloatingPointError) as caught:
+            total(made)
+    assert caught.value.operator == "log"
+
+
+def test_what_an_error_left_can_be_looked_at_afterwards():
+    with pytest.raises(ZeroDivisionError), ms.debug.find_nan():
+        kept = ops.log(batch(-1.0))
+        ms.flush()
+        1 / 0  # noqa: B018
+    assert np.isnan(kept.asnumpy()).any()
+    assert np.isnan((kept + 1).asnumpy()).any()
+
+
+def test_blocks_of_several_threads_do_not_end_each_other():
+    inside, ended = threading.Event(), threading.Event()
+
+    def other():
+        with ms.debug.find_nan():
+            inside.set()
+            ended.wait(60)
+            with pytest.raises(FloatingPointError):
+                float(ops.log(batch(0.0)).sum())
+        return ms.get_context("check_numerics")
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with ms.debug.find_nan():
+            result = pool.submit(other)
+            assert inside.wait(60)
+        ended.set()
+        assert result.result() is False
+
+
+def test_generators_and_coroutines_are_checked_to_their_end():
+    @ms.debug.find_nan
+    def numbers():
+        yield 1
+        yield float(ops.log(batch(0.0)).sum())
+
+    @ms.debug.find_nan()
+    async def number():
+        return float(ops.log(batch(0.0)).sum())
+
+    given = numbers()
+    assert next(given) == 1
+    with pytest.raises(FloatingPointError):
+        next(given)
+    with pytest.raises(FloatingPointError):
+        asyncio.run(number())
+    assert not ms.get_context("check_numerics")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_literal_infinities_may_be_looked_at(mode):
+    """Also by a hook of a compiled call, which goes on as it is."""
+    seen = []
+
+    class Masked(nn.Cell):
+        def construct(self, x):
+            return ops.masked_fill(x, x > 0.6, -INF)
+
+    net = nn.SequentialCell(Masked(), nn.Softmax())
+    net[0].register_forward_hook(lambda cell, given, made: seen.append(float(made.min())))
+    function = ms.jit(lambda x: net(x)) if mode == "jit" else net
+    if mode == "graph":
+        ms.set_context(mode=ms.GRAPH_MODE)
+    ms.set_context(pynative_synchronize=mode == "direct")
+    numbers = np.float32([[0.5, 0.7]])
+    with ms.debug.find_nan():
+        for _ in range(6):
+            np.testing.assert_array_equal(function(Tensor(numbers)).asnumpy(), [[1.0, 0.0]])
+            assert np.isinf(net[0](Tensor(numbers)).asnumpy()[0, 1])
+    assert seen == [-INF] * 12
 
 
 @pytest.mark.parametrize("mode", ("pynative", "jit"))

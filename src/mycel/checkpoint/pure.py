@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mycel.checkpoint.interop import to_jax
-from mycel.kernel.base.context import context
+from mycel.kernel.base.context import context, run_directly
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.trees import tree_map
 from mycel.kernel.record.generator import Generator, draw_from, get_seed, restore_seed
@@ -107,7 +107,7 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
     try:
         local.stream = stream
         draw_from(_NoNumbers(name) if key is None else _generator_of(key))
-        context.direct = True
+        run_directly(True)
         # Operators with seeds of their own then draw from the generator as well, and keep none.
         restore_seed(seed or 0)
         for path, array in params.items():
@@ -125,7 +125,8 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
             for change in reversed(journal.changes):
                 change.undo()
         finally:
-            local.stream, context.direct = around, direct
+            local.stream = around
+            run_directly(direct)
             list(back)
             restore_seed(seed)
     return result, changed

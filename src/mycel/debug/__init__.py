@@ -5,8 +5,9 @@ replayed; where NaN comes from; what Cells give, and what they would give.
 
 from mycel.debug.capture import Captured, capture
 from mycel.debug.compare import Comparison, compare
+from mycel.debug.edits import Edit
 from mycel.debug.nan import find_nan
-from mycel.debug.patch import Edit, Patched, patch
+from mycel.debug.patch import Patched, patch
 from mycel.debug.profile import profile
 from mycel.debug.steps import RecordedSteps, record_steps
 from mycel.debug.summary import Summary, summary

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
@@ -14,15 +16,38 @@ from mycel.kernel.record.stream import current_stream
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+class _Blocks:
+    """The blocks that are open, of all threads: the last one to end puts back what was set."""
+
+    def __init__(self):
+        self._lock = threading.RLock()
+        self._open = 0
+        self._before = False
+
+    def begin(self) -> None:
+        """One more is open."""
+        with self._lock:
+            if not self._open:
+                self._before = context.check_numerics
+                set_check_numerics(True)
+            self._open += 1
+
+    def end(self) -> None:
+        """One is closed."""
+        with self._lock:
+            self._open -= 1
+            if not self._open:
+                set_check_numerics(self._before)
+
+
+_blocks = _Blocks()
+
+
 class _FindNan:
     """Numerics are checked in a block, or while a function runs."""
 
-    def __init__(self):
-        self._before: list[bool] = []
-
     def __enter__(self):
-        self._before.append(context.check_numerics)
-        set_check_numerics(True)
+        _blocks.begin()
         return self
 
     def __exit__(self, kind, error, trace):
@@ -31,15 +56,30 @@ class _FindNan:
                 current_stream().flush()
                 present_steps().settle()
         finally:
-            set_check_numerics(self._before.pop())
+            _blocks.end()
 
     def __call__(self, function: _Function) -> _Function:
-        @functools.wraps(function)
-        def checked(*args, **kwargs):
+        checked: Any = functools.wraps(function)(self._checked(function))
+        return checked
+
+    def _checked(self, function: Callable) -> Callable:
+        """A function as it is checked; of a generator or a coroutine what it does later, too."""
+
+        def generating(*args, **kwargs):
+            with self:
+                return (yield from function(*args, **kwargs))
+
+        async def awaiting(*args, **kwargs):
+            with self:
+                return await function(*args, **kwargs)
+
+        def calling(*args, **kwargs):
             with self:
                 return function(*args, **kwargs)
 
-        return checked  # type: ignore[return-value]
+        if inspect.isgeneratorfunction(function):
+            return generating
+        return awaiting if inspect.iscoroutinefunction(function) else calling
 
 
 @overload
@@ -58,7 +98,7 @@ def find_nan(function: Any = None) -> Any:
     operator by operator with the same random numbers, and the error names the step, the first
     operator that made something that is not finite from finite values, whether in the forward or
     in the reverse, the line of the forward, the Cell, what the operator was given, which element
-    of the batch, and how it reached the result.
+    of the batch or row of `vmap`, and how it reached the result.
 
     Literal infinities, as in a mask, are no fault. An overflow that the program looks for itself
     (`all_finite`, loss scaling, `isfinite`) is none unless a Parameter is assigned it.
@@ -66,8 +106,8 @@ def find_nan(function: Any = None) -> Any:
     for a whole program, and JAX's own switch, `JAX_DEBUG_NANS`, turns this on.
 
     Args:
-        function: the function to be checked; may be left out: `find_nan()` is a context manager
-            and a decorator.
+        function: the function to be checked, also a generator or a coroutine; may be left out:
+            `find_nan()` is a context manager and a decorator.
 
     Raises:
         NonFiniteError: a `FloatingPointError`, out of the step that is checked.

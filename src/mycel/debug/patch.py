@@ -3,144 +3,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-import numpy as np
-
-from mycel import ops
-from mycel.debug.paths import cells_at
-from mycel.kernel.base.dtypes import bool_
+from mycel.debug.edits import Site, edit_of
+from mycel.debug.operators import begin, check_met, watched
+from mycel.debug.paths import Calls, Target, targets_of
 from mycel.kernel.base.places import user_place
-from mycel.kernel.record.parameter import Parameter, ParameterTuple
-from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.record.parameter import ParameterTuple
 from mycel.nn.cell import Cell
 
 
-class Edit(NamedTuple):
-    """What takes the place of a part of what a Cell gives.
-
-    Attributes:
-        value: a number, an array or a Tensor, as large as the part or broadcast to it.
-        at: the index of the part, as of NumPy; None for all of it.
-        strength: how much of the value: 1 replaces the part, 0 leaves it as it is.
-        add: whether the value, times its strength, is added to the part instead.
-        output: which one, where a Cell gives a tuple.
-    """
-
-    value: Any = 0.0
-    at: Any = None
-    strength: float = 1.0
-    add: bool = False
-    output: int = 0
-
-
-class _Site:
-    """One Cell that can be patched: the state of its edit, as Parameters that its program reads."""
-
-    def __init__(self, path: str):
-        self.path = path
-        self.edit: Edit | Callable | None = None
-        self.value: Parameter | None = None
-
-    def set(self, edit) -> None:
-        """Exchange the edit."""
-        self.edit = edit
-        if self.value is not None and not callable(edit):
-            self._write()
-
-    def hook(self, cell, args, output):
-        """The hook: what the Cell gives instead."""
-        if callable(self.edit):
-            return self.edit(output)
-        number = self.edit.output if isinstance(self.edit, Edit) else 0
-        several = isinstance(output, tuple)
-        part = output[number] if several else output
-        if self.value is None or self.value.shape != part.shape or self.value.dtype != part.dtype:
-            self._make(part)
-        assert self.value is not None
-        edited = ops.where(self.chosen, part * self.kept + self.value * self.strength, part)
-        if not several:
-            return edited
-        return (*output[:number], edited, *output[number + 1 :])
-
-    def _make(self, part: Tensor) -> None:
-        """Make the state for what a Cell gives."""
-        name = f"patch.{self.path or 'net'}"
-        dtype = part.dtype
-
-        def parameter(shape, dtype, what: str, learns=False):
-            return Parameter(ops.zeros(shape, dtype), f"{name}.{what}", requires_grad=learns)
-
-        self.value = parameter(part.shape, dtype, "value", True)
-        self.chosen = parameter(part.shape, bool_, "chosen")
-        self.kept = parameter((), dtype, "kept")
-        self.strength = parameter((), dtype, "strength")
-        self._write()
-
-    def _write(self) -> None:
-        edit, value = self.edit, self.value
-        assert value is not None
-        if edit is None:
-            self.chosen.set_data(Tensor(np.zeros(value.shape, bool)))
-            return
-        assert isinstance(edit, Edit)
-        at = ... if edit.at is None else edit.at
-        chosen = np.zeros(value.shape, bool)
-        chosen[at] = True
-        given = edit.value
-        if isinstance(given, Tensor) and edit.at is None and given.shape == value.shape:
-            value.set_data(given.astype(value.dtype))
-        else:
-            numbers = np.zeros(value.shape, np.float32)
-            if isinstance(given, Tensor):
-                given = given.asnumpy()
-            try:
-                numbers[at] = given
-            except ValueError:
-                raise ValueError(
-                    f"The value of shape {np.shape(given)} does not fit {chosen[at].shape}, "
-                    f"the part at {edit.at!r} of what {self.path!r} gives, of shape {value.shape}."
-                ) from None
-            value.set_data(Tensor(numbers).astype(value.dtype))
-        self.chosen.set_data(Tensor(chosen))
-        self.kept.set_data(Tensor(1.0 if edit.add else 1.0 - edit.strength).astype(value.dtype))
-        self.strength.set_data(Tensor(float(edit.strength)).astype(value.dtype))
-
-
 class Patched:
-    """The Cells that are patched, by path: `patched[path] = …` exchanges an edit, `del` ends it.
+    """What is patched, by path: `patched[path] = …` exchanges an edit, `del` ends it.
 
     A path that begins patched as a pattern can be edited later without another compilation.
     """
 
     def __init__(self, net: Cell, edits: Mapping[str, Any]):
-        self._cells: dict[str, Cell] = {}
-        self._sites: dict[str, _Site] = {}
+        self._net = net
+        self._targets: dict[str, Target] = {}
+        self._sites: dict[str, Site] = {}
         self._handles: list = []
+        self._calls = Calls()
+        written: dict[str, dict] = {}
         for pattern, edit in edits.items():
-            for path, cell in cells_at(net, (pattern,)).items():
-                self._cells[path] = cell
-                self._sites[path] = _Site(path)
-                self._sites[path].edit = _edit_of(edit)
+            for target in targets_of(net, (pattern,)):
+                self._targets.setdefault(target.named(), target)
+                written.setdefault(target.named(), {})[pattern] = edit_of(pattern, edit)
+        for path, several in written.items():
+            if path in several:  # its own path goes before patterns
+                several = {path: several[path]}
+            first, *others = [p for p, edit in several.items() if edit is not None] or several
+            if others and several[others[0]] is not None:
+                raise ValueError(
+                    f"Both {first!r} and {others[0]!r} patch {path!r} (at {user_place(3)}): name "
+                    "it in one of them, or by its own path too."
+                )
+            self._sites[path] = Site(path, several[first])
+        self._watches = watched(self._targets.values(), self._calls, self._operator)
 
     def __enter__(self) -> Patched:
-        for path, cell in self._cells.items():
-            self._handles.append(cell.register_forward_hook(self._sites[path].hook))
+        if self._handles:
+            raise RuntimeError(f"This patch has begun already (at {user_place(2)}).")
+        try:
+            if any(target.call for target in self._targets.values()):
+                first = self._net.register_forward_pre_hook(lambda cell, args: self._begin())
+                self._handles.append(first)
+            by_path: dict[str, list[Target]] = {}
+            for path in self._sites:
+                target = self._targets[path]
+                if not target.operator:
+                    by_path.setdefault(target.path, []).append(target)
+            for several in by_path.values():
+                hook = self._hook(several)
+                self._handles.append(several[0].cell.register_forward_hook(hook))
+            self._handles += begin(self._watches)
+        except BaseException:
+            self._end()
+            raise
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, kind, *_) -> None:
+        self._end()
+        if kind is None:
+            check_met(self._watches)
+
+    def _end(self) -> None:
         while self._handles:
             self._handles.pop().remove()
+        self._calls.forget()
+
+    def _begin(self) -> None:
+        self._calls.begins(True)
+
+    def _hook(self, targets: list[Target]):
+        if len(targets) == 1 and targets[0].call is None:
+            return self._sites[targets[0].named()].hook
+
+        def patched(cell, args, output):
+            self._calls.begins()
+            call = self._calls.number(targets[0].path)
+            returned = None
+            for target in targets:
+                if target.is_at(call):
+                    changed = self._sites[target.named()].changed(output)
+                    if changed is not None:
+                        returned = output = changed
+            return returned
+
+        return patched
+
+    def _operator(self, target: Target, call: int, name: str, number: int, output):
+        return self._sites[target.named()].changed(output)
 
     def __setitem__(self, path: str, edit) -> None:
-        self._site(path).set(_edit_of(edit))
+        self._site(path).set(edit_of(path, edit))
 
     def __delitem__(self, path: str) -> None:
         self._site(path).set(None)
 
     def __getitem__(self, path: str):
         return self._site(path).edit
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._sites
 
     def __iter__(self):
         return iter(self._sites)
@@ -156,9 +123,11 @@ class Patched:
     @property
     def values(self) -> ParameterTuple:
         """The values of all edits, for derivatives by them; they are there after the first call."""
-        return ParameterTuple([s.value for s in self._sites.values() if s.value is not None])
+        return ParameterTuple(
+            [state.value for site in self._sites.values() for state in site.states.values()]
+        )
 
-    def _site(self, path: str) -> _Site:
+    def _site(self, path: str) -> Site:
         if path not in self._sites:
             raise KeyError(
                 f"{path!r} is not patched here (at {user_place(3)}): name it where the block "
@@ -167,26 +136,19 @@ class Patched:
         return self._sites[path]
 
 
-def _edit_of(edit):
-    if edit is None or isinstance(edit, Edit) or callable(edit):
-        return edit
-    if isinstance(edit, tuple) and len(edit) == 2:
-        return Edit(edit[1], edit[0])
-    return Edit(edit)
-
-
 def patch(net: Cell, edits: Mapping[str, Any]) -> Patched:
-    """Change what Cells give, while a block runs: ablate, replace, steer, swap between two runs.
+    """Change what Cells and operators give, while a block runs: ablate, replace, steer, swap.
 
     In a compiled function an edit is data: which Cell, which part, which value and how strong it is
     may be other ones at every call, and nothing is compiled again.
 
     Args:
         net: the network.
-        edits: by the paths of Cells (patterns as of `capture`): a number, array or Tensor that
-            takes the place of what the Cell gives; `(index, value)` for a part of it; an `Edit`
-            for one with a strength, or that is added; a function of what the Cell gives; or None,
-            for a Cell to be edited later.
+        edits: by the paths of Cells and operators (patterns as of `capture`; without a number all
+            calls, and all operators of that name): a number, array or Tensor that takes the place
+            of what is given; `(index, value)` for a part of it; an `Edit` for one with a strength,
+            or that is added; a function of what is given; or None, to be edited later. The path of
+            one Cell goes before patterns that mean it too.
 
     Returns:
         A context manager that gives the edits by path: `patched[path] = …` exchanges one and
@@ -194,7 +156,10 @@ def patch(net: Cell, edits: Mapping[str, Any]) -> Patched:
         by.
 
     Raises:
-        ValueError: no Cell has such a path, or a value does not fit.
+        IndexError: there is no such part or output.
+        TypeError: an edit is neither a value nor a function, or of another kind than the elements.
+        ValueError: no Cell has such a path, or a value does not fit. At the end of the block: a
+            Cell ran no such operator.
 
     Example:
         >>> net = nn.SequentialCell(nn.Dense(2, 3), nn.ReLU(), nn.Dense(3, 1))
@@ -207,6 +172,9 @@ def patch(net: Cell, edits: Mapping[str, Any]) -> Patched:
         ...     same = net(x)
         >>> bool((bias == net[2].bias).all()), bool((same == net(x)).all())
         (True, True)
+        >>> with ms.debug.patch(net, {"**:relu": 0.0}):
+        ...     bool((net(x) == net[2].bias).all())
+        True
     """
     if not isinstance(edits, Mapping):
         raise TypeError(

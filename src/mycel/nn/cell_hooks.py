@@ -14,14 +14,15 @@ from mycel.kernel.record.stream import Stream, find_place
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 
 # In the order in which they are called.
-KINDS = ("forward_pre", "forward", "backward_pre", "backward")
+KINDS = ("forward_pre", "operator", "forward", "backward_pre", "backward")
 
 
 class CellHooks:
     """The hooks of one Cell by kind; forward ones with whether they take keyword arguments,
-    backward ones with whether they are in PyTorch's order of arguments."""
+    backward ones with whether they are in PyTorch's order of arguments; those on operators that
+    the Cell runs (see operator_hooks)."""
 
-    __slots__ = KINDS
+    __slots__ = (*KINDS, "_called", "_numbers")
 
     def __init__(self, cell):
         owner = ref(cell)
@@ -32,15 +33,26 @@ class CellHooks:
                 cell._cell_changed(f"{what} {type(cell).__name__}", REGISTER_ONCE)
 
         self.forward_pre = Hooks("forward pre-hook", owner, changed)
+        self.operator = Hooks("hook on operators", owner, changed)
         self.forward = Hooks("forward hook", owner, changed)
         self.backward_pre = Hooks("backward pre-hook", owner, changed)
         self.backward = Hooks("backward hook", owner, changed)
+        # The call of the Cell in which operators were told last, and how many by name.
+        self._called: tuple | None = None
+        self._numbers: dict[str, int] = {}
+
+    def number_of(self, operator: str, called: tuple) -> int:
+        """Which of the operators of this name it is in a call of the Cell, from 1 on."""
+        if self._called is not called:
+            self._called, self._numbers = called, {}
+        number = self._numbers[operator] = self._numbers.get(operator, 0) + 1
+        return number
 
     def copy_to(self, cell) -> CellHooks:
         """The same hooks on a copy of the Cell."""
         copied = CellHooks(cell)
         for kind in KINDS:
-            for hook in getattr(self, kind).values():
+            for hook in getattr(self, kind).values() if kind != "operator" else ():
                 HookHandle(getattr(copied, kind), hook)
         return copied
 

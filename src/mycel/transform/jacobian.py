@@ -39,11 +39,15 @@ class Pullback:
 
     Attributes:
         output: what the function returned; `result` is the part that is differentiated.
+
+    Args:
+        begins: whether it is a derivative of its own, and none that continues another.
     """
 
-    def __init__(self, task: Derivative, args):
+    def __init__(self, task: Derivative, args, begins: bool = True):
         stream = current_stream()
-        stream.boundary()
+        if begins:
+            stream.boundary()
         self.task = task
         scope = stream.scope.differentiating()
         recorded = stream.within(scope, _recorded, task, stream, list(args))
@@ -188,7 +192,7 @@ def _changed(pull: Pullback, changes):
 def _push(pull: Pullback) -> Pullback:
     """From directions of the inputs to changes of the outputs, a tuple."""
     start = [_zeros(leaf) for leaf in _tensors(pull.result)]
-    return Pullback(Derivative(lambda *seeds: pull(*seeds), "all", None, "inputs"), start)
+    return Pullback(Derivative(lambda *seeds: pull(*seeds), "all", None, "inputs"), start, False)
 
 
 def jacrev(

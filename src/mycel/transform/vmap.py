@@ -24,7 +24,7 @@ from mycel.kernel.define.op import Op
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.marker import Marker, flattened
 from mycel.kernel.record.scope import OUTSIDE, Scope
-from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, demand, local, record, seen
+from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, local, record, seen
 from mycel.kernel.record.tensor import Tensor, made_within, new_tensor, point, rebind, resolve
 from mycel.kernel.record.value import CHANGED, HOOKS, Poison, Value
 from mycel.transform.recompute import Recomputed
@@ -140,7 +140,7 @@ class _Mapping:
         if value.source is not self.inner.segment:
             local.stream = self.outer
             try:
-                demand(value)
+                seen(value)
             finally:
                 local.stream = self.inner
         around = self.outer.scope.capture

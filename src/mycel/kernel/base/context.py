@@ -29,6 +29,7 @@ class Context:
 
     __slots__ = (
         "accepted",
+        "apart",
         "armed",
         "before_device_change",
         "check_indices",
@@ -43,6 +44,7 @@ class Context:
         "save_graphs",
         "save_graphs_path",
         "synchronize",
+        "watching",
     )
 
     def __init__(self):
@@ -50,8 +52,11 @@ class Context:
         self.device_target = ""
         self.device_id = 0
         # MindSpore's pynative_synchronize; `direct`: every operator is run by itself to its end,
-        # unless numerics are checked, which looks at records.
-        self.synchronize = self.direct = False
+        # unless numerics are checked, which looks at records. `watching`: how many want to be told
+        # of operators (see nn.operator_hooks). `apart`: operators do not take the quick way, for
+        # one of these.
+        self.synchronize = self.direct = self.apart = False
+        self.watching = 0
         # Whether wrong positions and class numbers are errors (see define.bounds).
         self.check_indices = True
         # Whether the first operator that makes NaN or an infinity is looked for (see
@@ -199,7 +204,19 @@ def _set_device_id(value) -> None:
 def set_synchronize(value) -> None:
     context.before_device_change()
     context.synchronize = bool(value)
-    context.direct = context.synchronize and not context.check_numerics
+    run_directly(context.synchronize and not context.check_numerics)
+
+
+def run_directly(value: bool) -> None:
+    """Whether every operator is run by itself to its end."""
+    context.direct = value
+    context.apart = value or context.watching > 0
+
+
+def watch_operators(more: int) -> None:
+    """So many more want to be told of operators that Cells run."""
+    context.watching += more
+    context.apart = context.direct or context.watching > 0
 
 
 def set_determinism(value) -> None:
@@ -225,7 +242,7 @@ def set_check_numerics(value) -> None:
     context.armed += value and not context.check_numerics
     context.check_numerics = value
     count_steps(0)
-    context.direct = context.synchronize and not value
+    run_directly(context.synchronize and not value)
 
 
 def count_steps(more: int) -> None:

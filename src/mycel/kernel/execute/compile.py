@@ -62,12 +62,11 @@ def program(
     guards: tuple[Guard, ...] = (),
     packs: tuple[tuple[int, ...], ...] = (),
     indices: Indices | None = None,
-    checked: tuple[int, ...] = (),
+    check_numerics: bool = False,
     functions: list[Callable] | None = None,
 ):
     """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
-    the guards, as one vector each, the flag of its indices, and whether the checked results are
-    finite, out.
+    the guards, as one vector each, the flag of its indices, and those of its numerics, out.
 
     Args:
         functions: what is called for each node, by default its operator's own function.
@@ -75,6 +74,9 @@ def program(
     functions = functions or [node.signature.op.function for node in nodes]
     materialize = backend.tuning.materialize
     apart = backend.tuning.to_materialize(nodes)
+    alone = [live[position] for position in _inexact(nodes, live)]
+    others = [slot for pack in packs for slot in pack] + [guard.slot for guard in guards]
+    others = [others[position] for position in _inexact(nodes, others)]
 
     def run(*externals):
         arrays: list = []
@@ -92,17 +94,23 @@ def program(
             outputs.append(jnp.concatenate([seen_bits(at(g.slot), g.kind) for g in guards]))
         if indices is not None and indices.inside:
             outputs.append(indices.flag(at))
-        if checked:
-            outputs.append(_are_finite([at(slot) for slot in checked]))
+        if check_numerics:
+            sums = _have_finite_sums([at(slot) for slot in alone])
+            outputs.append(jnp.stack([sums, _are_finite([at(slot) for slot in others])]))
         return outputs
 
     return run
 
 
 def _are_finite(arrays):
+    """Whether every element of the arrays is finite."""
+    return jnp.all(jnp.stack([jnp.array(True), *[jnp.isfinite(a).all() for a in arrays]]))
+
+
+def _have_finite_sums(arrays):
     """Whether sums of the arrays are finite: not where an element is not, and nearly always where
     all are. It takes a third of the time of asking each element."""
-    sums, small = [], []
+    sums, small = [jnp.array(True)], []
     for array in arrays:
         wide = array.astype(jnp.promote_types(array.dtype, np.float32))
         if array.size <= MOST_TOGETHER and wide.dtype == np.float32:
@@ -137,15 +145,7 @@ def seen_bytes(array, kind: str) -> bytes:
 
 
 class NotFinite(Tripped):
-    """A program made something that is not finite.
-
-    Attributes:
-        results: what it made.
-    """
-
-    def __init__(self, results):
-        super().__init__()
-        self.results = results
+    """A program made something that is not finite."""
 
 
 class Executable:
@@ -153,21 +153,33 @@ class Executable:
 
     Args:
         look_at_indices: whether wrong indices are looked for.
-        checked: the slots of the results that are to be finite; the attribute has their positions.
+        check_numerics: whether it looks whether its results are finite.
 
     Attributes:
+        alone: the positions of those results that can be other than finite and come out as they
+            are.
         parts: what its program is made of, so that it can be made once more (see `program`).
     """
 
-    __slots__ = ("checked", "compiled", "fallible", "function", "indices", "parts", "runs", "size")
+    __slots__ = (
+        "alone",
+        "check_numerics",
+        "compiled",
+        "fallible",
+        "function",
+        "indices",
+        "parts",
+        "runs",
+        "size",
+    )
 
-    def __init__(self, key, live, guards=(), packs=(), look_at_indices=True, checked=()):
+    def __init__(self, key, live, guards=(), packs=(), look_at_indices=True, check_numerics=False):
         nodes = decode(key)
         self.indices = indices_of(nodes) if look_at_indices else None
-        slots = _inexact(nodes, checked) if checked else ()
-        self.checked = tuple([live.index(slot) for slot in slots])
+        self.check_numerics = check_numerics
+        self.alone = _inexact(nodes, live)
         # keep_unused: every caller passes all externals, whatever the program needs of them.
-        self.parts = nodes, live, guards, packs, self.indices, slots
+        self.parts = nodes, live, guards, packs, self.indices, check_numerics
         self.function: Callable[..., Any] = jax.jit(
             program(*self.parts),
             keep_unused=True,
@@ -183,7 +195,7 @@ class Executable:
 
         Raises:
             Tripped: it was given a wrong index, or made one.
-            NotFinite: a result that is checked is not finite.
+            NotFinite: a result is not finite, and numerics are checked.
         """
         indices = self.indices
         if indices is not None:
@@ -195,16 +207,18 @@ class Executable:
             results = self.function(*arrays)
         else:
             results = undisturbed(self._compile, arrays)
-        finite = results.pop() if self.checked else None
+        flags = np.asarray(results.pop()) if self.check_numerics else None
         if indices is not None and indices.inside:
             indices.look_behind(results.pop())
-        # A sum may overflow where no element does.
-        if finite is not None and not finite and not self._are_finite(results):
-            raise NotFinite(results)
+        if flags is not None and not flags.all() and not self._are_finite(flags, results):
+            raise NotFinite
         return results
 
-    def _are_finite(self, results) -> bool:
-        return all(np.isfinite(np.asarray(results[index])).all() for index in self.checked)
+    def _are_finite(self, flags, results) -> bool:
+        """Whether all is finite: a sum may overflow where no element does."""
+        return bool(flags[1]) and all(
+            np.isfinite(np.asarray(results[position])).all() for position in self.alone
+        )
 
     def _run_and_wait(self, arrays):
         results = self.function(*arrays) if self.compiled else self._compile(arrays)
@@ -227,9 +241,9 @@ class Executable:
 
 
 def _inexact(nodes, slots) -> tuple[int, ...]:
-    """Those slots whose elements may be other than finite."""
+    """The positions of those slots whose elements may be other than finite."""
     avals = [aval for node in nodes for aval in node.signature.outputs]
-    return tuple([slot for slot in slots if slot >= 0 and avals[slot].inexact])
+    return tuple([p for p, slot in enumerate(slots) if slot >= 0 and avals[slot].inexact])
 
 
 _saved = itertools.count(1)
@@ -255,17 +269,10 @@ class Executables:
         self._families: OrderedDict = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(
-        self, key: tuple, live: tuple, guards: tuple = (), packs: tuple = (), results=None
-    ) -> Executable:
-        """The executable of this structure, made (not yet compiled) if it is new.
-
-        Args:
-            results: the slots of what the program itself uses, by default all live ones; while
-                numerics are checked these are to be finite.
-        """
-        checked = (live if results is None else results) if context.check_numerics else ()
-        structure = (key, live, guards, packs, context.check_indices, checked)
+    def get(self, key: tuple, live: tuple, guards: tuple = (), packs: tuple = ()) -> Executable:
+        """The executable of this structure, made (not yet compiled) if it is new."""
+        checks = context.check_indices, context.check_numerics
+        structure = (key, live, guards, packs, *checks)
         with self._lock:
             executable = self._kept.get(structure)
             if executable is None:

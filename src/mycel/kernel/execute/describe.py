@@ -4,7 +4,7 @@ reached the result."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,33 @@ _ALIKE = {
 }  # fmt: skip
 
 
+class Name(NamedTuple):
+    """The name of an Op, taken apart.
+
+    Attributes:
+        operator: the operator that it is made of.
+        maps: how often `vmap` is around it; `rows`: how many of its first axes are rows of that.
+        reverse: whether it is a reverse.
+    """
+
+    operator: str
+    maps: int
+    rows: int
+    reverse: bool
+
+
+def name_of(op: str) -> Name:
+    """Take apart the name of an Op, as `vmap(log')`."""
+    maps, rows, reverse = 0, 0, False
+    while True:
+        if op.endswith("'"):
+            op, reverse = op[:-1], True
+        elif op.startswith("vmap(") and op.endswith(")"):
+            op, maps, rows = op[5:-1], maps + 1, rows + (not reverse)
+        else:
+            return Name(op, maps, rows, reverse)
+
+
 def describe_array(array) -> str:
     """Type, shape, range, and how much of it is not finite."""
     if array.__class__ is Poison:
@@ -75,29 +102,46 @@ def describe_origin(
 ) -> NonFiniteError:
     """The error for values that an operator made."""
     place, phase = seen.place(origin.index), seen.phase(origin.index)
-    operator = origin.operator.rstrip("'")
-    lengths = seen.first_lengths(names)
-    batch = _batch_element(origin, lengths)
+    name = name_of(origin.operator)
+    rows = list(origin.element[: name.rows])
+    batch = rows[0] if rows else _batch_element(origin, seen.first_lengths(names))
     made = "NaN" if origin.state & 2 else "an infinity"
     lines = [
-        f"step {step}: {_called(origin.operator, phase)} at {place} makes {made}"
+        f"step {step}: {_called(name, phase)} at {place} makes {made}"
         f"{'' if _has_infinite_input(origin) else ' from finite values'}.",
     ]
     node = seen.nodes[origin.index]
     for number, (slot, text) in enumerate(zip(node.inputs, origin.inputs, strict=True)):
-        name = names.get(-1 - slot, "") if slot < 0 else ""
-        lines.append(f"  input {number}: {name + ': ' if name else ''}{text}")
+        known = names.get(-1 - slot, "") if slot < 0 else ""
+        lines.append(f"  input {number}: {known + ': ' if known else ''}{text}")
     where = f", first at {list(origin.element)}" if origin.element else ""
-    where += f" (batch element {batch})" if batch is not None else ""
+    if rows:
+        where += f" (row {', '.join(map(str, rows))} of vmap)"
+    elif batch is not None:
+        where += f" (batch element {batch})"
     lines.append(f"  output: {origin.output}{where}")
     lines.append(f"  way to the result: {_way(seen, path)}")
-    remedy = _REMEDIES.get(_ALIKE.get(operator, operator))
+    remedy = _REMEDIES.get(_ALIKE.get(name.operator, name.operator))
     if remedy:
         lines.append(f"  {remedy}.")
     lines.append(_PUT_BACK)
-    return NonFiniteError(
-        "\n".join(lines), step, operator, phase, place, path_of(place.called), origin.element, batch
-    )
+    text, cell = "\n".join(lines), path_of(place.called)
+    return NonFiniteError(text, step, name.operator, phase, place, cell, origin.element, batch)
+
+
+def describe_host(
+    step: int, operator: str, place: Place, cell: str, inputs, outputs, number: int
+) -> NonFiniteError:
+    """The error for NaN that a function on the host made, defined at a place."""
+    numbers = np.asarray(outputs[number])
+    element = tuple(map(int, np.unravel_index(int(np.argmax(np.isnan(numbers))), numbers.shape)))
+    lines = [
+        f"step {step}: {operator}, defined at {place}, makes NaN on the host.",
+        *[f"  input {n}: {describe_array(array)}" for n, array in enumerate(inputs)],
+        f"  output: {describe_array(numbers)}, first at {list(element)}",
+        _PUT_BACK,
+    ]
+    return NonFiniteError("\n".join(lines), step, operator, "forward", place, cell, element, None)
 
 
 def describe_outside(
@@ -129,9 +173,10 @@ def describe_suspicion(step: int) -> str:
     )
 
 
-def _called(operator: str, phase: str) -> str:
-    if operator.endswith("'"):
-        return f"the derivative of {operator[:-1]}, whose forward is"
+def _called(name: Name, phase: str) -> str:
+    operator = name.operator + (" inside vmap" if name.maps else "")
+    if name.reverse:
+        return f"the derivative of {operator}, whose forward is"
     return operator if phase == "forward" else f"{operator} (in the {phase})"
 
 

@@ -145,6 +145,20 @@ def run_by_operator(
     return [by_slot[slot] if slot >= 0 else arrays[-1 - slot] for slot in live]
 
 
+def run_for_another(key, live: tuple[int], arrays, places) -> list:
+    """Run what one Value of another thread's record needs.
+
+    Raises:
+        NonFiniteError: it is not finite, and numerics are checked.
+    """
+    if not context.check_numerics:
+        return run_by_operator(key, live, arrays, places)
+    seen = Examination(key, arrays, places)
+    results = run_by_operator(key, live, arrays, places, seen=seen)
+    present_steps().judge_copy(seen, live[0], results[0].size == 1)
+    return results
+
+
 def _run_or_poison(signature, inputs, place):
     for value in inputs:
         if value.__class__ is Poison:

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable
 from typing import NamedTuple
-from weakref import WeakKeyDictionary, ref
+from weakref import finalize, ref
 
 import jax
 import numpy as np
@@ -28,16 +27,17 @@ from mycel.kernel.base.context import context, set_check_numerics
 from mycel.kernel.base.errors import NonFiniteError
 from mycel.kernel.base.places import NOWHERE, Place
 from mycel.kernel.base.structure import structure
-from mycel.kernel.define.aval import Aval
 from mycel.kernel.execute.compile import Node, decode
 from mycel.kernel.execute.describe import (
     describe_array,
+    describe_host,
     describe_origin,
     describe_outside,
     describe_suspicion,
+    name_of,
 )
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.stream import Stream, machine, place_of
+from mycel.kernel.record.stream import Stream, cell_path, machine, place_of
 from mycel.kernel.record.tensor import point
 from mycel.kernel.record.value import Poison, Value
 
@@ -47,11 +47,6 @@ SEED = "ones_like"
 # Operators by which a program looks for values that are not finite, to leave a step out or to
 # replace them.
 TESTS = frozenset(("isfinite", "isinf", "isnan", "nan_to_num", "overflows"))
-
-
-def inexact_slots(live, avals: Callable[[int], Aval]) -> tuple[int, ...]:
-    """Those of a program's results that can be other than finite."""
-    return tuple([slot for slot in live if avals(slot).inexact])
 
 
 def state_of(array) -> int:
@@ -91,7 +86,7 @@ def phases_of(nodes: list[Node], places: list) -> list[str]:
         code = places[3 * number]
         if isinstance(code, int):
             forward.add(code)
-        named = node.signature.op.name.endswith("'")
+        named = name_of(node.signature.op.name).reverse
         if named or isinstance(code, int) or (code is not None and code.co_name == "bprop"):
             reverse.append(number)
     if not reverse:
@@ -214,9 +209,9 @@ class Suspect:
         """An operator takes it: what is only infinite may be meant, and goes on.
 
         Raises:
-            NonFiniteError: it has NaN.
+            NonFiniteError: it has NaN, and numerics are still checked.
         """
-        if self.state & NAN:
+        if self.state & NAN and context.check_numerics:
             self.told = True
             raise self.error
         self.release(value)
@@ -225,10 +220,13 @@ class Suspect:
         """Python looks at it.
 
         Raises:
-            NonFiniteError: always.
+            NonFiniteError: numerics are still checked.
         """
-        self.told = True
-        raise self.error
+        if context.check_numerics:
+            self.told = True
+            raise self.error
+        self.release(value)
+        return np.asarray(value.array)
 
     def release(self, value: Value) -> None:
         """Let the Value have its array."""
@@ -255,8 +253,8 @@ class Steps:
         # The handles assigned since the step began, by id, with what they had before it.
         self._assigned: dict[int, tuple[ref, Value | None]] = {}
         self._suspects: list[ref] = []
-        # What is known of infinite Values that operators went on with.
-        self._known: WeakKeyDictionary[Value, NonFiniteError] = WeakKeyDictionary()
+        # What is known of infinite arrays that operators went on with, by their ids.
+        self._known: dict[int, NonFiniteError] = {}
 
     def meet(self, what: int | None) -> bool:
         """Whether a step begins where this is about to be called."""
@@ -339,10 +337,22 @@ class Steps:
         for slot, value in faults if not handled else ():
             error = self._error(seen, slot, externals)
             if error is not None:
-                self._known[value] = error
+                self._know(value.array, error)
                 value.source, value.array = Suspect(value.array, seen.state(slot), error), None
                 self._suspects.append(ref(value))
         return None
+
+    def judge_copy(self, seen: Examination, slot: int, single: bool) -> None:
+        """A part of another thread's record ran operator by operator, for one of its Values.
+
+        Raises:
+            NonFiniteError: it has NaN, or is a single number that is infinite.
+        """
+        state = seen.state(slot)
+        told = state & NAN or (state and single)
+        error = self._error(seen, slot, ()) if told else None
+        if error is not None:
+            raise error
 
     def _parameters_assigned(self) -> set[int]:
         """The ids of the Values that the Parameters assigned in this step have now."""
@@ -354,26 +364,27 @@ class Steps:
             origin, path = seen.origin_of(start)
             if origin is not None:
                 break
-        else:
-            return None
-        if isinstance(origin, int) or seen.state(path[0]) & NAN:
-            known = [self._known.get(externals[-1 - s]) for s in seen.depends_on(slot) if s < 0]
-            earlier = next((error for error in known if error is not None), None)
-            if earlier is not None:
+        if not isinstance(origin, Origin) or seen.state(path[0]) & NAN:
+            outside = [seen.arrays[-1 - s] for s in seen.depends_on(slot) if s < 0]
+            known = [self._known[id(array)] for array in outside if id(array) in self._known]
+            earlier = known[0] if known else None
+            if earlier is not None or origin is None:
                 return earlier
-        names = self._names(externals)
+        names = self._names(seen, externals)
         if isinstance(origin, int):
             return describe_outside(self.number, seen, path, names)
         return describe_origin(self.number, seen, origin, path, names)
 
-    def _names(self, externals) -> dict[int, str]:
+    def _know(self, array, error: NonFiniteError) -> None:
+        """Know of an array, as long as it is there, why it is not finite."""
+        name = id(array)
+        self._known[name] = error
+        finalize(array, self._known.pop, name, None).atexit = False
+
+    def _names(self, seen: Examination, externals) -> dict[int, str]:
         """The Parameters among what came from outside, by position: they have these Values, or had
         them when the step began."""
-        handles = [
-            (handle, handle._value)
-            for handle in gc.get_referrers(*externals)
-            if isinstance(handle, Parameter)
-        ]
+        handles: list[tuple] = [(p, p._value) for p in _parameters_of(seen, externals)]
         handles += [(reference(), had) for reference, had in self._assigned.values()]
         names = {id(value): h.name for h, value in handles if isinstance(h, Parameter)}
         return {
@@ -385,6 +396,22 @@ class Steps:
     def differs(self) -> None:
         """The compiled program made something that its operators one by one do not make."""
         log.logger.warning(describe_suspicion(self.number))
+
+
+def _parameters_of(seen: Examination, externals) -> list[Parameter]:
+    """The Parameters of the Cells that were called; where none was, those that have one of these
+    Values, which takes long to find out."""
+    outermost = {}
+    for called in seen.places[2::3] if seen.places else ():
+        if called is not None:
+            while called[1] is not None:
+                called = called[1]
+            outermost[id(called[0])] = called[0]
+    if not outermost:
+        return [held for held in gc.get_referrers(*externals) if isinstance(held, Parameter)]
+    cells = {id(c): c for root in outermost.values() for _, c in root.cells_and_names()}
+    members = [member for cell in cells.values() for member in vars(cell)["_params"].values()]
+    return [member for member in members if isinstance(member, Parameter)]
 
 
 def _made_inside(value: Value) -> bool:
@@ -423,6 +450,20 @@ def begin_step(stream: Stream, what: int | None) -> None:
     if steps.meet(what):
         stream.flush()
         steps.begin()
+
+
+def judge_host(operator: str, place: Place, inputs, outputs) -> None:
+    """A function on the host, defined at a place, was called, while numerics are checked.
+
+    Raises:
+        NonFiniteError: it made NaN, and was given none.
+    """
+    numbers = [n for n, array in enumerate(outputs) if state_of(array) & NAN]
+    if numbers and not any(state_of(array) & NAN for array in inputs):
+        steps = present_steps()
+        steps.put_back()
+        what = operator, place, cell_path(), inputs, outputs, numbers[0]
+        raise describe_host(steps.number, *what)
 
 
 def heed_jax() -> None:

@@ -126,7 +126,8 @@ class Memory:
 
     def _needed(self) -> set[int]:
         """The numbers that a replay must have: results, assignments, and what sites receive."""
-        numbers = self._used_by_program() | self._site_reads
+        numbers = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
+        numbers.update([number for _, number in self.bindings], self._site_reads)
         for site in self.sites:
             numbers.update(slot.number for slot in site.slots())
             numbers.update(number for _, number in site.bindings)
@@ -257,8 +258,7 @@ class Memory:
         packs = self._packs(avals)
         packed = [number for pack in packs for number in pack]
         live = tuple(sorted(n for n in self.needed if n >= 0 and n not in packed))
-        results = tuple(sorted(n for n in self._used_by_program() if n in live))
-        self.executable = executables.get(self.key, live, guards, packs, results)
+        self.executable = executables.get(self.key, live, guards, packs)
         self.inner_reads = inner
         self.expected = b"".join([read.bits for read in inner])
         self.input_reads = [
@@ -305,11 +305,6 @@ class Memory:
         else:
             self.build_result = builder(self.template, self.order, "leaf")
         self._prepared = context.check_numerics
-
-    def _used_by_program(self) -> set[int]:
-        """The numbers of what is returned and assigned: not what only sites are given."""
-        numbers = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
-        return numbers.union([number for _, number in self.bindings])
 
     def _lay_out_commits(self) -> None:
         """Tell what is assigned an output: Parameters that are inputs too, which the store keeps;

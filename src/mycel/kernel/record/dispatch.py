@@ -54,7 +54,7 @@ def apply1(op: Op, x):
     if (
         signature is None
         or not signature.single
-        or (context.direct and capture is None)
+        or context.apart
         or (capture is not None and a.source is not stream.segment and a.capture is not capture)
     ):
         return wrap(record(op, (to_value(x),)))
@@ -94,7 +94,7 @@ def apply2(op: Op, x, y):
     stream = local.stream
     scope = stream.scope
     capture = scope.capture
-    if context.direct and capture is None:
+    if context.apart:
         return applyn(op, (x, y))
     kind = y.__class__
     if kind is Tensor:

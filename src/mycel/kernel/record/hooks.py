@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable
 from itertools import count
 
 from mycel.kernel.base import where
+from mycel.kernel.base.context import context
 from mycel.kernel.base.places import user_place
 from mycel.kernel.record.journal import Change
 from mycel.kernel.record.stream import local
@@ -126,12 +128,36 @@ class HookHandle:
         self.remove()
 
 
+class _Within(threading.local):
+    """Whether a thread is in a hook, noted while operators are watched: its own are none."""
+
+    hook = False
+
+
+_within = _Within()
+
+
+def is_in_hook() -> bool:
+    """Whether the calling thread is in a hook that was called while operators are watched."""
+    return _within.hook
+
+
 def call_hook(kind: str, hook: Callable, args: tuple, called: tuple | None = None):
     """Call a hook: a site of the call being remembered, else at once.
 
     Args:
         called: the Cell it belongs to, as links (see places.path_of).
     """
+    if not context.watching or _within.hook:
+        return _call_hook(kind, hook, args, called)
+    try:
+        _within.hook = True
+        return _call_hook(kind, hook, args, called)
+    finally:
+        _within.hook = False
+
+
+def _call_hook(kind: str, hook: Callable, args: tuple, called: tuple | None):
     capture = local.stream.scope.capture
     label = (kind, hook, called)
     if capture is not None:

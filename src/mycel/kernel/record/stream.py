@@ -144,8 +144,9 @@ class Segment:
         value.array = machine.run_by_operator(key[:position], live, arrays, places[: 3 * end])[0]
 
     def view(self, value: Value) -> np.ndarray:
-        """A Value as Python sees it."""
-        return np.asarray(demand(value))
+        """A Value as Python sees it; the run may leave it waiting for that look."""
+        self.produce(value)
+        return np.asarray(demand(value)) if value.source is None else seen(value)
 
     def clear(self) -> None:
         """Drop everything: pending Values point here, and buffers must not wait to be collected."""
@@ -173,6 +174,7 @@ class Machine:
         initializer: the initialiser that a name or a number means.
         on_record: told of what runs as one program: the executable, its key, places, inputs and
             results; or None.
+        on_operator: told of each operator, while somebody watches them: what it made goes on.
         on_gradients: told of those of each derivative, once something asked for it; else None.
     """
 
@@ -181,6 +183,7 @@ class Machine:
         "begin_step",
         "initializer",
         "on_gradients",
+        "on_operator",
         "on_record",
         "remember",
         "report",
@@ -197,6 +200,7 @@ class Machine:
         self.initializer: Callable[[Any], Any] = _not_wired
         self.on_gradients: Callable[[Any], None] | None = None
         self.on_record: Callable[..., None] | None = None
+        self.on_operator: Callable[[Op, Any], Any] = _not_wired
         self.begin_step: Callable[[Stream, int | None], None] = _not_wired
         self.run_segment: Callable[[Segment, Observer | None], None] = _not_wired
         self.run_by_operator: Callable[..., list] = _not_wired
@@ -418,6 +422,7 @@ def record(
     inputs: tuple[Value, ...],
     place: tuple | None = None,
     into: tuple[Value, ...] | None = None,
+    apart: bool = True,
 ) -> Value | tuple:
     """Append a node of any arity; the Value of its output, or a tuple of them.
 
@@ -425,7 +430,10 @@ def record(
 
     Args:
         into: Values of a call that was broken off, which become the outputs.
+        apart: whether it is run directly, or told to who watches, where that is asked for.
     """
+    if context.apart and apart:
+        return _record_apart(op, inputs, place, into)
     avals = tuple([value.aval for value in inputs])
     signature = op.many.get(avals) or op.signature(avals)
     if place is None:
@@ -434,42 +442,39 @@ def record(
     scope = stream.scope
     if signature.bounds and not scope.traced:
         check(op.name, signature.bounds, [value.array for value in inputs], place)
-    if context.direct and scope.capture is None:
-        values = _run_directly(signature, inputs, place)
+    segment = stream.segment
+    known = segment.external_slots.get  # no slot of an external is 0
+    try:
+        slots = [
+            v.slot if v.source is segment else known(id(v)) or segment.admit(v) for v in inputs
+        ]
+    except Elsewhere as elsewhere:
+        demand(elsewhere.args[0])
+        return record(op, inputs, place, into)
+    first, after = segment.count, segment.count + len(signature.outputs)
+    if into is not None:
+        values, outputs = into, [dead] * len(into)
+    elif signature.single:
+        value = _new_value(Value)
+        value.array = None
+        value.aval = signature.aval
+        value.source = segment
+        value.capture = None
+        value.slot = first
+        values, outputs = (value,), (ref(value),)
     else:
-        segment = stream.segment
-        known = segment.external_slots.get  # no slot of an external is 0
-        try:
-            slots = [
-                v.slot if v.source is segment else known(id(v)) or segment.admit(v) for v in inputs
-            ]
-        except Elsewhere as elsewhere:
-            demand(elsewhere.args[0])
-            return record(op, inputs, place, into)
-        first, after = segment.count, segment.count + len(signature.outputs)
-        if into is not None:
-            values, outputs = into, [dead] * len(into)
-        elif signature.single:
-            value = _new_value(Value)
-            value.array = None
-            value.aval = signature.aval
-            value.source = segment
-            value.capture = None
-            value.slot = first
-            values, outputs = (value,), (ref(value),)
-        else:
-            values, outputs = waiting(segment, range(first, after), signature.outputs)
-        if stream.segment is not segment or segment.count != first:
-            return record(op, inputs, place, into)  # a signal's handler recorded in between
-        # Together, whatever interrupts: nothing is called in between.
-        segment.count = after
-        segment.key += (signature.id, *slots)
-        segment.places += place
-        segment.outputs += outputs
-        if into is not None:
-            _connect(segment, range(first, after), signature.outputs, into)
-        if segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
-            stream.flush()
+        values, outputs = waiting(segment, range(first, after), signature.outputs)
+    if stream.segment is not segment or segment.count != first:
+        return record(op, inputs, place, into)  # a signal's handler recorded in between
+    # Together, whatever interrupts: nothing is called in between.
+    segment.count = after
+    segment.key += (signature.id, *slots)
+    segment.places += place
+    segment.outputs += outputs
+    if into is not None:
+        _connect(segment, range(first, after), signature.outputs, into)
+    if segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+        stream.flush()
     if scope.tape is not None:
         scope.tape.append((op, inputs, values, place))
     return values[0] if signature.single else values
@@ -507,9 +512,27 @@ def _connect(segment: Segment, slots, avals, values) -> None:
         outputs[slot] = known
 
 
-def _run_directly(signature, inputs, place):
-    arrays = [demand(value) for value in inputs]
-    results = machine.run_directly(signature, tuple(arrays), Place(*place))
-    return tuple(
+def _record_apart(op: Op, inputs: tuple[Value, ...], place: tuple | None, into):
+    """Record an operator where none takes the quick way."""
+    scope = local.stream.scope
+    if context.direct and scope.capture is None:
+        made = _run_directly(op, inputs, place or find_place(3), scope)
+    else:
+        made = record(op, inputs, place, into, False)
+    # What is recorded at a given place was called before: a reverse, or rows for all rows.
+    return made if place is not None or not context.watching else machine.on_operator(op, made)
+
+
+def _run_directly(op: Op, inputs: tuple[Value, ...], place: tuple, scope: Scope):
+    avals = tuple([value.aval for value in inputs])
+    signature = op.many.get(avals) or op.signature(avals)
+    if signature.bounds and not scope.traced:
+        check(op.name, signature.bounds, [value.array for value in inputs], place)
+    arrays = tuple([demand(value) for value in inputs])
+    results = machine.run_directly(signature, arrays, Place(*place))
+    values = tuple(
         [Value(array, aval) for array, aval in zip(results, signature.outputs, strict=True)]
     )
+    if scope.tape is not None:
+        scope.tape.append((op, inputs, values, place))
+    return values[0] if signature.single else values

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from mycel.kernel.base import backend, errors
-from mycel.kernel.base.context import get_context
+from mycel.kernel.base.context import context, get_context
 from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere, structure
@@ -181,7 +181,7 @@ class Tensor(TensorMethods):
 
     def _handed_out(self):
         """The array, for a library that shares its memory."""
-        if local.stream.scope.capture is not None:
+        if local.stream.scope.capture is not None or context.check_numerics:
             look(self, "array")  # a call being remembered notes that Python saw it
         return demand(resolve(self))
 

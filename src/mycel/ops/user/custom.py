@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from mycel.kernel.base import errors
+from mycel.kernel.base.context import context
 from mycel.kernel.base.dtypes import as_dtype
-from mycel.kernel.base.places import user_place
+from mycel.kernel.base.places import definition_of, user_place
 from mycel.kernel.define.definition import static_value
 from mycel.kernel.define.op import Op
+from mycel.kernel.execute.numerics import judge_host
 from mycel.kernel.execute.sites import every_call
 from mycel.kernel.record.stream import local, record
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
@@ -191,7 +193,17 @@ class OnHost:
 
     def run(self, *inputs):
         """Call the function now."""
-        return self.results.fit(inputs, self.function(*[x.asnumpy() for x in inputs]))
+        arrays = [x.asnumpy() for x in inputs]
+        made = self.results.fit(inputs, self.function(*arrays))
+        if context.check_numerics:
+            results = made if isinstance(made, tuple) else (made,)
+            judge_host(
+                self.name,
+                definition_of(self.function),
+                arrays,
+                [result.asnumpy() for result in results],
+            )
+        return made
 
     def _passing(self, inputs: int, results: int, several: bool) -> Op:
         op = self._ops.get((inputs, results, several))
