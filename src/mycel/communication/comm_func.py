@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """MindSpore's `communication.comm_func`: collective operators as functions with results.
 
-Of one process each hands on its own values; what needs another process says so.
+They are those of the table in `ops.collective_table`. Processes are named by their numbers in the
+world. With one process each hands on its own values; what needs another process says so.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from mycel import ops
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
-from mycel.ops.collectives import check_tensor
-from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, nobody
+from mycel.ops.collectives import check_tensor, wait_for_all
+from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, nobody, rank_within
 
 
 class CommHandle:
@@ -83,7 +84,7 @@ def reduce(tensor, dst, op="sum", group=HCCL_WORLD_COMM_GROUP) -> Tensor:
         >>> print(comm_func.reduce(Tensor([1, 2]), 0))
         [1 2]
     """
-    return ops.Reduce(dst, op, group)(tensor)
+    return ops.Reduce(rank_within(dst, group, "dst"), op, group)(tensor)
 
 
 def broadcast(tensor, src=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
@@ -97,7 +98,7 @@ def broadcast(tensor, src=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
         [1 2]
     """
     check_tensor(tensor, "broadcast: tensor")
-    return ops.Broadcast(src, group)((tensor,))[0]
+    return ops.Broadcast(rank_within(src, group, "src"), group)((tensor,))[0]
 
 
 def gather_into_tensor(tensor, dst=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
@@ -110,7 +111,7 @@ def gather_into_tensor(tensor, dst=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
         >>> print(comm_func.gather_into_tensor(Tensor([1, 2])))
         [1 2]
     """
-    return ops.CollectiveGather(dst, group)(tensor)
+    return ops.CollectiveGather(rank_within(dst, group, "dst"), group)(tensor)
 
 
 def scatter_tensor(tensor, src=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
@@ -123,7 +124,7 @@ def scatter_tensor(tensor, src=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
         >>> print(comm_func.scatter_tensor(Tensor([1, 2])))
         [1 2]
     """
-    return ops.CollectiveScatter(src, group)(tensor)
+    return ops.CollectiveScatter(rank_within(src, group, "src"), group)(tensor)
 
 
 def all_to_all_with_output_shape(output_shape_list, input_tensor_list, group=None, async_op=False):
@@ -167,7 +168,7 @@ def one_each(given, what: str) -> list:
 
 
 def barrier(group=HCCL_WORLD_COMM_GROUP) -> None:
-    """Wait for all processes of a group: there is one.
+    """Wait for all processes of a group.
 
     Source: MindSpore's `mindspore.communication.comm_func.barrier`.
 
@@ -175,7 +176,7 @@ def barrier(group=HCCL_WORLD_COMM_GROUP) -> None:
         >>> from mycel.communication import comm_func
         >>> comm_func.barrier()
     """
-    check_group(group)
+    wait_for_all(check_group(group))
 
 
 def send(tensor, dst=0, group=HCCL_WORLD_COMM_GROUP, tag=0):

@@ -11,7 +11,7 @@ import numpy as np
 
 from mycel.dataset.transforms import checks
 from mycel.kernel.base.errors import wrong
-from mycel.ops.processes import check_alone
+from mycel.ops.processes import meet, world
 
 
 class Sampler:
@@ -163,10 +163,10 @@ class DistributedSampler(Sampler):
     ):
         self.dataset = dataset
         if num_replicas is None or rank is None:
-            check_alone()
-        count = 1 if num_replicas is None else num_replicas
+            meet()
+        count = world.size if num_replicas is None else num_replicas
         self.num_replicas = checks.integer(count, "num_replicas", 1)
-        self.rank = checks.integer(0 if rank is None else rank, "rank", 0, count - 1)
+        self.rank = checks.integer(world.rank if rank is None else rank, "rank", 0, count - 1)
         self.shuffle = checks.boolean(shuffle, "shuffle")
         self.seed = checks.integer(seed, "seed")
         self.drop_last = checks.boolean(drop_last, "drop_last")

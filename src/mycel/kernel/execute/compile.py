@@ -9,7 +9,7 @@ import threading
 import time
 from collections import OrderedDict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +17,11 @@ import numpy as np
 
 from mycel.kernel.base import backend
 from mycel.kernel.base.context import context
-from mycel.kernel.base.signals import undisturbed
+from mycel.kernel.base.signals import came_from_outside, undisturbed
 from mycel.kernel.define.op import Signature, signatures
 from mycel.kernel.execute.checks import Indices, Tripped, indices_of
+from mycel.kernel.execute.communicate import Done, keep, repeat
+from mycel.kernel.execute.joined import Joined, compare
 from mycel.kernel.record.stream import machine
 
 # Executables beyond this many are forgotten, the longest unused first.
@@ -62,23 +64,27 @@ def program(
     packs: tuple[tuple[int, ...], ...] = (),
     indices: Indices | None = None,
     checked: tuple[int, ...] = (),
+    given: tuple[int, ...] | None = None,
 ):
     """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
     the guards, as one vector each, the flag of its indices, and whether the checked results are
-    finite, out."""
+    finite, out.
+
+    Args:
+        given: the slots of its inputs, of a part of a record; by default they are the externals.
+    """
     materialize = backend.tuning.materialize
     apart = backend.tuning.to_materialize(nodes)
 
     def run(*externals):
-        arrays: list = []
-
-        def at(slot):
-            return arrays[slot] if slot >= 0 else externals[-1 - slot]
-
+        slots = range(-1, -1 - len(externals), -1) if given is None else given
+        arrays = dict(zip(slots, externals, strict=True))
+        at = arrays.__getitem__
         for node in nodes:
             result = node.signature.op.function(*[at(slot) for slot in node.inputs])
-            for array in (result,) if node.signature.single else result:
-                arrays.append(materialize(array) if len(arrays) in apart else array)
+            results = (result,) if node.signature.single else result
+            for slot, array in enumerate(results, node.first):
+                arrays[slot] = materialize(array) if slot in apart else array
         outputs = [at(slot) for slot in live]
         outputs += [jnp.concatenate([at(slot).ravel() for slot in pack]) for pack in packs]
         if guards:
@@ -156,19 +162,20 @@ class Executable:
         self.indices = indices_of(nodes) if look_at_indices else None
         slots = _inexact(nodes, checked) if checked else ()
         self.checked = tuple([live.index(slot) for slot in slots])
-        # keep_unused: every caller passes all externals, whatever the program needs of them.
-        self.function = jax.jit(
-            program(nodes, live, guards, packs, self.indices, slots),
-            keep_unused=True,
-            compiler_options=backend.compiler_options(),
-        )
+        self.function = self._function(nodes, live, guards, packs, slots)
         self.fallible = any(node.signature.op.fallible for node in nodes)
         self.size = len(nodes)
         self.compiled = False
         self.runs = 0
 
-    def __call__(self, arrays):
+    def _function(self, nodes, live, guards, packs, checked) -> Any:
+        return _compiled(program(nodes, live, guards, packs, self.indices, checked))
+
+    def __call__(self, arrays, places=()):
         """What the program gives.
+
+        Args:
+            places: where its nodes were recorded; it has no use for that.
 
         Raises:
             Tripped: it was given a wrong index, or made one.
@@ -214,6 +221,77 @@ class Executable:
         return self.function.lower(*arrays)
 
 
+class Together(Executable):
+    """A record with operators among processes, as `execute.joined.Joined` runs it.
+
+    What was communicated in a run that raises is kept for the run that follows.
+    """
+
+    __slots__ = ()
+
+    def _function(self, nodes, live, guards, packs, checked) -> Joined:
+        indices = self.indices
+
+        def local(part, made, looked_at, given):
+            return _compiled(program(part, made, looked_at, given=given))
+
+        def end(part, looked_at, given):
+            return _compiled(program(part, live, looked_at, packs, indices, checked, given))
+
+        rest = [*live, *[slot for pack in packs for slot in pack], *checked]
+        rest += [slot for slot, _ in indices.inside] if indices is not None else []
+        return Joined(nodes, guards, rest, local, end)
+
+    def __call__(self, arrays, places=(), expected=()):
+        """What the program gives.
+
+        Args:
+            places: where its nodes were recorded, for messages.
+            expected: the bytes of what Python read.
+
+        Raises:
+            Tripped: it was given a wrong index, or made one; or Python read something else.
+            NotFinite: a result that is checked is not finite.
+            RuntimeError: another process ended, or did not come in time.
+        """
+        done: list[Done] = []
+        try:
+            results = undisturbed(self._communicate, arrays, places, expected, done)
+        except Exception as error:
+            if isinstance(error, Tripped) or not came_from_outside(error):
+                repeat(done)
+            raise
+        keep(done)
+        return results
+
+    def _communicate(self, arrays, places, expected, done):
+        if self.indices is not None:
+            self.indices.look(arrays)
+        start = time.perf_counter()
+        results = self.function(arrays, places, expected, done)
+        if not self.compiled:
+            self.compiled = True
+            machine.account.compiled(self.size, time.perf_counter() - start)
+        finite = results.pop() if self.checked else None
+        if self.indices is not None and self.indices.inside:
+            self.indices.look_behind(results.pop())
+        if self.function.guards:
+            compare(results.pop(), self.function.guards, expected)
+        if finite is not None and not finite and not self._are_finite(results):
+            raise NotFinite(results)
+        return results
+
+
+def _compiled(function):
+    # keep_unused: every caller passes all inputs, whatever the program needs of them.
+    return jax.jit(function, keep_unused=True, compiler_options=backend.compiler_options())
+
+
+def _kind_of(key) -> type[Executable]:
+    communicates = any(node.signature.op.collective for node in decode(key))
+    return Together if communicates else Executable
+
+
 def _inexact(nodes, slots) -> tuple[int, ...]:
     """Those slots whose elements may be other than finite."""
     avals = [aval for node in nodes for aval in node.signature.outputs]
@@ -257,7 +335,7 @@ class Executables:
         with self._lock:
             executable = self._kept.get(structure)
             if executable is None:
-                executable = self._kept[structure] = Executable(*structure)
+                executable = self._kept[structure] = _kind_of(key)(*structure)
                 if len(self._kept) > MOST_EXECUTABLES:
                     self._kept.popitem(last=False)
             else:

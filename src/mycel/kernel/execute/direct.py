@@ -10,6 +10,7 @@ from mycel.kernel.base.places import Place
 from mycel.kernel.base.signals import came_from_outside, undisturbed
 from mycel.kernel.define.bounds import check
 from mycel.kernel.define.op import Signature
+from mycel.kernel.execute.communicate import communicate
 from mycel.kernel.record.stream import local
 
 # Numbers of the signatures that were compiled.
@@ -44,6 +45,8 @@ def run_operator(signature: Signature, arrays, place: Place) -> list:
         check(op.name, signature.bounds, arrays, place)
     try:
         # XLA's options are for whole programs.
+        if op.collective:
+            return communicate(signature, arrays, place).results or []
         if local.stream.scope.traced:
             results = op.function(*arrays)
         elif op.fallible:  # and may call Python of the user: see Executable

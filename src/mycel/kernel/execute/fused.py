@@ -7,6 +7,7 @@ from mycel.kernel.base.context import context
 from mycel.kernel.base.places import NOWHERE
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.execute.checks import Tripped, has_wrong_index, slots_assigned, take_back
+from mycel.kernel.execute.communicate import forget_repeats
 from mycel.kernel.execute.compile import Executable, NotFinite, decode, executables
 from mycel.kernel.execute.direct import run_operator
 from mycel.kernel.execute.numerics import Examination, present_steps
@@ -58,7 +59,7 @@ def _fill(held, key, externals, has_pending, places, assigned) -> Exception | No
     seen = None
     try:
         if not one_by_one and _compile_now(executable, key):
-            results = executable(arrays)
+            results = executable(arrays, places)
         else:
             seen = None if steps is None else Examination(key, arrays, places)
             results = run_by_operator(key, live, arrays, places, wrong, seen)
@@ -69,7 +70,10 @@ def _fill(held, key, externals, has_pending, places, assigned) -> Exception | No
             raise
         # Once more, one by one: what can be computed is, the rest tells what failed and where.
         seen = None if steps is None else Examination(key, arrays, places)
-        results = run_by_operator(key, live, arrays, places, wrong, seen)
+        try:
+            results = run_by_operator(key, live, arrays, places, wrong, seen)
+        finally:
+            forget_repeats()
         if isinstance(error, NotFinite) and seen is not None and not any(map(seen.state, live)):
             assert steps is not None
             steps.differs()

@@ -11,11 +11,13 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from time import sleep
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
+from mycel.kernel.base import errors
 from mycel.kernel.base.account import Account, Report
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import context
@@ -129,11 +131,16 @@ class Segment:
 
     def _produce_for_another(self, value: Value) -> None:
         """The record is only ever appended to, and cleared only after every Value has its array: if
-        the copy does not reach the Value, its array is there."""
+        the copy does not reach the Value, its array is there. What the thread of this record runs
+        at once, and once only, is waited for."""
         places, externals, key = self.places[:], self.externals[:], self.key[:]
         end = position = first = 0
         while position < len(key) and first <= value.slot:
             signature = signatures[key[position]]
+            if signature.op.collective:
+                while value.array is None:
+                    sleep(0.001)
+                return
             first += len(signature.outputs)
             position += 1 + signature.arity
             end += 1
@@ -431,8 +438,15 @@ def record(
         place = find_place(2)
     stream = local.stream
     scope = stream.scope
-    if signature.bounds and not scope.traced:
-        check(op.name, signature.bounds, [value.array for value in inputs], place)
+    runs_at_once = False
+    if signature.special:
+        runs_at_once = op.collective
+        if scope.traced:
+            _check_alone(op, place)
+        elif signature.bounds:
+            check(op.name, signature.bounds, [value.array for value in inputs], place)
+        if runs_at_once and scope.capture is not None:
+            runs_at_once = scope.capture.collective(op.name)
     if context.direct and scope.capture is None:
         values = _run_directly(signature, inputs, place)
     else:
@@ -467,11 +481,20 @@ def record(
         segment.outputs += outputs
         if into is not None:
             _connect(segment, range(first, after), signature.outputs, into)
-        if segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+        if runs_at_once or segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
             stream.flush()
+            if runs_at_once:
+                demand(values[0])
     if scope.tape is not None:
         scope.tape.append((op, inputs, values, place))
     return values[0] if signature.single else values
+
+
+def _check_alone(op: Op, place: tuple) -> None:
+    """Raise for an operator among processes, in what becomes a part of another program."""
+    if op.collective:
+        text = errors.COLLECTIVE_IN_TRACE.format(operator=op.name, place=Place(*place))
+        raise NotImplementedError(text)
 
 
 _new_value = Value.__new__
