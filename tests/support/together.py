@@ -22,7 +22,7 @@ import mycel
 
 HERE = pathlib.Path(__file__).parent
 # Seconds that a process waits for others: a program that hangs fails, and soon.
-PATIENCE = 60
+PATIENCE = 150
 
 
 class Rank(NamedTuple):
@@ -76,7 +76,7 @@ def start(command: list[str], count: int, folder: pathlib.Path, **more: str) -> 
     return processes
 
 
-def ended(processes: list, folder: pathlib.Path, seconds: float = 3 * PATIENCE) -> list[Rank]:
+def ended(processes: list, folder: pathlib.Path, seconds: float = 4 * PATIENCE) -> list[Rank]:
     """Wait for all of them; those that are late are killed."""
     ranks = []
     for rank, process in enumerate(processes):
@@ -102,6 +102,12 @@ def names_of(module: str) -> list[str]:
     """The names of the checks of a module, without importing it."""
     lines = (HERE / f"{module}.py").read_text().splitlines()
     return [line[4 : line.index("(")] for line in lines if line.startswith("def check_")]
+
+
+def line_of(name: str, text: str) -> int:
+    """The number of the line of a module that has a text."""
+    lines = (HERE / name).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
 def assert_all_found(ranks: list[Rank], name: str) -> None:

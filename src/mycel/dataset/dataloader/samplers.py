@@ -136,15 +136,15 @@ class DistributedSampler(Sampler):
 
     Args:
         dataset: has a length.
-        num_replicas: how many processes there are; None means one.
-        rank: which one this is; None means the first.
+        num_replicas: how many processes there are; None means as many as compute together.
+        rank: which one this is; None means this process.
         shuffle: whether they come in random order, the same in all processes.
         seed: of that order.
         drop_last: whether to leave numbers out, rather than repeat some, so that all get as many.
 
     Raises:
         TypeError, ValueError: an argument is wrong.
-        RuntimeError: a launcher started several processes, and it is not said which one this is.
+        RuntimeError: a launcher started several processes, and nothing tells where they meet.
 
     Example:
         >>> from mycel.dataset.dataloader import DistributedSampler

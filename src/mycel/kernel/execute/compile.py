@@ -171,11 +171,8 @@ class Executable:
     def _function(self, nodes, live, guards, packs, checked) -> Any:
         return _compiled(program(nodes, live, guards, packs, self.indices, checked))
 
-    def __call__(self, arrays, places=()):
+    def __call__(self, arrays):
         """What the program gives.
-
-        Args:
-            places: where its nodes were recorded; it has no use for that.
 
         Raises:
             Tripped: it was given a wrong index, or made one.

@@ -8,7 +8,7 @@ from mycel.kernel.base.places import NOWHERE
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.execute.checks import Tripped, has_wrong_index, slots_assigned, take_back
 from mycel.kernel.execute.communicate import forget_repeats
-from mycel.kernel.execute.compile import Executable, NotFinite, decode, executables
+from mycel.kernel.execute.compile import Executable, NotFinite, Together, decode, executables
 from mycel.kernel.execute.direct import run_operator
 from mycel.kernel.execute.numerics import Examination, present_steps
 from mycel.kernel.record.stream import Segment, demand, machine, place_of
@@ -59,7 +59,8 @@ def _fill(held, key, externals, has_pending, places, assigned) -> Exception | No
     seen = None
     try:
         if not one_by_one and _compile_now(executable, key):
-            results = executable(arrays, places)
+            together = isinstance(executable, Together)
+            results = executable(arrays, places) if together else executable(arrays)
         else:
             seen = None if steps is None else Examination(key, arrays, places)
             results = run_by_operator(key, live, arrays, places, wrong, seen)
