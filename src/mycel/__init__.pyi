@@ -167,6 +167,7 @@ from mycel.kernel.base.errors import BudgetError as BudgetError
 from mycel.kernel.base.errors import HookOrderError as HookOrderError
 from mycel.kernel.base.errors import NoIntegersError as NoIntegersError
 from mycel.kernel.base.errors import OutOfRangeError as OutOfRangeError
+from mycel.kernel.base.parallel_settings import ParallelMode as ParallelMode
 from mycel.kernel.differentiate.api import get_grad as get_grad
 from mycel.kernel.differentiate.api import grad as grad
 from mycel.kernel.differentiate.api import value_and_grad as value_and_grad
@@ -197,7 +198,6 @@ from mycel.ops.spelled.hints import is_tensor as is_tensor
 from mycel.ops.spelled.hints import jit_class as _ms_class
 from mycel.ops.spelled.hints import jit_class as jit_class
 from mycel.ops.spelled.hints import mutable as mutable
-from mycel.parallel.context import ParallelMode as ParallelMode
 from mycel.parallel.context import get_algo_parameters as get_algo_parameters
 from mycel.parallel.context import get_auto_parallel_context as get_auto_parallel_context
 from mycel.parallel.context import get_ps_context as get_ps_context

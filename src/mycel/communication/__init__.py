@@ -1,19 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MindSpore's `communication`: which of how many processes this is. It is the only one."""
+"""MindSpore's `communication`: which of how many processes this is, and groups of them."""
 
 from __future__ import annotations
+
+import os
 
 from mycel.kernel.base import log
 from mycel.kernel.base.backend import default_target
 from mycel.kernel.base.context import get_context
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.parallel_settings import check_mode
 from mycel.ops import processes
 from mycel.ops.processes import (
     HCCL_WORLD_COMM_GROUP,
     MCCL_WORLD_COMM_GROUP,
     NCCL_WORLD_COMM_GROUP,
-    check_alone,
     check_group,
+    check_rank,
+    meet,
+    rank_within,
+    ranks_of,
+    ranks_of_own,
+    world,
 )
 
 _BACKENDS = {
@@ -40,13 +48,15 @@ class GlobalComm:
 
 
 def init(backend_name=None) -> None:
-    """Begin to talk to other processes; with the one process there is, nothing is to be done.
+    """Meet the other processes that `mycel launch` or `msrun` started; with one, nothing is done.
 
     Args:
-        backend_name: "hccl", "nccl" or "mccl"; by default the one MindSpore has for the device.
+        backend_name: "hccl", "nccl" or "mccl"; by default the one MindSpore has for the device. XLA
+            talks to the other processes by its own means, whatever the name.
 
     Raises:
-        RuntimeError: a launcher started more than one process.
+        RuntimeError: the others did not come, or nothing tells where they meet.
+        NotImplementedError: `set_auto_parallel_context` chose a mode that divides Tensors.
         ValueError: another name.
 
     Source: MindSpore's `mindspore.communication.init`.
@@ -63,8 +73,10 @@ def init(backend_name=None) -> None:
     if backend_name not in _BACKENDS:
         known = ", ".join(_BACKENDS)
         raise wrong(ValueError, "init: backend_name", f"one of {known}", repr(backend_name))
-    check_alone()
-    log.note_once("communication: one process; collective operators hand on their inputs")
+    meet()
+    check_mode()
+    if world.size == 1:
+        log.note_once("communication: one process; collective operators hand on their inputs")
     GlobalComm.BACKEND = backend_name
     GlobalComm.WORLD_COMM_GROUP = _BACKENDS[backend_name]
     GlobalComm.INITED = True
@@ -82,8 +94,7 @@ def release() -> None:
         False
     """
     GlobalComm.INITED = False
-    for name in [n for n in processes.groups if n not in _BACKENDS.values()]:
-        del processes.groups[name]
+    processes.groups.clear()
 
 
 def is_initialized() -> bool:
@@ -99,10 +110,10 @@ def is_initialized() -> bool:
 
 
 def get_rank(group=HCCL_WORLD_COMM_GROUP) -> int:
-    """Which process of a group this is: 0.
+    """Which process of a group this is, from 0.
 
     Raises:
-        RuntimeError: a launcher started more than one process.
+        RuntimeError: this process is not in the group, or nothing tells where processes meet.
         ValueError: no such group.
 
     Source: MindSpore's `mindspore.communication.get_rank`.
@@ -112,14 +123,14 @@ def get_rank(group=HCCL_WORLD_COMM_GROUP) -> int:
         >>> communication.get_rank()
         0
     """
-    return processes.groups[check_group(group)].index(0)
+    return ranks_of_own(group, "get_rank").index(world.rank)
 
 
 def get_group_size(group=HCCL_WORLD_COMM_GROUP) -> int:
-    """How many processes a group has: 1.
+    """How many processes a group has.
 
     Raises:
-        RuntimeError: a launcher started more than one process.
+        RuntimeError: nothing tells where the processes meet that a launcher started.
         ValueError: no such group.
 
     Source: MindSpore's `mindspore.communication.get_group_size`.
@@ -129,11 +140,14 @@ def get_group_size(group=HCCL_WORLD_COMM_GROUP) -> int:
         >>> communication.get_group_size()
         1
     """
-    return len(processes.groups[check_group(group)])
+    return len(ranks_of(group))
 
 
 def get_local_rank(group=HCCL_WORLD_COMM_GROUP) -> int:
-    """Which process of this machine this is: 0.
+    """Which process of a group on this machine this is, from 0.
+
+    The launcher says how many processes run on a machine (MS_LOCAL_WORKER_NUM or LOCAL_WORLD_SIZE);
+    without it, all do.
 
     Source: MindSpore's `mindspore.communication.get_local_rank`.
 
@@ -142,11 +156,19 @@ def get_local_rank(group=HCCL_WORLD_COMM_GROUP) -> int:
         >>> communication.get_local_rank()
         0
     """
-    return get_rank(group)
+    own = ranks_of_own(group, "get_local_rank")
+    return _of_this_machine(own).index(world.rank)
+
+
+def _of_this_machine(ranks: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of these processes that run on this machine: launchers number them in a row."""
+    told = os.environ.get("MS_LOCAL_WORKER_NUM") or os.environ.get("LOCAL_WORLD_SIZE") or ""
+    count = int(told) if told.isdigit() and int(told) else world.size
+    return tuple(rank for rank in ranks if rank // count == world.rank // count)
 
 
 def get_local_rank_size(group=HCCL_WORLD_COMM_GROUP) -> int:
-    """How many processes of a group run on this machine: 1.
+    """How many processes of a group run on this machine.
 
     Source: MindSpore's `mindspore.communication.get_local_rank_size`.
 
@@ -155,15 +177,15 @@ def get_local_rank_size(group=HCCL_WORLD_COMM_GROUP) -> int:
         >>> communication.get_local_rank_size()
         1
     """
-    return get_group_size(group)
+    return len(_of_this_machine(ranks_of(group)))
 
 
 def create_group(group, rank_ids, options=None) -> None:
-    """Give a name to some of the processes: `[0]` is the only choice.
+    """Give a name to some of the processes. Every process calls it, with the same list.
 
     Args:
         group: the new name.
-        rank_ids: a list of process numbers.
+        rank_ids: a list of process numbers; their order is that of the group.
         options: accepted, without effect.
 
     Raises:
@@ -180,17 +202,20 @@ def create_group(group, rank_ids, options=None) -> None:
         >>> communication.destroy_group("pair")
     """
     if options is not None:
-        log.note_once(f"create_group(options={options!r}) has no effect in one process")
+        log.note_once(f"create_group(options={options!r}) has no effect")
     if not isinstance(group, str):
         raise wrong(TypeError, "create_group: group", "a name", type(group).__name__)
-    if group in processes.groups:
+    if group in processes.groups or group in _BACKENDS.values():
         raise wrong(ValueError, "create_group: group", "a new name", repr(group))
     if not isinstance(rank_ids, (list, tuple)):
         raise wrong(TypeError, "create_group: rank_ids", "a list", type(rank_ids).__name__)
-    check_alone()
-    if list(rank_ids) != [0]:
-        raise wrong(ValueError, "create_group: rank_ids", "[0], the only process", rank_ids)
-    processes.groups[group] = (0,)
+    meet()
+    ranks = tuple(rank_ids)
+    if not ranks or len(set(ranks)) < len(ranks) or not set(ranks) <= set(range(world.size)):
+        others = f"different numbers from 0 to {world.size - 1}"
+        expected = "[0], the only process" if world.size == 1 else others
+        raise wrong(ValueError, "create_group: rank_ids", expected, rank_ids)
+    processes.groups[group] = ranks
 
 
 def destroy_group(group) -> None:
@@ -221,8 +246,8 @@ def get_world_rank_from_group_rank(group, group_rank_id) -> int:
         >>> communication.get_world_rank_from_group_rank("hccl_world_group", 0)
         0
     """
-    check_group(group)
-    return processes.check_rank(group_rank_id, "group_rank_id")
+    ranks = ranks_of(group)
+    return ranks[check_rank(group_rank_id, "group_rank_id", len(ranks))]
 
 
 def get_group_rank_from_world_rank(world_rank_id, group) -> int:
@@ -235,12 +260,11 @@ def get_group_rank_from_world_rank(world_rank_id, group) -> int:
         >>> communication.get_group_rank_from_world_rank(0, "hccl_world_group")
         0
     """
-    check_group(group)
-    return processes.check_rank(world_rank_id, "world_rank_id")
+    return rank_within(world_rank_id, group, "world_rank_id")
 
 
 def get_process_group_ranks(group=HCCL_WORLD_COMM_GROUP) -> list[int]:
-    """The numbers of the processes of a group: [0].
+    """The numbers in the world of the processes of a group.
 
     Source: MindSpore's `mindspore.communication.get_process_group_ranks`.
 
@@ -249,7 +273,7 @@ def get_process_group_ranks(group=HCCL_WORLD_COMM_GROUP) -> list[int]:
         >>> communication.get_process_group_ranks()
         [0]
     """
-    return list(processes.groups[check_group(group)])
+    return list(ranks_of(group))
 
 
 def get_comm_name(group=HCCL_WORLD_COMM_GROUP) -> str:

@@ -1,32 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
 """MindSpore's `communication.comm_func`: collective operators as functions with results.
 
-Of one process each hands on its own values; what needs another process says so.
+They are those of the table in `ops.collective_table`. Processes are named by their numbers in the
+world. With one process each hands on its own values; what needs another process says so.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
+import numpy as np
+
 from mycel import ops
+from mycel.communication.mail import claim, collect, post
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
-from mycel.ops.collectives import check_tensor
-from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, nobody
+from mycel.ops.collectives import check_tensor, wait_for_all
+from mycel.ops.processes import (
+    HCCL_WORLD_COMM_GROUP,
+    check_group,
+    nobody,
+    rank_within,
+    ranks_of,
+    ranks_of_own,
+    world,
+)
 
 
 class CommHandle:
-    """The promise of a result: it is already there.
+    """The promise of a result.
+
+    Args:
+        finish: what gives the result; by default it is already there.
 
     Example:
         >>> from mycel.communication.comm_func import CommHandle
         >>> CommHandle().wait()
     """
 
+    def __init__(self, finish: Callable[[], object] | None = None):
+        self._finish = finish
+
     def wait(self) -> None:
         """Wait until the result is there."""
+        finish, self._finish = self._finish, None
+        if finish is not None:
+            finish()
 
     def is_completed(self) -> bool:
         """Whether the result is there."""
-        return True
+        return self._finish is None
 
 
 def handle(async_op: bool) -> CommHandle | None:
@@ -83,7 +107,7 @@ def reduce(tensor, dst, op="sum", group=HCCL_WORLD_COMM_GROUP) -> Tensor:
         >>> print(comm_func.reduce(Tensor([1, 2]), 0))
         [1 2]
     """
-    return ops.Reduce(dst, op, group)(tensor)
+    return ops.Reduce(rank_within(dst, group, "dst"), op, group)(tensor)
 
 
 def broadcast(tensor, src=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
@@ -97,7 +121,7 @@ def broadcast(tensor, src=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
         [1 2]
     """
     check_tensor(tensor, "broadcast: tensor")
-    return ops.Broadcast(src, group)((tensor,))[0]
+    return ops.Broadcast(rank_within(src, group, "src"), group)((tensor,))[0]
 
 
 def gather_into_tensor(tensor, dst=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
@@ -110,7 +134,7 @@ def gather_into_tensor(tensor, dst=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
         >>> print(comm_func.gather_into_tensor(Tensor([1, 2])))
         [1 2]
     """
-    return ops.CollectiveGather(dst, group)(tensor)
+    return ops.CollectiveGather(rank_within(dst, group, "dst"), group)(tensor)
 
 
 def scatter_tensor(tensor, src=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
@@ -123,7 +147,7 @@ def scatter_tensor(tensor, src=0, group=HCCL_WORLD_COMM_GROUP) -> Tensor:
         >>> print(comm_func.scatter_tensor(Tensor([1, 2])))
         [1 2]
     """
-    return ops.CollectiveScatter(src, group)(tensor)
+    return ops.CollectiveScatter(rank_within(src, group, "src"), group)(tensor)
 
 
 def all_to_all_with_output_shape(output_shape_list, input_tensor_list, group=None, async_op=False):
@@ -143,31 +167,65 @@ def all_to_all_with_output_shape(output_shape_list, input_tensor_list, group=Non
         >>> comm_func.all_to_all_with_output_shape([(2,)], [Tensor([1, 2])])[0]
         (Tensor(shape=[2], dtype=Int64, value= [1, 2]),)
     """
-    check_group(HCCL_WORLD_COMM_GROUP if group is None else group)
-    (sent,) = one_each(input_tensor_list, "all_to_all: input_tensor_list")
-    (shape,) = one_each(output_shape_list, "all_to_all: output_shape_list")
-    shape = tuple(shape.shape if isinstance(shape, Tensor) else shape)
-    if shape != check_tensor(sent, "all_to_all: input_tensor_list").shape:
-        raise wrong(ValueError, "all_to_all: output_shape_list", f"[{sent.shape}]", shape)
-    return (ops.identity(sent),), handle(async_op)
+    group = HCCL_WORLD_COMM_GROUP if group is None else group
+    sent = one_each(input_tensor_list, "all_to_all: input_tensor_list", group)
+    shapes = [
+        tuple(shape.shape if isinstance(shape, Tensor) else shape)
+        for shape in one_each(output_shape_list, "all_to_all: output_shape_list", group)
+    ]
+    return tuple(exchange(sent, shapes, group)), handle(async_op)
 
 
-def one_each(given, what: str) -> list:
-    """The one entry, for the one process there is.
+def exchange(sent: list, shapes: list[tuple[int, ...]], group: str) -> list[Tensor]:
+    """One Tensor from each process of a group, for one to each; shapes may differ.
+
+    All travel as rows of the same length, which the longest needs.
+
+    Raises:
+        ValueError: another shape came than was expected.
+    """
+    for tensor in sent:
+        check_tensor(tensor, "all_to_all: input_tensor_list")
+    own = ranks_of_own(group, "AlltoAll").index(world.rank)
+    if len(sent) == 1:
+        if shapes[0] != sent[0].shape:
+            raise wrong(ValueError, "all_to_all: output_shape_list", f"[{sent[0].shape}]", shapes)
+        return [ops.identity(sent[0])]
+    sizes = [math.prod(tensor.shape) for tensor in sent]
+    # What each sends to each, and the shape of it as far as that fits.
+    told = ops.AllGather(group)(Tensor(np.array([sizes], np.int64))).asnumpy()
+    if [math.prod(shape) for shape in shapes] != told[:, own].tolist():
+        expected = f"of {told[:, own].tolist()} elements, as what is sent"
+        raise wrong(ValueError, "all_to_all: output_shape_list", expected, shapes)
+    longest = int(told.max())
+    if not longest:
+        return [ops.zeros(shape, sent[0].dtype) for shape in shapes]
+    rows = [
+        ops.concat([tensor.reshape(-1), ops.zeros(longest - size, tensor.dtype)])
+        for tensor, size in zip(sent, sizes, strict=True)
+    ]
+    come = ops.AlltoAll(len(sent), 0, 0, group)(ops.stack(rows))
+    return [come[number, : math.prod(shape)].reshape(shape) for number, shape in enumerate(shapes)]
+
+
+def one_each(given, what: str, group: str = HCCL_WORLD_COMM_GROUP) -> list:
+    """The entries of a list, one for each process of a group.
 
     Raises:
         TypeError: not a list.
         ValueError: another number of entries.
     """
+    count = len(ranks_of(group))
     if not isinstance(given, (list, tuple)):
         raise wrong(TypeError, what, "a list with an entry for each process", type(given).__name__)
-    if len(given) != 1:
-        raise wrong(ValueError, what, "a list with one entry, for one process", len(given))
+    if len(given) != count:
+        each = "one entry, for one process" if count == 1 else f"{count} entries, as processes"
+        raise wrong(ValueError, what, f"a list with {each}", len(given))
     return list(given)
 
 
 def barrier(group=HCCL_WORLD_COMM_GROUP) -> None:
-    """Wait for all processes of a group: there is one.
+    """Wait for all processes of a group.
 
     Source: MindSpore's `mindspore.communication.comm_func.barrier`.
 
@@ -175,55 +233,88 @@ def barrier(group=HCCL_WORLD_COMM_GROUP) -> None:
         >>> from mycel.communication import comm_func
         >>> comm_func.barrier()
     """
-    check_group(group)
+    wait_for_all(check_group(group))
 
 
-def send(tensor, dst=0, group=HCCL_WORLD_COMM_GROUP, tag=0):
-    """Send a Tensor to another process: there is none.
+def send(tensor, dst=0, group=None, tag=0) -> None:
+    """Send a Tensor to another process, which receives it when it asks.
+
+    Args:
+        tensor: what is sent.
+        dst: the number in the world of the other process.
+        tag: what `recv` must be given too.
 
     Raises:
-        RuntimeError: always.
+        RuntimeError: there is no other process.
 
     Source: MindSpore's `mindspore.communication.comm_func.send`, `mint.distributed.send`.
     """
-    del tensor, dst, group, tag
-    raise nobody("send")
+    group = HCCL_WORLD_COMM_GROUP if group is None else group
+    post(check_tensor(tensor, "send: tensor"), peer(dst, group, "send"), group, tag)
 
 
-def isend(tensor, dst=0, group=HCCL_WORLD_COMM_GROUP, tag=0):
-    """Send a Tensor to another process without waiting: there is none.
+def isend(tensor, dst=0, group=None, tag=0) -> CommHandle:
+    """As `send`; returns a handle.
 
     Raises:
-        RuntimeError: always.
+        RuntimeError: there is no other process.
 
     Source: MindSpore's `mindspore.communication.comm_func.isend`, `mint.distributed.isend`.
     """
-    del tensor, dst, group, tag
-    raise nobody("isend")
+    group = HCCL_WORLD_COMM_GROUP if group is None else group
+    post(check_tensor(tensor, "isend: tensor"), peer(dst, group, "isend"), group, tag)
+    return CommHandle()
 
 
-def recv(tensor, src=0, group=HCCL_WORLD_COMM_GROUP, tag=0):
-    """Receive a Tensor from another process: there is none.
+def recv(tensor, src=0, group=HCCL_WORLD_COMM_GROUP, tag=0) -> Tensor:
+    """The Tensor that another process sent, of the shape and type of `tensor`.
+
+    Args:
+        tensor: what it looks like; its values stay.
+        src: the number in the world of the other process.
+        tag: what `send` was given too.
 
     Raises:
-        RuntimeError: always.
+        RuntimeError: there is no other process, or nothing came in time.
+        ValueError: another shape or type came.
 
-    Source: MindSpore's `mindspore.communication.comm_func.recv`, `mint.distributed.recv`.
+    Source: MindSpore's `mindspore.communication.comm_func.recv`.
     """
-    del tensor, src, group, tag
-    raise nobody("recv")
+    src = peer(src, group, "recv")
+    return collect(check_tensor(tensor, "recv: tensor"), src, group, tag, claim(src, group, tag))
 
 
 def irecv(tensor, src=0, group=HCCL_WORLD_COMM_GROUP, tag=0):
-    """Receive a Tensor from another process without waiting: there is none.
+    """(What is received, a handle): as `recv`, without waiting. `wait` gives it its values.
 
     Raises:
-        RuntimeError: always.
+        RuntimeError: there is no other process.
 
-    Source: MindSpore's `mindspore.communication.comm_func.irecv`, `mint.distributed.irecv`.
+    Source: MindSpore's `mindspore.communication.comm_func.irecv`.
     """
-    del tensor, src, group, tag
-    raise nobody("irecv")
+    received = ops.zeros_like(check_tensor(tensor, "irecv: tensor"))
+    return received, receive_into(received, peer(src, group, "irecv"), group, tag)
+
+
+def receive_into(tensor: Tensor, src: int, group: str, tag: int) -> CommHandle:
+    """A handle that gives a Tensor what a process sends."""
+    number = claim(src, group, tag)  # now: what is asked for first is what was sent first
+    return CommHandle(lambda: ops.assign(tensor, collect(tensor, src, group, tag, number)))
+
+
+def peer(rank, group, what: str) -> int:
+    """The number of another process of a group.
+
+    Raises:
+        RuntimeError: there is none.
+        ValueError: it is this one, or not in the group.
+    """
+    if len(ranks_of_own(group, what)) == 1:
+        raise nobody(what)
+    rank_within(rank, group, what)
+    if rank == world.rank:
+        raise wrong(ValueError, what, "the number of another process", rank)
+    return rank
 
 
 class P2POp:
@@ -257,21 +348,34 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list):
-    """Send and receive several Tensors: there is no other process.
+    """Send and receive several Tensors.
 
     Args:
         p2p_op_list: a list of `P2POp`.
 
+    Returns:
+        What was received, in the order of the list.
+
     Raises:
         TypeError: not a list of them, or an empty one.
-        RuntimeError: otherwise.
+        RuntimeError: there is no other process, or nothing came in time.
 
     Source: MindSpore's `mindspore.communication.comm_func.batch_isend_irecv`.
     """
     given = isinstance(p2p_op_list, list) and p2p_op_list
     if not given or not all(isinstance(each, P2POp) for each in p2p_op_list):
         raise wrong(TypeError, "batch_isend_irecv", "a list of P2POp", f"{p2p_op_list!r:.60}")
-    raise nobody("batch_isend_irecv")
+    come = []
+    for each in sorted(p2p_op_list, key=lambda each: each.op != "isend"):
+        group = HCCL_WORLD_COMM_GROUP if each.group is None else each.group
+        tensor = each.tensor
+        if each.op == "isend":
+            isend(tensor, each.peer, group, each.tag)
+            continue
+        if not isinstance(tensor, Tensor):
+            tensor = ops.zeros(tensor, each.recv_dtype)
+        come.append(recv(tensor, each.peer, group, each.tag))
+    return tuple(come)
 
 
 __all__ = [

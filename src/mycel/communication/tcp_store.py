@@ -6,6 +6,7 @@ A message is a line of JSON; bytes stand in it as the characters of Latin-1.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import socket
@@ -59,9 +60,10 @@ class _Client(socketserver.StreamRequestHandler):
     server: _Server
 
     def handle(self):
-        for line in self.rfile:
-            answer = self.server.kept.answer(*json.loads(line))
-            self.wfile.write(json.dumps(answer).encode() + b"\n")
+        with contextlib.suppress(ConnectionError):  # who asked may be gone
+            for line in self.rfile:
+                answer = self.server.kept.answer(*json.loads(line))
+                self.wfile.write(json.dumps(answer).encode() + b"\n")
 
 
 class _Server(socketserver.ThreadingTCPServer):

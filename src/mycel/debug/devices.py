@@ -30,7 +30,7 @@ def devices(target: str | None) -> list:
         raise wrong(ValueError, "device_target", f"one of {known}", repr(target))
     for platform in backend.PLATFORMS[target]:
         with contextlib.suppress(RuntimeError):
-            return jax.devices(platform)
+            return jax.local_devices(backend=platform)
     return []
 
 

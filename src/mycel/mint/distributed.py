@@ -1,29 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """MindSpore's `mint.distributed`: collective operators that write into Tensors given for it.
 
-Of one process each hands on its own values; what needs another process says so.
+They are those of the table in `ops.collective_table`. With one process each hands on its own
+values; what needs another process says so.
 """
 
 from __future__ import annotations
-
-import copy
 
 from mycel import communication, ops
 from mycel.communication.comm_func import (
     P2POp,
     batch_isend_irecv,
+    exchange,
     handle,
-    irecv,
     isend,
     one_each,
-    recv,
     send,
 )
+from mycel.communication.mail import share
 from mycel.communication.tcp_store import TCPStore
+from mycel.communication.writing import alike, irecv, recv, write, write_all
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
-from mycel.ops.collectives import check_kind, check_tensor
-from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
+from mycel.kernel.base.processes import count, number
+from mycel.ops.collective_table import collective
+from mycel.ops.collectives import check_kind, check_tensor, wait_for_all
+from mycel.ops.processes import (
+    HCCL_WORLD_COMM_GROUP,
+    check_group,
+    meet,
+    rank_within,
+    ranks_of_own,
+)
 
 
 def _group(group) -> str:
@@ -41,15 +49,15 @@ def init_process_group(
     pg_options=None,
     device_id=None,
 ) -> None:
-    """Begin to talk to other processes; with the one process there is, nothing is to be done.
+    """Meet the other processes that a launcher started; with one process, nothing is to be done.
 
     Args:
         backend: "hccl", "nccl" or "mccl".
-        world_size, rank: 1 and 0, or -1 to leave them open.
+        world_size, rank: what the launcher said, or -1 to leave them open.
         others: accepted, without effect.
 
     Raises:
-        RuntimeError: a launcher started more than one process.
+        RuntimeError: the others did not come, or nothing tells where they meet.
         ValueError: another number of processes.
 
     Source: MindSpore's `mindspore.mint.distributed.init_process_group`.
@@ -60,21 +68,14 @@ def init_process_group(
         >>> distributed.get_world_size()
         1
     """
-    options = {
-        "init_method": init_method,
-        "timeout": timeout,
-        "store": store,
-        "group_name": group_name,
-        "pg_options": pg_options,
-        "device_id": device_id,
-    }
+    options = {"init_method": init_method, "timeout": timeout, "store": store}
+    options |= {"group_name": group_name, "pg_options": pg_options, "device_id": device_id}
     for name, value in options.items():
         if value not in (None, ""):
-            log.note_once(f"init_process_group({name}={value!r}) has no effect in one process")
-    if world_size not in (-1, None, 1):
-        raise wrong(ValueError, "init_process_group: world_size", "1", world_size)
-    if rank not in (-1, None, 0):
-        raise wrong(ValueError, "init_process_group: rank", "0", rank)
+            log.note_once(f"init_process_group({name}={value!r}) has no effect")
+    for what, given, right in (("world_size", world_size, count()), ("rank", rank, number())):
+        if given not in (-1, None, right):
+            raise wrong(ValueError, f"init_process_group: {what}", str(right), given)
     communication.init(backend)
 
 
@@ -96,7 +97,7 @@ def destroy_process_group(group=None) -> None:
 
 
 def is_available() -> bool:
-    """Whether these functions can be used: they can, in one process.
+    """Whether these functions can be used: they can.
 
     Source: MindSpore's `mindspore.mint.distributed.is_available`.
 
@@ -123,7 +124,7 @@ def is_initialized() -> bool:
 
 
 def get_rank(group=None) -> int:
-    """Which process of a group this is: 0.
+    """Which process of a group this is, from 0.
 
     Source: MindSpore's `mindspore.mint.distributed.get_rank`.
 
@@ -136,7 +137,7 @@ def get_rank(group=None) -> int:
 
 
 def get_world_size(group=None) -> int:
-    """How many processes a group has: 1.
+    """How many processes a group has.
 
     Source: MindSpore's `mindspore.mint.distributed.get_world_size`.
 
@@ -156,7 +157,7 @@ def new_group(
     use_local_synchronization=False,
     group_desc=None,
 ) -> str:
-    """A group of some processes: `[0]` is the only choice. Returns its name.
+    """A group of some processes, by default of all. Returns its name.
 
     Source: MindSpore's `mindspore.mint.distributed.new_group`.
 
@@ -168,10 +169,11 @@ def new_group(
         >>> distributed.destroy_process_group(group)
     """
     del timeout, backend, pg_options, use_local_synchronization
-    number = 0
-    while (name := f"{group_desc or 'group'}_{number}") in communication.processes.groups:
-        number += 1
-    communication.create_group(name, [0] if ranks is None else list(ranks))
+    index = 0
+    while (name := f"{group_desc or 'group'}_{index}") in communication.processes.groups:
+        index += 1
+    meet()
+    communication.create_group(name, list(range(count()) if ranks is None else ranks))
     return name
 
 
@@ -216,7 +218,7 @@ def get_group_rank(group, global_rank) -> int:
 
 
 def get_process_group_ranks(group=None) -> list[int]:
-    """The numbers of the processes of a group: [0].
+    """The numbers in the world of the processes of a group.
 
     Source: MindSpore's `mindspore.mint.distributed.get_process_group_ranks`.
 
@@ -241,8 +243,7 @@ def all_reduce(tensor, op="sum", group=None, async_op=False):
         [1 2]
     """
     check_tensor(tensor, "all_reduce: tensor")
-    check_kind(op)
-    _group(group)
+    write(tensor, ops.AllReduce(check_kind(op), _group(group))(tensor), "all_reduce")
     return handle(async_op)
 
 
@@ -258,9 +259,11 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
         >>> print(gathered[0])
         [1. 2.]
     """
-    _group(group)
-    (output,) = one_each(tensor_list, "all_gather: tensor_list")
-    _write(output, tensor, "all_gather")
+    group = _group(group)
+    outputs = one_each(tensor_list, "all_gather: tensor_list", group)
+    alike(outputs[0], tensor, "all_gather")
+    parts = collective("AllGather", group, tensor.reshape(1, *tensor.shape))
+    write_all(outputs, parts, "all_gather")
     return handle(async_op)
 
 
@@ -276,8 +279,8 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
         >>> print(gathered)
         [1. 2.]
     """
-    _group(group)
-    _write(output_tensor, input_tensor, "all_gather_into_tensor")
+    gathered = ops.AllGather(_group(group))(input_tensor)
+    write(output_tensor, gathered, "all_gather_into_tensor")
     return handle(async_op)
 
 
@@ -293,10 +296,10 @@ def reduce_scatter(output, input_list, op="sum", group=None, async_op=False):
         >>> print(scattered)
         [1. 2.]
     """
-    _group(group)
-    check_kind(op)
-    (sent,) = one_each(input_list, "reduce_scatter: input_list")
-    _write(output, sent, "reduce_scatter")
+    group = _group(group)
+    sent = ops.stack(one_each(input_list, "reduce_scatter: input_list", group))
+    come = ops.ReduceScatter(check_kind(op), group)(sent)
+    write(output, come.reshape(come.shape[1:]), "reduce_scatter")
     return handle(async_op)
 
 
@@ -312,9 +315,8 @@ def reduce_scatter_tensor(output, input, op="sum", group=None, async_op=False):
         >>> print(scattered)
         [1. 2.]
     """
-    _group(group)
-    check_kind(op)
-    _write(output, input, "reduce_scatter_tensor")
+    come = ops.ReduceScatter(check_kind(op), _group(group))(input)
+    write(output, come, "reduce_scatter_tensor")
     return handle(async_op)
 
 
@@ -327,8 +329,13 @@ def reduce(tensor, dst, op="sum", group=None, async_op=False):
         >>> from mycel.mint import distributed
         >>> distributed.reduce(Tensor([1.0, 2.0]), dst=0)
     """
-    check_rank(dst, "reduce: dst")
-    return all_reduce(tensor, op, group, async_op)
+    check_tensor(tensor, "reduce: tensor")
+    group = _group(group)
+    root = rank_within(dst, group, "reduce: dst")
+    result = ops.AllReduce(check_kind(op), group)(tensor)
+    if communication.get_rank(group) == root:
+        write(tensor, result, "reduce")
+    return handle(async_op)
 
 
 def broadcast(tensor, src, group=None, async_op=False):
@@ -340,8 +347,11 @@ def broadcast(tensor, src, group=None, async_op=False):
         >>> from mycel.mint import distributed
         >>> distributed.broadcast(Tensor([1.0, 2.0]), src=0)
     """
-    check_rank(src, "broadcast: src")
-    return all_reduce(tensor, "sum", group, async_op)
+    check_tensor(tensor, "broadcast: tensor")
+    group = _group(group)
+    sent = ops.Broadcast(rank_within(src, group, "broadcast: src"), group)((tensor,))[0]
+    write(tensor, sent, "broadcast")
+    return handle(async_op)
 
 
 def gather(tensor, gather_list, dst=0, group=None, async_op=False):
@@ -356,8 +366,13 @@ def gather(tensor, gather_list, dst=0, group=None, async_op=False):
         >>> print(gathered[0])
         [1. 2.]
     """
-    check_rank(dst, "gather: dst")
-    return all_gather(gather_list, tensor, group, async_op)
+    group = _group(group)
+    root = rank_within(dst, group, "gather: dst")
+    check_tensor(tensor, "gather: tensor")
+    parts = collective("AllGather", group, tensor.reshape(1, *tensor.shape))
+    if communication.get_rank(group) == root:
+        write_all(one_each(gather_list, "gather: gather_list", group), parts, "gather")
+    return handle(async_op)
 
 
 def scatter(tensor, scatter_list, src=0, group=None, async_op=False):
@@ -372,8 +387,17 @@ def scatter(tensor, scatter_list, src=0, group=None, async_op=False):
         >>> print(scattered)
         [1. 2.]
     """
-    check_rank(src, "scatter: src")
-    return reduce_scatter(tensor, scatter_list, "sum", group, async_op)
+    group = _group(group)
+    root = rank_within(src, group, "scatter: src")
+    check_tensor(tensor, "scatter: tensor")
+    count = communication.get_group_size(group)
+    if communication.get_rank(group) == root:
+        sent = ops.stack(one_each(scatter_list, "scatter: scatter_list", group))
+    else:
+        sent = ops.zeros((count, *tensor.shape), tensor.dtype)
+    come = ops.CollectiveScatter(root, group)(sent)
+    write(tensor, come.reshape(come.shape[1:]), "scatter")
+    return handle(async_op)
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
@@ -388,10 +412,12 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
         >>> print(received[0])
         [1. 2.]
     """
-    _group(group)
-    (output,) = one_each(output_tensor_list, "all_to_all: output_tensor_list")
-    (sent,) = one_each(input_tensor_list, "all_to_all: input_tensor_list")
-    _write(output, sent, "all_to_all")
+    group = _group(group)
+    outputs = one_each(output_tensor_list, "all_to_all: output_tensor_list", group)
+    sent = one_each(input_tensor_list, "all_to_all: input_tensor_list", group)
+    come = exchange(sent, [output.shape for output in outputs], group)
+    for output, part in zip(outputs, come, strict=True):
+        write(output, part, "all_to_all")
     return handle(async_op)
 
 
@@ -412,17 +438,30 @@ def all_to_all_single(
         >>> print(received)
         [1. 2.]
     """
-    _group(group)
-    for what, sizes in (("output", output_split_sizes), ("input", input_split_sizes)):
-        if sizes and list(sizes) != [input.shape[0]]:
+    group = _group(group)
+    count = communication.get_group_size(group)
+    sizes = []
+    for what, tensor, given in (
+        ("output", output, output_split_sizes),
+        ("input", input, input_split_sizes),
+    ):
+        length = check_tensor(tensor, f"all_to_all_single: {what}").shape[0]
+        asked = list(given) if given else [length // count] * count
+        if len(asked) != count or sum(asked) != length:
+            expected = f"{count} numbers, with {length} rows together"
+            if count == 1:
+                expected = f"[{length}], for one process"
             name = f"all_to_all_single: {what}_split_sizes"
-            raise wrong(ValueError, name, f"[{input.shape[0]}], for one process", sizes)
-    _write(output, input, "all_to_all_single")
+            raise wrong(ValueError, name, expected, given or f"{length} rows, undivided")
+        sizes.append(asked)
+    shapes = [(rows, *output.shape[1:]) for rows in sizes[0]]
+    come = exchange(list(ops.split(input, sizes[1])), shapes, group)
+    write(output, ops.concat(come), "all_to_all_single")
     return handle(async_op)
 
 
 def barrier(group=None, async_op=False, device_ids=None):
-    """Wait for all processes of a group: there is one.
+    """Wait for all processes of a group.
 
     Source: MindSpore's `mindspore.mint.distributed.barrier`.
 
@@ -431,7 +470,7 @@ def barrier(group=None, async_op=False, device_ids=None):
         >>> distributed.barrier()
     """
     del device_ids
-    _group(group)
+    wait_for_all(_group(group))
     return handle(async_op)
 
 
@@ -447,9 +486,9 @@ def all_gather_object(object_list, obj, group=None) -> None:
         >>> found
         [{'loss': 1.5}]
     """
-    _group(group)
-    one_each(object_list, "all_gather_object: object_list")
-    object_list[0] = copy.deepcopy(obj)
+    group = _group(group)
+    one_each(object_list, "all_gather_object: object_list", group)
+    object_list[:] = share(obj, ranks_of_own(group, "all_gather_object"), group)
 
 
 def gather_object(obj, object_gather_list=None, dst=0, group=None) -> None:
@@ -464,8 +503,13 @@ def gather_object(obj, object_gather_list=None, dst=0, group=None) -> None:
         >>> found
         ['here']
     """
-    check_rank(dst, "gather_object: dst")
-    all_gather_object(object_gather_list, obj, group)
+    group = _group(group)
+    root = rank_within(dst, group, "gather_object: dst")
+    found = share(obj, ranks_of_own(group, "gather_object"), group)
+    if communication.get_rank(group) == root:
+        one_each(object_gather_list, "gather_object: object_gather_list", group)
+        assert object_gather_list is not None
+        object_gather_list[:] = found
 
 
 def broadcast_object_list(object_list, src=0, group=None, device=None) -> None:
@@ -478,11 +522,15 @@ def broadcast_object_list(object_list, src=0, group=None, device=None) -> None:
         >>> distributed.broadcast_object_list(["here"])
     """
     del device
-    check_rank(src, "broadcast_object_list: src")
+    group = _group(group)
+    root = rank_within(src, group, "broadcast_object_list: src")
     if not isinstance(object_list, list):
         kind = type(object_list).__name__
         raise wrong(TypeError, "broadcast_object_list: object_list", "a list", kind)
-    _group(group)
+    if communication.get_group_size(group) > 1:
+        mine = communication.get_rank(group) == root
+        sent = share(object_list if mine else None, ranks_of_own(group, "broadcast"), group)
+        object_list[:] = sent[root]
 
 
 def scatter_object_list(
@@ -499,20 +547,14 @@ def scatter_object_list(
         >>> found
         ['here']
     """
-    check_rank(src, "scatter_object_list: src")
-    (sent,) = one_each(scatter_object_input_list, "scatter_object_list: input")
-    all_gather_object(scatter_object_output_list, sent, group)
-
-
-def _write(output, given, what: str) -> None:
-    """Give a Tensor that is to be written into the values of another one of the same shape."""
-    check_tensor(output, f"{what}: the Tensor to write")
-    check_tensor(given, f"{what}: the Tensor to send")
-    if output.shape != given.shape or output.dtype != given.dtype:
-        expected = f"{given.dtype}{list(given.shape)}, as what is sent"
-        actual = f"{output.dtype}{list(output.shape)}"
-        raise wrong(ValueError, f"{what}: the Tensor to write", expected, actual)
-    ops.assign(output, given)
+    group = _group(group)
+    root = rank_within(src, group, "scatter_object_list: src")
+    own = communication.get_rank(group)
+    sent = None
+    if own == root:
+        sent = one_each(scatter_object_input_list, "scatter_object_list: input", group)
+    come = share(sent, ranks_of_own(group, "scatter_object_list"), group)[root]
+    scatter_object_output_list[0] = come[own]
 
 
 __all__ = [

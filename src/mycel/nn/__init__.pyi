@@ -78,6 +78,7 @@ from mycel.nn.loss import RMSELoss as RMSELoss
 from mycel.nn.loss_scale import DynamicLossScaleUpdateCell as DynamicLossScaleUpdateCell
 from mycel.nn.loss_scale import FixedLossScaleUpdateCell as FixedLossScaleUpdateCell
 from mycel.nn.loss_scale import TrainOneStepWithLossScaleCell as TrainOneStepWithLossScaleCell
+from mycel.nn.reducing import DistributedGradReducer as DistributedGradReducer
 from mycel.nn.wrap import ForwardValueAndGrad as ForwardValueAndGrad
 from mycel.nn.wrap import TrainOneStepCell as TrainOneStepCell
 from mycel.nn.wrap import WithEvalCell as WithEvalCell
@@ -100,7 +101,6 @@ from mycel.optim.schedule import piecewise_constant_lr as piecewise_constant_lr
 from mycel.optim.schedule import polynomial_decay_lr as polynomial_decay_lr
 from mycel.optim.schedule import warmup_lr as warmup_lr
 from mycel.optim.second_order import thor as thor
-from mycel.parallel.cells import DistributedGradReducer as DistributedGradReducer
 from mycel.parallel.cells import GradAccumulationCell as GradAccumulationCell
 from mycel.parallel.cells import MicroBatchInterleaved as MicroBatchInterleaved
 from mycel.parallel.cells import PipelineCell as PipelineCell

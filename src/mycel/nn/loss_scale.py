@@ -260,12 +260,14 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.less_equal = ops.LessEqual()
         self.logic_not, self.equal = ops.LogicalNot(), ops.Equal()
         self.reduce_all, self.allreduce = ops.ReduceAll(keep_dims=False), ops.AllReduce()
-        self.is_distributed = self.gpu_target = False
+        self.is_distributed, self.gpu_target = self.reducer_flag, False
         self.ascend_910a_target = self.ascend_910b_target = False
         self._changed = (-1, [])
 
     def construct(self, *inputs) -> Any:
         """(the loss before the step, whether it was left out, the loss scale)."""
+        if self._to_broadcast:
+            self.broadcast()
         loss, gradients = self._scaled_loss_and_gradients(inputs)
         gradients = self.grad_reducer(divided(self.scale_sense, gradients))
         status, gradients = self.start_overflow_check(loss, gradients)

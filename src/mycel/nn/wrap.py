@@ -9,11 +9,18 @@ from typing import Any
 from mycel import ops
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.parallel_settings import parallel, reduces_gradients
+from mycel.kernel.base.processes import count
 from mycel.kernel.differentiate.api import GradOperation, grad, value_and_grad
 from mycel.kernel.record.parameter import ParameterTuple
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_number
 from mycel.nn.layers.linear import Identity
+from mycel.nn.reducing import (
+    DistributedGradReducer,
+    broadcast_parameters,
+    broadcasts_parameters,
+)
 
 
 def _cell(value: Callable[..., Any], what: str) -> Callable[..., Any]:
@@ -202,9 +209,14 @@ class TrainOneStepCell(Cell):
         self.network.set_grad()
         self.optimizer = optimizer
         self.weights = optimizer.parameters
-        # Where gradients of several devices meet; one device hands them on.
-        self.reducer_flag, self.parallel_mode = False, "stand_alone"
+        # Where gradients of several processes meet; one process hands them on.
+        self.parallel_mode = parallel.get("parallel_mode")
+        self.reducer_flag = reduces_gradients()
         self.grad_reducer = Identity()
+        if self.reducer_flag:
+            self.mean, self.degree = parallel.get("gradients_mean"), count()
+            self.grad_reducer = DistributedGradReducer(self.weights, self.mean, self.degree)
+        self._to_broadcast = broadcasts_parameters()
         # What subclasses with a construct of their own take gradients with.
         self.grad = GradOperation(get_by_list=True, sens_param=True)
         self.grad_no_sens = GradOperation(get_by_list=True)
@@ -214,6 +226,8 @@ class TrainOneStepCell(Cell):
 
     def construct(self, *inputs) -> Any:
         """The loss before the step."""
+        if self._to_broadcast:
+            self.broadcast()
         loss, gradients = self._loss_and_gradients(inputs)
         gradients = self.grad_reducer(gradients)
         self.optimizer(gradients)
@@ -221,6 +235,12 @@ class TrainOneStepCell(Cell):
             named = zip(self.weights, gradients, strict=True)
             return loss, {parameter.name: gradient for parameter, gradient in named}
         return loss
+
+    def broadcast(self) -> None:
+        """Give all processes what the first one trains, once."""
+        self._to_broadcast = False
+        every = (*self.network.get_parameters(), *self.optimizer.get_parameters())
+        broadcast_parameters({id(parameter): parameter for parameter in every}.values())
 
     def _loss_and_gradients(self, inputs):
         if not self.sense_flag:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators among processes. Of one process each hands on its own values, and their gradients."""
+"""Operators among processes: MindSpore's primitives of the table in `ops.collective_table`."""
 
 from __future__ import annotations
 
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
-from mycel.ops.array.copying import identity
-from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank
+from mycel.ops.collective_table import collective
+from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank, ranks_of
 
 
 class ReduceOp:
@@ -55,25 +55,46 @@ def check_tensor(x, what: str) -> Tensor:
     return x
 
 
+def wait_for_all(group) -> None:
+    """Wait until every process of a group is here."""
+    if len(ranks_of(group)) > 1:
+        collective("AllReduce", group, Tensor(0), op="sum")
+
+
 class _Collective(Primitive):
-    """What operators on one Tensor and a group share."""
+    """What operators on one Tensor and a group share.
+
+    Attributes:
+        rank_size: how many processes the group has.
+    """
 
     def __init__(self, group):
         super().__init__(type(self).__name__)
         self.group = check_group(group)
-        self.rank_size = 1
+        self.rank_size = len(ranks_of(group))
+
+    def _statics(self) -> dict:
+        """What the function of the table takes by keyword."""
+        return {}
 
     def __call__(self, input_x):
-        return identity(check_tensor(input_x, f"{self.name}: input_x"))
+        x = check_tensor(input_x, f"{self.name}: input_x")
+        return collective(self.name, self.group, x, **self._statics())
 
 
 class _First(_Collective):
     """What operators along the first dimension share."""
 
+    divides = False
+
     def __call__(self, input_x):
-        if not check_tensor(input_x, f"{self.name}: input_x").shape:
+        shape = check_tensor(input_x, f"{self.name}: input_x").shape
+        if not shape:
             raise wrong(ValueError, f"{self.name}: input_x", "of 1 dimension or more", "a number")
-        return identity(input_x)
+        if self.divides and shape[0] % self.rank_size:
+            expected = f"of rows that {self.rank_size} processes can divide among them"
+            raise wrong(ValueError, f"{self.name}: input_x", expected, f"{shape[0]} rows")
+        return super().__call__(input_x)
 
 
 class AllReduce(_Collective):
@@ -81,7 +102,7 @@ class AllReduce(_Collective):
 
     Args:
         op: a word of `ops.ReduceOp`.
-        group: the name of a group of processes; there is one process, so the Tensor is handed on.
+        group: the name of a group of processes; with one, the Tensor is handed on.
 
     Raises:
         TypeError: `op` or `group` is not a string, or the input not a Tensor.
@@ -97,6 +118,9 @@ class AllReduce(_Collective):
     def __init__(self, op=ReduceOp.SUM, group=HCCL_WORLD_COMM_GROUP):
         super().__init__(group)
         self.op = check_kind(op)
+
+    def _statics(self):
+        return {"op": self.op}
 
 
 class AllGather(_First):
@@ -118,7 +142,7 @@ class ReduceScatter(_First):
 
     Args:
         op: a word of `ops.ReduceOp`, 'sum' by default.
-        group: the name of a group of processes; there is one process, so the Tensor is handed on.
+        group: the name of a group of processes; with one, the Tensor is handed on.
 
     Source: MindSpore's `mindspore.ops.ReduceScatter`.
 
@@ -127,9 +151,14 @@ class ReduceScatter(_First):
         [1. 2.]
     """
 
+    divides = True
+
     def __init__(self, op=ReduceOp.SUM, group=HCCL_WORLD_COMM_GROUP):
         super().__init__(group)
         self.op = check_kind(op)
+
+    def _statics(self):
+        return {"op": self.op}
 
 
 class Reduce(_Collective):
@@ -138,7 +167,7 @@ class Reduce(_Collective):
     Args:
         dest_rank: the number of the process that gets the result.
         op: a word of `ops.ReduceOp`, 'sum' by default.
-        group: the name of a group of processes; there is one process, so the Tensor is handed on.
+        group: the name of a group of processes; with one, the Tensor is handed on.
 
     Source: MindSpore's `mindspore.ops.Reduce`.
 
@@ -149,8 +178,11 @@ class Reduce(_Collective):
 
     def __init__(self, dest_rank, op=ReduceOp.SUM, group=HCCL_WORLD_COMM_GROUP):
         super().__init__(group)
-        self.dest_rank = check_rank(dest_rank, "dest_rank")
+        self.dest_rank = check_rank(dest_rank, "dest_rank", self.rank_size)
         self.op = check_kind(op)
+
+    def _statics(self):
+        return {"op": self.op, "root": self.dest_rank}
 
 
 class Broadcast(Primitive):
@@ -158,7 +190,7 @@ class Broadcast(Primitive):
 
     Args:
         root_rank: the number of the process whose Tensors are sent.
-        group: the name of a group of processes; there is one process, so the Tensors are handed on.
+        group: the name of a group of processes; with one, the Tensors are handed on.
 
     Source: MindSpore's `mindspore.ops.Broadcast`.
 
@@ -169,24 +201,27 @@ class Broadcast(Primitive):
 
     def __init__(self, root_rank, group=HCCL_WORLD_COMM_GROUP):
         super().__init__("Broadcast")
-        self.root_rank = check_rank(root_rank, "root_rank")
         self.group = check_group(group)
+        self.root_rank = check_rank(root_rank, "root_rank", len(ranks_of(group)))
 
     def __call__(self, input_x):
         if not isinstance(input_x, (tuple, list)):
             raise wrong(TypeError, "Broadcast: input_x", "a tuple", type(input_x).__name__)
-        return tuple(identity(check_tensor(x, "Broadcast: input_x")) for x in input_x)
+        for x in input_x:
+            check_tensor(x, "Broadcast: input_x")
+        return tuple(collective(self.name, self.group, x, root=self.root_rank) for x in input_x)
 
 
 class AlltoAll(_Collective):
     """Each process sends a part of its Tensor to each: split along one dimension, joined along one.
 
     Args:
-        split_count: into how many parts; the size of the group, which is 1.
+        split_count: into how many parts; the size of the group.
         split_dim, concat_dim: the dimension that is split, and the one the parts are joined along.
 
     Raises:
-        ValueError: `split_count` is not 1, or the Tensor has no such dimension.
+        ValueError: `split_count` is another number, or the Tensor has no such dimension, or one
+            that the processes cannot divide.
 
     Source: MindSpore's `mindspore.ops.AlltoAll`.
 
@@ -198,10 +233,9 @@ class AlltoAll(_Collective):
 
     def __init__(self, split_count, split_dim, concat_dim, group=HCCL_WORLD_COMM_GROUP):
         super().__init__(group)
-        if split_count != 1:
-            raise wrong(
-                ValueError, "AlltoAll: split_count", "1, the size of the group", split_count
-            )
+        if split_count != self.rank_size:
+            expected = f"{self.rank_size}, the size of the group"
+            raise wrong(ValueError, "AlltoAll: split_count", expected, split_count)
         self.split_count = split_count
         self.split_dim = split_dim
         self.concat_dim = concat_dim
@@ -212,11 +246,15 @@ class AlltoAll(_Collective):
             if not -ndim <= dimension < ndim:
                 expected = f"a dimension of {input_x.shape}"
                 raise wrong(ValueError, f"AlltoAll: {what}", expected, dimension)
-        return identity(input_x)
+        if input_x.shape[self.split_dim] % self.rank_size:
+            expected = f"a dimension that {self.rank_size} processes can divide"
+            raise wrong(ValueError, "AlltoAll: split_dim", expected, input_x.shape[self.split_dim])
+        split, concat = self.split_dim % ndim, self.concat_dim % ndim
+        return collective(self.name, self.group, input_x, split=split, concat=concat)
 
 
 class Barrier(Primitive):
-    """Wait for all processes of a group: there is one.
+    """Wait for all processes of a group.
 
     Source: MindSpore's `mindspore.ops.Barrier`.
 
@@ -229,7 +267,7 @@ class Barrier(Primitive):
         self.group = check_group(group)
 
     def __call__(self):
-        return None
+        wait_for_all(self.group)
 
 
 class CollectiveScatter(_First):
@@ -237,7 +275,7 @@ class CollectiveScatter(_First):
 
     Args:
         src_rank: the number of the process whose Tensor is divided, 0 by default.
-        group: the name of a group of processes; there is one process, so the Tensor is handed on.
+        group: the name of a group of processes; with one, the Tensor is handed on.
 
     Source: MindSpore's `mindspore.ops.CollectiveScatter`.
 
@@ -246,9 +284,14 @@ class CollectiveScatter(_First):
         [1. 2.]
     """
 
+    divides = True
+
     def __init__(self, src_rank=0, group=HCCL_WORLD_COMM_GROUP):
         super().__init__(group)
-        self.src_rank = check_rank(src_rank, "src_rank")
+        self.src_rank = check_rank(src_rank, "src_rank", self.rank_size)
+
+    def _statics(self):
+        return {"root": self.src_rank}
 
 
 class CollectiveGather(_First):
@@ -256,7 +299,7 @@ class CollectiveGather(_First):
 
     Args:
         dest_rank: the number of the process that gets the result.
-        group: the name of a group of processes; there is one process, so the Tensor is handed on.
+        group: the name of a group of processes; with one, the Tensor is handed on.
 
     Source: MindSpore's `mindspore.ops.CollectiveGather`.
 
@@ -267,7 +310,10 @@ class CollectiveGather(_First):
 
     def __init__(self, dest_rank, group=HCCL_WORLD_COMM_GROUP):
         super().__init__(group)
-        self.dest_rank = check_rank(dest_rank, "dest_rank")
+        self.dest_rank = check_rank(dest_rank, "dest_rank", self.rank_size)
+
+    def _statics(self):
+        return {"root": self.dest_rank}
 
 
 __all__ = [

@@ -8,51 +8,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn import Cell
 from mycel.nn.checks import positive_integer
-from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group
-from mycel.parallel.context import get_gradients_mean
-
-
-class DistributedGradReducer(Cell):
-    """Gradients of all processes together: their sum, or their mean.
-
-    Of one process these are its own gradients; with `mean` they are divided by `degree`.
-
-    Args:
-        parameters: the Parameters that are trained.
-        mean: whether to take the mean; None asks `set_auto_parallel_context(gradients_mean=...)`.
-        degree: by how much the sum is divided for the mean; None is the number of processes.
-        fusion_type: accepted; there is nothing to fuse.
-        group: the name of a group of processes.
-
-    Raises:
-        TypeError: `degree` is not an integer.
-        ValueError: `degree` is not above 0, or there is no such group.
-
-    Source: MindSpore's `mindspore.nn.DistributedGradReducer`.
-
-    Example:
-        >>> net = nn.Dense(2, 1)
-        >>> reducer = nn.DistributedGradReducer(net.trainable_params(), True, 1)
-        >>> print(reducer((Tensor([1.0, 2.0]),))[0])
-        [1. 2.]
-    """
-
-    def __init__(
-        self, parameters, mean=None, degree=None, fusion_type=1, group=HCCL_WORLD_COMM_GROUP
-    ):
-        super().__init__(auto_prefix=False)
-        del parameters, fusion_type
-        self.group = check_group(group)
-        self.mean = get_gradients_mean() if mean is None else bool(mean)
-        self.degree = 1
-        if degree is not None:
-            self.degree = positive_integer(degree, "DistributedGradReducer.degree")
-
-    def construct(self, grads):
-        """The gradients of this process, as those of all."""
-        if self.degree == 1 or not self.mean:
-            return grads
-        return tuple(gradient * (1.0 / self.degree) for gradient in grads)
+from mycel.nn.reducing import DistributedGradReducer
 
 
 class PipelineGradReducer(Cell):

@@ -1,79 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MindSpore's settings for several devices. There is one: the settings are kept, and answered."""
+"""MindSpore's settings for several devices: how they are set, and asked for."""
 
 from __future__ import annotations
 
-import copy
-import difflib
 from typing import Any
 
-from mycel.kernel.base import log
+from mycel.kernel.base import log, processes
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.parallel_settings import ParallelMode, Settings, check_mode, parallel
 
-
-class ParallelMode:
-    """How MindSpore divides the work; on one device all of these are the same.
-
-    Source: MindSpore's `mindspore.ParallelMode`.
-
-    Example:
-        >>> ms.ParallelMode.DATA_PARALLEL
-        'data_parallel'
-    """
-
-    STAND_ALONE = "stand_alone"
-    DATA_PARALLEL = "data_parallel"
-    HYBRID_PARALLEL = "hybrid_parallel"
-    SEMI_AUTO_PARALLEL = "semi_auto_parallel"
-    AUTO_PARALLEL = "auto_parallel"
-    MODE_LIST = (STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL)
-
-
-_DEFAULTS: dict = {
-    "all_reduce_fusion_config": [],
-    "auto_parallel_search_mode": "recursive_programming",
-    "auto_pipeline": False,
-    "comm_fusion": {
-        "openstate": True,
-        "allreduce": {"mode": "auto", "config": None},
-        "allgather": {"mode": "auto", "config": None},
-        "reducescatter": {"mode": "auto", "config": None},
-    },
-    "communi_parallel_mode": "all_group_parallel",
-    "dataset_strategy": "data_parallel",
-    "device_num": 1,
-    "dump_device_local_norm": False,
-    "dump_local_norm": False,
-    "dump_local_norm_path": "",
-    "enable_alltoall": False,
-    "enable_parallel_optimizer": False,
-    "force_fp32_communication": False,
-    "full_batch": False,
-    "global_rank": 0,
-    "grad_accumulation_step": 1,
-    "gradient_fp32_sync": True,
-    "gradients_mean": False,
-    "group_ckpt_save_file": "",
-    "loss_repeated_mean": True,
-    "mirror_mean": False,
-    "optimizer_weight_shard_aggregated_save": False,
-    "optimizer_weight_shard_size": -1,
-    "parallel_mode": ParallelMode.STAND_ALONE,
-    "parallel_optimizer_config": {},
-    "parameter_broadcast": False,
-    "pipeline_config": {},
-    "pipeline_interleave": False,
-    "pipeline_result_broadcast": False,
-    "pipeline_scheduler": "1f1b",
-    "pipeline_stages": 1,
-    "search_mode": "recursive_programming",
-    "sharding_propagation": False,
-    "strategy_ckpt_config": {"load_file": "", "save_file": "", "only_trainable_params": True},
-    "strategy_ckpt_load_file": "",
-    "strategy_ckpt_save_file": "",
-}
-# Settings that say how many devices there are: one, and this is the first.
-_ONLY = {"device_num": (1, "1 device"), "global_rank": (0, "0, the only device")}
 _ALGORITHM = {
     "elementwise_op_strategy_follow": False,
     "enable_algo_approxi": False,
@@ -81,11 +16,6 @@ _ALGORITHM = {
     "fully_use_devices": False,
     "tensor_slice_align_enable": False,
     "tensor_slice_align_size": 16,
-}
-# The smallest and the largest value of a setting.
-_BOUNDS = {
-    "algo_approxi_epsilon": (1e-30, 1.0),
-    "tensor_slice_align_size": (1, 1024),
 }
 _SERVER = {
     "enable_ps": False,
@@ -108,72 +38,28 @@ _COST_MODEL = {
 }
 
 
-class Settings:
-    """Settings of one family, which have no effect on one device: kept, and noted once."""
-
-    def __init__(self, setter: str, defaults: dict):
-        self.setter = setter
-        self.defaults = defaults
-        self.values = copy.deepcopy(defaults)
-
-    def set(self, name: str, value) -> None:
-        """Keep a value of the type that the default has.
-
-        Raises:
-            ValueError: no such setting.
-            TypeError: a value of another type.
-        """
-        default = self.defaults[self.known(name)]
-        if type(value) is not type(default) and isinstance(default, (bool, int, float)):
-            kind = type(default).__name__
-            raise wrong(TypeError, f"{self.setter}: {name}", f"of type {kind}", repr(value))
-        if name in _BOUNDS and not _BOUNDS[name][0] <= value <= _BOUNDS[name][1]:
-            expected = "from {:g} to {:g}".format(*_BOUNDS[name])
-            raise wrong(ValueError, f"{self.setter}: {name}", expected, repr(value))
-        if value != self.values[name]:
-            log.note_once(f"{self.setter}({name}={value!r}) has no effect on one device")
-        self.values[name] = value
-
-    def known(self, name: str) -> str:
-        """The name, if it is that of a setting.
-
-        Raises:
-            ValueError: it is not.
-        """
-        if name not in self.defaults:
-            near = difflib.get_close_matches(name, self.defaults, 1) or sorted(self.defaults)
-            raise wrong(
-                ValueError, f"A setting of {self.setter}", f"one such as {near[0]!r}", repr(name)
-            )
-        return name
-
-    def get(self, name: str):
-        """The value of a setting."""
-        return self.values[self.known(name)]
-
-    def reset(self) -> None:
-        """Set everything back."""
-        self.values = copy.deepcopy(self.defaults)
-
-
-_parallel = Settings("set_auto_parallel_context", _DEFAULTS)
+_parallel = parallel
 _algorithm = Settings("set_algo_parameters", _ALGORITHM)
 _server = Settings("set_ps_context", _SERVER)
 _cost_model = Settings("set_cost_model_context", _COST_MODEL)
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
-    """Keep settings for several devices; there is one.
+    """Say how several processes share the work.
 
     Args:
-        parallel_mode: a word of `ParallelMode`.
-        device_num: 1, what `get_group_size()` answers.
-        global_rank: 0, what `get_rank()` answers.
+        parallel_mode: a word of `ParallelMode`. In 'data_parallel' and 'hybrid_parallel' the steps
+            of training (`nn.TrainOneStepCell`, `Model`) reduce gradients by themselves.
+        gradients_mean: whether they take the mean; False, the default, takes the sum.
+        parameter_broadcast: whether the first step gives all processes the Parameters of the first.
+        device_num: what `get_group_size()` answers.
+        global_rank: what `get_rank()` answers.
         others: those of MindSpore; kept, and noted once in the log.
 
     Raises:
         ValueError: another number of devices, another word, or no such setting.
         TypeError: a value of another type.
+        NotImplementedError: a mode that divides Tensors, with several processes.
 
     Source: MindSpore's `mindspore.set_auto_parallel_context`.
 
@@ -184,13 +70,23 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         >>> ms.reset_auto_parallel_context()
     """
     for name, value in kwargs.items():
-        if name in _ONLY and type(value) is int and value != _ONLY[name][0]:
-            expected = f"{_ONLY[name][1]}: this version computes on one"
-            raise wrong(ValueError, f"set_auto_parallel_context: {name}", expected, value)
+        if name in ("device_num", "global_rank") and type(value) is int:
+            _check_number(name, value)
         if name == "parallel_mode" and value not in ParallelMode.MODE_LIST:
             expected = f"one of {', '.join(ParallelMode.MODE_LIST)}"
             raise wrong(ValueError, "set_auto_parallel_context: parallel_mode", expected, value)
         _parallel.set(name, value)
+    check_mode()
+
+
+def _check_number(name: str, value: int) -> None:
+    """Raise unless a number is what the launcher said: how many processes, or which one."""
+    count, rank = processes.count(), processes.number()
+    right = count if name == "device_num" else rank
+    if value != right:
+        told = {"device_num": f"{count} device{'s' if count > 1 else ''}", "global_rank": f"{rank}"}
+        expected = f"{told[name]}: this program computes on {'one' if count == 1 else count}"
+        raise wrong(ValueError, f"set_auto_parallel_context: {name}", expected, value)
 
 
 def get_auto_parallel_context(attr_key: str):
@@ -362,8 +258,9 @@ def set_multi_subgraphs(multi_subgraph: bool = True) -> None:
 
 
 def get_device_num() -> int:
-    """How many devices compute: 1."""
-    return _parallel.get("device_num")
+    """How many devices compute together in the present mode."""
+    alone = get_parallel_mode() == ParallelMode.STAND_ALONE
+    return 1 if alone else max(_parallel.get("device_num"), processes.count())
 
 
 def get_parallel_mode() -> str:
@@ -377,8 +274,8 @@ def get_gradients_mean() -> bool:
 
 
 def get_global_rank() -> int:
-    """Which device this is: 0."""
-    return _parallel.get("global_rank")
+    """Which device this is, from 0."""
+    return processes.number()
 
 
 def get_full_batch() -> bool:
@@ -402,8 +299,8 @@ def get_pipeline_stages() -> int:
 
 
 def get_stage_device_num() -> int:
-    """How many devices compute one stage: 1."""
-    return 1
+    """How many devices compute one stage: all."""
+    return processes.count()
 
 
 def is_sharding_propagation() -> bool:
@@ -438,14 +335,14 @@ def is_parameter_server() -> bool:
 
 
 def check_device_number(parallel_mode: str, device_number: int) -> None:
-    """Raise if one device is not enough for a mode: with one, all are the same.
+    """Raise unless so many devices compute.
 
     Raises:
         ValueError: another number of devices.
     """
     del parallel_mode
-    if device_number != 1:
-        raise wrong(ValueError, "The number of devices", "1", device_number)
+    if device_number != processes.count():
+        raise wrong(ValueError, "The number of devices", str(processes.count()), device_number)
 
 
 __all__ = [

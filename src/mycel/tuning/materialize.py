@@ -29,7 +29,7 @@ def to_materialize(nodes) -> Container[int]:
     Args:
         nodes: those of `execute.compile.decode`.
     """
-    if not on_cpu() or jax.device_count() != 1:
+    if not on_cpu() or jax.local_device_count() != 1:
         return ()
     reads: collections.Counter[int] = collections.Counter()
     by_windows: set[int] = set()

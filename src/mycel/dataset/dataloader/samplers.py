@@ -11,7 +11,7 @@ import numpy as np
 
 from mycel.dataset.transforms import checks
 from mycel.kernel.base.errors import wrong
-from mycel.ops.processes import check_alone
+from mycel.ops.processes import meet, world
 
 
 class Sampler:
@@ -136,15 +136,15 @@ class DistributedSampler(Sampler):
 
     Args:
         dataset: has a length.
-        num_replicas: how many processes there are; None means one.
-        rank: which one this is; None means the first.
+        num_replicas: how many processes there are; None means as many as compute together.
+        rank: which one this is; None means this process.
         shuffle: whether they come in random order, the same in all processes.
         seed: of that order.
         drop_last: whether to leave numbers out, rather than repeat some, so that all get as many.
 
     Raises:
         TypeError, ValueError: an argument is wrong.
-        RuntimeError: a launcher started several processes, and it is not said which one this is.
+        RuntimeError: a launcher started several processes, and nothing tells where they meet.
 
     Example:
         >>> from mycel.dataset.dataloader import DistributedSampler
@@ -163,10 +163,10 @@ class DistributedSampler(Sampler):
     ):
         self.dataset = dataset
         if num_replicas is None or rank is None:
-            check_alone()
-        count = 1 if num_replicas is None else num_replicas
+            meet()
+        count = world.size if num_replicas is None else num_replicas
         self.num_replicas = checks.integer(count, "num_replicas", 1)
-        self.rank = checks.integer(0 if rank is None else rank, "rank", 0, count - 1)
+        self.rank = checks.integer(world.rank if rank is None else rank, "rank", 0, count - 1)
         self.shuffle = checks.boolean(shuffle, "shuffle")
         self.seed = checks.integer(seed, "seed")
         self.drop_last = checks.boolean(drop_last, "drop_last")

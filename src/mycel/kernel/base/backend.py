@@ -10,6 +10,8 @@ from pathlib import Path
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
+from mycel.kernel.base import processes
+
 DEVICE_VARIABLE = "MYCEL_DEVICE"
 CACHE_VARIABLE = "MYCEL_CACHE"
 
@@ -28,6 +30,7 @@ def has_begun() -> bool:
 def _note_begin() -> None:
     global _begun
     if not _begun:
+        processes.join()  # once XLA has begun it is too late
         _begun = True
         tuning.prepare()
 
@@ -124,7 +127,7 @@ def _first_device(platforms):
     _note_begin()
     for platform in platforms:
         try:
-            return jax.devices(platform)[0]
+            return jax.local_devices(backend=platform)[0]
         except RuntimeError:
             continue
     return None
@@ -140,9 +143,11 @@ def default_target() -> str:
 def use_target(target: str, index: int = 0) -> bool:
     """Make `target` the default device; False where the machine has none."""
     _note_begin()
+    if processes.is_own_device(index):
+        index = 0
     for platform in PLATFORMS.get(target, ()):
         try:
-            devices = jax.devices(platform)
+            devices = jax.local_devices(backend=platform)
         except RuntimeError:
             continue
         if 0 <= index < len(devices):

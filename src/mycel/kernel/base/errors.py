@@ -13,6 +13,34 @@ OPERATOR_LOST = (
     "This value was to come from {operator} at {place}, which needs the result of "
     "{culprit} (recorded at {culprit_place}); that one failed: {reason}"
 )
+NOT_JOINED = (
+    "Process {rank} of {size} did not meet the others at {address}: {reason}. Is each of them "
+    "started, with the same address and number? MYCEL_TIMEOUT says how many seconds to wait."
+)
+MANY_PROCESSES = (
+    "This program was started as one of {count} processes ({variable}={count}), but nothing tells "
+    "where they meet (at {place}). Start them with `mycel launch` or `msrun` of mycel {version}, "
+    "or unset {variable}; with one process every collective operator hands on its "
+    "input."
+)
+NOT_TOGETHER = (
+    "{operator} failed in process {rank} of {size}: {reason}. Another process may have ended, may "
+    "be late by more than {seconds} seconds (MYCEL_TIMEOUT), or may have called another operator. "
+    "Before it, this process called: {before}."
+)
+REPEATED_OTHERWISE = (
+    "A call ran a second time (at {place}) and called {now} where it had called {was} with the "
+    "other processes. Which operators among processes are called must not depend on anything that "
+    "changes within the call."
+)
+COLLECTIVE_IN_HOOK = (
+    "A hook called {operator} in a call that is replayed, where it had not before. Call operators "
+    "among processes outside of hooks, or in PyNative mode."
+)
+COLLECTIVE_IN_TRACE = (
+    "{operator} at {place} is in a function that becomes part of another program (an export); "
+    "operators among processes cannot be in one."
+)
 FORKED = (
     "The machine was used at {place}, but this process ({process}) is a fork of one that had used "
     "it: the threads of XLA are not in a fork, and an operator would wait for them for ever. Start "

@@ -26,7 +26,7 @@ _lock = threading.Lock()
 class Signature:
     """An Op applied to inputs of known avals: its number is what a record keeps of it."""
 
-    __slots__ = ("arity", "aval", "bounds", "id", "inputs", "op", "outputs", "single")
+    __slots__ = ("arity", "aval", "bounds", "id", "inputs", "op", "outputs", "single", "special")
 
     def __init__(self, op: Op, inputs: tuple[Aval, ...], outputs: tuple[Aval, ...], single: bool):
         self.op = op
@@ -38,6 +38,8 @@ class Signature:
         # What its inputs may hold, if they point to something.
         limits = () if op.bounds is None else op.bounds(inputs)
         self.bounds = tuple([bounds for bounds in limits if bounds.are_limits])
+        # Whether only `record` may take it: it looks at indices, or runs what others wait for.
+        self.special = bool(self.bounds) or op.collective
         self.id = len(signatures)
 
 
@@ -78,6 +80,8 @@ class Op:
 
     # Only markers on the tape may be otherwise (see record.marker).
     eager = pairwise = False
+    # Whether processes compute it together (see define.collective).
+    collective = False
 
     def __init__(self, name: str, function: Callable, rule: Callable | None = None, fallible=False):
         self.name = name
@@ -125,8 +129,8 @@ class Op:
                 known = Signature(self, avals, outputs, single)
                 signatures.append(known)
                 self.many[avals] = known
-        if known.bounds:
-            return known  # only `record` looks at indices: the quick ways must not find it
+        if known.special:
+            return known  # the quick ways must not find it
         if len(avals) == 1:
             self.one[avals[0]] = known
         elif len(avals) == 2:
@@ -149,7 +153,7 @@ class Op:
         """The Op `(inputs…, present cotangents…) -> gradients` of the inputs that `mask` names."""
         backward = self._reverses.get((mask, present))
         if backward is None:
-            function = _reverse_function(self.function, mask, present)
+            function = reverse_function(self.function, mask, present)
             backward = self._reverses[(mask, present)] = Op(self.name + "'", function)
             backward.fallible, backward.reads = self.fallible, 2 * self.reads
             backward.names = self.names
@@ -185,7 +189,8 @@ def nothing_flows(inputs, outputs, cotangents, mask) -> list:
     return [None] * len(mask)
 
 
-def _reverse_function(function, mask, present):
+def reverse_function(function, mask, present):
+    """The array function `(inputs…, present cotangents…) -> gradients` of another one."""
     positions = [i for i, varying in enumerate(mask) if varying]
     count = len(mask)
 

@@ -145,6 +145,15 @@ class Capture(Trace):
             value.number = base + slot
             self._survivors.append((value.number, ref(value)))
 
+    def collective(self, name: str) -> bool:
+        """A replay runs hooks behind its program, so one that is to run in front of an operator
+        among processes, or calls one, is called in PyNative."""
+        if self.refused is None and (self.in_site or self.sites):
+            what = f"{name} was called {'in' if self.in_site else 'behind'} a hook or a print"
+            remedy = "call it in front of them, or outside of what is compiled"
+            self.refused = (what, remedy, user_place(2), cell_path())
+        return True
+
     def event(self, kind: str, subject: Any = None, what="", remedy="", place=None) -> bool:
         """Note the Cells called and the Tensors from outside whose hooks are asked for; refuse what
         changes, but for Cells made inside: setting them up changes nothing that is remembered."""

@@ -18,9 +18,11 @@ import numpy as np
 
 from mycel.kernel.base import backend
 from mycel.kernel.base.context import context
-from mycel.kernel.base.signals import undisturbed
+from mycel.kernel.base.signals import came_from_outside, undisturbed
 from mycel.kernel.define.op import Signature, signatures
 from mycel.kernel.execute.checks import Indices, Tripped, indices_of
+from mycel.kernel.execute.communicate import Done, keep, repeat
+from mycel.kernel.execute.joined import Joined, compare
 from mycel.kernel.record.stream import machine
 
 # Executables beyond this many are forgotten, the longest unused first.
@@ -44,6 +46,13 @@ class Guard(NamedTuple):
     kind: str
 
 
+class Checked(NamedTuple):
+    """The slots of what is to be finite: what comes out alone, and what comes out with others."""
+
+    alone: tuple[int, ...]
+    others: tuple[int, ...]
+
+
 def decode(key) -> list[Node]:
     """The nodes of a record, in order."""
     nodes, position, first = [], 0, 0
@@ -62,41 +71,39 @@ def program(
     guards: tuple[Guard, ...] = (),
     packs: tuple[tuple[int, ...], ...] = (),
     indices: Indices | None = None,
-    check_numerics: bool = False,
+    checked: Checked | None = None,
     functions: list[Callable] | None = None,
+    given: tuple[int, ...] | None = None,
 ):
     """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
     the guards, as one vector each, the flag of its indices, and those of its numerics, out.
 
     Args:
         functions: what is called for each node, by default its operator's own function.
+        given: the slots of its inputs, of a part of a record; by default they are the externals.
     """
     functions = functions or [node.signature.op.function for node in nodes]
     materialize = backend.tuning.materialize
     apart = backend.tuning.to_materialize(nodes)
-    alone = [live[position] for position in _inexact(nodes, live)]
-    others = [slot for pack in packs for slot in pack] + [guard.slot for guard in guards]
-    others = [others[position] for position in _inexact(nodes, others)]
 
     def run(*externals):
-        arrays: list = []
-
-        def at(slot):
-            return arrays[slot] if slot >= 0 else externals[-1 - slot]
-
+        slots = range(-1, -1 - len(externals), -1) if given is None else given
+        arrays = dict(zip(slots, externals, strict=True))
+        at = arrays.__getitem__
         for node, function in zip(nodes, functions, strict=True):
             result = function(*[at(slot) for slot in node.inputs])
-            for array in (result,) if node.signature.single else result:
-                arrays.append(materialize(array) if len(arrays) in apart else array)
+            results = (result,) if node.signature.single else result
+            for slot, array in enumerate(results, node.first):
+                arrays[slot] = materialize(array) if slot in apart else array
         outputs = [at(slot) for slot in live]
         outputs += [jnp.concatenate([at(slot).ravel() for slot in pack]) for pack in packs]
         if guards:
             outputs.append(jnp.concatenate([seen_bits(at(g.slot), g.kind) for g in guards]))
         if indices is not None and indices.inside:
             outputs.append(indices.flag(at))
-        if check_numerics:
-            sums = _have_finite_sums([at(slot) for slot in alone])
-            outputs.append(jnp.stack([sums, _are_finite([at(slot) for slot in others])]))
+        if checked is not None:
+            sums = _have_finite_sums([at(slot) for slot in checked.alone])
+            outputs.append(jnp.stack([sums, _are_finite([at(slot) for slot in checked.others])]))
         return outputs
 
     return run
@@ -156,14 +163,12 @@ class Executable:
         check_numerics: whether it looks whether its results are finite.
 
     Attributes:
-        alone: the positions of those results that can be other than finite and come out as they
-            are.
+        checked: what is looked at; None if nothing is.
         parts: what its program is made of, so that it can be made once more (see `program`).
     """
 
     __slots__ = (
-        "alone",
-        "check_numerics",
+        "checked",
         "compiled",
         "fallible",
         "function",
@@ -176,19 +181,16 @@ class Executable:
     def __init__(self, key, live, guards=(), packs=(), look_at_indices=True, check_numerics=False):
         nodes = decode(key)
         self.indices = indices_of(nodes) if look_at_indices else None
-        self.check_numerics = check_numerics
-        self.alone = _inexact(nodes, live)
-        # keep_unused: every caller passes all externals, whatever the program needs of them.
-        self.parts = nodes, live, guards, packs, self.indices, check_numerics
-        self.function: Callable[..., Any] = jax.jit(
-            program(*self.parts),
-            keep_unused=True,
-            compiler_options=backend.compiler_options(),
-        )
+        self.checked = _checked(nodes, live, guards, packs) if check_numerics else None
+        self.parts = nodes, live, guards, packs, self.indices, self.checked
+        self.function = self._function()
         self.fallible = any(node.signature.op.fallible for node in nodes)
         self.size = len(nodes)
         self.compiled = False
         self.runs = 0
+
+    def _function(self) -> Any:
+        return _compiled(program(*self.parts))
 
     def __call__(self, arrays):
         """What the program gives.
@@ -207,7 +209,7 @@ class Executable:
             results = self.function(*arrays)
         else:
             results = undisturbed(self._compile, arrays)
-        flags = np.asarray(results.pop()) if self.check_numerics else None
+        flags = None if self.checked is None else np.asarray(results.pop())
         if indices is not None and indices.inside:
             indices.look_behind(results.pop())
         if flags is not None and not flags.all() and not self._are_finite(flags, results):
@@ -216,8 +218,11 @@ class Executable:
 
     def _are_finite(self, flags, results) -> bool:
         """Whether all is finite: a sum may overflow where no element does."""
+        alone = self.checked.alone if self.checked is not None else ()
         return bool(flags[1]) and all(
-            np.isfinite(np.asarray(results[position])).all() for position in self.alone
+            np.isfinite(np.asarray(result)).all()
+            for slot, result in zip(self.parts[1], results, strict=False)
+            if slot in alone
         )
 
     def _run_and_wait(self, arrays):
@@ -240,10 +245,88 @@ class Executable:
         return function.lower(*arrays)
 
 
-def _inexact(nodes, slots) -> tuple[int, ...]:
-    """The positions of those slots whose elements may be other than finite."""
+class Together(Executable):
+    """A record with operators among processes, as `execute.joined.Joined` runs it.
+
+    What was communicated in a run that raises is kept for the run that follows.
+    """
+
+    __slots__ = ()
+
+    def _function(self) -> Joined:
+        nodes, live, guards, packs, indices, checked = self.parts
+
+        def local(part, made, looked_at, given):
+            return _compiled(program(part, made, looked_at, given=given))
+
+        def end(part, looked_at, given):
+            whole = live, looked_at, packs, indices, checked
+            return _compiled(program(part, *whole, given=given))
+
+        rest = [*live, *[slot for pack in packs for slot in pack]]
+        rest += [*checked.alone, *checked.others] if checked is not None else []
+        rest += [slot for slot, _ in indices.inside] if indices is not None else []
+        return Joined(nodes, guards, rest, local, end)
+
+    def __call__(self, arrays, places=(), expected=()):
+        """What the program gives.
+
+        Args:
+            places: where its nodes were recorded, for messages.
+            expected: the bytes of what Python read.
+
+        Raises:
+            Tripped: it was given a wrong index, or made one; or Python read something else.
+            NotFinite: a result is not finite, and numerics are checked.
+            RuntimeError: another process ended, or did not come in time.
+        """
+        done: list[Done] = []
+        try:
+            results = undisturbed(self._communicate, arrays, places, expected, done)
+        except Exception as error:
+            if isinstance(error, Tripped) or not came_from_outside(error):
+                repeat(done)
+            raise
+        keep(done)
+        return results
+
+    def _communicate(self, arrays, places, expected, done):
+        if self.indices is not None:
+            self.indices.look(arrays)
+        start = time.perf_counter()
+        results = self.function(arrays, places, expected, done)
+        if not self.compiled:
+            self.compiled = True
+            machine.account.compiled(self.size, time.perf_counter() - start)
+        flags = None if self.checked is None else np.asarray(results.pop())
+        if self.indices is not None and self.indices.inside:
+            self.indices.look_behind(results.pop())
+        if self.function.guards:
+            compare(results.pop(), self.function.guards, expected)
+        if flags is not None and not flags.all() and not self._are_finite(flags, results):
+            raise NotFinite
+        return results
+
+
+def _compiled(function):
+    # keep_unused: every caller passes all inputs, whatever the program needs of them.
+    return jax.jit(function, keep_unused=True, compiler_options=backend.compiler_options())
+
+
+def _kind_of(key) -> type[Executable]:
+    communicates = any(node.signature.op.collective for node in decode(key))
+    return Together if communicates else Executable
+
+
+def _checked(nodes, live, guards, packs) -> Checked:
+    """Those slots whose elements may be other than finite."""
     avals = [aval for node in nodes for aval in node.signature.outputs]
-    return tuple([p for p, slot in enumerate(slots) if slot >= 0 and avals[slot].inexact])
+
+    def inexact(slots) -> tuple[int, ...]:
+        return tuple([slot for slot in slots if slot >= 0 and avals[slot].inexact])
+
+    others = [slot for pack in packs for slot in pack] + [guard.slot for guard in guards]
+    return Checked(inexact(live), inexact(others))
 
 
 _saved = itertools.count(1)
@@ -276,7 +359,7 @@ class Executables:
         with self._lock:
             executable = self._kept.get(structure)
             if executable is None:
-                executable = self._kept[structure] = Executable(*structure)
+                executable = self._kept[structure] = _kind_of(key)(*structure)
                 if len(self._kept) > MOST_EXECUTABLES:
                     self._kept.popitem(last=False)
             else:

@@ -11,6 +11,7 @@ from mycel.kernel.base.signals import came_from_outside, undisturbed
 from mycel.kernel.define.bounds import check
 from mycel.kernel.define.op import Signature
 from mycel.kernel.define.reasons import called_at, public_name
+from mycel.kernel.execute.communicate import communicate
 from mycel.kernel.record.stream import local
 from mycel.kernel.record.value import Poison
 
@@ -56,6 +57,8 @@ def run_operator(signature: Signature, arrays, place: Place) -> list:
         check(op.name, signature.bounds, arrays, place)
     try:
         # XLA's options are for whole programs.
+        if op.collective:
+            return communicate(signature, arrays, place).results or []
         if local.stream.scope.traced:
             results = op.function(*arrays)
         elif op.fallible:  # and may call Python of the user: see Executable

@@ -17,7 +17,7 @@ from jax.extend import backend as jax_backend
 from mycel.kernel.base import backend, errors
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.signals import came_from_outside
-from mycel.kernel.execute.compile import Executable
+from mycel.kernel.execute.compile import Executable, Together
 from mycel.kernel.record.stream import Segment, Stream, local, machine
 
 
@@ -50,7 +50,7 @@ def _refuse_from_now() -> None:
         return
     _keep_for_ever()
     backend.begin = _refuse
-    Executable.__call__ = _refuse  # type: ignore[assignment]
+    Executable.__call__ = Together.__call__ = _refuse  # type: ignore[assignment]
     machine.run_directly = machine.run_by_operator = _refuse
     machine.run_segment = _refuse_segment
     # What is pending belongs to nobody now; what follows is refused at the user's line.

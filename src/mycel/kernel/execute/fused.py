@@ -7,7 +7,8 @@ from mycel.kernel.base.context import context
 from mycel.kernel.base.places import NOWHERE
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.execute.checks import Tripped, has_wrong_index, slots_assigned, take_back
-from mycel.kernel.execute.compile import Executable, NotFinite, decode, executables
+from mycel.kernel.execute.communicate import forget_repeats
+from mycel.kernel.execute.compile import Executable, NotFinite, Together, decode, executables
 from mycel.kernel.execute.direct import poison_of, run_operator
 from mycel.kernel.execute.numerics import Examination, present_steps
 from mycel.kernel.record.stream import Segment, demand, machine, place_of
@@ -58,7 +59,8 @@ def _fill(held, key, externals, has_pending, places, assigned) -> Exception | No
     seen = None
     try:
         if not one_by_one and _compile_now(executable, key):
-            results = executable(arrays)
+            together = isinstance(executable, Together)
+            results = executable(arrays, places) if together else executable(arrays)
         else:
             seen = None if steps is None else Examination(key, arrays, places)
             results = run_by_operator(key, live, arrays, places, wrong, seen)
@@ -69,7 +71,10 @@ def _fill(held, key, externals, has_pending, places, assigned) -> Exception | No
             raise
         # Once more, one by one: what can be computed is, the rest tells what failed and where.
         seen = None if steps is None else Examination(key, arrays, places)
-        results = run_by_operator(key, live, arrays, places, wrong, seen)
+        try:
+            results = run_by_operator(key, live, arrays, places, wrong, seen)
+        finally:
+            forget_repeats()
         if isinstance(error, NotFinite) and seen is not None and not any(map(seen.state, live)):
             assert steps is not None
             steps.differs()

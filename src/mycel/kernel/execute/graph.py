@@ -20,6 +20,7 @@ from mycel.kernel.base.context import context
 from mycel.kernel.base.places import definition_of
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
+from mycel.kernel.execute.communicate import forget_repeats
 from mycel.kernel.execute.numerics import begin_step
 from mycel.kernel.execute.replay import TRIPPED, Arguments, Difference, Memory, replay
 from mycel.kernel.execute.templates import carries_tensors
@@ -152,6 +153,7 @@ class Remembered:
             key += tuple(map(hooks_of, tensors))
         way = self.ways.get(key)
         again = check = None
+        dropped = False
         begun, debugged = perf_counter(), is_debugged()
         if way is None:
             way = self._new_way(key)
@@ -162,19 +164,23 @@ class Remembered:
                     if result.__class__ is not Difference:
                         self._replayed(way, memory)
                         return result
-                    again, check = result.again, memory.check_way
+                    again, check, dropped = result.again, memory.check_way, True
                     if result is not TRIPPED:
                         self._missed(way, memory, result)
                     break
             else:
                 self._tell_apart(way, tensors)
-        if debugged:
-            way.reason = Difference(DEBUGGED, self.place, "", "remove it")
-            result = self._run_plain(stream, args, kwargs)
-        elif again is None and (way.rest or self.rest):
-            result = self._rested(stream, way, args, kwargs)
-        else:
-            result = self._record(stream, args, kwargs, arguments, key, way, again, check)
+        try:
+            if debugged:
+                way.reason = Difference(DEBUGGED, self.place, "", "remove it")
+                result = self._run_plain(stream, args, kwargs)
+            elif again is None and (way.rest or self.rest):
+                result = self._rested(stream, way, args, kwargs)
+            else:
+                result = self._record(stream, args, kwargs, arguments, key, way, again, check)
+        finally:
+            if dropped:
+                forget_repeats()
         self._tell(way, perf_counter() - begun)
         return result
 

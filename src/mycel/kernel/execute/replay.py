@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 from weakref import finalize, ref
 
@@ -19,7 +20,16 @@ from mycel.kernel.base.structure import structure
 from mycel.kernel.define.aval import Aval
 from mycel.kernel.execute.capture import Capture
 from mycel.kernel.execute.checks import Tripped
-from mycel.kernel.execute.compile import Guard, NotFinite, decode, executables, seen_bytes
+from mycel.kernel.execute.communicate import repeat_latest
+from mycel.kernel.execute.compile import (
+    Guard,
+    NotFinite,
+    Together,
+    decode,
+    executables,
+    seen_bytes,
+)
+from mycel.kernel.execute.joined import Differs
 from mycel.kernel.execute.numerics import present_steps
 from mycel.kernel.execute.results import Results
 from mycel.kernel.execute.sites import Done, Watch
@@ -259,8 +269,14 @@ class Memory:
         packed = [number for pack in packs for number in pack]
         live = tuple(sorted(n for n in self.needed if n >= 0 and n not in packed))
         self.executable = executables.get(self.key, live, guards, packs)
-        self.inner_reads = inner
         self.expected = b"".join([read.bits for read in inner])
+        self.inner_reads = inner
+        self.run: Callable[..., list] = self.executable
+        if isinstance(self.executable, Together):
+            # It compares what Python read itself, in front of what that decides about.
+            bits, self.inner_reads = [read.bits for read in inner], []
+            self.run = partial(self.executable, places=self.places, expected=bits)
+            self.reads_together = inner
         self.input_reads = [
             (read, self.inputs[-1 - read.number], self._values.get(read.number))
             for read in self.reads
@@ -372,12 +388,14 @@ def replay(stream: Stream, memory: Memory, arguments: Arguments) -> Any:
         machine.on_record(memory.executable, memory.key, memory.places, arrays, memory.numbers)
     try:
         try:
-            results = memory.executable(arrays)
+            results = memory.run(arrays)
         except Exception as error:
             if came_from_outside(error) or not any(array is None for array in arrays):
                 raise
             # Pending elsewhere: packed, on another thread, or where a run was broken off.
-            results = memory.executable(memory.store.demanded(tensors))
+            results = memory.run(memory.store.demanded(tensors))
+    except Differs as differs:
+        return _changed(memory.reads_together[differs.number])
     except Tripped as tripped:
         if isinstance(tripped, NotFinite):
             present_steps().one_by_one = True
@@ -398,6 +416,8 @@ def replay(stream: Stream, memory: Memory, arguments: Arguments) -> Any:
     else:
         result = _finish(stream, memory, arguments, results)
         if result.__class__ is Difference:
+            if memory.run is not memory.executable:
+                repeat_latest()
             return result
     machine.account.counts.replays += 1
     if machine.account.limits:

@@ -17,6 +17,7 @@ from weakref import ref
 
 import numpy as np
 
+from mycel.kernel.base.errors import COLLECTIVE_IN_HOOK
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.base.trees import tree_leaves, tree_map
 from mycel.kernel.base.where import tell_reverse
@@ -278,6 +279,10 @@ class Watch(Trace):
                 value.slot = known.slot
             value.capture, value.number = self, number
             self.provided.append(ref(value))
+
+    def collective(self, name: str) -> bool:
+        """A site that calls an operator among processes is not replayed."""
+        raise RuntimeError(COLLECTIVE_IN_HOOK.format(operator=name))
 
     def close(self, segment: Segment, held) -> None:
         """A segment runs: what it makes is made inside."""

@@ -113,7 +113,7 @@ def apply2(op: Op, x, y):
         signature = op.two[a.aval][b.aval]
     except KeyError:
         signature = op.signature((a.aval, b.aval))
-        if signature.bounds:
+        if signature.special:
             return wrap(record(op, (a, b)))
     if not signature.single:
         return wrap(record(op, (a, b)))

@@ -11,11 +11,13 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from time import sleep
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
+from mycel.kernel.base import errors
 from mycel.kernel.base.account import Account, Report
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import context
@@ -129,11 +131,16 @@ class Segment:
 
     def _produce_for_another(self, value: Value) -> None:
         """The record is only ever appended to, and cleared only after every Value has its array: if
-        the copy does not reach the Value, its array is there."""
+        the copy does not reach the Value, its array is there. What the thread of this record runs
+        at once, and once only, is waited for."""
         places, externals, key = self.places[:], self.externals[:], self.key[:]
         end = position = first = 0
         while position < len(key) and first <= value.slot:
             signature = signatures[key[position]]
+            if signature.op.collective:
+                while value.array is None:
+                    sleep(0.001)
+                return
             first += len(signature.outputs)
             position += 1 + signature.arity
             end += 1
@@ -440,8 +447,7 @@ def record(
         place = find_place(2)
     stream = local.stream
     scope = stream.scope
-    if signature.bounds and not scope.traced:
-        check(op.name, signature.bounds, [value.array for value in inputs], place)
+    runs_at_once = signature.special and _is_special(signature, inputs, place, scope)
     segment = stream.segment
     known = segment.external_slots.get  # no slot of an external is 0
     try:
@@ -473,11 +479,31 @@ def record(
     segment.outputs += outputs
     if into is not None:
         _connect(segment, range(first, after), signature.outputs, into)
-    if segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
+    if runs_at_once or segment.count > MOST_OUTPUTS or segment.bytes > MOST_BYTES:
         stream.flush()
+        if runs_at_once:
+            demand(values[0])
     if scope.tape is not None:
         scope.tape.append((op, inputs, values, place))
     return values[0] if signature.single else values
+
+
+def _is_special(signature: Signature, inputs, place: tuple, scope: Scope) -> bool:
+    """Look at indices; whether an operator is one among processes, and runs at once.
+
+    Raises:
+        OutOfRangeError: an index is wrong.
+        NotImplementedError: it is one among processes in what becomes a part of another program.
+    """
+    op = signature.op
+    if scope.traced:
+        if op.collective:
+            text = errors.COLLECTIVE_IN_TRACE.format(operator=op.name, place=Place(*place))
+            raise NotImplementedError(text)
+        return False
+    if signature.bounds:
+        check(op.name, signature.bounds, [value.array for value in inputs], place)
+    return op.collective and (scope.capture is None or scope.capture.collective(op.name))
 
 
 _new_value = Value.__new__
@@ -526,8 +552,8 @@ def _record_apart(op: Op, inputs: tuple[Value, ...], place: tuple | None, into):
 def _run_directly(op: Op, inputs: tuple[Value, ...], place: tuple, scope: Scope):
     avals = tuple([value.aval for value in inputs])
     signature = op.many.get(avals) or op.signature(avals)
-    if signature.bounds and not scope.traced:
-        check(op.name, signature.bounds, [value.array for value in inputs], place)
+    if signature.special:
+        _is_special(signature, inputs, place, scope)
     arrays = tuple([demand(value) for value in inputs])
     results = machine.run_directly(signature, arrays, Place(*place))
     values = tuple(

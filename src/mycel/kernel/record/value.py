@@ -55,6 +55,10 @@ class Observer(Protocol):
     def close(self, segment, held) -> None:
         """A segment is about to run; these of its Values are still held."""
 
+    def collective(self, name: str) -> bool:
+        """An operator among processes is about to be recorded; whether it runs then."""
+        ...
+
     def site(
         self, function: Callable, args: tuple, kwargs: dict | None = None, label: Any = None
     ) -> Any:

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one process sends to another: values by key, which the other takes when it asks.
+
+Both count what goes from one to the other, by group and tag, so the first that is sent is the first
+that is received. Sending never waits. It goes through the process that keeps the values, which is
+meant for what is small beside the work.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import pickle
+
+import ml_dtypes  # noqa: F401  # NumPy knows its types by name
+import numpy as np
+
+from mycel.kernel.base import processes
+from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
+from mycel.kernel.base.processes import world
+from mycel.kernel.record.tensor import Tensor
+
+_LATE = (
+    "Nothing came from process {src} to process {rank} in {seconds} seconds (MYCEL_TIMEOUT), at "
+    "{place}: {reason}"
+)
+# By the other process, group and tag: how many were sent and asked for.
+_sent: collections.Counter = collections.Counter()
+_asked: collections.Counter = collections.Counter()
+
+
+def post(tensor: Tensor, dst: int, group: str, tag: int = 0) -> None:
+    """Send a Tensor; waits for its values, but for nobody."""
+    array = np.ascontiguousarray(tensor.asnumpy())
+    head = json.dumps([array.dtype.name, list(tensor.shape)]).encode()
+    number = _sent[dst, group, tag]
+    _sent[dst, group, tag] += 1
+    key = _key(world.rank, dst, group, tag, number)
+    processes.client().key_value_set_bytes(key, head + b"\n" + array.tobytes())
+
+
+def claim(src: int, group: str, tag: int = 0) -> int:
+    """Which of the messages of a process is to be received."""
+    number = _asked[src, group, tag]
+    _asked[src, group, tag] += 1
+    return number
+
+
+def collect(like: Tensor, src: int, group: str, tag: int, number: int) -> Tensor:
+    """What another process sent.
+
+    Raises:
+        RuntimeError: nothing came in time.
+        ValueError: another shape or type came.
+    """
+    bits = _take(_key(src, world.rank, group, tag, number), src)
+    head, _, content = bits.partition(b"\n")
+    dtype, shape = json.loads(head)
+    array = np.frombuffer(content, dtype).reshape(shape)
+    if tuple(shape) != like.shape or array.dtype != like.asnumpy().dtype:
+        expected = f"{array.dtype.name}{shape}, as what process {src} sent"
+        raise wrong(ValueError, "recv: tensor", expected, f"{like.dtype}{list(like.shape)}")
+    return Tensor(array.copy())
+
+
+def _key(src: int, dst: int, group: str, tag: int, number: int) -> str:
+    return f"mycel/{group}/{src}/{dst}/{tag}/{number}"
+
+
+def _take(key: str, src: int) -> bytes:
+    client = processes.client()
+    try:
+        bits = client.blocking_key_value_get_bytes(key, world.timeout * 1000)
+    except Exception as error:
+        text = _LATE.format(
+            src=src, rank=world.rank, seconds=world.timeout, place=user_place(), reason=error
+        )
+        raise RuntimeError(text) from error
+    client.key_value_delete(key)
+    return bits
+
+
+def share(thing, ranks: tuple[int, ...], what: str) -> list:
+    """The objects of all these processes, in their order; each gives one. By pickling.
+
+    Args:
+        what: what tells this exchange from others among the same processes, such as a group.
+    """
+    if len(ranks) == 1:
+        return [pickle.loads(pickle.dumps(thing))]
+    name = (ranks, what)
+    number = _sent[name]
+    _sent[name] += 1
+    root = f"mycel/objects/{what}/{number}"
+    client = processes.client()
+    client.key_value_set_bytes(f"{root}/{world.rank}", pickle.dumps(thing))
+    found = []
+    for rank in ranks:
+        try:
+            bits = client.blocking_key_value_get_bytes(f"{root}/{rank}", world.timeout * 1000)
+        except Exception as error:
+            text = _LATE.format(
+                src=rank, rank=world.rank, seconds=world.timeout, place=user_place(), reason=error
+            )
+            raise RuntimeError(text) from error
+        found.append(pickle.loads(bits))
+    if number:  # everybody has read what came before, or would not be here
+        client.key_value_delete(f"mycel/objects/{what}/{number - 1}/{world.rank}")
+    return found

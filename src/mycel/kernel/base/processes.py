@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processes that compute together: which of how many this is, and how they meet.
+
+A launcher tells each process by environment variables. They meet through `jax.distributed`, which
+must happen before XLA starts: so the first use of XLA joins them. A process that no launcher
+started never asks for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax._src import distributed
+
+from mycel.kernel.base import errors
+from mycel.kernel.base.places import user_place
+from mycel.kernel.base.version import __version__
+
+# What launchers tell each process about how many there are.
+VARIABLES = ("RANK_SIZE", "OMPI_COMM_WORLD_SIZE", "MS_WORKER_NUM", "PMI_SIZE")
+# What `mycel launch` and `msrun` tell: where the processes meet, and which of them this is.
+_COORDINATOR = "MYCEL_COORDINATOR"
+_RANKS = ("RANK_ID", "MS_NODE_ID")
+_SIZES = ("RANK_SIZE", "MS_WORKER_NUM")
+# The id of the process that joined: those that it starts inherit its environment, and are no rank.
+_JOINED = "MYCEL_JOINED"
+# Seconds that a process waits for the others, at the start and in a collective operator.
+_TIMEOUT = "MYCEL_TIMEOUT"
+DEFAULT_TIMEOUT = 600
+# Seconds without a sign of life after which a process counts as ended.
+MOST_SILENCE = 100
+# The name of the only axis of every mesh of processes.
+AXIS = "ranks"
+
+
+class World:
+    """What is known of the processes.
+
+    Attributes:
+        rank, size: which of how many this is.
+        joined: whether they met.
+        timeout: how many seconds this process waits for others.
+    """
+
+    __slots__ = ("joined", "rank", "size", "timeout")
+
+    def __init__(self):
+        self.rank, self.size, self.joined = 0, 1, False
+        self.timeout = DEFAULT_TIMEOUT
+
+
+world = World()
+
+
+class Asked(NamedTuple):
+    """What a launcher asks of this process: where to meet, which of how many it is."""
+
+    coordinator: str
+    rank: int
+    size: int
+
+
+def started_as_many() -> tuple[str, int] | None:
+    """The variable by which a launcher told of more than one process, and of how many."""
+    for variable in VARIABLES:
+        count = os.environ.get(variable, "")
+        if count.isdigit() and int(count) > 1:
+            return variable, int(count)
+    return None
+
+
+def asked() -> Asked | None:
+    """What a launcher asks of this process; None if none did, or if its parent is the one asked."""
+    environment = os.environ
+    size, rank = (
+        next((int(v) for name in names if (v := environment.get(name, "")).isdigit()), None)
+        for names in (_SIZES, _RANKS)
+    )
+    if size is None or size < 2 or rank is None or not rank < size:
+        return None
+    if environment.get(_JOINED, str(os.getpid())) != str(os.getpid()):
+        return None
+    address = environment.get(_COORDINATOR)
+    if not address and environment.get("MS_ROLE") == "MS_WORKER":
+        parts = (environment.get("MS_SCHED_HOST"), environment.get("MS_SCHED_PORT"))
+        address = ":".join(part for part in parts if part) if all(parts) else None
+    return Asked(address, rank, size) if address else None
+
+
+def count() -> int:
+    """How many processes there are, or are to be once they have met."""
+    wanted = None if world.joined else asked()
+    return world.size if wanted is None else wanted.size
+
+
+def number() -> int:
+    """Which of them this is."""
+    wanted = None if world.joined else asked()
+    return world.rank if wanted is None else wanted.rank
+
+
+def join() -> None:
+    """Meet the other processes, if a launcher asks for it and it has not happened.
+
+    Raises:
+        RuntimeError: XLA has begun already, or the others did not come in time.
+    """
+    if world.joined:
+        return
+    wanted = asked()
+    if wanted is None:
+        return
+    seconds = timeout_asked()
+    os.environ[_JOINED] = str(os.getpid())
+    try:
+        jax.distributed.initialize(
+            wanted.coordinator,
+            wanted.size,
+            wanted.rank,
+            local_device_ids=_own_device(),
+            cluster_detection_method="deactivate",
+            initialization_timeout=seconds,
+            heartbeat_timeout_seconds=min(seconds, MOST_SILENCE),
+            shutdown_timeout_seconds=min(seconds, MOST_SILENCE),
+        )
+    except RuntimeError as error:
+        text = errors.NOT_JOINED.format(
+            rank=wanted.rank, size=wanted.size, address=wanted.coordinator, reason=error
+        )
+        raise RuntimeError(text) from error
+    world.rank, world.size, world.joined, world.timeout = wanted.rank, wanted.size, True, seconds
+
+
+def is_own_device(index: int) -> bool:
+    """Whether a number is that of the device that a launcher meant for this process, which then
+    sees no other."""
+    return world.joined and os.environ.get("DEVICE_ID") == str(index)
+
+
+def _own_device() -> int | None:
+    """The number of the device that a launcher meant for this process; None leaves it open."""
+    number = os.environ.get("DEVICE_ID", "")
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES")  # then the rest are not seen anyway
+    return int(number) if number.isdigit() and hidden is None else None
+
+
+def timeout_asked() -> int:
+    """How many seconds to wait for others, as MYCEL_TIMEOUT says.
+
+    Raises:
+        ValueError: it is no whole number above 0.
+    """
+    text = os.environ.get(_TIMEOUT, "")
+    if not text:
+        return DEFAULT_TIMEOUT
+    if not text.isdigit() or not int(text):
+        raise errors.wrong(ValueError, _TIMEOUT, "a whole number of seconds above 0", repr(text))
+    return int(text)
+
+
+def check_joined() -> None:
+    """Raise if a launcher started several processes that cannot meet.
+
+    Raises:
+        RuntimeError: it told their number, but not where they meet; or a process that one of them
+            started wants to take part.
+    """
+    if world.joined:
+        return
+    many = started_as_many()
+    if many is not None:
+        variable, count = many
+        raise RuntimeError(
+            errors.MANY_PROCESSES.format(
+                count=count, variable=variable, version=__version__, place=user_place()
+            )
+        )
+
+
+def client() -> Any:
+    """What the processes exchange small things through: values by key, barriers."""
+    return distributed.global_state.client
+
+
+def mesh_of(ranks: tuple[int, ...]) -> jax.sharding.Mesh:
+    """The mesh of one device of each of these processes, in this order."""
+    device = getattr(jax.config, "jax_default_device", None)
+    return _mesh_of(ranks, getattr(device, "platform", device))
+
+
+@functools.cache
+def _mesh_of(ranks: tuple[int, ...], platform: str | None) -> jax.sharding.Mesh:
+    first: dict[int, Any] = {}
+    for device in jax.devices(platform):
+        first.setdefault(device.process_index, device)
+    return jax.sharding.Mesh(np.array([first[rank] for rank in ranks]), (AXIS,))

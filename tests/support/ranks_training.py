@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training in two processes. Oracle: the same training in one process on the whole batch.
+
+Each process computes the oracle itself, in a step that reduces nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import mycel as ms
+from harness import execution
+from mycel import communication, nn, ops
+from mycel.kernel.define.collective import Collective
+
+communication.init()
+RANK, SIZE = communication.get_rank(), communication.get_group_size()
+STEPS, BATCH = 10, 8
+MODES = ("fused", "graph")
+
+
+class LeNet5(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid", weight_init="xavier_uniform")
+        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid", weight_init="xavier_uniform")
+        self.pool = nn.MaxPool2d(2, 2)
+        self.flatten = nn.Flatten()
+        self.dense1 = nn.Dense(256, 120, weight_init="xavier_uniform")
+        self.dense2 = nn.Dense(120, 84, weight_init="xavier_uniform")
+        self.dense3 = nn.Dense(84, 10, weight_init="xavier_uniform")
+
+    def construct(self, x):
+        x = self.pool(ops.relu(self.conv1(x)))
+        x = self.flatten(self.pool(ops.relu(self.conv2(x))))
+        return self.dense3(ops.relu(self.dense2(ops.relu(self.dense1(x)))))
+
+
+class Block(nn.Cell):
+    """One layer of a BERT encoder, and a class for each sequence."""
+
+    def __init__(self, width=16, heads=2):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.norm1, self.norm2 = nn.LayerNorm((width,)), nn.LayerNorm((width,))
+        self.up, self.down = nn.Dense(width, 4 * width), nn.Dense(4 * width, width)
+        self.head = nn.Dense(width, 10)
+
+    def construct(self, x):
+        x = self.norm1(x + self.attention(x, x, x, need_weights=False)[0])
+        x = self.norm2(x + self.down(ops.gelu(self.up(x))))
+        return self.head(x.mean(1))
+
+
+def batches(shape):
+    numbers = np.random.default_rng(7)
+    return [
+        (numbers.normal(size=(BATCH, *shape)).astype(np.float32),
+         numbers.integers(0, 10, BATCH).astype(np.int32))
+        for _ in range(STEPS)
+    ]  # fmt: skip
+
+
+KINDS = {"LeNet-5": (LeNet5, (1, 28, 28)), "BERT block": (Block, (5, 16))}
+
+
+def own(array):
+    """The part of a batch that is this process's."""
+    return ms.Tensor(np.split(array, SIZE)[RANK])
+
+
+def make_step(kind, parallel, optimizer=nn.Momentum, **settings):
+    ms.reset_auto_parallel_context()
+    if parallel:
+        ms.set_auto_parallel_context(
+            parallel_mode="data_parallel", gradients_mean=True, device_num=SIZE, **settings
+        )
+    ms.set_seed(3)
+    net = kind()
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    arguments = (0.05, 0.9) if optimizer is nn.Momentum else (0.01,)
+    return net, nn.TrainOneStepCell(loss, optimizer(net.trainable_params(), *arguments))
+
+
+def mean_of(loss) -> float:
+    """The mean over processes of a number."""
+    return float(ops.AllReduce()(loss)) / SIZE
+
+
+def assert_same_parameters(net, other, tolerance=2e-5):
+    for one, two in zip(net.trainable_params(), other.trainable_params(), strict=True):
+        np.testing.assert_allclose(
+            one.asnumpy(), two.asnumpy(), rtol=tolerance, atol=tolerance, err_msg=one.name
+        )
+
+
+def check_losses_are_those_of_the_whole_batch():
+    for name, (kind, shape) in KINDS.items():
+        data = batches(shape)
+        for how in MODES:
+            with execution(how):
+                whole_net, whole = make_step(kind, parallel=False)
+                wanted = [float(whole(ms.Tensor(x), ms.Tensor(y))) for x, y in data]
+                net, step = make_step(kind, parallel=True)
+                assert step.reducer_flag and step.degree == SIZE and step.mean
+                found = [mean_of(step(own(x), own(y))) for x, y in data]
+            np.testing.assert_allclose(found, wanted, rtol=2e-5, err_msg=f"{name} {how}")
+            assert_same_parameters(net, whole_net)
+
+
+def check_adam_and_functional_style():
+    kind, shape = KINDS["LeNet-5"]
+    data = batches(shape)
+    _, whole = make_step(kind, parallel=False, optimizer=nn.Adam)
+    wanted = [float(whole(ms.Tensor(x), ms.Tensor(y))) for x, y in data]
+    ms.reset_auto_parallel_context()
+    ms.set_seed(3)
+    net = kind()
+    optimizer = nn.Adam(net.trainable_params(), 0.01)
+    reducer = nn.DistributedGradReducer(net.trainable_params(), mean=True)
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    forward = ms.value_and_grad(lambda x, y: loss(net(x), y), None, net.trainable_params())
+
+    @ms.jit
+    def step(x, y):
+        value, gradients = forward(x, y)
+        optimizer(reducer(gradients))
+        return value
+
+    found = [mean_of(step(own(x), own(y))) for x, y in data]
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+
+
+def check_parameters_of_the_first_in_all():
+    kind, shape = KINDS["LeNet-5"]
+    (x, y), *_ = batches(shape)
+    for broadcast in (True, False):
+        ms.reset_auto_parallel_context()
+        ms.set_auto_parallel_context(
+            parallel_mode="data_parallel", gradients_mean=True, parameter_broadcast=broadcast
+        )
+        ms.set_seed(10 + RANK)
+        net = kind()
+        step = nn.TrainOneStepCell(
+            nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True)),
+            nn.SGD(net.trainable_params(), 0.1),
+        )
+        step(own(x).mean(0, keep_dims=True), own(y)[:1])
+        weight = net.dense3.weight.asnumpy()
+        first = ops.Broadcast(0)((net.dense3.weight,))[0].asnumpy()
+        assert np.array_equal(weight, first) == (broadcast or RANK == 0)
+
+
+def check_model():
+    kind, shape = KINDS["LeNet-5"]
+    data = batches(shape)
+    whole_net, whole = make_step(kind, parallel=False)
+    for x, y in data:
+        whole(ms.Tensor(x), ms.Tensor(y))
+    ms.reset_auto_parallel_context()
+    ms.set_auto_parallel_context(parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
+    ms.set_seed(3)
+    net = kind()
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    model = ms.Model(net, loss, nn.Momentum(net.trainable_params(), 0.05, 0.9))
+    mine = [
+        np.concatenate([np.split(part, SIZE)[RANK] for part in parts])
+        for parts in zip(*data, strict=True)
+    ]
+    source = ms.dataset.NumpySlicesDataset(tuple(mine), ["x", "y"], shuffle=False)
+    model.train(1, source.batch(BATCH // SIZE), dataset_sink_mode=False)
+    assert_same_parameters(net, whole_net)
+
+
+def check_one_reduction_for_all_gradients():
+    calls = []
+    before = Collective.communicate
+    Collective.communicate = lambda self, arrays: calls.append(self.name) or before(self, arrays)
+    try:
+        kind, shape = KINDS["LeNet-5"]
+        with execution("graph"):
+            _, step = make_step(kind, parallel=True)
+            for x, y in batches(shape)[:5]:
+                calls.clear()
+                step(own(x), own(y)).asnumpy()
+                assert calls == ["AllReduce(sum)"], calls
+    finally:
+        Collective.communicate = before
+
+
+def check_what_divides_tensors_is_refused():
+    for mode in ("semi_auto_parallel", "auto_parallel"):
+        try:
+            ms.set_auto_parallel_context(parallel_mode=mode)
+        except NotImplementedError as error:
+            assert f"parallel_mode={mode!r}" in str(error), error
+        else:
+            raise AssertionError("it was accepted")
+        ms.reset_auto_parallel_context()
+    try:
+        ms.set_auto_parallel_context(device_num=8)
+    except ValueError as error:
+        assert "device_num must be 2 devices" in str(error), error
+    else:
+        raise AssertionError("it was accepted")
