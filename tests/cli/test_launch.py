@@ -155,6 +155,29 @@ def test_a_mindspore_program_runs_as_ranks_of_msrun(tmp_path, capsys):
     assert (tmp_path / "worker_0.log").read_text() == "[1.] ['--epochs', '3']\n"
 
 
+def test_a_rank_that_fails_does_not_wait_for_those_that_wait_for_it(tmp_path, capsys):
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import mindspore as ms\n"
+        "from mindspore import ops\n"
+        "from mindspore.communication import get_rank, init\n"
+        "init()\n"
+        "print(ops.AllReduce()(ms.Tensor([1.0 + get_rank()])))\n"
+        "if get_rank() == 1:\n"
+        "    raise SystemExit(3)\n"
+        "ops.AllReduce()(ms.Tensor([1.0]))\n"
+    )
+    begun = time.monotonic()
+    command = ["launch", "-n", "2", "--here", "--log-dir", str(tmp_path), str(script)]
+    assert main(command) == 3
+    # JAX alone waits for a hundred seconds.
+    assert time.monotonic() - begun < 60
+    assert "rank 1 ended first, with exit code 3" in capsys.readouterr().out
+    text = (tmp_path / "worker_0.log").read_text()
+    assert "[3.]" in text
+    assert "train.py:8" in text or "Traceback" not in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

@@ -25,6 +25,8 @@ SHOWN_LINES = 30
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # How long the rest of what an ended process wrote is waited for; its children may hold the pipe.
 REST = 2.0
+# How long others that failed at the same time are waited for, so that the first of them is told.
+AFTER = 0.3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +116,7 @@ class _Rank:
     """One process, the thread that copies what it writes, and the thread that waits for it."""
 
     def __init__(self, plan: Plan, rank: int, port: int, attempt: int, ended: queue.SimpleQueue):
-        self.rank, self.begun = rank, time.monotonic()
+        self.rank, self.begun, self.ended = rank, time.monotonic(), 0.0
         self.last: collections.deque[str] = collections.deque(maxlen=200)
         self.process = subprocess.Popen(
             plan.command,
@@ -148,6 +150,7 @@ class _Rank:
 
     def _wait(self, ended: queue.SimpleQueue) -> None:
         self.process.wait()
+        self.ended = time.monotonic()
         self.copier.join(REST)
         ended.put(self)
 
@@ -160,9 +163,14 @@ class _Rank:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, number)
 
+    def as_shells_say(self) -> int:
+        """Its exit code; 128 and the number of the signal that ended it."""
+        code = self.code or 0
+        return code if code >= 0 else 128 - code
+
     def how(self) -> str:
         """How it ended, in words."""
-        seconds = f"{time.monotonic() - self.begun:.1f} s"
+        seconds = f"{self.ended - self.begun:.1f} s"
         assert self.code is not None
         if self.code < 0:
             return f"by {signal.Signals(-self.code).name} after {seconds}"
@@ -256,11 +264,18 @@ class Job:
                     continue
                 del running[event.rank]
                 if event.code:
-                    self._tell(event, running)
-                    return event.code if event.code > 0 else 128 - event.code, False
+                    first = self._first(event, running)
+                    self._tell(first, running)
+                    return first.as_shells_say(), False
             return 0, False
         finally:
             self._end(running.values())
+
+    def _first(self, event: _Rank, running: dict[int, _Rank]) -> _Rank:
+        """The process that failed first: the end of one ends others, which may be told before."""
+        time.sleep(AFTER)
+        others = [rank for rank in running.values() if rank.ended and rank.code]
+        return min([event, *others], key=lambda rank: rank.ended)
 
     def _tell(self, first: _Rank, others: Iterable) -> None:
         say(

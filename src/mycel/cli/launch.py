@@ -249,7 +249,7 @@ def _msrun(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if first + local > total:
         parser.error(f"--node_rank={node} with {local} processes each is beyond {total}")
     everyone = not options.join or -1 in options.tail_worker_log
-    environment = {"MYCEL_CLUSTER_TIMEOUT": str(options.cluster_time_out)}
+    environment = {"MYCEL_TIMEOUT": str(options.cluster_time_out)}
     plan = Plan(
         command=_command(parser, options, environment),
         ranks=range(first, first + local),

@@ -12,6 +12,7 @@ import sys
 from types import ModuleType
 
 from mycel.compat.alias import install_as_mindspore
+from mycel.kernel.base.processes import world
 from mycel.report.tracebacks import VARIABLE
 
 # Where other processes find what they import, and the folder with what `mindspore` means there.
@@ -54,7 +55,11 @@ def execute(options: argparse.Namespace) -> int:
     main = ModuleType("__main__")
     main.__dict__.update(names, __builtins__=__builtins__)
     sys.modules["__main__"] = main
-    exec(code(), main.__dict__)
+    try:
+        exec(code(), main.__dict__)
+    except SystemExit as ended:
+        world.ended = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        raise
     return 0
 
 

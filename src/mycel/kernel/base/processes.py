@@ -8,8 +8,12 @@ started never asks for it.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import functools
+import logging
 import os
+import sys
 from typing import Any, NamedTuple
 
 import jax
@@ -33,6 +37,8 @@ _TIMEOUT = "MYCEL_TIMEOUT"
 DEFAULT_TIMEOUT = 600
 # Seconds without a sign of life after which a process counts as ended.
 MOST_SILENCE = 100
+# Seconds that a process that has ended waits for the others to end, so that they lose nothing.
+MOST_PATIENCE = 7 * 24 * 3600
 # The name of the only axis of every mesh of processes.
 AXIS = "ranks"
 
@@ -44,11 +50,13 @@ class World:
         rank, size: which of how many this is.
         joined: whether they met.
         timeout: how many seconds this process waits for others.
+        ended: with which code the program has ended, while its process still ends; None before.
     """
 
-    __slots__ = ("joined", "rank", "size", "timeout")
+    __slots__ = ("ended", "joined", "rank", "size", "timeout")
 
     def __init__(self):
+        self.ended: int | None = None
         self.rank, self.size, self.joined = 0, 1, False
         self.timeout = DEFAULT_TIMEOUT
 
@@ -125,7 +133,7 @@ def join() -> None:
             cluster_detection_method="deactivate",
             initialization_timeout=seconds,
             heartbeat_timeout_seconds=min(seconds, MOST_SILENCE),
-            shutdown_timeout_seconds=min(seconds, MOST_SILENCE),
+            shutdown_timeout_seconds=MOST_PATIENCE,
         )
     except RuntimeError as error:
         text = errors.NOT_JOINED.format(
@@ -133,6 +141,22 @@ def join() -> None:
         )
         raise RuntimeError(text) from error
     world.rank, world.size, world.joined, world.timeout = wanted.rank, wanted.size, True, seconds
+
+
+def _leave_if_failed() -> None:
+    """End the process now if its program failed: JAX would wait for the others to end, which wait
+    for this one. It is the last but JAX's own of what is done at the end."""
+    code = world.ended or (1 if getattr(sys, "last_value", None) is not None else 0)
+    if not world.joined or not code:
+        return
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(code)
+
+
+atexit.register(_leave_if_failed)
 
 
 def is_own_device(index: int) -> bool:
