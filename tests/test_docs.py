@@ -36,7 +36,9 @@ def test_examples(page):
 def links(page: pathlib.Path) -> list[pathlib.Path]:
     """What a page links to within the repository; test_site.py follows links to the reference."""
     found = [link for link in LINK.findall(page.read_text()) if "://" not in link]
-    return [page.parent / link for link in found if not link.startswith("reference/")]
+    pages = [page.parent / link for link in found if not link.startswith("reference/")]
+    # The pages of notebooks are made of them.
+    return [p.with_suffix(".ipynb") if p.parent.name == "tutorials" else p for p in pages]
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)

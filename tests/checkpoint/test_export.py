@@ -71,7 +71,7 @@ def test_open_lengths(tmp_path):
            dynamic_axes={0: [0, 1], 1: {0: "input0_axis1"}})  # fmt: skip
     product = nn.GraphCell(ms.load(tmp_path / "product.stablehlo"))
     assert product(Tensor(np.ones((4, 5))), Tensor(np.ones((5, 2)))).shape == (4, 2)
-    with pytest.raises(ValueError, match="do not match"):
+    with pytest.raises(ValueError, match="takes no inputs of these shapes"):
         product(Tensor(np.ones((4, 5))), Tensor(np.ones((6, 2))))
 
 

@@ -18,7 +18,11 @@ import pytest
 from mycel.cli.job import Job, Plan
 from mycel.cli.main import main
 
-RANK = "import os, sys, time, signal; rank = int(os.environ['RANK_ID'])\n"
+RANK = """import os, sys, time, signal; rank = int(os.environ['RANK_ID'])
+def has_written(k):
+    log = f"{sys.path[0]}/worker_{k}.log"
+    return os.path.exists(log) and os.path.getsize(log)
+"""
 
 
 @pytest.fixture
@@ -75,7 +79,7 @@ def test_the_others_may_save_before_they_end(job, tmp_path):
         signal.signal(signal.SIGTERM, lambda *_: (print("saved"), sys.exit(0)))
         print("ready")
         if rank == 0:
-            while not all(os.path.getsize(f"{sys.path[0]}/worker_{k}.log") for k in (1, 2)):
+            while not (has_written(1) and has_written(2)):
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(60)
@@ -90,7 +94,7 @@ def test_a_process_that_does_not_listen_is_killed(job, capsys, tmp_path):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         print(os.getpid())
         if rank == 0:
-            while not os.path.getsize(f"{sys.path[0]}/worker_1.log"):
+            while not has_written(1):
                 time.sleep(0.01)
             sys.exit(7)
         time.sleep(60)

@@ -52,8 +52,10 @@ def test_a_value_is_waited_for(store):
     with TCPStoreOf(store, SHORT) as other:
         with pytest.raises(RuntimeError, match=r"Nobody set 'late' within 0\.3 seconds"):
             other.get("late")
-        threading.Timer(0.05, store.set, ("late", "now")).start()
+        later = threading.Timer(0.05, store.set, ("late", "now"))
+        later.start()
         assert other.get("late") == b"now"
+        later.join()
 
 
 class TCPStoreOf:

@@ -50,6 +50,8 @@ def test_a_former_path_is_the_module_of_today(former):
         assert importlib.import_module(f"mycel.{former}") is today
         return
     for path in Path(today.__file__).parent.glob("[!_]*.py"):
+        if f"{former}.{path.stem}" in moved.MOVED:
+            continue  # a module of that name stood there, and is elsewhere now
         again = importlib.import_module(f"mycel.{former}.{path.stem}")
         assert again is importlib.import_module(f"{present}.{path.stem}")
 

@@ -18,6 +18,7 @@ RECORDED = rows("parameters")
 # Where ours are others, and why.
 OTHERS = {
     "ops.dtype": "an object, as ops.DType()",
+    "ops.DynamicShape": "an older name of TensorShape, which gives Int64 only",
     "Tensor.expand": "loose numbers, which nobody can name",
     "Tensor.sum_to_size": "loose numbers, which nobody can name",
     "Tensor.from_numpy": "a static method: it has no Tensor to leave out",

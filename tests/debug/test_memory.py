@@ -6,6 +6,7 @@ Oracles: sizes by hand; XLA's plan of the memory of a program; what the system t
 
 from __future__ import annotations
 
+import gc
 import resource
 
 import numpy as np
@@ -17,6 +18,7 @@ MIB = 1 << 20
 
 
 def test_arrays_are_counted_each_once():
+    gc.collect()
     before = ms.runtime.memory_allocated("CPU")
     kept = Tensor(np.zeros(8 * MIB, np.float32)) + 1
     same = Tensor(kept)

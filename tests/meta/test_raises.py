@@ -30,7 +30,7 @@ PUBLIC = {
 # Those that are caught within the package or leave it as something else, by what they say.
 INNER = {
     *("Elsewhere", "Tripped", "NotFinite", "TooLarge", "StopIteration", "Refused", "NeedsValues"),
-    *("_NoProgram", "_Missing"),
+    *("_NoProgram", "_Missing", "Differs", "LookupError"),
 }
 # In these the class is an argument of the function around the `raise`.
 CHOSEN = {"kind", "excp_cls", "TypeError if original.__class__ is list else IndexError"}
@@ -43,7 +43,7 @@ WITHOUT_TEXT = {
 }
 
 # Two texts are joined, which are made and tested in their module.
-JOINED = {"{}. {}", "{} (.{})"}
+JOINED = {"{}. {}", "{} (.{})", "patch at {} (at {}): {} {}. {}"}
 # A text has words beside what is filled in, and none of these that users do not know.
 LETTERS = 12
 PRIVATE = re.compile(

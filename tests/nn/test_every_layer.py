@@ -32,11 +32,14 @@ BASE = "made to be derived from"
 HOLDS = "holds Cells and computes nothing"
 TRAINS = "changes what it is called with; tests/amp/test_steps.py"
 PART = "part of the case of nn.Transformer"
+THOR = "of the optimiser THOR, for Ascend in MindSpore; tests/optim/test_second_order.py"
+OF_THOR = ("Conv2dThor", "DenseThor", "EmbeddingThor", "EmbeddingLookupThor")
 # The public Cells without a case, and why.
 WITHOUT = {
     "nn.Cell": BASE,
     "nn.LossBase": BASE,
     "nn.CellList": HOLDS,
+    **{f"nn.{name}": THOR for name in OF_THOR},
     "nn.CellDict": HOLDS,
     "nn.TransformerEncoder": PART,
     "nn.TransformerDecoder": PART,
@@ -47,7 +50,11 @@ WITHOUT = {
     "nn.FixedLossScaleUpdateCell": TRAINS,
 }
 # Not in MindSpore 2.10 under this name, so that there is nothing to record.
-OLDER = {"nn.FlashAttention": "of MindFormers", "nn.ResizeBilinear": "of MindSpore 1"}
+OLDER = {
+    "nn.FlashAttention": "of MindFormers",
+    "nn.ResizeBilinear": "of MindSpore 1",
+    **{f"nn.{name}": THOR for name in OF_THOR},
+}
 
 
 def public_layers() -> dict:

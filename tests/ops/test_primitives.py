@@ -266,6 +266,7 @@ def test_every_class_is_called():
 def test_primitives_are_printed_with_what_they_were_made_with():
     # Oracle: MindSpore 2.10, but for arguments that have other names there.
     assert str(ops.Add()) == "Prim[Add]"
+    assert ops.DynamicShape()(ms.Tensor([[1, 2]])).asnumpy().tolist() == [1, 2]
     assert str(ops.Add().set_stage(0)) == "Prim[Add]<stage=0>"
     add = ops.Add().add_prim_attr("x", (1, 2)).add_prim_attr("b", True).add_prim_attr("s", "t")
     assert f"{add}" == "Prim[Add]<x=(1, 2), b=True, s=t>"

@@ -160,7 +160,8 @@ def test_ipython_is_given_the_short_traceback(monkeypatch):
 def test_a_real_ipython():
     """Runs where IPython is installed, as the extra `test` does."""
     core = pytest.importorskip("IPython.core.interactiveshell")
-    shell = core.InteractiveShell.instance(colors="NoColor")
+    plain = "nocolor" if pytest.importorskip("IPython").version_info[0] >= 9 else "NoColor"
+    shell = core.InteractiveShell.instance(colors=plain)
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", out)

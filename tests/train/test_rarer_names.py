@@ -181,6 +181,15 @@ def test_models_for_an_optimiser():
     assert type(convert(model, step, optimizer=optimizer)).__name__ == "ModelThor"
 
 
+def test_networks_for_an_optimiser():
+    # Oracle: the layers that MindSpore 2.10 has for THOR, and the network's own results.
+    net, x = nn.SequentialCell(nn.Dense(2, 1), nn.ReLU()), Tensor([[1.0, 2.0]])
+    before = net(x).asnumpy()
+    train.ConvertNetUtils().convert_to_thor_net(net)
+    assert type(net[0]) is nn.DenseThor
+    np.testing.assert_allclose(net(x).asnumpy(), before, 1e-6)
+
+
 @pytest.mark.parametrize("name", EXECUTIONS)
 def test_a_cell_that_replaces_a_parameter(name):
     # Oracle: NumPy.

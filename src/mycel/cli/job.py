@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mycel.kernel.base.errors import wrong
+from mycel.kernel.base import errors
 
 TRACEBACK = "Traceback (most recent call last):"
 SHOWN_LINES = 30
@@ -25,8 +25,11 @@ SHOWN_LINES = 30
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # How long the rest of what an ended process wrote is waited for; its children may hold the pipe.
 REST = 2.0
-# How long others that failed at the same time are waited for, so that the first of them is told.
-AFTER = 0.3
+# How long others that failed at the same time are waited for, so that the first of them is told;
+# and how long that one which another one's end has ended waits for it.
+AFTER, CAUSE = 0.3, 5.0
+# What is said by one that ends because another one has.
+OF_ANOTHER = (errors.BECAUSE_OF_ANOTHER, "JAX distributed service detected fatal errors")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Plan:
 
     def __post_init__(self):
         if not self.ranks:
-            raise wrong(ValueError, "ranks", "at least one process", self.ranks)
+            raise errors.wrong(ValueError, "ranks", "at least one process", self.ranks)
 
     def log_of(self, rank: int) -> Path:
         """The file of one rank."""
@@ -176,6 +179,10 @@ class _Rank:
             return f"by {signal.Signals(-self.code).name} after {seconds}"
         return f"with exit code {self.code} after {seconds}"
 
+    def tells_of_another(self) -> bool:
+        """Whether it ended because another one did."""
+        return any(text in line for line in self.last for text in OF_ANOTHER)
+
     def tail(self) -> list[str]:
         """Its last traceback, or its last lines."""
         lines = list(self.last)
@@ -273,9 +280,12 @@ class Job:
 
     def _first(self, event: _Rank, running: dict[int, _Rank]) -> _Rank:
         """The process that failed first: the end of one ends others, which may be told before."""
-        time.sleep(AFTER)
-        others = [rank for rank in running.values() if rank.ended and rank.code]
-        return min([event, *others], key=lambda rank: rank.ended)
+        end = time.monotonic() + (CAUSE if event.tells_of_another() else AFTER)
+        failed = [event]
+        while time.monotonic() < end and all(one.tells_of_another() for one in failed):
+            time.sleep(0.05)
+            failed = [event, *[rank for rank in running.values() if rank.ended and rank.code]]
+        return min(failed, key=lambda rank: (rank.tells_of_another(), rank.ended))
 
     def _tell(self, first: _Rank, others: Iterable) -> None:
         say(

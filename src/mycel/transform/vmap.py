@@ -26,7 +26,7 @@ from mycel.kernel.record.marker import Marker, flattened
 from mycel.kernel.record.scope import OUTSIDE, Scope
 from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, local, record, seen
 from mycel.kernel.record.tensor import Tensor, made_within, new_tensor, point, rebind, resolve
-from mycel.kernel.record.value import CHANGED, HOOKS, Poison, Value
+from mycel.kernel.record.value import CHANGED, COMMUNICATES, HOOKS, Poison, Value
 from mycel.transform.recompute import Recomputed
 
 NO_VALUE = (
@@ -148,9 +148,6 @@ class _Mapping:
             return seen(value)
         return around.read(handle, value, kind, text)
 
-    def collective(self, name: str) -> bool:
-        return False  # it is recorded for all rows behind the call
-
     def close(self, segment, held) -> None:
         raise AssertionError("what is recorded of a row never runs")
 
@@ -158,6 +155,8 @@ class _Mapping:
         return function(*args, **(kwargs or {}))
 
     def event(self, kind: str, subject: Any = None, what="", remedy="", place=None) -> bool:
+        if kind is COMMUNICATES:
+            return True  # it is recorded for all rows behind the call
         if kind is HOOKS and self.taped and self.inner.scope.depth == 1:
             raise NotImplementedError(OWN_REVERSE.format(what="a hook on a Tensor"))
         if kind is CHANGED and isinstance(subject, Tensor) and self._made_inside(subject):

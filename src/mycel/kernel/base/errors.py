@@ -23,8 +23,9 @@ MANY_PROCESSES = (
     "or unset {variable}; with one process every collective operator hands on its "
     "input."
 )
+BECAUSE_OF_ANOTHER = "Another process may have ended"
 NOT_TOGETHER = (
-    "{operator} failed in process {rank} of {size}: {reason}. Another process may have ended, may "
+    "{operator} failed in process {rank} of {size}: {reason}. " + BECAUSE_OF_ANOTHER + ", may "
     "be late by more than {seconds} seconds (MYCEL_TIMEOUT), or may have called another operator. "
     "Before it, this process called: {before}."
 )

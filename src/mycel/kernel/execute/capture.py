@@ -28,7 +28,7 @@ from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.stream import Segment, Stream, cell_path, demand, seen
 from mycel.kernel.record.tensor import Tensor, point, resolve
-from mycel.kernel.record.value import CALLED, HOOKS, MADE, Shown, Value
+from mycel.kernel.record.value import CALLED, COMMUNICATES, HOOKS, MADE, Shown, Value
 
 _SEEN = {"bool": "bool", "int": "int"}
 
@@ -145,15 +145,6 @@ class Capture(Trace):
             value.number = base + slot
             self._survivors.append((value.number, ref(value)))
 
-    def collective(self, name: str) -> bool:
-        """A replay runs hooks behind its program, so one that is to run in front of an operator
-        among processes, or calls one, is called in PyNative."""
-        if self.refused is None and (self.in_site or self.sites):
-            what = f"{name} was called {'in' if self.in_site else 'behind'} a hook or a print"
-            remedy = "call it in front of them, or outside of what is compiled"
-            self.refused = (what, remedy, user_place(2), cell_path())
-        return True
-
     def event(self, kind: str, subject: Any = None, what="", remedy="", place=None) -> bool:
         """Note the Cells called and the Tensors from outside whose hooks are asked for; refuse what
         changes, but for Cells made inside: setting them up changes nothing that is remembered."""
@@ -161,6 +152,8 @@ class Capture(Trace):
             return True
         if kind is CALLED:
             self.meet(subject)
+        elif kind is COMMUNICATES:
+            self._communicates(what)
         elif kind is MADE:
             self.made_cells[id(subject)] = subject
         elif kind is HOOKS:
@@ -170,6 +163,14 @@ class Capture(Trace):
         elif id(subject) not in self.made_cells:
             self.refuse(what, remedy, place)
         return False
+
+    def _communicates(self, operator: str) -> None:
+        """A replay runs hooks behind its program, so one that is to run in front of an operator
+        among processes, or calls one, is called in PyNative."""
+        if self.refused is None and (self.in_site or self.sites):
+            what = f"{operator} was called {'in' if self.in_site else 'behind'} a hook or a print"
+            remedy = "call it in front of them, or outside of what is compiled"
+            self.refused = (what, remedy, user_place(2), cell_path())
 
     def meet(self, cell: CellBase) -> None:
         """What is remembered depends on the structure of a Cell."""

@@ -31,7 +31,7 @@ from mycel.kernel.record.marker import Inside, Marker, flattened, record_again
 from mycel.kernel.record.scope import Scope
 from mycel.kernel.record.stream import Segment, Stream, dead, demand, local, seen
 from mycel.kernel.record.tensor import Tensor, point, rebind, resolve
-from mycel.kernel.record.value import Value
+from mycel.kernel.record.value import COMMUNICATES, Value
 
 # The journal of sites that changed nothing; theirs is used again.
 _NOTHING = Journal()
@@ -280,9 +280,11 @@ class Watch(Trace):
             value.capture, value.number = self, number
             self.provided.append(ref(value))
 
-    def collective(self, name: str) -> bool:
+    def event(self, kind: str, subject: Any = None, what="", remedy="", place=None) -> bool:
         """A site that calls an operator among processes is not replayed."""
-        raise RuntimeError(COLLECTIVE_IN_HOOK.format(operator=name))
+        if kind is COMMUNICATES:
+            raise RuntimeError(COLLECTIVE_IN_HOOK.format(operator=what))
+        return super().event(kind, subject, what, remedy, place)
 
     def close(self, segment: Segment, held) -> None:
         """A segment runs: what it makes is made inside."""

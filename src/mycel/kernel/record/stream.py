@@ -27,7 +27,7 @@ from mycel.kernel.base.structure import changed_everywhere, structure
 from mycel.kernel.define.bounds import check
 from mycel.kernel.define.op import Op, Signature, signatures
 from mycel.kernel.record.scope import OUTSIDE, Scope
-from mycel.kernel.record.value import CHANGED, MADE, Observer, Poison, Value
+from mycel.kernel.record.value import CHANGED, COMMUNICATES, MADE, Observer, Poison, Value
 
 
 def _nobody() -> None:
@@ -503,7 +503,10 @@ def _is_special(signature: Signature, inputs, place: tuple, scope: Scope) -> boo
         return False
     if signature.bounds:
         check(op.name, signature.bounds, [value.array for value in inputs], place)
-    return op.collective and (scope.capture is None or scope.capture.collective(op.name))
+    capture = scope.capture
+    return op.collective and not (
+        capture is not None and capture.event(COMMUNICATES, None, op.name)
+    )
 
 
 _new_value = Value.__new__

@@ -26,8 +26,10 @@ class Shown(NamedTuple):
 
 
 # The kinds of events that an observer is told of: a Cell is called, and made; the hooks of a Tensor
-# are asked for; a Cell, the hooks of a Tensor or anything else changed that programs are made of.
+# are asked for; a Cell, the hooks of a Tensor or anything else changed that programs are made of;
+# an operator among processes is about to be recorded.
 CALLED, MADE, HOOKS, CHANGED = "called", "made", "hooks", "changed"
+COMMUNICATES = "communicates"
 
 
 class Observer(Protocol):
@@ -55,10 +57,6 @@ class Observer(Protocol):
     def close(self, segment, held) -> None:
         """A segment is about to run; these of its Values are still held."""
 
-    def collective(self, name: str) -> bool:
-        """An operator among processes is about to be recorded; whether it runs then."""
-        ...
-
     def site(
         self, function: Callable, args: tuple, kwargs: dict | None = None, label: Any = None
     ) -> Any:
@@ -73,7 +71,8 @@ class Observer(Protocol):
         place: Place | None = None,
     ) -> bool:
         """Something happens, here or at a place, to a Cell, to a Tensor, or, without a subject, to
-        what a replay could not do; whether it is a Tensor's that ends with the call."""
+        what a replay could not do; whether it ends with the call: a Tensor's change does, and an
+        operator among processes that does not run here."""
         ...
 
 

@@ -11,7 +11,6 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import composite, op
 
-NO_BIAS = Tensor(np.zeros((), np.float32))
 UNSUPPORTED = "PagedAttention: {name} is not supported; leave it at {usual!r}."
 
 
@@ -181,7 +180,7 @@ def paged_attention(
         added = [added[0].reshape(query.shape[0], -1, added[0].shape[-1]) + added[1].reshape(
             query.shape[0], -1, added[1].shape[-1]
         )]  # fmt: skip
-    from_mask = added[0] if added else NO_BIAS
+    from_mask = added[0] if added else Tensor(np.zeros((), np.float32))
     return attention_to_blocks(
         query, key_cache, value_cache, block_tables, context_lens, from_mask,
         heads=heads, shared=shared, scale=float(scale),
