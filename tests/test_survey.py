@@ -17,7 +17,7 @@ from harness import EXECUTIONS, execution
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))
 
-from tools.errors import in_mycel, page, record
+from tools.errors import in_mindspore, page, record
 
 # Here no framework raises, or MindSpore does not, and mycel takes what MindSpore takes.
 ACCEPTED = {"list_for_tensor", "no_path", "checkpoint_keys"}
@@ -34,16 +34,16 @@ def test_the_page_shows_what_is_said_in_jit():
 
 
 def test_there_are_thirty_and_the_others_were_asked_the_same():
-    names = record.faults_of(in_mycel)
+    names = record.faults_of(in_mindspore)
     assert len(names) == 30
     records = page.records()
     assert set(records["MindSpore"]["faults"]) == set(records["PyTorch"]["faults"]) == set(names)
     assert set(records["JAX"]["faults"]) < set(names)
 
 
-@pytest.mark.parametrize("name", record.faults_of(in_mycel))
+@pytest.mark.parametrize("name", record.faults_of(in_mindspore))
 def test_a_message_names_the_line_and_no_insides(name):
-    said = record.made(record.faults_of(in_mycel)[name], in_mycel.__file__)
+    said = record.made(record.faults_of(in_mindspore)[name], in_mindspore.__file__)
     assert bool(said["kind"]) is (name not in ACCEPTED)
     text = said["text"] + said.get("note", "")
     habit = name == "backward"  # an attribute that is not there: Python says only which

@@ -22,6 +22,7 @@ def main() -> None:
         RECORDS.mkdir(exist_ok=True)
         to = str(RECORDS / f"{name.lower()}.json")
         environment = {**os.environ, "RECORD_TO": to, "PYTHONPATH": "", "JAX_PLATFORMS": "cpu"}
+        environment["FRAMEWORK"] = name.lower()
         subprocess.run([python, str(script), OTHERS[name]], check=True, env=environment)
         return
     PAGE.write_text(page(), "utf-8")

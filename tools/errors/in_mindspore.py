@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of docs/errors.md as a user of MindSpore makes them."""
+"""The faults of docs/errors.md as a user of MindSpore makes them: in mycel, or, where the variable
+FRAMEWORK says so, in MindSpore itself."""
 
+import importlib
 import os
 import tempfile
 
-import mindspore as ms
 import numpy as np
-from mindspore import Tensor, nn, ops
-from mindspore.dataset import GeneratorDataset
+
+ms = importlib.import_module(os.environ.get("FRAMEWORK", "mycel"))
+Tensor, nn, ops, GeneratorDataset = ms.Tensor, ms.nn, ms.ops, ms.dataset.GeneratorDataset
 
 VERSION = ms.__version__
 
@@ -46,58 +48,72 @@ class Half(nn.Cell):
 
 
 def dense_width():
+    """A layer is given another width than it was made for."""
     return Net()(ones(2, 13))
 
 
 def broadcast():
+    """Two shapes do not broadcast."""
     return ones(4, 3) + ones(4)
 
 
 def concatenate():
+    """Tensors of different widths are joined."""
     return ops.cat([ones(2, 3), ones(2, 4)], 0)
 
 
 def channels_last():
+    """Images with their channels last."""
     return nn.Conv2d(3, 16, 3)(ones(8, 32, 32, 3))
 
 
 def no_batch():
+    """An image without batch and channels."""
     return nn.Conv2d(1, 6, 5)(ones(28, 28))
 
 
 def flatten_size():
+    """Flattened to the wrong size."""
     return ones(32, 16, 4, 4).reshape(-1, 400)
 
 
 def float_labels():
+    """Class numbers that are real numbers."""
     return nn.CrossEntropyLoss()(ones(4, 10), ones(4))
 
 
 def label_range():
+    """A class number beyond the classes."""
     labels = Tensor(np.array([1, 2, 10, 3], np.int32))
     return nn.CrossEntropyLoss()(ones(4, 10), labels)
 
 
 def word_range():
+    """A word beyond the vocabulary."""
     return nn.Embedding(100, 8)(Tensor(np.array([[5, 100]], np.int32)))
 
 
 def index_range():
+    """An index beyond the end."""
     return ones(3, 2)[5]
 
 
 def truth_of_many():
+    """`if` with a condition of many elements."""
     if ones(3) > 0:
         pass
 
 
 def mixed_types():
+    """Half and single precision in one product."""
     layer = nn.Dense(4, 4).to_float(ms.float16)
     layer.weight.set_dtype(ms.float16)
     return ops.matmul(ones(2, 4), layer.weight)
 
 
 def forgotten_super():
+    """`super().__init__()` is forgotten."""
+
     class Forgetful(nn.Cell):
         def __init__(self):
             self.layer = nn.Dense(4, 4)
@@ -106,11 +122,14 @@ def forgotten_super():
 
 
 def forgotten_return():
+    """`return` is forgotten."""
     net = nn.SequentialCell(Half(), nn.Dense(4, 2))
     return net(ones(2, 4))
 
 
 def list_of_layers():
+    """Layers in a plain list."""
+
     class Listed(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -120,19 +139,23 @@ def list_of_layers():
 
 
 def wrong_keyword():
+    """A keyword of another framework."""
     return nn.Conv2d(3, 16, kernel_size=3, bias=True)
 
 
 def list_for_tensor():
+    """A list where a Tensor is meant."""
     return nn.Dense(4, 2)([ones(2, 4), ones(2, 4)])
 
 
 def backward():
+    """The derivative as another framework takes it."""
     loss = nn.Dense(4, 1)(ones(2, 4)).mean()
     loss.backward()
 
 
 def no_path():
+    """The loss left the record through NumPy."""
     net = nn.Dense(4, 1)
 
     def forward(x):
@@ -143,11 +166,13 @@ def no_path():
 
 
 def not_called():
+    """The function of the derivative is not called."""
     net = nn.Dense(4, 1)
     loss, gradients = ms.value_and_grad(net, None, net.trainable_params())
 
 
 def hook_raises():
+    """A hook raises."""
     net = nn.SequentialCell(nn.Dense(4, 4), nn.ReLU())
     scale = {}
     net[1].register_forward_hook(lambda cell, inputs, output: output * scale["relu"])
@@ -155,6 +180,8 @@ def hook_raises():
 
 
 def custom_reverse():
+    """A custom reverse returns too few gradients."""
+
     class Scale(nn.Cell):
         def construct(self, x, factor):
             return x * factor
@@ -166,22 +193,26 @@ def custom_reverse():
 
 
 def missing_file():
+    """A file that is not there."""
     return ms.load_checkpoint("lenet_epoch_12.ckpt")
 
 
 def checkpoint_shape():
+    """A checkpoint of another width."""
     file = os.path.join(tempfile.mkdtemp(), "net.ckpt")
     ms.save_checkpoint(nn.Dense(4, 10), file)
     return ms.load_param_into_net(nn.Dense(4, 100), ms.load_checkpoint(file))
 
 
 def checkpoint_keys():
+    """A checkpoint with other names."""
     net = nn.SequentialCell(nn.Dense(4, 4), nn.Dense(4, 2))
     saved = {f"module.{p.name}": p for p in net.get_parameters()}
     ms.load_param_into_net(net, saved, strict_load=True)
 
 
 def ragged_batch():
+    """Rows of different lengths in a batch."""
     rows = [np.arange(3), np.arange(5)]
     data = GeneratorDataset(lambda: ((row,) for row in rows), ["words"]).batch(2)
     for _ in data:
@@ -189,12 +220,14 @@ def ragged_batch():
 
 
 def map_raises():
+    """A function of a dataset raises."""
     data = GeneratorDataset([np.float32(0), np.float32(1)], ["pixel"])
     for _ in data.map(lambda pixel: pixel.reshape(2, 2), ["pixel"]):
         pass
 
 
 def columns():
+    """A dataset with a column too many."""
     rows = [(np.ones(4, np.float32), np.zeros(1, np.float32), np.ones(1, np.float32))] * 4
     data = GeneratorDataset(rows, ["x", "y", "weight"]).batch(2)
     net = nn.Dense(4, 1)
@@ -203,9 +236,11 @@ def columns():
 
 
 def wrong_device():
+    """A device that is not there."""
     ms.set_context(device_target="GPU")
     return ones(2) + 1
 
 
 def wrong_setting():
+    """A setting that is spelled wrong."""
     ms.set_context(mod=ms.GRAPH_MODE)

@@ -10,7 +10,7 @@ import re
 import textwrap
 from pathlib import Path
 
-from tools.errors import in_mycel
+from tools.errors import in_mindspore
 from tools.errors.record import faults_of, made
 
 ROOT = Path(__file__).parents[2]
@@ -47,11 +47,11 @@ def page(run=None) -> str:
     written = PAGE.read_text("utf-8").partition(BEGIN)[0]
     others = records()
     versions = {name: record["version"] for name, record in others.items()}
-    kinds = (in_mycel.Mixer, in_mycel.Net, in_mycel.Half)
+    kinds = (in_mindspore.Mixer, in_mindspore.Net, in_mindspore.Half)
     definitions = "\n\n".join(inspect.getsource(kind).rstrip() for kind in kinds)
     parts = [written + BEGIN + FAULTS.format(**versions, definitions=definitions)]
-    for name, fault in faults_of(in_mycel).items():
-        said = made(fault, in_mycel.__file__, run)
+    for name, fault in faults_of(in_mindspore).items():
+        said = made(fault, in_mindspore.__file__, run)
         rows = {"**mycel**": said} | {o: r["faults"].get(name) for o, r in others.items()}
         table = [f"| {who} | {_cell(what)} |" for who, what in rows.items()]
         title = (fault.__doc__ or "").strip().rstrip(".")
