@@ -20,7 +20,7 @@ from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number
 from mycel.nn.layers.normalization import LayerNorm
-from mycel.nn.layers.second_order import Conv2dThor, DenseThor, _Looked, to_second_order
+from mycel.nn.layers.second_order import Conv2dThor, DenseThor, LookedUp, to_second_order
 from mycel.ops.update import rules
 from mycel.optim.fused_update import Formula, FusedUpdate
 from mycel.optim.optimizer import Optimizer, checked_gradients, floating
@@ -139,8 +139,8 @@ class Thor(Optimizer):
         self._layers: list[_Layer] = []
         self._spread: list[int] = []
         for _, cell in net.cells_and_names():
-            if isinstance(cell, (DenseThor, Conv2dThor, _Looked)):
-                weight = cell.embedding_table if isinstance(cell, _Looked) else cell.weight
+            if isinstance(cell, (DenseThor, Conv2dThor, LookedUp)):
+                weight = cell.embedding_table if isinstance(cell, LookedUp) else cell.weight
                 if id(weight) in places:
                     self._layers.append(_Layer(cell, places[id(weight)]))
             elif isinstance(cell, LayerNorm):
@@ -177,7 +177,7 @@ class Thor(Optimizer):
                 of_a, of_g = damping / cell.a_normalizer, damping / cell.g_normalizer
                 scale = 1 / ops.sqrt(cell.a_normalizer)
             root_a, root_g = ops.sqrt(of_a).reshape(()), ops.sqrt(of_g).reshape(())
-            if isinstance(cell, _Looked):
+            if isinstance(cell, LookedUp):
                 found = 1 / (cell.matrix_a / self.batch_size + root_a)
             else:
                 found = inverse_blocks(cell.matrix_a, root_a, *_blocks(cell.matrix_a.shape[0]))
@@ -190,7 +190,7 @@ class Thor(Optimizer):
         for (cell, place), a_inverse, g_inverse in zip(
             self._layers, self.matrix_a, self.matrix_g, strict=True
         ):
-            if isinstance(cell, _Looked):
+            if isinstance(cell, LookedUp):
                 rows = gradients[place] * a_inverse.expand_dims(1)
                 unit = Tensor(np.ones((rows.shape[0], 1, 1), np.float32))
                 gradients[place] = between_blocks(unit, rows, g_inverse)

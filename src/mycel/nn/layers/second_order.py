@@ -197,7 +197,7 @@ class Conv2dThor(_SecondOrder, Conv2d):
         return dout.transpose(0, 2, 3, 1).reshape(-1, self.out_channels)
 
 
-class _Looked(_SecondOrder):
+class LookedUp(_SecondOrder):
     """The part of `matrix_a` that tables share: how often each row was looked up."""
 
     embedding_table: Parameter
@@ -211,7 +211,7 @@ class _Looked(_SecondOrder):
         return self.getG(rows)
 
 
-class EmbeddingThor(_Looked, Embedding):
+class EmbeddingThor(LookedUp, Embedding):
     """`Embedding` for the optimiser THOR.
 
     Args:
@@ -244,7 +244,7 @@ class EmbeddingThor(_Looked, Embedding):
         self._keep((vocab_size,), embedding_size)
 
 
-class EmbeddingLookupThor(_Looked, EmbeddingLookup):
+class EmbeddingLookupThor(LookedUp, EmbeddingLookup):
     """`EmbeddingLookup` for the optimiser THOR.
 
     Args:
