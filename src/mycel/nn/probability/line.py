@@ -112,8 +112,8 @@ class Cauchy(Comparable):
 
     Example:
         >>> from mycel.nn.probability.distribution import Cauchy
-        >>> print(Cauchy(0.0, 2.0).cdf(Tensor([-2.0, 0.0, 2.0])))
-        [0.25 0.5  0.75]
+        >>> print(Cauchy(0.0, 2.0).cdf(Tensor([0.0, 2.0])))
+        [0.5  0.75]
     """
 
     kind, shown = "Cauchy", {"loc": "location"}
