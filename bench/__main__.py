@@ -11,10 +11,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
+from pathlib import Path
 
 import numpy as np
 
-from bench.frameworks import HERE, KINDS, Failed, Worker
+from bench import page
+from bench.frameworks import HERE, KINDS, Failed, Worker, started
 from bench.work import WORK
 
 ROUNDS = 15
@@ -29,6 +32,10 @@ BASES = ("torch eager", BEST, "onnx prediction", "jax lowerings", "mycel graph")
 # What `--quick` measures: most kinds of networks, in a few rounds.
 QUICK = ("chain_tanh_1M_both", "lenet", "mlp", "transformer", "lstm", "resnet18")
 QUICK_ROUNDS = 5
+
+
+class Differs(Exception):
+    """Two frameworks do not compute the same: nothing of this work is timed."""
 
 
 class Lane:
@@ -57,9 +64,16 @@ class Lane:
         self.compiled += found["compilations"]
 
 
-def lanes_of(workers: list[Worker], work: str) -> list[Lane]:
-    """All lanes that can do a piece of work, their results compared."""
-    lanes = []
+def lanes_of(workers: list[Worker], work: str, tolerance: float = 0.0) -> list[Lane]:
+    """All lanes that can do a piece of work, their results compared.
+
+    Args:
+        tolerance: how far they may differ relatively, if more than the work itself says.
+
+    Raises:
+        Differs: two of them differ.
+    """
+    lanes, tolerance = [], max(tolerance, WORK[work].tolerance)
     for worker in workers:
         for variant in worker.variants:
             try:
@@ -70,9 +84,8 @@ def lanes_of(workers: list[Worker], work: str) -> list[Lane]:
             lanes.append(lane)
             mine, reference = lane.results, lanes[0].results
             count = min(len(mine), len(reference))
-            tolerance = WORK[work].tolerance
             if not np.allclose(mine[:count], reference[:count], tolerance, tolerance / 10):
-                raise SystemExit(
+                raise Differs(
                     f"{work}: {lane.label} gives {mine[:3].ravel()}, not {reference[:3].ravel()}"
                 )
     return lanes
@@ -96,6 +109,15 @@ def rows_of(work: str, lanes: list[Lane]) -> list[dict]:
         row["compiled while timed"] = lane.compiled
         rows.append(row)
     return rows
+
+
+def measured(workers: list[Worker], work: str, rounds: int, tolerance: float = 0.0) -> list[dict]:
+    """One piece of work in rounds in which all lanes take turns (see lanes_of)."""
+    lanes = lanes_of(workers, work, tolerance)
+    for _ in range(rounds):
+        for lane in lanes:
+            lane.round()
+    return rows_of(work, lanes)
 
 
 def show(work: str, rows: list[dict]) -> None:
@@ -141,6 +163,16 @@ def plot(rows: list[dict], path) -> None:
     figure.savefig(path)
 
 
+def processor() -> str:
+    """What the processor calls itself."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else platform.processor() or platform.machine()
+
+
 def main() -> None:
     """Measure, print, and write the results."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
@@ -151,6 +183,9 @@ def main() -> None:
         "--frameworks", default=",".join(KINDS), help=f"of {', '.join(KINDS)}; all by default"
     )
     parser.add_argument("--results", default="latest", help="name of the files that are written")
+    parser.add_argument(
+        "--record", action="store_true", help="write the table and charts of docs/performance.md"
+    )
     options = parser.parse_args()
     wanted = options.work or list(QUICK if options.quick else WORK)
     names = options.frameworks.split(",")
@@ -160,25 +195,30 @@ def main() -> None:
         parser.error(
             f"unknown: {', '.join(sorted(unknown))}; there is {', '.join([*WORK, *KINDS])}"
         )
-    workers = [Worker(name) for name in names]
-    for worker in workers:
-        print(f"{worker.name}: {worker.settings}")
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
-    rows = []
-    for work in wanted:
-        lanes = lanes_of(workers, work)
-        for _ in range(rounds):
-            for lane in lanes:
-                lane.round()
-        found = rows_of(work, lanes)
-        show(work, found)
-        rows += found
-    for worker in workers:
-        worker.end()
+    machine = f"{processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start"
+    print(machine)
     results = HERE / "results"
     results.mkdir(exist_ok=True)
-    (results / f"{options.results}.json").write_text(json.dumps(rows, indent=1))
+    rows, differ = [], []
+    with started(names) as workers:
+        for worker in workers:
+            print(f"{worker.name}: {worker.settings}")
+        for work in wanted:
+            try:
+                found = measured(workers, work, rounds)
+            except Differs as error:
+                print(error, flush=True)
+                differ.append(work)
+                continue
+            show(work, found)
+            rows += found
+            (results / f"{options.results}.json").write_text(json.dumps(rows, indent=1))
     plot(rows, results / f"{options.results}.svg")
+    if options.record:
+        settings = ", ".join(worker.settings for worker in workers)
+        page.record(rows, rounds, f"{machine}: {settings}")
+    if differ:
+        raise SystemExit(f"not timed, since results differ: {', '.join(differ)}")
 
 
 if __name__ == "__main__":

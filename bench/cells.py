@@ -70,6 +70,14 @@ class Networks:
                 x = self.norm1(x + self.seen(x, self.scores(x)))
                 return self.norm2(x + self.down(self.gelu(self.up(x))))
 
+        class MaskedBlock(Block):
+            def construct(self, x, lengths):
+                behind = ops.arange(x.shape[1]) >= lengths.expand_dims(1)
+                scores = self.scores(x).masked_fill(behind[:, None, None], -1e9)
+                x = self.norm1(x + self.seen(x, scores))
+                x = self.norm2(x + self.down(self.gelu(self.up(x))))
+                return x.masked_fill(behind[:, :, None], 0.0)
+
         class CausalBlock(Block):
             def construct(self, x, later):
                 h = self.norm1(x)
@@ -135,41 +143,115 @@ class Networks:
                         x = ops.relu(x)
                 return x
 
-        class Inverted(nn.Cell):
-            def __init__(self, channels, inside, out, stride):
+        class WideDeep(nn.Cell):
+            def __init__(self):
                 super().__init__()
-                plain = {"has_bias": False}
-                self.widens, self.adds = inside != channels, stride == 1 and channels == out
+                rows, width, layers = work.WIDE_DEEP
+                # Their gradients are rows in MindSpore.
+                self.wide = nn.EmbeddingLookup(rows, 1, "zeros", sparse=True)
+                self.deep = nn.EmbeddingLookup(rows, width, "zeros", sparse=True)
+                self.inputs = work.RECIPES["wide_deep"].inputs[1] * width
+                widths = itertools.pairwise((self.inputs, *layers))
+                self.layers = nn.CellList([nn.Dense(*pair) for pair in widths])
+                self.last = len(layers) - 1
+
+            def construct(self, rows, values):
+                values = values.expand_dims(-1)
+                wide, deep = self.wide(rows) * values, self.deep(rows) * values
+                h = deep.reshape((-1, self.inputs))
+                for n in range(self.last):
+                    h = ops.relu(self.layers[n](h))
+                return self.layers[self.last](h) + wide.sum(1)
+
+        class Pair(nn.Cell):
+            def __init__(self, channels, width):
+                super().__init__()
+                pad = {"pad_mode": "pad", "padding": 1, "has_bias": False}
+                self.conv1 = nn.Conv2d(channels, width, 3, **pad)
+                self.conv2 = nn.Conv2d(width, width, 3, **pad)
+                self.bn1, self.bn2 = nn.BatchNorm2d(width), nn.BatchNorm2d(width)
+                self.relu = nn.ReLU()
+
+            def construct(self, x):
+                x = self.relu(self.bn1(self.conv1(x)))
+                return self.relu(self.bn2(self.conv2(x)))
+
+        class Up(Pair):
+            def __init__(self, channels, width):
+                super().__init__(channels, width)
+                self.lift = nn.Conv2dTranspose(channels, width, 2, 2, pad_mode="valid")
+
+            def construct(self, x, across):
+                x = ops.cat((across, self.lift(x)), 1)
+                x = self.relu(self.bn1(self.conv1(x)))
+                return self.relu(self.bn2(self.conv2(x)))
+
+        class Unet(nn.Cell):
+            def __init__(self):
+                super().__init__()
+                stages = work.unet_stages()
+                self.down = nn.CellList([Pair(*s[1:]) for s in stages if s[0].startswith("down")])
+                self.up = nn.CellList([Up(*s[1:]) for s in stages if s[0].startswith("up")])
+                self.last = nn.Conv2d(work.UNET[0], work.CLASSES, 1, has_bias=False)
+                self.pool = nn.MaxPool2d(2, 2)
+
+            def construct(self, x):
+                across = [self.down[0](x)]
+                for pair in self.down[1:]:
+                    across.append(pair(self.pool(across[-1])))
+                h = across.pop()
+                for up in self.up:
+                    h = up(h, across.pop())
+                h = self.last(h).reshape((x.shape[0], work.CLASSES, -1))
+                return h.swapaxes(1, 2).reshape((-1, work.CLASSES))
+
+        class Inverted(nn.Cell):
+            def __init__(self, block, function):
+                super().__init__()
+                inside, plain = block.inside, {"has_bias": False}
+                self.widens, self.adds = inside != block.channels, block.adds
+                self.squeezed = block.squeeze > 0
                 if self.widens:
-                    self.widen = nn.Conv2d(channels, inside, 1, **plain)
+                    self.widen = nn.Conv2d(block.channels, inside, 1, **plain)
                     self.bn1 = nn.BatchNorm2d(inside)
-                pad = {"pad_mode": "pad", "padding": 1, "group": inside}
-                self.depth = nn.Conv2d(inside, inside, 3, stride, **pad, **plain)
+                pad = {"pad_mode": "pad", "padding": block.kernel // 2, "group": inside}
+                sizes = (inside, inside, block.kernel, block.stride)
+                self.depth = nn.Conv2d(*sizes, **pad, **plain)
                 self.bn2 = nn.BatchNorm2d(inside)
-                self.narrow, self.bn3 = nn.Conv2d(inside, out, 1, **plain), nn.BatchNorm2d(out)
-                self.relu = nn.ReLU6()
+                if self.squeezed:
+                    self.squeeze = nn.Dense(inside, block.squeeze)
+                    self.excite = nn.Dense(block.squeeze, inside)
+                self.narrow = nn.Conv2d(inside, block.out, 1, **plain)
+                self.bn3, self.function = nn.BatchNorm2d(block.out), function
 
             def construct(self, x):
                 h = x
                 if self.widens:
-                    h = self.relu(self.bn1(self.widen(h)))
-                h = self.bn3(self.narrow(self.relu(self.bn2(self.depth(h)))))
+                    h = self.function(self.bn1(self.widen(h)))
+                h = self.function(self.bn2(self.depth(h)))
+                if self.squeezed:
+                    share = self.function(self.squeeze(h.mean((2, 3))))
+                    share = ops.sigmoid(self.excite(share))
+                    h = h * share.expand_dims(-1).expand_dims(-1)
+                h = self.bn3(self.narrow(h))
                 return h + x if self.adds else h
 
-        class MobileNet(nn.Cell):
-            def __init__(self):
+        class InvertedNet(nn.Cell):
+            def __init__(self, name):
                 super().__init__()
+                kind = work.INVERTED[name]
                 pad = {"pad_mode": "pad", "padding": 1, "has_bias": False}
                 self.first, self.bn_first = nn.Conv2d(3, 32, 3, 2, **pad), nn.BatchNorm2d(32)
-                blocks = [Inverted(*sizes) for _, *sizes in work.mobilenet_blocks()]
+                self.function = nn.SiLU() if kind.squeezed else nn.ReLU6()
+                blocks = [Inverted(block, self.function) for block in work.inverted_blocks(name)]
                 self.blocks = nn.SequentialCell(*blocks)
-                self.last = nn.Conv2d(work.MOBILENET[-1][1], 1280, 1, has_bias=False)
-                self.bn_last, self.relu = nn.BatchNorm2d(1280), nn.ReLU6()
+                self.last = nn.Conv2d(kind.stages[-1][1], 1280, 1, has_bias=False)
+                self.bn_last = nn.BatchNorm2d(1280)
                 self.fc = nn.Dense(1280, work.CLASSES)
 
             def construct(self, x):
-                x = self.blocks(self.relu(self.bn_first(self.first(x))))
-                x = self.relu(self.bn_last(self.last(x)))
+                x = self.blocks(self.function(self.bn_first(self.first(x))))
+                x = self.function(self.bn_last(self.last(x)))
                 return self.fc(x.mean((2, 3)))
 
         class Residual(nn.Cell):
@@ -223,8 +305,11 @@ class Networks:
             "gru": lambda: Recurrent("gru"),
             "classifier": Classifier,
             "graph_network": GraphNetwork,
-            "mobilenet": MobileNet,
+            "wide_deep": WideDeep,
+            "unet": Unet,
+            **{name: lambda name=name: InvertedNet(name) for name in work.INVERTED},
             **{name: lambda sizes=sizes: Block(*sizes) for name, sizes in work.BLOCKS.items()},
+            "masked": lambda: MaskedBlock(*work.BLOCKS["masked"]),
             **{name: lambda sizes=sizes: ResNet(*sizes) for name, sizes in work.RESNETS.items()},
         }
 
@@ -245,40 +330,47 @@ def make(ms, networks: Networks, name: str, compiled: bool):
         return _chain(ms, compiled, *name.split("_")[1:])
     inference = name.endswith("_inference")
     name = name.removesuffix("_inference")
-    x, target = map(ms.Tensor, work.batch(name))
+    *inputs, target = map(ms.Tensor, work.batch(name))
     if inference:
         net = networks.build(name)
         net.set_train(False)
         run = ms.jit(net.construct) if compiled else net
-        return lambda: np.asarray(run(x))
+        return lambda: np.asarray(run(*inputs))
     step = training(ms, networks, name)
     run = ms.jit(step) if compiled else step
-    return lambda: float(run(x, target).asnumpy())
+    return lambda: float(run(*inputs, target).asnumpy())
 
 
 def training(ms, networks: Networks, name: str):
-    """A step of training, of an input and a target: the loss."""
+    """A step of training, of inputs and a target: the loss."""
     nn = ms.nn
     net = networks.build(name)
     net.set_train(True)
-    target = ms.Tensor(work.batch(name)[1])
+    if work.MIXED:
+        net = ms.amp.auto_mixed_precision(net, "O2", ms.bfloat16)
     recipe = work.RECIPES[name]
     trained = net.trainable_params()
     if recipe.optimizer == "adam":
         optimizer = nn.Adam(trained, recipe.rate)
+    elif recipe.optimizer == "lazy adam":
+        optimizer = nn.LazyAdam(trained, recipe.rate)
+        # MindSpore then sums the gradients of a row that is named twice, as the others do.
+        optimizer.target = "CPU"
     else:
         optimizer = nn.Momentum(trained, recipe.rate, work.MOMENTUM)
-    classes = target.dtype == ms.int32
-    criterion = nn.CrossEntropyLoss() if classes else nn.MSELoss()
+    if name == "wide_deep":
+        criterion = nn.BCEWithLogitsLoss()
+    else:
+        criterion = nn.MSELoss() if name in work.REGRESSIONS else nn.CrossEntropyLoss()
 
     # MindSpore reads the source: a function of its own, not a lambda among arguments.
-    def loss_of(x, target):
-        return criterion(net(x), target)
+    def loss_of(*inputs_and_target):
+        return criterion(net(*inputs_and_target[:-1]), inputs_and_target[-1])
 
     derivative = ms.value_and_grad(loss_of, None, trained)
 
-    def step(x, target):
-        loss, gradients = derivative(x, target)
+    def step(*inputs_and_target):
+        loss, gradients = derivative(*inputs_and_target)
         optimizer(gradients)
         return loss
 

@@ -18,13 +18,13 @@ import textwrap
 import numpy as np
 
 from bench.data_files import WORK, write
-from bench.frameworks import HERE, Failed, Kind, Worker
+from bench.frameworks import HERE, Failed, Kind, Worker, started
 from mycel.mindrecord import FileWriter
 
 KINDS = {
     "mycel": Kind("data_mycel"),
     "mindspore-2.10.0": Kind("data_mindspore", ("mindspore==2.10.0", "numpy<2", "pillow")),
-    "torch": Kind("data_torch", ("torch==2.13.0", "torchvision", "numpy", "pillow")),
+    "torch": Kind("data_torch", ("torch==2.14.1", "torchvision==0.29.1", "numpy", "pillow")),
     "grain": Kind("data_grain"),
 }
 TITLES = {"mycel": "mycel", "mindspore-2.10.0": "MindSpore", "torch": "PyTorch", "grain": "grain"}
@@ -150,19 +150,17 @@ def main() -> None:
     results = HERE / "results"
     write(results / "data", FileWriter)
     os.environ["BENCH_DATA"] = str(results / "data")
-    workers = [Worker(name, kinds=KINDS) for name in options.names]
-    for worker in workers:
-        print(f"{worker.name}: {worker.settings}")
     load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start"
     print(load)
     rows = []
-    for work in options.work or WORK:
-        lanes = lanes_of(workers, work)
-        found = measured(work, lanes, options.rounds, options.seconds)
-        show(work, found)
-        rows += found
-    for worker in workers:
-        worker.end()
+    with started(options.names, kinds=KINDS) as workers:
+        for worker in workers:
+            print(f"{worker.name}: {worker.settings}")
+        for work in options.work or WORK:
+            lanes = lanes_of(workers, work)
+            found = measured(work, lanes, options.rounds, options.seconds)
+            show(work, found)
+            rows += found
     (results / "data.json").write_text(json.dumps(rows, indent=1))
     if options.record:
         versions = ", ".join(worker.settings for worker in workers)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -10,9 +11,12 @@ import signal
 import subprocess
 import sys
 import venv
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).parent
+# What is given to a worker that has nothing more to do, before it is killed.
+SECONDS_TO_END = 10
 
 
 class Kind(NamedTuple):
@@ -41,16 +45,16 @@ def python_of(name: str, kinds: dict[str, Kind] = KINDS) -> str:
     packages = kinds[name].packages
     if not packages:
         return sys.executable
-    folder = HERE / ".venvs" / name
+    folder = HERE / ".venvs" / f"{name}.{kinds[name].module}"
     python = folder / "bin" / "python"
-    done = folder / "installed"
-    if not done.exists():
+    done, asked = folder / "installed", " ".join(packages)
+    if not done.exists() or done.read_text() != asked:
         print(f"Installing {', '.join(packages)} in {folder}", flush=True)
         venv.create(folder, with_pip=True, clear=True)
         install = [python, "-m", "pip", "install", "-q", *packages]
         if subprocess.run(install, check=False).returncode:
             raise SystemExit(f"{name} could not be installed; leave it out with --frameworks.")
-        done.touch()
+        done.write_text(asked)
     return str(python)
 
 
@@ -68,15 +72,30 @@ class Worker:
         name: of the framework.
         tree: the tree whose mycel runs (see versions.py); by default the installed one.
         kinds: what each name means.
+        device: "cpu" or "gpu".
+        mixed: whether networks compute in BFloat16, with weights in Float32.
     """
 
-    def __init__(self, name: str, tree: pathlib.Path | None = None, kinds: dict[str, Kind] = KINDS):
+    def __init__(
+        self,
+        name: str,
+        tree: pathlib.Path | None = None,
+        kinds: dict[str, Kind] = KINDS,
+        device: str = "cpu",
+        mixed: bool = False,
+    ):
         self.name = name
-        source = {} if tree is None else {"PYTHONPATH": str(tree / "src")}
+        settings = {"BENCH_DEVICE": device, "BENCH_TYPE": "bfloat16" if mixed else "float32"}
+        # The frameworks share the memory of a device; XLA would take most of it.
+        settings |= {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+        if device == "cpu":
+            settings["JAX_PLATFORMS"] = "cpu"
+        if tree is not None:
+            settings["PYTHONPATH"] = str(tree / "src")
         self._process = subprocess.Popen(
             [python_of(name, kinds), "-m", "bench.worker", kinds[name].module],
             cwd=HERE.parent,
-            env=os.environ | source,
+            env=os.environ | settings,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if name.startswith("mindspore") else None,
@@ -97,10 +116,17 @@ class Worker:
         return self._ask(memory=what)["bytes"]
 
     def end(self) -> None:
-        """End the process."""
+        """End the process, also one that still works."""
         self._process.send_signal(signal.SIGCONT)
-        self._process.stdin.close()
-        self._process.wait()
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
     def _ask(self, **request) -> dict:
         self._process.send_signal(signal.SIGCONT)
@@ -117,3 +143,14 @@ class Worker:
         if not line:
             raise SystemExit(f"The worker of {self.name} ended; its error is above.")
         return json.loads(line)
+
+
+@contextlib.contextmanager
+def started(names: Iterable[str], **settings) -> Iterator[list[Worker]]:
+    """A worker of each framework; whatever happens, none is left behind, stopped for ever."""
+    with contextlib.ExitStack() as running:
+        workers = []
+        for name in names:
+            workers.append(Worker(name, **settings))
+            running.callback(workers[-1].end)
+        yield workers

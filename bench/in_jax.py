@@ -15,6 +15,9 @@ from mycel.kernel.base.backend import compiler_options
 from mycel.kernel.define.definition import definitions
 
 VARIANTS = ("lowerings", "idiomatic")
+# Of these our lowerings take and change only the rows that a batch names, in place, which is what
+# can be written by hand; idiomatic JAX has gradients as large as the tables.
+TABLES = ("wide.embedding_table", "deep.embedding_table")
 EPSILON = 1e-5
 
 
@@ -33,25 +36,46 @@ class Idiomatic:
         return jax.nn.gelu(x, approximate=False)
 
     def cross_entropy(self, logits, labels):
-        made = jax.nn.log_softmax(logits)
+        made = jax.nn.log_softmax(logits.astype(np.float32))
         return -jnp.take_along_axis(made, labels[:, None], 1).mean()
 
-    relu6 = staticmethod(jax.nn.relu6)
+    def binary_cross_entropy(self, logits, targets):
+        logits = logits.astype(np.float32)
+        return (jax.nn.softplus(logits) - logits * targets).mean()
+
+    relu6, silu = staticmethod(jax.nn.relu6), staticmethod(jax.nn.silu)
+    sigmoid = staticmethod(jax.nn.sigmoid)
     constants = staticmethod(lambda *arrays: arrays)
 
     def embedding(self, table, words):
         return table[words]
 
+    sparse_embedding = embedding
+
+    def valid(self, lengths, length):
+        return jnp.arange(length) < lengths[:, None]
+
     def segment_sum(self, x, ends, count):
         return jax.ops.segment_sum(x, ends, count)
 
-    def attention(self, query, key, value, causal):
+    def attention(self, query, key, value, causal, valid=None):
         scores = jnp.einsum("bhqd,bhkd->bhqk", query, key) / np.sqrt(
-            query.shape[-1], dtype=np.float32
+            query.shape[-1], dtype=query.dtype
         )
         if causal:
             scores = jnp.where(np.tri(scores.shape[-1], dtype=bool), scores, -jnp.inf)
+        if valid is not None:
+            scores = jnp.where(valid[:, None, None], scores, -jnp.inf)
         return jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores), value)
+
+    def concatenate(self, arrays):
+        return jnp.concatenate(arrays, 1)
+
+    def lift(self, x, weight):
+        """A transposed convolution of kernels of 2 by 2 with steps of 2."""
+        orders = ("NCHW", "OIHW", "NCHW")
+        transposed = {"dimension_numbers": orders, "transpose_kernel": True}
+        return lax.conv_transpose(x, weight, (2, 2), "VALID", **transposed)
 
     def layer_norm(self, x, scale, shift):
         mean = x.mean(-1, keepdims=True)
@@ -141,6 +165,10 @@ class Lowerings(Idiomatic):
         settings = {"stride": stride, "pad_mode": "pad", "padding": pad}
         return _pure("convolution", **settings, groups=groups)(x, weight)
 
+    def lift(self, x, weight):
+        window = {"stride": (2, 2), "cuts": ((0, 0), (0, 0)), "dilation": (1, 1)}
+        return _pure("transposed_convolution", groups=1, **window)(x, weight)
+
     def max_pool(self, x, size, stride, pad):
         window = {"kernel": (size, size), "stride": (stride, stride), "dilation": (1, 1)}
         return _pure("window_maximum", pads=((pad, pad),) * 2, **window)(x)
@@ -170,37 +198,83 @@ def make(name: str, variant: str):
     name = name.removesuffix("_inference")
     f = PRIMITIVES[variant](not inference)
     w = {label: jnp.array(array) for label, array in work.weights(name).items()}
-    x, target = map(jnp.array, work.batch(name))
+    *inputs, target = map(jnp.array, work.batch(name))
     # How XLA compiles is part of the lowerings.
     options = compiler_options() if variant == "lowerings" else None
-    if inference:
-        run = jax.jit(lambda w, x: models.output(name, f, w, x), compiler_options=options)
-        return lambda: np.asarray(run(w, x))
-    recipe = work.RECIPES[name]
     moving = {label: w.pop(label) for label in list(w) if models.is_statistic(label)}
+    if inference:
+        run = jax.jit(
+            lambda w, *inputs: models.output(name, f, _mixed(w) | moving, *inputs),
+            compiler_options=options,
+        )
+        return lambda: np.asarray(run(w, *inputs))
 
-    def loss_of(w, moving, x, target):
-        everything = {**w, **moving}
-        loss = models.loss(name, f, everything, x, target)
+    def loss_of(w, moving, *batch):
+        everything, (*inputs, target) = _mixed(w) | moving, batch
+        loss = models.loss(name, f, everything, *_mixed(inputs), target)
         return loss, {label: everything[label] for label in moving}
 
-    change = {"adam": _adam, "momentum": _momentum}[recipe.optimizer]
+    differentiated = jax.value_and_grad(loss_of, has_aux=True)
+    recipe = work.RECIPES[name]
+    change = functools.partial(_momentum if recipe.optimizer == "momentum" else _adam, recipe.rate)
+    by_rows = recipe.optimizer == "lazy adam" and variant == "lowerings"
 
-    @functools.partial(jax.jit, compiler_options=options)
-    def step(w, moving, state, x, target):
-        (loss, moving), gradients = jax.value_and_grad(loss_of, has_aux=True)(w, moving, x, target)
-        w, state = change(recipe.rate, w, gradients, state)
+    def step(w, moving, state, *batch):
+        (loss, moving), gradients = differentiated(w, moving, *batch)
+        w, state = change(w, gradients, state)
         return w, moving, state, loss
 
+    if by_rows:
+        run = jax.jit(_by_rows(step), compiler_options=options, donate_argnums=(0, 2))
+    else:
+        run = jax.jit(step, compiler_options=options)
     zeros = jax.tree.map(jnp.zeros_like, w)
-    state = (zeros, zeros, jnp.zeros((), np.float32)) if change is _adam else zeros
+    state = zeros
+    if recipe.optimizer != "momentum":
+        state = (zeros, jax.tree.map(jnp.zeros_like, w), jnp.zeros((), np.float32))
     held = [w, moving, state]
 
     def once():
-        *held[:], loss = step(*held, x, target)
+        *held[:], loss = run(*held, *inputs, target)
         return float(loss)
 
     return once
+
+
+def _mixed(arrays):
+    """Arrays of Float32 in low precision, if that is asked for; the weights themselves stay."""
+    if not work.MIXED:
+        return arrays
+    lowered = lambda a: a.astype(jnp.bfloat16) if a.dtype == np.float32 else a  # noqa: E731
+    return jax.tree.map(lowered, arrays)
+
+
+def _by_rows(step):
+    """The step on the rows of tables that the batch names, which alone are read and changed."""
+
+    def of_rows(w, moving, state, rows, *others):
+        first, second, count = state
+        count_of_rows = w[TABLES[0]].shape[0]
+        # As many places as there may be; what is left over lies behind the table.
+        named, places = jnp.unique(
+            rows, return_inverse=True, size=rows.size, fill_value=count_of_rows
+        )
+
+        def taken(arrays):
+            return arrays | {label: arrays[label][named] for label in TABLES}
+
+        def returned(arrays, changed):
+            tables = {label: arrays[label].at[named].set(changed[label]) for label in TABLES}
+            return changed | tables
+
+        given = (taken(first), taken(second), count)
+        changed, moving, state, loss = step(
+            taken(w), moving, given, places.reshape(rows.shape), *others
+        )
+        moments = returned(first, state[0]), returned(second, state[1])
+        return returned(w, changed), moving, (*moments, state[2]), loss
+
+    return of_rows
 
 
 def _momentum(rate, w, gradients, state):
@@ -231,6 +305,12 @@ def _chain(function, size, what):
     return lambda: np.asarray(run(x, y))
 
 
+def device_memory(what: str) -> int | None:
+    """Bytes of arrays and programs on the device: now, or the most so far; None on a CPU."""
+    stats = jax.devices()[0].memory_stats() or {}
+    return stats.get({"reset": "bytes_in_use", "peak": "peak_bytes_in_use"}[what])
+
+
 def settings() -> str:
     """What is measured with."""
-    return f"jax {jax.__version__}"
+    return f"jax {jax.__version__} on {jax.devices()[0].device_kind}"

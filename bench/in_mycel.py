@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import jax
+
 import mycel as ms
 from bench import cells
 
@@ -32,8 +34,13 @@ def compilations() -> int:
     return ms.debug.ledger().counts.compilations
 
 
+def device_memory(what: str) -> int | None:
+    """Bytes of arrays and programs on the device: now, or the most so far; None on a CPU."""
+    ms.runtime.synchronize()
+    stats = jax.devices()[0].memory_stats() or {}
+    return stats.get({"reset": "bytes_in_use", "peak": "peak_bytes_in_use"}[what])
+
+
 def settings() -> str:
     """What is measured with."""
-    import jax
-
-    return f"mycel {ms.__version__}, jax {jax.__version__}"
+    return f"mycel {ms.__version__}, jax {jax.__version__} on {jax.devices()[0].device_kind}"

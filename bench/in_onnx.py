@@ -24,9 +24,9 @@ class Network(torch.nn.Module):
             self.labels[label] = f"weight{number}"
             self.register_buffer(f"weight{number}", torch.tensor(array))
 
-    def forward(self, x):
+    def forward(self, *inputs):
         weights = {label: getattr(self, buffer) for label, buffer in self.labels.items()}
-        return models.output(self.name, self.primitives, weights, x)
+        return models.output(self.name, self.primitives, weights, *inputs)
 
 
 def make(name: str, variant: str):
@@ -39,16 +39,17 @@ def make(name: str, variant: str):
     if not name.endswith("_inference"):
         raise ValueError("ONNX Runtime predicts only")
     name = name.removesuffix("_inference")
-    x = work.batch(name)[0]
+    *inputs, _ = work.batch(name)
     file = io.BytesIO()
-    torch.onnx.export(Network(name).eval(), (torch.tensor(x),), file, dynamo=False)
+    torch.onnx.export(Network(name).eval(), tuple(map(torch.tensor, inputs)), file, dynamo=False)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()
     session = onnxruntime.InferenceSession(
         file.getvalue(), options, providers=["CPUExecutionProvider"]
     )
-    label = session.get_inputs()[0].name
-    return lambda: session.run(None, {label: x})[0]
+    labels = [given.name for given in session.get_inputs()]
+    given = dict(zip(labels, inputs, strict=True))
+    return lambda: session.run(None, given)[0]
 
 
 def settings() -> str:

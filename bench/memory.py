@@ -11,7 +11,7 @@ import argparse
 
 import numpy as np
 
-from bench.frameworks import Worker
+from bench.frameworks import started
 from bench.work import WORK
 
 LANES = [("jax", "lowerings"), ("mycel", "direct"), ("mycel", "pynative"), ("mycel", "graph")]
@@ -20,17 +20,15 @@ HEAVY = ["lenet", "mlp", "transformer", "bert", "lstm", "resnet18", "resnet50"]
 TRIVIAL = "chain_tanh_4x4_both"
 
 
-def peak(framework: str, variant: str, work: str) -> int:
-    """Bytes."""
-    worker = Worker(framework)
-    worker.run(TRIVIAL, variant, 3, 60)
-    before = worker.memory("reset")
-    worker.run(work, variant, 6, 120)
-    worker.memory("reset")
-    worker.run(work, variant, 5, 120)
-    found = worker.memory("peak") - before
-    worker.end()
-    return found
+def peak(framework: str, variant: str, work: str, **settings) -> int:
+    """Bytes; settings are those of a Worker."""
+    with started([framework], **settings) as (worker,):
+        worker.run(TRIVIAL, variant, 3, 60)
+        before = worker.memory("reset")
+        worker.run(work, variant, 6, 120)
+        worker.memory("reset")
+        worker.run(work, variant, 5, 120)
+        return worker.memory("peak") - before
 
 
 def main() -> None:

@@ -25,15 +25,18 @@ def mlp(f, w, x):
     return _dense(f, w, "fc4", x)
 
 
-def _attention(f, w, x, heads: int, at: str = "", causal: bool = False):
-    """Attention among the elements of a sequence, with its four layers."""
+def _attention(f, w, x, heads: int, at: str = "", causal: bool = False, valid=None):
+    """Attention among the elements of a sequence, with its four layers.
+
+    `valid` says which elements there are, [batch, length].
+    """
     batch, length, width = x.shape
 
     def split(name):
         parts = _dense(f, w, f"{at}{name}", x).reshape(batch, length, heads, width // heads)
         return parts.swapaxes(1, 2)
 
-    seen = f.attention(split("query"), split("key"), split("value"), causal)
+    seen = f.attention(split("query"), split("key"), split("value"), causal, valid)
     return _dense(f, w, f"{at}project", seen.swapaxes(1, 2).reshape(batch, length, width))
 
 
@@ -45,10 +48,15 @@ def _normed(f, w, x, name: str):
     return f.layer_norm(x, w[f"{name}.gamma"], w[f"{name}.beta"])
 
 
-def block(f, w, x, heads: int):
-    """An encoder block: attention and two layers, each added and normalised behind."""
-    x = _normed(f, w, x + _attention(f, w, x, heads), "norm1")
-    return _normed(f, w, x + _widened(f, w, x), "norm2")
+def block(f, w, x, lengths=None, *, heads: int):
+    """An encoder block: attention and two layers, each added and normalised behind.
+
+    Behind the end of a sequence nothing is attended to, and zeros are given.
+    """
+    valid = None if lengths is None else f.valid(lengths, x.shape[1])
+    x = _normed(f, w, x + _attention(f, w, x, heads, valid=valid), "norm1")
+    x = _normed(f, w, x + _widened(f, w, x), "norm2")
+    return x if valid is None else x * valid[:, :, None]
 
 
 def gpt2(f, w, x):
@@ -78,18 +86,50 @@ def graph_network(f, w, x):
     return x
 
 
-def mobilenet(f, w, x):
-    """MobileNetV2: logits."""
-    x = f.relu6(f.batch_norm(f.conv(x, w["first.weight"], 2, 1), w, "bn_first"))
-    for at, channels, inside, out, stride in work.mobilenet_blocks():
-        h = x
-        if inside != channels:
-            h = f.relu6(f.batch_norm(f.conv(h, w[f"{at}.widen.weight"], 1, 0), w, f"{at}.bn1"))
-        h = f.conv(h, w[f"{at}.depth.weight"], stride, 1, inside)
-        h = f.relu6(f.batch_norm(h, w, f"{at}.bn2"))
+def wide_deep(f, w, rows, values):
+    """Wide and deep: the logit of one class, from rows of two tables weighted by values."""
+    values = values[:, :, None]
+    wide = f.sparse_embedding(w["wide.embedding_table"], rows) * values
+    deep = f.sparse_embedding(w["deep.embedding_table"], rows) * values
+    h, layers = deep.reshape(rows.shape[0], -1), len(work.WIDE_DEEP[2])
+    for n in range(layers):
+        h = _dense(f, w, f"layers.{n}", h)
+        h = h if n == layers - 1 else f.relu(h)
+    return h + wide.sum(1)
+
+
+def unet(f, w, x):
+    """U-Net: a logit of every class for each pixel, [pixels, classes]."""
+    across, h = [], x
+    for at, *_ in work.unet_stages():
+        if at.startswith("up"):
+            h = f.concatenate([across.pop(), f.lift(h, w[f"{at}.lift.weight"])])
+        elif at != "down.0":
+            across.append(h)
+            h = f.max_pool(h, 2, 2, 0)
+        for n in (1, 2):
+            h = f.conv(h, w[f"{at}.conv{n}.weight"], 1, 1)
+            h = f.relu(f.batch_norm(h, w, f"{at}.bn{n}"))
+    h = f.conv(h, w["last.weight"], 1, 0)
+    return h.reshape(x.shape[0], work.CLASSES, -1).swapaxes(1, 2).reshape(-1, work.CLASSES)
+
+
+def inverted(f, w, x, name: str):
+    """MobileNetV2 and EfficientNet-B0: logits."""
+    function = f.silu if work.INVERTED[name].squeezed else f.relu6
+    x = function(f.batch_norm(f.conv(x, w["first.weight"], 2, 1), w, "bn_first"))
+    for block in work.inverted_blocks(name):
+        at, h = block.name, x
+        if block.inside != block.channels:
+            h = function(f.batch_norm(f.conv(h, w[f"{at}.widen.weight"], 1, 0), w, f"{at}.bn1"))
+        depth = (block.stride, block.kernel // 2, block.inside)
+        h = function(f.batch_norm(f.conv(h, w[f"{at}.depth.weight"], *depth), w, f"{at}.bn2"))
+        if block.squeeze:
+            share = function(_dense(f, w, f"{at}.squeeze", h.mean((2, 3))))
+            h = h * f.sigmoid(_dense(f, w, f"{at}.excite", share))[:, :, None, None]
         h = f.batch_norm(f.conv(h, w[f"{at}.narrow.weight"], 1, 0), w, f"{at}.bn3")
-        x = h + x if stride == 1 and channels == out else h
-    x = f.relu6(f.batch_norm(f.conv(x, w["last.weight"], 1, 0), w, "bn_last"))
+        x = h + x if block.adds else h
+    x = function(f.batch_norm(f.conv(x, w["last.weight"], 1, 0), w, "bn_last"))
     return _dense(f, w, "fc", x.mean((2, 3)))
 
 
@@ -111,15 +151,17 @@ def resnet(f, w, x, name: str):
     return _dense(f, w, "fc", x.mean((2, 3)))
 
 
-def output(name: str, f, w, x):
+def output(name: str, f, w, *inputs):
     """What a network of `work` gives."""
     if name in work.RESNETS:
-        return resnet(f, w, x, name)
+        return resnet(f, w, *inputs, name)
+    if name in work.INVERTED:
+        return inverted(f, w, *inputs, name)
     if name in work.BLOCKS:
-        return block(f, w, x, work.BLOCKS[name][1])
+        return block(f, w, *inputs, heads=work.BLOCKS[name][1])
     if name in ("lstm", "gru"):
-        return f.recurrent(x, w, name)
-    return NETWORKS[name](f, w, x)
+        return f.recurrent(*inputs, w, name)
+    return NETWORKS[name](f, w, *inputs)
 
 
 NETWORKS = {
@@ -128,13 +170,17 @@ NETWORKS = {
     "gpt2": gpt2,
     "classifier": classifier,
     "graph_network": graph_network,
-    "mobilenet": mobilenet,
+    "wide_deep": wide_deep,
+    "unet": unet,
 }
 
 
-def loss(name: str, f, w, x, target):
+def loss(name: str, f, w, *inputs_and_target):
     """Cross entropy for classes, else the mean square of the difference."""
-    made = output(name, f, w, x)
+    *inputs, target = inputs_and_target
+    made = output(name, f, w, *inputs)
+    if name == "wide_deep":
+        return f.binary_cross_entropy(made, target)
     if name in work.REGRESSIONS:
         difference = made - target
         return (difference * difference).mean()

@@ -21,7 +21,8 @@ def main() -> None:
     `{"work", "variant", "calls", "seconds", "untimed"}`: after some calls that are not timed, at
     most so many, none begun after so many seconds; answered with the times, the first elements of
     the results, the processor time of all calls and, for mycel, how many programs were compiled.
-    `{"memory": "reset"}` and `{"memory": "peak"}` begin and end a measurement of memory.
+    `{"memory": "reset"}` and `{"memory": "peak"}` begin and end a measurement of memory: of the
+    device, where that has its own.
     """
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a framework prints does not mix with the answers
@@ -36,7 +37,8 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if "memory" in request:
-            answer({"bytes": memory(request["memory"])})
+            of_device = getattr(module, "device_memory", lambda what: None)(request["memory"])
+            answer({"bytes": memory(request["memory"]) if of_device is None else of_device})
             continue
         key = (request["work"], request["variant"])
         try:

@@ -30,10 +30,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 import mycel as ms
 from mycel.kernel.execute.compile import executables
+from support.contexts import share_contexts
+
+share_contexts()
 
 # Each program keeps some hundred KiB, and few are used again: dropped after so many tests, a
-# process stays near 2 GiB; kept, they had taken 4 GiB at half of the tests.
-TESTS_BETWEEN = 250
+# process stays near 3 GiB; kept, they had taken 4 GiB at half of the tests.
+TESTS_BETWEEN = 1000
 
 _tests = itertools.count(1)
 
@@ -56,6 +59,20 @@ def fresh_ledger():
     ms.debug.ledger().reset()
     yield
     ms.set_context(mode=ms.PYNATIVE_MODE, pynative_synchronize=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Here the library itself is tested: its own lines are shown (see mycel.report.tracebacks)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MYCEL_TRACEBACK", "full")
+        return (yield)
+
+
+def pytest_collection_modifyitems(items):
+    """Networks that are trained for half a minute come first: as the last they would let all other
+    processes wait. The rest stays as it is."""
+    items.sort(key=lambda item: "tests/zoo/" not in item.nodeid)
 
 
 def pytest_collection_finish(session):

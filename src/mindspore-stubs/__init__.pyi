@@ -94,6 +94,13 @@ from mycel.debug.profiler import Profiler as Profiler
 from mycel.transform.no_grad import no_grad as __no_grad  # pyright: ignore
 _no_grad = __no_grad  # pyright: ignore
 from mycel.transform.no_grad import no_grad as no_grad
-from mycel.compat.older import build_searched_strategy as build_searched_strategy
-from mycel.compat.older import merge_sliced_parameter as merge_sliced_parameter
+from mycel.checkpoint import build_searched_strategy as build_searched_strategy
+from mycel.checkpoint import load_segmented_checkpoints as load_segmented_checkpoints
+from mycel.checkpoint import merge_pipeline_strategys as merge_pipeline_strategys
+from mycel.checkpoint import merge_sliced_parameter as merge_sliced_parameter
+from mycel.checkpoint import rank_list_for_transform as rank_list_for_transform
+from mycel.checkpoint import restore_group_info_list as restore_group_info_list
+from mycel.checkpoint import transform_checkpoint_by_rank as transform_checkpoint_by_rank
+from mycel.checkpoint import transform_checkpoints as transform_checkpoints
+from mycel.checkpoint import unified_safetensors as unified_safetensors
 __version__: str

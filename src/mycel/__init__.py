@@ -76,8 +76,10 @@ from mycel.report import tracebacks as _tracebacks
 from mycel.report.ledger import ledger as _ledger
 from mycel.transform.jacobian import jacfwd, jacrev, jvp, vjp
 from mycel.transform.vmap import vmap
+from mycel.tuning import by_numpy as _by_numpy
 from mycel.tuning import malloc as _malloc
 from mycel.tuning import materialize as _materialize
+from mycel.tuning import numpy_rules as _numpy_rules
 from mycel.tuning import options as _options
 
 if _typing.TYPE_CHECKING:
@@ -91,15 +93,20 @@ if _typing.TYPE_CHECKING:
 _stream.machine.account = _ledger
 _stream.machine.report = _report
 _stream.machine.begin_step = _numerics.begin_step
+_stream.machine.note_gradients = _numerics.note_gradients
 _stream.machine.on_operator = _operator_hooks.call_operator_hooks
 _stream.machine.run_segment = _fused.run_segment
 _stream.machine.run_by_operator = _fused.run_for_another
 _stream.machine.run_directly = _direct.run_directly
 _forked.watch_forks()
 _backend.tuning.prepare = _malloc.keep_freed_memory
+_backend.tuning.accepts = _options.accepts
 _backend.tuning.compiler_options = _options.compiler_options
 _backend.tuning.to_materialize = _materialize.to_materialize
 _backend.tuning.materialize = _materialize.materialize
+_backend.tuning.open_lengths = _numpy_rules.lengths
+_backend.tuning.by_numpy = _by_numpy.compiled
+_backend.tuning.to_arrays = _by_numpy.to_arrays
 _settings.context.before_device_change = _stream.flush
 _stream.machine.remember = _Remembered
 _stream.machine.initializer = _initializer_of

@@ -42,7 +42,6 @@ from mycel.amp.managers import FixedLossScaleManager as FixedLossScaleManager
 from mycel.amp.managers import LossScaleManager as LossScaleManager
 from mycel.checkpoint.convert import ckpt_to_safetensors as ckpt_to_safetensors
 from mycel.checkpoint.convert import safetensors_to_ckpt as safetensors_to_ckpt
-from mycel.checkpoint.distributed import load_distributed_checkpoint as load_distributed_checkpoint
 from mycel.checkpoint.exporting import export as export
 from mycel.checkpoint.exporting import load as load
 from mycel.checkpoint.graph_cell import GraphCell as GraphCell
@@ -57,6 +56,16 @@ from mycel.checkpoint.pytorch import load_pytorch as load_pytorch
 from mycel.checkpoint.pytorch import pytorch_names as pytorch_names
 from mycel.checkpoint.saving import async_ckpt_thread_status as async_ckpt_thread_status
 from mycel.checkpoint.saving import save_checkpoint as save_checkpoint
+from mycel.checkpoint.sharded.loading import load_distributed_checkpoint as load_distributed_checkpoint
+from mycel.checkpoint.sharded.loading import load_segmented_checkpoints as load_segmented_checkpoints
+from mycel.checkpoint.sharded.transform import build_searched_strategy as build_searched_strategy
+from mycel.checkpoint.sharded.transform import merge_pipeline_strategys as merge_pipeline_strategys
+from mycel.checkpoint.sharded.transform import merge_sliced_parameter as merge_sliced_parameter
+from mycel.checkpoint.sharded.transform import rank_list_for_transform as rank_list_for_transform
+from mycel.checkpoint.sharded.transform import restore_group_info_list as restore_group_info_list
+from mycel.checkpoint.sharded.transform import transform_checkpoint_by_rank as transform_checkpoint_by_rank
+from mycel.checkpoint.sharded.transform import transform_checkpoints as transform_checkpoints
+from mycel.checkpoint.sharded.transform import unified_safetensors as unified_safetensors
 from mycel.checkpoint.training import load_training_state as load_training_state
 from mycel.checkpoint.training import save_training_state as save_training_state
 from mycel.checkpoint.weight_rules import Stored as Stored
@@ -75,9 +84,7 @@ from mycel.compat.log import get_level as get_level
 from mycel.compat.log import get_log_config as get_log_config
 from mycel.compat.older import JitConfig as JitConfig
 from mycel.compat.older import Symbol as Symbol
-from mycel.compat.older import build_searched_strategy as build_searched_strategy
 from mycel.compat.older import lazy_inline as lazy_inline
-from mycel.compat.older import merge_sliced_parameter as merge_sliced_parameter
 from mycel.compat.older import ms_memory_recycle as ms_memory_recycle
 from mycel.compat.older import recompute as recompute
 from mycel.compat.older import run_check as run_check
@@ -207,8 +214,8 @@ from mycel.parallel.context import reset_ps_context as reset_ps_context
 from mycel.parallel.context import set_algo_parameters as set_algo_parameters
 from mycel.parallel.context import set_auto_parallel_context as set_auto_parallel_context
 from mycel.parallel.context import set_ps_context as set_ps_context
+from mycel.parallel.layout import Layout as Layout
 from mycel.parallel.layouts import AutoParallel as AutoParallel
-from mycel.parallel.layouts import Layout as Layout
 from mycel.parallel.layouts import shard as shard
 from mycel.parallel.layouts import sync_pipeline_shared_parameters as sync_pipeline_shared_parameters
 from mycel.summary.record import SummaryRecord as SummaryRecord

@@ -75,6 +75,18 @@ def test_open_lengths(tmp_path):
         product(Tensor(np.ones((4, 5))), Tensor(np.ones((6, 2))))
 
 
+def test_a_network_that_met_many_lengths_is_exported_with_an_open_one(tmp_path):
+    """Its operators are known with open lengths then, which a symbol is not a size of."""
+    net = nn.SequentialCell(nn.Dense(3, 4), nn.ReLU(), nn.Dense(4, 2))
+    for length in (2, 5, 7, 9, 11, 13):
+        net(Tensor(np.ones((length, 3), np.float32))).asnumpy()
+    x = Tensor(np.ones((4, 3), np.float32))
+    export(net, tmp_path / "net.stablehlo", x, dynamic_axes={0: {0: "batch"}})
+    loaded = nn.GraphCell(ms.load(tmp_path / "net.stablehlo"))
+    batch = Tensor(np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32))
+    np.testing.assert_allclose(loaded(batch).asnumpy(), net(batch).asnumpy(), rtol=1e-6)
+
+
 def test_announced_lengths(tmp_path):
     """Oracle: the network itself; open first lengths are one, others differ."""
     net = nn.SequentialCell(nn.Dense(2, 3), nn.Tanh())

@@ -16,7 +16,7 @@ import pytest
 import safetensors.numpy
 
 import mycel as ms
-from harness import assert_close, run_everywhere
+from harness import run_everywhere
 from mycel import nn
 from mycel.checkpoint import (
     Stored,
@@ -81,7 +81,11 @@ def test_a_network_answers_as_in_transformers(case):
     expected = [np.array(y, np.float32) for y in TOLD[name]["y"]]
     for execution, actual in run_everywhere(net, question(name)).items():
         actual = actual if isinstance(actual, tuple) else (actual,)
-        assert_close(list(actual), expected, f"{case}, {execution}")
+        for mine, theirs in zip(actual, expected, strict=True):
+            # An answer is a sum of what may be larger, in another order on another processor.
+            assert mine.dtype == theirs.dtype
+            allowed = 2e-6 * np.abs(theirs).max()
+            np.testing.assert_allclose(mine, theirs, 2e-5, allowed, err_msg=f"{case}, {execution}")
 
 
 @pytest.mark.parametrize("case", CASES)

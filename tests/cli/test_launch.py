@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -134,6 +135,80 @@ def test_a_signal_to_the_launcher_ends_its_processes(tmp_path):
             os.kill(pid, 0)
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process is there, and no zombie that nobody waits for."""
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return bool(done.stdout.strip()) and not done.stdout.startswith("Z")
+
+
+@pytest.mark.parametrize("joins", [True, False])
+def test_processes_end_when_the_launcher_is_killed(joins, tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import os, time\n"
+        "import mindspore as ms\n"
+        "from mindspore import ops\n"
+        "from mindspore.communication import init\n"
+        + ("init(); ops.AllReduce()(ms.Tensor([1.0]))\n" if joins else "")
+        + "print('ready', os.getpid())\n"
+        "time.sleep(60)\n"
+    )
+    command = [sys.executable, "-m", "mycel", "launch", "-n", "2", "--here"]
+    command += ["--log-dir", str(tmp_path), str(tmp_path / "train.py")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as launcher:
+        assert launcher.stdout is not None
+        ready = (line for line in launcher.stdout if "ready" in line)
+        pids = [int(next(ready).split()[2]) for _ in range(2)]
+        launcher.kill()
+    end = time.monotonic() + 20
+    while time.monotonic() < end and any(map(is_alive, pids)):
+        time.sleep(0.1)
+    assert not any(map(is_alive, pids))
+
+
+def test_ctrl_c_reaches_a_process_that_waits_for_another(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import time\n"
+        "import mindspore as ms\n"
+        "from mindspore import ops\n"
+        "from mindspore.communication import get_rank, init\n"
+        "init()\n"
+        "step = ms.jit(lambda x: ops.AllReduce()(x) * 0.5)\n"
+        "for _ in range(4):\n"
+        "    step(ms.Tensor([1.0]))\n"
+        "print('ready', flush=True)\n"
+        "try:\n"
+        "    if get_rank() == 1:\n"
+        "        time.sleep(60)\n"
+        "    step(ms.Tensor([1.0]))\n"
+        "finally:\n"
+        "    print('saved', flush=True)\n"
+    )
+    command = [sys.executable, "-m", "mycel", "launch", "-n", "2", "--here", "--grace", "20"]
+    command += ["--log-dir", str(tmp_path), str(tmp_path / "train.py")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as launcher:
+        assert launcher.stdout is not None
+        ready = (line for line in launcher.stdout if "ready" in line)
+        next(ready), next(ready)
+        time.sleep(1)  # the first waits in the operator
+        launcher.send_signal(signal.SIGINT)
+        launcher.stdout.read()
+    assert launcher.returncode == 128 + signal.SIGINT
+    for rank in range(2):
+        assert "saved\n" in (tmp_path / f"worker_{rank}.log").read_text()
+
+
+def test_a_port_that_is_taken_is_told(tmp_path, capsys):
+    with socket.socket() as taken:
+        taken.bind(("", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        command = f"launch -n 2 --port {port} --log-dir {tmp_path} {sys.executable} -c 1"
+        with pytest.raises(SystemExit) as ended:
+            main(command.split())
+    assert ended.value.code == 2
+    assert f"cannot meet at port {port} of 127.0.0.1: " in capsys.readouterr().err
+
+
 def test_processes_go_on_when_nobody_reads(job, tmp_path, monkeypatch):
     class Closed:
         def write(self, text):
@@ -162,13 +237,18 @@ def test_a_mindspore_program_runs_as_ranks_of_msrun(tmp_path, capsys):
 def test_a_rank_that_fails_does_not_wait_for_those_that_wait_for_it(tmp_path, capsys):
     script = tmp_path / "train.py"
     script.write_text(
+        "import pathlib, time\n"
         "import mindspore as ms\n"
         "from mindspore import ops\n"
         "from mindspore.communication import get_rank, init\n"
         "init()\n"
         "print(ops.AllReduce()(ms.Tensor([1.0 + get_rank()])))\n"
+        f"printed = pathlib.Path({str(tmp_path / 'printed')!r})\n"
         "if get_rank() == 1:\n"
+        "    while not printed.exists():\n"
+        "        time.sleep(0.01)\n"
         "    raise SystemExit(3)\n"
+        "printed.touch()\n"
         "ops.AllReduce()(ms.Tensor([1.0]))\n"
     )
     begun = time.monotonic()
@@ -179,7 +259,7 @@ def test_a_rank_that_fails_does_not_wait_for_those_that_wait_for_it(tmp_path, ca
     assert "rank 1 ended first, with exit code 3" in capsys.readouterr().out
     text = (tmp_path / "worker_0.log").read_text()
     assert "[3.]" in text
-    assert "train.py:8" in text or "Traceback" not in text
+    assert "train.py:13" in text or "Traceback" not in text
 
 
 @pytest.mark.parametrize(

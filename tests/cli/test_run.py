@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from mycel.cli.run import CHILDREN
+from support import prepared
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 MODES = ("PYNATIVE_MODE", "GRAPH_MODE")
@@ -58,9 +59,17 @@ PRINTED = {
 }
 
 
-def mycel_run(script, *arguments, command=("-m", "mycel", "run"), folder=None, **environment):
-    """Run a script in a process of its own, on the CPU whatever it asks for."""
+def mycel_run(
+    script, *arguments, command=("-m", "mycel", "run"), folder=None, fresh=False, **environment
+):
+    """Run a script in a process of its own, on the CPU whatever it asks for.
+
+    Args:
+        fresh: whether by a Python that is started for it.
+    """
     whole = {**os.environ, "MYCEL_DEVICE": "CPU", "PYTHONIOENCODING": "utf-8", **environment}
+    if command and not fresh:
+        return prepared.run([*command, str(script), *arguments], env=whole, cwd=folder)
     return subprocess.run(
         [sys.executable, *command, str(script), *arguments],
         capture_output=True,

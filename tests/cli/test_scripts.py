@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ import numpy as np
 import pytest
 
 from mycel.compat.alias import find
+from support import prepared
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "tests" / "scripts"
@@ -115,12 +115,9 @@ PROGRAMS = {
 
 def run(name: str, mode: str, *arguments: str) -> subprocess.CompletedProcess:
     """A program in a process of its own, on the CPU."""
-    return subprocess.run(
-        [sys.executable, "-c", COUNTED, str(SCRIPTS / f"{name}.py"), "--mode", mode, *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "MYCEL_DEVICE": "CPU", "PYTHONIOENCODING": "utf-8"},
-        timeout=300,
+    return prepared.run(
+        ["-c", COUNTED, str(SCRIPTS / f"{name}.py"), "--mode", mode, *arguments],
+        env={**os.environ, "MYCEL_DEVICE": "CPU"},
     )
 
 

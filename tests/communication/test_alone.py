@@ -13,7 +13,7 @@ from harness import matches
 from mycel import communication, nn, ops
 from mycel.communication import comm_func
 from mycel.mint import distributed
-from mycel.ops import collectives, processes
+from mycel.ops.collectives import groups, primitives, table
 from mycel.parallel import cells, configurations, context, layouts
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -22,7 +22,7 @@ X = np.arange(6, dtype=np.float32).reshape(2, 3)
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
     """A process that no launcher started, with nothing set."""
-    for variable in processes.VARIABLES:
+    for variable in groups.VARIABLES:
         monkeypatch.delenv(variable, raising=False)
     yield
     communication.release()
@@ -58,7 +58,7 @@ def test_a_result_is_a_tensor_of_its_own():
     assert x.asnumpy()[0, 0] == 0
 
 
-@pytest.mark.parametrize("variable", processes.VARIABLES)
+@pytest.mark.parametrize("variable", groups.VARIABLES)
 @pytest.mark.parametrize(
     "call",
     [communication.init, communication.get_rank, communication.get_group_size,
@@ -150,8 +150,18 @@ def test_gradients_of_one_process():
         assert reducer((ms.Tensor(X),))[0].asnumpy().tolist() == (factor * X).tolist()
 
 
-MODULES = [communication, comm_func, distributed, collectives, processes, cells, configurations,
-           context, layouts]  # fmt: skip
+MODULES = [
+    communication,
+    comm_func,
+    distributed,
+    primitives,
+    table,
+    groups,
+    cells,
+    configurations,
+    context,
+    layouts,
+]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)

@@ -12,7 +12,7 @@ from mycel.communication import (
     MCCL_WORLD_COMM_GROUP,
     NCCL_WORLD_COMM_GROUP,
 )
-from mycel.ops import processes
+from mycel.ops.collectives import groups
 from mycel.parallel import Layout
 
 WORLDS = [HCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP]
@@ -20,7 +20,7 @@ WORLDS = [HCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP]
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    for variable in processes.VARIABLES:
+    for variable in groups.VARIABLES:
         monkeypatch.delenv(variable, raising=False)
     yield
     communication.release()

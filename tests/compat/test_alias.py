@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.metadata
 import operator
 import os
 import pickle
@@ -81,6 +82,40 @@ IMPORTS = [
     ),
     ("import mycel.ops.operations as P", "P.Add", ops.Add),
     ("from mycel.common.initializer import initializer", "callable(initializer)", True),
+    # Files inside MindSpore's packages, whose names it lists one level above.
+    (
+        "from mindspore.nn.probability.distribution.normal import Normal",
+        "Normal",
+        nn.probability.distribution.Normal,
+    ),
+    (
+        "import mindspore.nn as nn",
+        "nn.probability.distribution.distribution.Distribution",
+        nn.probability.distribution.Distribution,
+    ),
+    (
+        "from mindspore.nn.probability.bijector.softplus import Softplus",
+        "Softplus",
+        nn.probability.bijector.Softplus,
+    ),
+    ("from mindspore.nn.layer.rnns import LSTM", "LSTM", nn.LSTM),
+    (
+        "from mindspore.nn.layer.timedistributed import TimeDistributed",
+        "TimeDistributed",
+        nn.TimeDistributed,
+    ),
+    (
+        "from mindspore.dataset.engine.datasets_user_defined import GeneratorDataset",
+        "GeneratorDataset",
+        ms.dataset.GeneratorDataset,
+    ),
+    (
+        "from mindspore.experimental.optim.adadelta import Adadelta",
+        "Adadelta",
+        lambda: importlib.import_module("mycel.optim.experimental").Adadelta,
+    ),
+    ("from mindspore.mint.optim.adamw import AdamW", "AdamW", ms.mint.optim.AdamW),
+    ("import mindspore.hal.stream as hal", "hal.Stream", lambda: ms.hal.Stream),
 ]
 
 
@@ -157,7 +192,6 @@ def test_an_absent_name_names_the_nearest(expression, text, mindspore):
             "ops.AiCPURegOp",
             "It registers kernels of MindSpore's own; XLA has no use for them.",
         ),
-        ("transform_checkpoints", "A checkpoint holds a whole network here."),
         (
             "ops.auto_generate.pyboost_dense",
             "MindSpore has it, but does not list it among its public names.",
@@ -260,3 +294,44 @@ def test_a_reported_version_that_is_none(monkeypatch):
     monkeypatch.setenv("MYCEL_REPORTED_VERSION", "new")
     with pytest.raises(ValueError, match="MYCEL_REPORTED_VERSION='new' is no version of MindSpore"):
         alias.find("mindspore", "__version__")
+
+
+def test_the_package_has_the_version_of_the_module(mindspore, monkeypatch):
+    # Oracle: the module itself; programs ask for either.
+    monkeypatch.setattr(sys, "path", [])
+    for name in ("mindspore", "MindSpore"):
+        assert importlib.metadata.version(name) == mindspore.__version__
+    assert importlib.metadata.metadata("mindspore")["Name"] == "mindspore"
+    assert importlib.metadata.packages_distributions()["mindspore"] == ["mindspore"]
+    for name in ("mindspore-lite", "mycel-of-none"):
+        with pytest.raises(importlib.metadata.PackageNotFoundError):
+            importlib.metadata.version(name)
+    monkeypatch.setenv(alias.VERSION_VARIABLE, "2.7.1")
+    assert importlib.metadata.version("mindspore") == "2.7.1"
+
+
+def test_the_package_is_there_with_the_alias_only(monkeypatch):
+    others = [f for f in sys.meta_path if not isinstance(f, alias.Finder) or f.root != "mindspore"]
+    monkeypatch.setattr(sys, "meta_path", others)
+    monkeypatch.setattr(sys, "path", [])
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("mindspore")
+
+
+# MindSpore 2.7 has each in all four places, one object.
+TYPES = (
+    "byte", "short", "int", "intc", "long", "intp", "ubyte", "ushort", "uintc", "uintp", "half",
+    "float", "single", "double", "bool", "float_", "int_", "cfloat", "cdouble",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["mindspore.common", "mindspore.dtype", "mindspore.common.dtype"])
+def test_shorter_names_of_types_are_in_every_place(path, mindspore):
+    # The path is a module, but for mindspore.dtype, which is one under another name.
+    place = importlib.import_module(path)
+    assert [name for name in TYPES if getattr(place, name) is not getattr(mindspore, name)] == []
+
+
+def test_what_mindspore_has_in_common_as_well(mindspore):
+    common = importlib.import_module("mindspore.common")
+    assert common._no_grad is mindspore._no_grad and common._Function is mindspore._Function

@@ -132,8 +132,11 @@ CALLS = {
     ),
     "linspace": ("ops.linspace(0.0, stop=1.0, num=3)", "ops.linspace(0.0, 1.0, 3)"),
     "logsumexp": ("ops.logsumexp(x, axis=1, keep_dims=True)", "ops.logsumexp(x, 1, True)"),
-    "max": ("ops.max(x=x, axis=1, keep_dims=True)", "ops.max(x, 1, True)"),
-    "min": ("ops.min(x=x, axis=1, keep_dims=True)", "ops.min(x, 1, True)"),
+    # Until 2.0 the indices came first, and axis 0 was the default (the documents of 1.8 to 1.10).
+    "max": ("ops.max(x=x, axis=1, keep_dims=True)", "indices_first(ops.max(x, 1, True))"),
+    "max, first axis": ("ops.max(x, keep_dims=False)", "indices_first(ops.max(x, 0))"),
+    "min": ("ops.min(x=x, axis=1, keep_dims=True)", "indices_first(ops.min(x, 1, True))"),
+    "min, first axis": ("ops.min(x=x)", "indices_first(ops.min(x, 0))"),
     "multinomial": (
         "ops.multinomial(inputs=x * 0 + ops.eye(2), num_sample=3)",
         "ops.multinomial(x * 0 + ops.eye(2), 3)",
@@ -158,7 +161,14 @@ CALLS = {
         "ms.mint.repeat_interleave(x, 2, 0)",
     ),
 }
-NAMES = {"ops": ops, "ms": ms, "Tensor": Tensor}
+
+
+def indices_first(answer):
+    """The order and the type of the indices until MindSpore 2.0."""
+    return answer[1].astype(ms.int32), answer[0]
+
+
+NAMES = {"ops": ops, "ms": ms, "Tensor": Tensor, "indices_first": indices_first}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -178,6 +188,13 @@ def test_every_older_keyword_is_called():
         calls = "".join(older for key, (older, _) in CALLS.items() if key.startswith(name))
         for word in words:
             assert f"{word}=" in calls, (path, word)
+
+
+def test_older_extremes_say_what_differs(noted):
+    """The oracle is the documents of MindSpore 1.10: Int32 indices, then values."""
+    indices, values = ops.max(Tensor(X), axis=1, keep_dims=True)
+    assert (indices.dtype, values.dtype) == (ms.int32, ms.float32)
+    assert any("which gives (values, indices)" in text for text in noted())
 
 
 WRONG = {

@@ -15,8 +15,8 @@ import pytest
 import mycel as ms
 from harness import matches
 from mycel import nn, ops
+from mycel.compat import alias, older, types
 from mycel.compat import initializers as initial
-from mycel.compat import older, types
 from mycel.debug import devices, profiler, runtime
 from mycel.init import later
 from mycel.kernel.base import backend
@@ -275,3 +275,12 @@ def test_examples(module):
     outcome = doctest.testmod(module, extraglobs=names, optionflags=doctest.ELLIPSIS)
     assert outcome.attempted
     assert not outcome.failed
+
+
+def test_levels_of_half_precision():
+    """Oracle: what MindSpore 2.7 prints of its own."""
+    level = older.AmpLevel
+    found = {name: int(each) for name, each in level.__members__.items()}
+    assert found == {"AmpO0": 0, "AmpO1": 1, "AmpO2": 2, "AmpO3": 3, "AmpAuto": 4}
+    assert (repr(level.AmpO3), str(level.AmpO3)) == ("<AmpLevel.AmpO3: 3>", "AmpLevel.AmpO3")
+    assert alias.find("mindspore._c_expression.amp", "AmpLevel") is level

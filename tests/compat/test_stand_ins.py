@@ -12,7 +12,6 @@ import importlib
 import importlib.util
 import inspect
 import random
-import subprocess
 import sys
 import textwrap
 
@@ -22,6 +21,7 @@ import mycel as ms
 from mycel import nn
 from mycel.compat import absent, alias, known, layers, stand_ins
 from mycel.kernel.spell import namespaces
+from support import prepared
 
 # Names that programs import and that nothing here can be, as libraries write them.
 LACKING = (
@@ -155,8 +155,7 @@ def test_an_import_whose_error_is_caught_is_refused(tmp_path):
     assert run(tmp_path / "..", PROBES) == []
     file = tmp_path / "module.py"
     file.write_text(PROBES)
-    command = [sys.executable, "-m", "mycel", "run", str(file)]
-    assert subprocess.run(command, capture_output=True, text=True).returncode == 0
+    assert prepared.run(["-m", "mycel", "run", str(file)]).returncode == 0
 
 
 def test_an_import_whose_error_is_not_caught_succeeds(tmp_path):
@@ -262,8 +261,7 @@ def test_an_import_in_another_process_is_explained(tmp_path):
             """
         )
     )
-    command = [sys.executable, "-m", "mycel", "run", str(script)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = prepared.run(["-m", "mycel", "run", str(script)])
     assert done.stdout == "imported\n" and done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert last.startswith("NotImplementedError: mindspore.context has no 'K_CONTEXT' in")

@@ -381,3 +381,19 @@ def test_what_functions_in_a_chain_give_becomes_arrays():
     assert isinstance(number, np.ndarray) and number.shape == () and number == 3
     first, second = transforms.Compose([lambda x: (x, [1, 2])])(image)
     assert first is image and second.tolist() == [1, 2] and isinstance(second, np.ndarray)
+
+
+def test_a_hook_among_the_operations_of_a_map():
+    """As MindSpore's page on debugging pipelines has it; the oracle is what the others compute."""
+    seen = []
+
+    class Look(ds.DebugHook):
+        def compute(self, *args):
+            seen.append(args[0].tolist())
+            return args
+
+    data = ds.NumpySlicesDataset(np.array([[1, 2], [3, 4]]), shuffle=False)
+    data = data.map([lambda x: x + 1, Look(), lambda x: x * 10])
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    rows = [row[0].tolist() for row in iterator]
+    assert seen == [[2, 3], [4, 5]] and rows == [[20, 30], [40, 50]]

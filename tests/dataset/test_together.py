@@ -305,7 +305,7 @@ def test_functions_of_a_program_are_called_for_each_row(folder):
 
 
 def test_origins_are_taken_in_parts():
-    given = Together(range(10), lambda origins: {"x": np.array(origins)}, lambda _, n: {"x": n})
+    given = Together(range(10), lambda origins: {"x": np.array(origins)}, lambda n: {"x": n})
     assert list(given.part(2, None).part(1, 4).origins) == [3, 4, 5]
     begun = given._replace(origins=lambda: iter(range(10)))
     assert list(begun.part(2, None).part(1, 4).origins()) == [3, 4, 5]

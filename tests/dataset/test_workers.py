@@ -188,3 +188,36 @@ def test_a_program_without_a_guard_that_imports_mindspore():
     expected = ["2 4 1", "[[[0, 0], [1, 1]], [[2, 2], [3, 3]]]"]
     assert made.stdout.splitlines() == expected, made.stderr
     assert "cannot be sent" not in made.stderr
+
+
+MODULE = """
+import argparse
+import numpy as np
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--first", type=int, required=True)
+options = parser.parse_args()
+
+class Source:
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return np.array(options.first + index)
+"""
+PROGRAM = """
+import module
+import mindspore.dataset as ds
+
+data = ds.GeneratorDataset(module.Source(), ["x"], shuffle=False, num_parallel_workers=2)
+print([int(row[0]) for row in data])
+"""
+
+
+def test_workers_have_the_command_line_of_the_program(tmp_path):
+    """Oracle: MindSpore's workers, which are forks; a module may read sys.argv on its import."""
+    (tmp_path / "module.py").write_text(MODULE, "utf-8")
+    (tmp_path / "main.py").write_text(PROGRAM, "utf-8")
+    command = [sys.executable, "-m", "mycel", "run", "main.py", "--first", "5"]
+    made = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert made.stdout.splitlines() == ["[5, 6, 7, 8]"], made.stderr

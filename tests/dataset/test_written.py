@@ -55,6 +55,7 @@ def test_made_again(number, table, tmp_path):
     told = ds.serialize(data, str(path))
     assert json.loads(path.read_text()) == json.loads(json.dumps(told)) == data.to_json()
     made = ds.deserialize(json_filepath=str(path))
+    assert ds.compare(made, ds.deserialize(str(path)))
     ds.config.set_seed(3)
     assert rows(made) == rows(data)
     assert ds.compare(made, data) and ds.deserialize(told).get_col_names() == data.get_col_names()

@@ -8,6 +8,7 @@ modes; compilations and replays are counted.
 from __future__ import annotations
 
 import concurrent.futures
+import re
 
 import numpy as np
 import pytest
@@ -202,7 +203,7 @@ def test_wrong_paths_are_told():
 def test_operators_are_captured_by_cell_name_and_number(mode):
     net = Net()
     call = compiled(mode, lambda x: net(x))
-    with ms.debug.capture(net, "**:tanh", "blocks.1:add", "blocks.2.att.query:affine") as kept:
+    with ms.debug.capture(net, "**:tanh", "blocks.1:add", "blocks.2.att.query:dense") as kept:
         for scale in (1.0, 1.0, 1.0, 0.5, 2.0):
             call(batch(scale))
             x = batch(scale).asnumpy()
@@ -339,7 +340,7 @@ def test_operators_of_hooks_and_reverses_are_none_of_the_cell(mode):
     with ms.debug.capture(net, "**:*") as kept:
         for _ in range(4):
             derivative(batch())
-    assert list(kept) == ["0:affine", "1:tanh"]
+    assert list(kept) == ["0:dense", "1:tanh"]
 
 
 def test_hooks_on_operators_cost_nothing_behind_their_block():
@@ -508,11 +509,13 @@ def test_edits(mode):
         ((np.s_[:, 2], 5.0), part),
         (ms.debug.Edit(vector, strength=0.5), half),
         (ms.debug.Edit(vector, strength=0.5, add=True), first[""] + 0.5 * vector),
-        (ms.debug.Edit(vector[1], at=(0, 1), strength=2.0, add=True),
-         first[""] + 2 * np.float32([[0, 2, 0, 0], [0, 0, 0, 0]])),
+        (
+            ms.debug.Edit(vector[1], at=(0, 1), strength=2.0, add=True),
+            first[""] + 2 * np.float32([[0, 2, 0, 0], [0, 0, 0, 0]]),
+        ),
         (lambda output: output * 2, 2 * first[""]),
         (None, first[""]),
-    ]  # fmt: skip
+    ]
     with ms.debug.patch(net, {"blocks.0": None}) as patched:
         for edit, expected in edits:
             patched["blocks.0"] = edit
@@ -621,3 +624,122 @@ def test_what_is_returned_has_names_of_its_own():
     assert isinstance(ms.debug.why(x, lambda x: net(x).sum(), x), ms.debug.Explanation)
     assert isinstance(ms.debug.record_steps(), ms.debug.RecordedSteps)
     assert issubclass(ms.debug.NonFiniteError, FloatingPointError)
+
+
+class Twice(nn.Cell):
+    """`act` is called twice, `dense` once, `unused` never."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense, self.act, self.unused = nn.Dense(3, 3), nn.ReLU(), nn.Dense(3, 3)
+
+    def construct(self, x):
+        return self.act(self.dense(self.act(x)))
+
+
+MISSED = {
+    "dense#2": "'dense' was called once in one call of the network",
+    "act#3": "'act' was called 2 times in one call of the network",
+    "*#3": "'act' was called 2 times in one call of the network",
+    "unused": "no Cell that it means was called in the block",
+    "act#3:relu": "run 'relu', and are called 2 times in one call of the network",
+    "act:relu#2": "run 'relu'",
+}
+
+
+@pytest.mark.parametrize("mode", ("pynative", "jit"))
+@pytest.mark.parametrize("path", MISSED)
+@pytest.mark.parametrize("tool", ("capture", "patch", "patch later"))
+def test_what_never_came_is_told(tool, path, mode):
+    """Oracle: the calls that `construct` writes."""
+    net, x = Twice(), Tensor(np.ones((2, 3), np.float32))
+    call = ms.jit(lambda x: net(x)) if mode == "jit" else net
+    edit = None if tool == "patch later" else 0.0
+    block = ms.debug.capture(net, path) if tool == "capture" else ms.debug.patch(net, {path: edit})
+    with pytest.raises(ValueError, match=re.escape(MISSED[path])) as caught, block:
+        for _ in range(4):
+            call(x)
+    assert f"{path!r}" in str(caught.value) and "test_capture.py" in str(caught.value)
+    assert np.isfinite(call(x).asnumpy()).all()  # and nothing stays behind
+
+
+@pytest.mark.parametrize("mode", ("pynative", "jit"))
+def test_what_came_in_part_or_had_no_occasion_is_not_told(mode):
+    net, x = Twice(), Tensor(np.ones((2, 3), np.float32))
+    call = ms.jit(lambda x: net(x)) if mode == "jit" else net
+    for path in ("*", "**", "*#2", "act#2:relu", "act#2"):
+        with ms.debug.capture(net, path) as kept, ms.debug.patch(net, {path: None}):
+            for _ in range(4):
+                call(x)
+        assert kept
+    with ms.debug.capture(net, "unused"), ms.debug.patch(net, {"act#7": 0.0}):
+        pass  # nothing ran
+    with pytest.raises(ZeroDivisionError), ms.debug.patch(net, {"unused": 0.0}):
+        call(x)
+        raise ZeroDivisionError
+
+
+# -- Tensors that are changed in place, and rows of vmap ----------------------------------------
+
+
+class ChangesInPlace(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Dense(4, 4)
+        self.act = nn.ReLU()
+
+    def construct(self, x):
+        x = self.layer(x)
+        x[:, 0] = x[:, 1] * 2
+        y = self.act(x)
+        x[0] += 1.0
+        return x + y
+
+
+def test_values_are_kept_as_they_were_and_calls_stay_compiled(mode):
+    net = ChangesInPlace()
+    call = compiled(mode, lambda x: net(x))
+    counts = ms.debug.ledger().counts
+    with ms.debug.capture(net, "*", inputs=True) as kept:
+        for _ in range(4):
+            call(batch())
+        before = counts.replays
+        call(batch(2.0))
+        assert counts.replays - before == int(mode in ("jit", "graph"))
+    layer = batch(2.0).asnumpy() @ net.layer.weight.asnumpy().T + net.layer.bias.asnumpy()
+    np.testing.assert_allclose(kept["layer"].asnumpy(), layer, 1e-5, 1e-6)
+    layer[:, 0] = layer[:, 1] * 2
+    np.testing.assert_allclose(kept.inputs["act"].asnumpy(), layer, 1e-5, 1e-6)
+    np.testing.assert_allclose(kept["act"].asnumpy(), np.maximum(layer, 0), 1e-5, 1e-6)
+
+
+def test_patches_inside_vmap(mode):
+    """Oracle: the same edit without vmap."""
+    net = nn.SequentialCell(nn.Dense(4, 3), nn.Tanh(), nn.Dense(3, 2))
+    rows = compiled(mode, ms.vmap(lambda row: net(row.expand_dims(0)).sum()))
+    for edit in (None, 0.5, (np.s_[:, 1], 2.0), lambda output: output * 2):
+        with ms.debug.patch(net, {"1": edit}):
+            expected = net(batch()).asnumpy().sum(1)
+            for _ in range(4):
+                np.testing.assert_allclose(rows(batch()).asnumpy(), expected, 1e-5, 1e-6)
+
+
+def test_rows_of_vmap_have_no_values_to_keep(mode):
+    net = nn.SequentialCell(nn.Dense(4, 3), nn.Tanh())
+
+    def one(row):
+        return net(row.expand_dims(0)).sum()
+
+    rows = compiled(mode, ms.vmap(one))
+    with ms.debug.capture(net, "1") as kept:
+        rows(batch())
+    assert kept["1"].shape == (1, 3)
+    with pytest.raises(TypeError, match="stands for many rows and has no values"):
+        kept["1"].asnumpy()
+    for derivative in (ms.grad(lambda x: rows(x).sum()), ms.vmap(ms.grad(one))):
+        with (
+            pytest.raises(TypeError, match=r"capture\(gradients=True\) meets '1' inside vmap"),
+            ms.debug.capture(net, "1", gradients=True),
+        ):
+            derivative(batch())
+    assert np.isfinite(rows(batch()).asnumpy()).all()

@@ -22,10 +22,22 @@ ROOT = pathlib.Path(__file__).parents[2]
 BENCH = ROOT / "bench" / "debuggability"
 FRAMEWORKS = ("mycel", "torch", "jax", "nnsight", "mindspore")
 NAMES = (
-    "hook_added", "gradient_hook", "interventions", "nan_in_forward", "nan_in_reverse",
-    "exception_in_hook", "first_difference", "breakpoint_in_reverse", "observers", "order",
-    "index_out_of_range", "recompilation_cause", "python_state", "replay_elsewhere", "detaching",
-)  # fmt: skip
+    "hook_added",
+    "gradient_hook",
+    "interventions",
+    "nan_in_forward",
+    "nan_in_reverse",
+    "exception_in_hook",
+    "first_difference",
+    "breakpoint_in_reverse",
+    "observers",
+    "order",
+    "index_out_of_range",
+    "recompilation_cause",
+    "python_state",
+    "replay_elsewhere",
+    "detaching",
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

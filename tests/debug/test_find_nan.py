@@ -22,6 +22,7 @@ import pytest
 import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
 from mycel.kernel.base.trees import tree_leaves
+from mycel.kernel.record.stream import machine
 
 MODES = ("pynative", "direct", "jit", "graph")
 INF = float("inf")
@@ -53,19 +54,25 @@ FAULTS = {
     "log1p of -1": (-1.0, "forward", "log1p", lambda x: ops.log1p(x)),
     "product": (1e30, "forward", "mul", lambda x: x * x),
     "matrix product": (1e30, "forward", "matmul", lambda x: ops.matmul(x, x.T)),
-    "Float16": (1e6, "forward", "convert", lambda x: x.astype(ms.float16).astype(ms.float32)),
+    "Float16": (1e6, "forward", "cast", lambda x: x.astype(ms.float16).astype(ms.float32)),
     "a row that is masked": (
-        2.0, "forward", "softmax", lambda x: ops.softmax(ops.masked_fill(x, x > 1.9, -INF), -1),
+        2.0,
+        "forward",
+        "softmax",
+        lambda x: ops.softmax(ops.masked_fill(x, x > 1.9, -INF), -1),
     ),
     "root at 0": (0.0, "reverse", "sqrt", lambda x: ops.sqrt(x)),
     "power at 0": (0.0, "reverse", "pow", lambda x: x**0.5),
     "log behind where": (0.0, "reverse", "log", lambda x: ops.where(x > 0, ops.log(x), x)),
     "quotient behind where": (
-        0.0, "reverse", "true_divide", lambda x: ops.where(x > 0, 1.0 / x, x),
+        0.0,
+        "reverse",
+        "true_divide",
+        lambda x: ops.where(x > 0, 1.0 / x, x),
     ),
     "a reverse of the user": (0.0, "reverse", "true_divide", broken),
     "arcus cosinus at 1": (1.0, "reverse", "acos", lambda x: ops.acos(x * x)),
-}  # fmt: skip
+}
 
 
 class Net(nn.Cell):
@@ -310,26 +317,31 @@ WAYS = {
     "vmap of columns": ("log", lambda x: ms.vmap(lambda r: ops.log(r), in_axes=1)(x)),  # here
     "vmap, out in columns": ("log", lambda x: ms.vmap(lambda r: ops.log(r), 0, 1)(x)),  # here
     "vmap, the same for all": (
-        "log", lambda x: ms.vmap(lambda r, y: r + ops.log(y), (0, None))(x, x),  # here
+        "log",
+        lambda x: ms.vmap(lambda r, y: r + ops.log(y), (0, None))(x, x),  # here
     ),
     "vmap of a Cell": ("log", lambda x: ms.vmap(logarithm)(x)),
     "vmap of jit": ("log", lambda x: ms.vmap(jitted)(x)),
     "vmap of grad": ("sqrt", lambda x: ms.vmap(ms.grad(lambda r: ops.sqrt(r).sum()))(x)),  # here
     "grad of vmap": (
-        "sqrt", lambda x: ms.grad(lambda x: ms.vmap(lambda r: ops.sqrt(r))(x).sum())(x),  # here
+        "sqrt",
+        lambda x: ms.grad(lambda x: ms.vmap(lambda r: ops.sqrt(r))(x).sum())(x),  # here
     ),
     "vmap, recomputed": (
-        "sqrt", lambda x: ms.vmap(ms.grad(lambda r: recomputed(r).sum()))(x),
+        "sqrt",
+        lambda x: ms.vmap(ms.grad(lambda r: recomputed(r).sum()))(x),
     ),
     "jacrev": ("log", lambda x: ms.jacrev(lambda x: ops.log(x))(x[2])),  # here
     "jacfwd": ("sqrt", lambda x: ms.jacfwd(lambda x: ops.sqrt(x))(x[2])),  # here
     "jvp": ("sqrt", lambda x: ms.jvp(lambda x: ops.sqrt(x), x, directions(x))[1]),  # here
     "vjp": ("sqrt", back),
     "linearize": (
-        "sqrt", lambda x: ops.linearize(lambda x: ops.sqrt(x), x)[1](directions(x)),  # here
+        "sqrt",
+        lambda x: ops.linearize(lambda x: ops.sqrt(x), x)[1](directions(x)),  # here
     ),
     "second derivative": (
-        "sqrt", lambda x: ms.jacfwd(ms.grad(lambda x: (ops.sqrt(x) ** 3).sum()))(x[2]),  # here
+        "sqrt",
+        lambda x: ms.jacfwd(ms.grad(lambda x: (ops.sqrt(x) ** 3).sum()))(x[2]),  # here
     ),
     "recompute": ("sqrt", lambda x: ms.grad(lambda x: recomputed(x).sum())(x)),
     "a hook on a Tensor": ("true_divide", with_hook),
@@ -360,7 +372,7 @@ WAYS = {
     "only a site keeps it": ("log", kept_by_a_site),
     "only a site reads it": ("log", read_by_a_site),
     "a function on the host": ("custom", lambda x: host(x)),
-}  # fmt: skip
+}
 assigned = Parameter(Tensor(np.ones((3, 4), np.float32)), name="halves")
 
 
@@ -577,6 +589,109 @@ def test_model_train_names_the_step():
             model.train(1, data, dataset_sink_mode=False)
         assert caught.value.step == 6 and caught.value.operator == "log"
         ms.set_context(check_numerics=False)
+
+
+class UnreadGradients:
+    """A Parameter whose derivative is NaN where x is 0 and infinite elsewhere; nothing reads it."""
+
+    def __init__(self, mode: str):
+        self.weight = Parameter(Tensor(np.array([0.0, 1.0], np.float32)), name="weight")
+        derivative = ms.value_and_grad(self.loss, None, [self.weight])
+        self.step = ms.jit(lambda x: derivative(x)) if mode == "jit" else derivative
+
+    def loss(self, x):
+        return (ops.sqrt(self.weight) * x).sum()
+
+
+READERS = {
+    "nothing is read": lambda step, x: step(x) and None,
+    "the loss is read": lambda step, x: float(step(x)[0]),
+    "they are kept": lambda step, x: step(x),
+    "they are kept until the loss was read": lambda step, x: [float(r[0]) for r in [step(x)]],
+}
+
+
+@pytest.mark.parametrize("mode", (*MODES, "armed late"))
+@pytest.mark.parametrize("x, makes", ((0.0, "NaN"), (1.0, "an infinity")))
+@pytest.mark.parametrize("reader", READERS)
+def test_gradients_that_nobody_reads_are_told(reader, x, makes, mode):
+    """Oracle: the derivative of sqrt at 0 is infinite, and times 0 it is NaN (NumPy says so)."""
+    with np.errstate(all="ignore"):
+        by_hand = np.float32(x) * 0.5 / np.sqrt(np.float32(0))
+    assert np.isnan(by_hand) == (makes == "NaN") and not np.isfinite(by_hand)
+    late = mode == "armed late"
+    net = UnreadGradients("jit" if late else mode)
+    ms.set_context(mode=ms.GRAPH_MODE if mode == "graph" else ms.PYNATIVE_MODE)
+    ms.set_context(pynative_synchronize=mode == "direct")
+    given = Tensor(np.array([x, 1.0], np.float32))
+    for _ in range(4 if late else 0):
+        READERS[reader](net.step, given)
+    told = pytest.raises(ms.debug.NonFiniteError, match=f"makes {makes}")
+    with told as caught, ms.debug.find_nan():
+        READERS[reader](net.step, given)
+    assert (caught.value.operator, caught.value.phase) == ("sqrt", "reverse")
+    assert caught.value.line[1] == UnreadGradients.loss.__code__.co_firstlineno + 1
+    with ms.debug.find_nan():  # and where they are finite, nothing is
+        net.weight.set_data(Tensor(np.array([4.0, 1.0], np.float32)))
+        for _ in range(4):
+            READERS[reader](net.step, given)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_infinite_gradients_may_be_tested_in_a_later_step(mode):
+    """Gradients of several steps are added up, and the sum is tested."""
+    net = UnreadGradients(mode)
+    given = Tensor(np.array([1.0, 1.0], np.float32))
+    with ms.debug.find_nan():
+        several = [net.step(given)[1][0] for _ in range(3)]
+        total = several[0] + several[1] + several[2]
+        assert not bool(ops.isfinite(total).all())
+    with pytest.raises(ms.debug.NonFiniteError, match="infinity"), ms.debug.find_nan():
+        several = [net.step(given)[1][0] for _ in range(3)]
+
+
+class Blind(nn.Cell):
+    """A reverse of its own that does not look at what arrives."""
+
+    def construct(self, x):
+        return x * 1.0
+
+    def bprop(self, x, out, dout):
+        return (ops.ones_like(x),)
+
+
+def hooked(x):
+    x = x * 1.0
+    x.register_hook(lambda gradient: Tensor(np.ones(2, np.float32)))
+    return x
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "taken_by", (Blind(), hooked, ops.HookBackward(lambda g: ops.ones_like(g[0])))
+)
+def test_what_a_hook_or_a_reverse_takes_the_place_of_is_no_fault(taken_by, mode):
+    derivative = ms.grad(lambda x: ops.sqrt(taken_by(x)).sum())
+    given = Tensor(np.array([0.0, 1.0], np.float32))
+    with ms.debug.find_nan():
+        for _ in range(4):
+            found = (ms.jit(derivative) if mode == "jit" else derivative)(given)
+    np.testing.assert_array_equal(found.asnumpy(), [1.0, 1.0])
+
+
+def test_a_step_that_reads_its_gradients_looks_at_nothing_more():
+    """What `find_nan` costs is what is looked at: here the results, and no gradient."""
+    step = step_in("jit", Net(lambda x: ops.log(x)))
+    seen = []
+    machine.on_record = lambda executable, *rest: seen.append(executable)
+    try:
+        with ms.debug.find_nan():
+            for _ in range(4):
+                np.asarray(step(batch()))
+    finally:
+        machine.on_record = None
+    checked = [executable.checked for executable in seen]
+    assert None not in checked and not any(found.others for found in checked)
 
 
 def test_looking_at_a_value_tells_and_so_does_the_end_of_the_block():

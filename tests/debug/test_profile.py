@@ -20,6 +20,7 @@ import time
 import jax
 import numpy as np
 import pytest
+from rich.console import Console
 
 import mycel as ms
 from mycel import Tensor, nn, ops
@@ -74,9 +75,11 @@ def test_the_heavy_cell_comes_first_forward_and_reverse_apart(way, mode):
     assert list(cells)[:2] == ["Net", "Net.first"]
     assert {"Net.heavy.0", "Net.heavy.1", "Net.heavy.2", "Net.last", "Momentum"} <= set(cells)
     heavy, light = cells["Net.heavy"], cells["Net.last"]
-    # Twenty times the work of each; both products are measured on a machine that others use too.
-    assert heavy.forward > 3 * light.forward > 0
-    assert heavy.reverse > 3 * light.reverse > 0
+    # How long each took is for the machine to say, on which others run too; the work is not.
+    assert heavy.forward > 0 < light.forward
+    assert heavy.reverse > 0 < light.reverse
+    assert heavy.flops > 20 * light.flops > 0
+    assert heavy.reverse_flops > 20 * light.reverse_flops > 0
     assert heavy.update == light.update == 0 < cells["Momentum"].update
     assert cells["Momentum"].forward == cells["Momentum"].reverse == 0
     total = sum(row.seconds for row in found.operators)
@@ -99,7 +102,7 @@ def test_operations_are_those_by_hand_and_of_summary(mode):
     for path in ("first", "heavy", "heavy.0", "heavy.1", "last"):
         assert cells[f"Net.{path}"].flops == rows[path].flops
     row = next(row for row in found.operators if row.path == "Net.last" and row.phase == "forward")
-    assert (row.operator, row.calls) == ("affine", 1)
+    assert (row.operator, row.calls) == ("dense", 1)
     assert re.fullmatch(r"test_profile\.py:\d+", row.line)
 
 
@@ -384,7 +387,7 @@ def test_a_page_opens_without_a_network(trained, tmp_path):
     assert (seen.open, seen.loads) == ([], [])
     assert not re.search(r"https?:|//[a-z]|@import|url\(|<script|<link", text)
     assert "width=device-width" in text
-    for told in ("Flame graph", "Timeline", "heavy", "Momentum", "affine", "Alive at the peak"):
+    for told in ("Flame graph", "Timeline", "heavy", "Momentum", "dense", "Alive at the peak"):
         assert told in text
     inside = trained._repr_html_()
     assert "<!doctype" not in inside
@@ -413,13 +416,12 @@ def test_a_trace_for_perfetto(trained, tmp_path):
 
 
 def test_tables(trained, tmp_path):
-    rich = pytest.importorskip("rich.console")
     written = io.StringIO()
-    rich.Console(width=160, file=written).print(trained)
+    Console(width=160, file=written).print(trained)
     for text in (str(trained), written.getvalue()):
         assert "heavy" in text
         assert "XLA's own profile" in text
-        assert "affine" in text
+        assert "dense" in text
     heads, *rows = trained.table
     assert heads[:4] == ["Cell", "forward", "reverse", "update"]
     assert [row[0].strip() for row in rows if row[0].strip() == "heavy"] == ["heavy"]
@@ -442,8 +444,11 @@ def test_the_profiler_of_mindspore_gives_the_same(tmp_path):
     cells = {cell.path: cell for cell in profiler.result.cells}
     assert cells["Net.heavy"].forward > cells["Net.last"].forward > 0
     assert {path.name for path in tmp_path.iterdir()} == {
-        "operators.csv", "plugins", "profile.html", "trace.json",
-    }  # fmt: skip
+        "operators.csv",
+        "plugins",
+        "profile.html",
+        "trace.json",
+    }
     assert list(tmp_path.rglob("*.xplane.pb"))
 
 

@@ -18,6 +18,7 @@ import mycel as ms
 from mycel import Tensor, nn, ops
 from mycel.debug.replaying import RecordedStep
 from mycel.kernel.define.op import Op
+from support import prepared
 
 MODES = ("pynative", "jit", "graph")
 
@@ -105,8 +106,10 @@ def test_nothing_is_recorded_outside_and_failing_steps_are_written(tmp_path):
             step(Tensor([number]))
         raise ZeroDivisionError
     assert [os.path.basename(path) for path in recorded.written] == [
-        "step_3.mycel", "step_4.mycel", "step_5.mycel"
-    ]  # fmt: skip
+        "step_3.mycel",
+        "step_4.mycel",
+        "step_5.mycel",
+    ]
     assert RecordedStep(recorded.written[0]).records[0].inputs[0] == 3.0
     step(Tensor([6.0]))
     assert len(recorded._steps) == 3 and recorded._steps[-1][0] == 5
@@ -127,10 +130,10 @@ def test_a_step_with_nan_is_written_and_found_elsewhere(mode, tmp_path):
     (path,) = recorded.written
     told = RecordedStep(path).find_nan()
     assert told is not None and "log at" in told and "makes what is not finite" in told
-    program = [sys.executable, "-m", "mycel", "replay", path]
-    done = subprocess.run([*program, "--find-nan"], capture_output=True, text=True, check=False)
+    program = ["-m", "mycel", "replay", path]
+    done = prepared.run([*program, "--find-nan"])
     assert done.returncode == 1 and "log at" in done.stdout, done.stderr
-    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    done = prepared.run(program)
     assert done.returncode == 0 and "operators, direct" in done.stdout, done.stderr
 
 
@@ -168,9 +171,13 @@ def test_the_operator_with_a_fault_is_named_twenty_times_of_twenty(tmp_path):
         if jnp.issubdtype(values[slot].dtype, jnp.floating) and np.any(values[slot]):
             positions.append(index)
         result = node.op.signature(
-            tuple([ms.kernel.define.aval.aval_of(np.shape(a), a.dtype) for a in (
-                values[s] if s >= 0 else record.inputs[-1 - s] for s in node.inputs)])
-        )  # fmt: skip
+            tuple(
+                [
+                    ms.kernel.define.aval.aval_of(np.shape(a), a.dtype)
+                    for a in (values[s] if s >= 0 else record.inputs[-1 - s] for s in node.inputs)
+                ]
+            )
+        )
         slot += len(result.outputs)
     chosen = [positions[i] for i in np.linspace(0, len(positions) - 1, 20).astype(int)]
     assert len(set(chosen)) == 20
@@ -201,12 +208,58 @@ def test_precision_and_what_was_given_are_told_apart(tmp_path):
     assert found is not None and "given other values" in str(found)
 
 
+def test_random_numbers_are_those_of_the_step_in_float64_too(tmp_path):
+    """Oracle: the recorded step itself, which draws in float32."""
+    drop = nn.Dropout(p=0.5)
+    drop.set_train()
+
+    @ms.jit
+    def step(x):
+        chosen = ops.multinomial(ops.softmax(x), 2).astype(ms.float32)
+        noise = ops.standard_normal((4, 3)) + ops.rand(4, 3) + ops.gamma((4, 3), x.abs(), x.abs())
+        return (drop(x) + noise).sum() + chosen.sum() + ops.randperm(5).sum()
+
+    with ms.debug.record_steps(1, tmp_path) as recorded:
+        for _ in range(4):
+            step(Tensor(np.linspace(0.5, 2, 12, dtype=np.float32).reshape(4, 3)))
+        (path,) = recorded.write()
+    alone, wide = RecordedStep(path), RecordedStep(path, "float64")
+    drawn = [node.operator for record in alone.records for node in record.nodes]
+    assert {"draw_choices", "draw_normal"} <= set(drawn), drawn
+    assert alone.first_difference(wide) is None
+    assert alone.first_difference(alone, ("direct", "graph")) is None
+
+
+@pytest.mark.parametrize("kind", (nn.LSTM, nn.GRU, nn.GRUCell))
+def test_all_of_a_recurrent_step_runs_in_float64(kind, tmp_path):
+    """Oracle: the values in float32; what is kept as StableHLO, or names its type, fits in."""
+    net = kind(4, 3)
+
+    @ms.jit
+    def step(x):
+        made = net(x, ops.zeros((6, 3), ms.float32)) if kind is nn.GRUCell else net(x)[0]
+        return (made + ops.zeros(made.shape, ms.float32)).sum()
+
+    x = np.linspace(-1, 1, 24, dtype=np.float32)
+    with ms.debug.record_steps(1, tmp_path) as recorded:
+        for _ in range(4):
+            step(Tensor(x.reshape((6, 4) if kind is nn.GRUCell else (2, 3, 4))))
+        (path,) = recorded.write()
+    wide = RecordedStep(path, "float64")
+    assert RecordedStep(path).first_difference(wide) is None
+    reals = [a for a in wide.run()[0] if np.asarray(a).dtype.kind == "f"]
+    assert reals and all(np.asarray(a).dtype == np.float64 for a in reals)
+
+
 def test_a_breakpoint_stops_in_the_cell(tmp_path):
     path = recorded_step(tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "mycel", "replay", path, "--breakpoint", "**.norm"],
-        input="p node.cell\np len(inputs)\nc\n", capture_output=True, text=True, check=False
-    )  # fmt: skip
+        input="p node.cell\np len(inputs)\nc\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "norm'" in done.stdout and "operators, direct" in done.stdout
 

@@ -21,7 +21,7 @@ def weight(*values) -> Parameter:
 
 CASES = {
     "stop_gradient": ("cut", "stop_gradient", (), lambda w, x: ops.stop_gradient(w * x) + x),
-    "cast": ("cut", "convert", (), lambda w, x: (w * x).astype(ms.int32).astype(ms.float32)),
+    "cast": ("cut", "cast", (), lambda w, x: (w * x).astype(ms.int32).astype(ms.float32)),
     "argmax": ("cut", "argmax", (), lambda w, x: ops.argmax(w * x) * x),
     "comparison": ("cut", "greater", (), lambda w, x: (w * x > 0).astype(ms.float32) * x),
     "dead": ("zero", "relu", (-1, -2, -3), lambda w, x: ops.relu(w * x)),
@@ -32,7 +32,7 @@ CASES = {
     "through NumPy": ("not used", "mul", (), lambda w, x: Tensor((w * x).asnumpy()) + x),
     "unused": ("not used", "", (), lambda w, x: x * 2),
     "present": ("present", None, (), lambda w, x: w * x),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -16,11 +16,10 @@ TESTS = pathlib.Path(__file__).parents[1]
 
 # Folders here that have another name there, or stand for the whole.
 NAMED_APART = {"numpy_api": "numpy", "scipy_api": "scipy"}
-OF_THE_WHOLE = {"fixtures", "meta", "natural", "scripts", "support", "wild", "zoo"}
+OF_THE_WHOLE = {"device", "fixtures", "meta", "natural", "scripts", "support", "wild", "zoo"}
 # Folders there, and the test that stands in another folder here.
 TESTED_IN = {
     "mindrecord": "dataset/test_files.py",
-    "parallel": "communication/test_names.py",
 }
 # Texts of signatures, which are written by tools.stubs.
 GENERATED = {"signatures"}

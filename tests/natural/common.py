@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import logging
 import re
@@ -41,7 +42,7 @@ class Natural:
     def effect_free(self) -> bool:
         return self.replays > 0
 
-    @property
+    @functools.cached_property
     def body(self) -> str:
         return inspect.getsource(self.build).split("(jit):", 1)[1]
 

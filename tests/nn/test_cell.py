@@ -542,3 +542,26 @@ def test_a_call_of_its_own_is_part_of_the_cell(mode):
         for call in (Doubling(), ms.jit(Doubling())):
             assert [float(call(x)) for _ in range(5)] == [37.0] * 5
         assert float(ms.grad(Doubling())(x)) == 24.0
+
+
+def test_a_number_is_a_value_of_a_parameter_where_it_is_compiled():
+    """MindSpore 2.7: in a `jit` construct the Parameter is 3, then 4, float32 both times; outside
+    of one it raises TypeError."""
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.weight = ms.Parameter(ms.Tensor(3.0), name="weight")
+
+    class Compiled(Net):
+        @ms.jit
+        def construct(self, x, y):
+            self.weight = x + y
+            return self.weight * 2
+
+    net = Compiled()
+    for inputs, expected in (((1, 2), 3.0), ((1.5, 2.5), 4.0)):
+        assert float(net(*inputs)) == 2 * expected
+        assert float(net.weight) == expected and net.weight.dtype is ms.float32
+    with pytest.raises(TypeError, match="a Parameter, must be given"):
+        Net().weight = 3

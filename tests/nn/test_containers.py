@@ -340,3 +340,19 @@ def test_an_attribute_set_while_the_cells_run(name):
         for number, cell in enumerate(listed):
             listed.seen = number
             assert cell is net[number]
+
+
+def test_the_list_of_a_sequential_cell_may_be_set():
+    """Programs that exchange Cells (for mixed precision, say) write them here too; the oracle is
+    what each of the Cells does."""
+    first, second = nn.Dense(2, 2, "ones", "zeros"), nn.ReLU()
+    net = nn.SequentialCell(first, second)
+    net.cell_list = list(net.cells())
+    assert net.cell_list == [first, second]
+    other = nn.Sigmoid()
+    net.cell_list = [first, other]
+    assert net[1] is other and list(net._cells) == ["0", "1"]
+    expected = 1 / (1 + np.exp(-3.0))
+    np.testing.assert_allclose(net(ms.Tensor([[1.0, 2.0]])).asnumpy(), [[expected] * 2], rtol=1e-6)
+    with pytest.raises(ValueError, match="cell_list must be 2 Cells, one for each"):
+        net.cell_list = [first]

@@ -17,7 +17,9 @@ from harness import EXECUTIONS, assert_close, execution, run_everywhere
 from mycel import Tensor, nn, ops
 from mycel.kernel.execute.compile import decode, executables, program
 from mycel.kernel.record.stream import current_stream
-from mycel.ops.nn.recurrent import Form, _forward, _gradients
+from mycel.ops.nn import recurrent_scans
+from mycel.ops.nn.recurrent_scans import Form
+from mycel.tuning.native.cpp import portable
 from support import recorded_cells as recorded
 
 RANDOM = np.random.default_rng(11)
@@ -338,13 +340,15 @@ def test_a_step_is_one_product(kind):
     x, hidden = np.ones((4, 3, 5), np.float32), np.ones((4, 3, 2), np.float32)
     weights = [np.ones((gates * 2, n), np.float32) for n in (5, 2)]
     weights += [np.ones(gates * 2, np.float32)] * 2
-    made = jax.make_jaxpr(functools.partial(_forward, form))(x, *weights)
+    with portable():
+        made = jax.make_jaxpr(functools.partial(recurrent_scans.forward, form))(x, *weights)
     outside, inside = primitives(made.jaxpr)
     assert (outside.count("dot_general"), inside.count("dot_general")) == (1, 1)
     kept = [np.ones((4, 3, 8), np.float32)] * (gates > 1) + [hidden] * (states - 1)
     present = (True,) + (False,) * states
-    reverse = functools.partial(_gradients, form, present, (True,) * 5)
-    made = jax.make_jaxpr(reverse)(x, *weights, hidden, *kept, hidden)
+    reverse = functools.partial(recurrent_scans.gradients, form, present, (True,) * 5)
+    with portable():
+        made = jax.make_jaxpr(reverse)(x, *weights, hidden, *kept, hidden)
     outside, inside = primitives(made.jaxpr)
     assert (outside.count("dot_general"), inside.count("dot_general")) == (3, 1)
 
@@ -360,8 +364,12 @@ def test_a_training_step_has_two_loops(kind):
     segment = stream.segment
     live = tuple(i for i, output in enumerate(segment.outputs) if output() is not None)
     arrays = [value.array for value in segment.externals]
-    compiled = jax.jit(program(decode(segment.key), live)).lower(*arrays).compile()
-    assert compiled.as_text().count(" while(") == 2
+    run = program(decode(segment.key), live)
+    with portable():
+        compiled = jax.jit(run).lower(*arrays).compile().as_text()
+    assert compiled.count(" while(") == 2
+    calls = jax.jit(lambda *given: run(*given)).lower(*arrays).as_text().count("@mycel_")
+    assert calls == (2 if kind in recurrent_scans.NATIVE else 0)
     assert gradients[0].shape == x.shape
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mycel as ms
-from harness import matches, run_everywhere
+from harness import EXECUTIONS, execution, matches, run_everywhere
 from mycel import Parameter, Tensor, nn, ops
 from mycel.compat.mint_operators import FUNCTIONS
 from mycel.compat.operators import PYTHON, RENAMED
@@ -197,6 +197,45 @@ def test_functions_on_the_host():
         lambda x: (np.sort(x), x.sum()), [ms.float32], [(2,)], [ms.float32] * 2, [(2,), ()]
     )
     matches(both, lambda x: (np.sort(x), x.sum()), X)
+
+
+# What is declared, what it is called with, and what MindSpore 2.7 gives the function.
+DECLARED = {
+    "one element as a number": ((), Tensor([1], ms.int32), int),
+    "a number as one element": ((1,), Tensor(1, ms.int32), (1,)),
+    "a table as a row": ((4,), Tensor([[1, 2], [3, 4]], ms.int32), (4,)),
+}
+
+
+@pytest.mark.parametrize("mode", EXECUTIONS)
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_function_on_the_host_gets_the_shapes_that_were_declared(name, mode):
+    shape, given, expected = DECLARED[name]
+    found = []
+
+    def look(x):
+        found.append(type(x) if isinstance(x, int) else x.shape)
+        return np.sum(x)
+
+    total = ops.PyFunc(look, [ms.int32], [shape], [ms.int32], [()])
+    with execution(mode):
+        assert int(total(given)[0]) == given.asnumpy().sum()
+    assert found == [expected]
+
+
+@pytest.mark.parametrize(
+    ("shape", "given", "kind", "text"),
+    [
+        ((3,), (Tensor([1, 2], ms.int32),), ValueError, "the size of an argument must be that of"),
+        ((-1, 2), (Tensor([1, 2, 3], ms.int32),), ValueError, "the size of an argument"),
+        ((2,), (Tensor([1.0, 2.0]),), TypeError, "the type of an argument must be Int32"),
+        ((2,), (), ValueError, "the number of arguments"),
+    ],
+)
+def test_a_function_on_the_host_gets_nothing_else(shape, given, kind, text):
+    # MindSpore 2.7 gives the function the bytes, as numbers of the declared type and shape.
+    with pytest.raises(kind, match=text):
+        ops.PyFunc(np.sum, [ms.int32], [shape], [ms.int32], [()])(*given)[0].asnumpy()
 
 
 ERRORS = {

@@ -21,7 +21,7 @@ from fixtures import cases as families
 from fixtures import load
 from fixtures.case import evaluate
 from fixtures.families import primitives as given
-from harness import as_numpy, assert_close
+from harness import as_numpy, assert_close, matches
 from mycel import Parameter, Tensor, ops
 from support.recorded_operators import agrees, cases
 
@@ -239,6 +239,15 @@ def test_classes_that_leave_everything_as_it_is():
         assert_close(found.asnumpy(), X)
 
 
+def test_what_needs_another_process_says_so():
+    for call in (
+        lambda: ops.Send(0, 1)(Tensor(X)),
+        lambda: ops.Receive(0, 1, (1,), ms.float32)(),
+    ):
+        with pytest.raises(RuntimeError, match=r"needs another process.*get_group_size\(\) > 1"):
+            call()
+
+
 # -- that all of them are called -----------------------------------------------------------------
 
 # Bases, which are no operators: tested by what is derived from them.
@@ -272,3 +281,10 @@ def test_primitives_are_printed_with_what_they_were_made_with():
     assert f"{add}" == "Prim[Add]<x=(1, 2), b=True, s=t>"
     assert str(ops.ReduceAll(True)) == "Prim[ReduceAll]<keep_dims=True>"
     assert str(ops.Add().set_device("CPU")) == "Prim[Add]<primitive_target=CPU>"
+
+
+def test_a_view_with_its_dimensions_in_another_order():
+    """Oracle: NumPy."""
+    x = np.arange(6.0).reshape(1, 2, 3).astype(np.float32)
+    order = (2, 0, 1)
+    matches(lambda x: ops.TransposeView()(x, input_perm=order), lambda x: x.transpose(order), x)

@@ -4,7 +4,9 @@ in it, and the lines of the programs themselves."""
 
 from __future__ import annotations
 
+import concurrent.futures
 import io
+import logging
 import os
 import re
 import subprocess
@@ -12,9 +14,12 @@ import sys
 import threading
 import traceback
 
+import IPython
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
+import mycel as ms
 from mycel import Tensor, nn
 from mycel.report import tracebacks
 
@@ -107,11 +112,113 @@ def broken():
 
 def test_the_exception_itself_keeps_everything():
     error = broken()
-    before = traceback.format_exception(error)
+    before, notes = traceback.extract_tb(error.__traceback__), list(error.__notes__)
     with tracebacks.short(error):
-        inside = traceback.format_exception(error)
-    assert traceback.format_exception(error) == before
-    assert len(frames("".join(inside))) == 1 < len(frames("".join(before)))
+        inside = traceback.extract_tb(error.__traceback__)
+    assert len(inside) == 1 < len(before)
+    assert len(frames(traceback.format_exc())) == 0
+    assert len(frames("".join(traceback.format_exception(error)))) == 1
+    assert traceback.extract_tb(error.__traceback__) == before and error.__notes__ == notes
+
+
+# -- the module `traceback` and what stands on it -----------------------------------------------
+
+
+def caught(function=broken):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        try:
+            raise RuntimeError("mine") from pool.submit(function).result()
+        except RuntimeError as error:
+            return error
+    raise AssertionError("nothing was raised")
+
+
+def uncaught_text(error, monkeypatch) -> str:
+    """What Python prints of an exception that nothing caught: the oracle of what others print."""
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", out)
+    sys.excepthook(type(error), error, error.__traceback__)
+    monkeypatch.undo()
+    return out.getvalue()
+
+
+def test_the_module_prints_what_an_uncaught_exception_shows(monkeypatch):
+    for error in (broken(), caught()):
+        expected = uncaught_text(error, monkeypatch)
+        assert 0 < len(frames(expected)) < 3
+        assert "".join(traceback.format_exception(error)) == expected
+        out = io.StringIO()
+        traceback.print_exception(error, file=out)
+        logged = logging.Formatter().formatException((type(error), error, error.__traceback__))
+        assert out.getvalue() == expected == logged + "\n"
+    monkeypatch.setenv("MYCEL_TRACEBACK", "full")
+    full = frames("".join(traceback.format_exception(error)))
+    assert {"cell.py", "stream.py"} < {file for file, _ in full}
+
+
+def test_groups_and_what_was_handled_within_the_library(monkeypatch):
+    """Oracle: the frames of the parts, one by one."""
+    error = broken()
+    group = ExceptionGroup("several", [error, KeyError(1)])
+    text = "".join(traceback.format_exception(group)).replace("    | ", "")
+    assert frames(text) == frames("".join(traceback.format_exception(error)))
+    monkeypatch.setattr("mycel.nn.layers.linear.affine", None)
+    with pytest.raises(TypeError) as found:
+        nn.Dense(3, 4)(Tensor(np.ones((2, 3), np.float32)))
+    text = "".join(traceback.format_exception(found.value))
+    assert text.endswith(f"{tracebacks.HIDDEN}\n") and text.count(tracebacks.HIDDEN) == 1
+    assert tracebacks.HIDDEN not in found.value.__notes__
+
+
+def test_without_frames_of_the_user_all_are_kept():
+    try:
+        Tensor(np.ones(3)).reshape(2)
+    except ValueError as error:
+        trace = error.__traceback__.tb_next
+        assert trace is not None and tracebacks.shortened(trace) is None
+        told = traceback.TracebackException(type(error), error, trace)
+        assert len(told.stack) == len(traceback.extract_tb(trace))
+        # So where a part of it is asked for.
+        assert len(traceback.TracebackException.from_exception(error, limit=1).stack) == 1
+
+
+def test_pytest_leaves_out_the_same_frames(monkeypatch):
+    """Oracle: `shortened`. Packages that are loaded later are marked too."""
+    for error in (broken(), caught_in_training()):
+        info = pytest.ExceptionInfo.from_exception(error)
+        monkeypatch.delenv("MYCEL_TRACEBACK", raising=False)
+        short = traceback.extract_tb(tracebacks.shortened(error.__traceback__))
+        shown = info.traceback.filter(info)
+        assert [entry.lineno + 1 for entry in shown] == [frame.lineno for frame in short]
+        monkeypatch.setenv("MYCEL_TRACEBACK", "full")
+        assert len(info.traceback.filter(info)) == len(info.traceback) > len(shown)
+
+
+def caught_in_training():
+    try:
+        ms.Model(nn.Dense(3, 4)).train("many", None)
+    except (TypeError, ValueError) as error:
+        return error
+    raise AssertionError("it trains")
+
+
+PROCESSES = """
+import concurrent.futures, logging, multiprocessing
+if __name__ == "__main__":
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        try:
+            pool.submit(run).result()
+        except ValueError:
+            logging.exception("in a process")
+"""
+
+
+def test_processes_of_a_pool_tell_the_same(tmp_path):
+    """Oracle: the same program in one thread."""
+    text = printed(tmp_path, PROGRAM + PROCESSES)
+    ours = [frame for frame in frames(text) if frame[0] == "program.py"]
+    assert ours == [*OWN, ("program.py", "<module>")]
+    assert not {"cell.py", "stream.py"} & {file for file, _ in frames(text)}
 
 
 def test_what_is_not_raised_on_purpose_says_that_lines_are_left_out(monkeypatch):
@@ -144,9 +251,9 @@ class Formatter:
 def test_ipython_is_given_the_short_traceback(monkeypatch):
     shell = type(sys)("shell")
     shell.InteractiveTB = Formatter()
-    module = type(sys)("IPython")
-    module.get_ipython = lambda: shell
-    monkeypatch.setitem(sys.modules, "IPython", module)
+    module = type(sys)("IPython.core.interactiveshell")
+    module.InteractiveShell = type("InteractiveShell", (), {"_instance": shell})
+    monkeypatch.setitem(sys.modules, "IPython.core.interactiveshell", module)
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)
     tracebacks.show_short_tracebacks()
@@ -158,10 +265,8 @@ def test_ipython_is_given_the_short_traceback(monkeypatch):
 
 
 def test_a_real_ipython():
-    """Runs where IPython is installed, as the extra `test` does."""
-    core = pytest.importorskip("IPython.core.interactiveshell")
-    plain = "nocolor" if pytest.importorskip("IPython").version_info[0] >= 9 else "NoColor"
-    shell = core.InteractiveShell.instance(colors=plain)
+    plain = "nocolor" if IPython.version_info[0] >= 9 else "NoColor"
+    shell = InteractiveShell.instance(colors=plain)
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", out)

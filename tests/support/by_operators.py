@@ -14,6 +14,7 @@ import numpy as np
 
 from mycel.kernel.execute import compile as compiling
 from mycel.kernel.execute.fused import run_by_operator
+from mycel.kernel.execute.looks import seen_bytes
 
 
 @contextlib.contextmanager
@@ -49,6 +50,6 @@ def _one_by_one(key, live, guards, packs, *arrays):
     for pack in packs:
         results.append(jax.device_put(np.concatenate([next(rest).ravel() for _ in pack])))
     if guards:
-        seen = b"".join(compiling.seen_bytes(next(rest), guard.kind) for guard in guards)
+        seen = b"".join(seen_bytes(next(rest), guard.kind) for guard in guards)
         results.append(np.frombuffer(seen, np.uint8))
     return results

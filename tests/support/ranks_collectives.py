@@ -14,7 +14,7 @@ import mycel as ms
 from harness import EXECUTIONS, execution
 from mycel import communication, ops
 from mycel.communication import comm_func
-from mycel.ops import collective_table
+from mycel.ops.collectives import table
 
 communication.init()
 RANK, SIZE = communication.get_rank(), communication.get_group_size()
@@ -104,7 +104,7 @@ def close(found, wanted, what):
 
 def check_values_in_every_execution():
     arrays = everybody()
-    for name in collective_table.TABLE:
+    for name in table.TABLE:
         operator = make(name)
         for how in EXECUTIONS:
             with execution(how):
@@ -174,7 +174,7 @@ def numeric_gradient(name, arrays, weights, op):
 
 
 def check_gradients():
-    for name in collective_table.TABLE:
+    for name in table.TABLE:
         several = name in ("AllReduce", "ReduceScatter", "Reduce")
         for op in ("sum", "max", "min", "prod", "avg") if several else ("sum",):
             arrays = everybody("float64")
@@ -219,7 +219,7 @@ def check_groups():
     if RANK in PAIR:
         position = communication.get_rank("pair")
         assert PAIR[position] == RANK
-        for name in collective_table.TABLE:
+        for name in table.TABLE:
             found = make(name, "pair")(ms.Tensor(arrays[RANK]))
             close(found, expected(name, members, position), name)
     else:

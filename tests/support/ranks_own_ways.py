@@ -109,6 +109,62 @@ def check_sending_and_receiving():
     equal(come[0], BOTH[OTHER])
 
 
+def check_send_and_receive_have_gradients():
+    """Process 0 gives x², process 1 takes the sum of three times its square. With y = x² that is
+    3 y², so the gradient by x is 6 y 2 x = 12 x³; that of process 1 by a factor c, at c = 2, of
+    the sum of c 3 y² is the sum of 3 y²."""
+    communication.create_group("turned", [1, 0])
+
+    def first(x):
+        return ops.Send(3, 0, "turned")(x * x).sum()
+
+    def second(factor):
+        y = ops.Receive(3, 1, (4,), ms.float32, "turned")()
+        return (factor / 2 * 3 * y * y).sum()
+
+    def unneeded(x):
+        """What is received is in what is differentiated, but depends on nothing there."""
+        if RANK == 1:
+            return ops.Receive(0, 0, [4], ms.float32)(x).sum() + (x * x).sum()
+        return ops.depend(x, ops.Send(0, 1)(x * 3)).sum()
+
+    x = BOTH[0] + 1
+    for how in ("fused", "graph"):
+        with execution(how):
+            for step in range(4):
+                now = x + step
+                if RANK == 0:
+                    value, gradient = ms.value_and_grad(first)(ms.Tensor(now))
+                    assert float(value) == 0
+                    np.testing.assert_allclose(gradient.asnumpy(), 12 * now**3, 1e-6)
+                else:
+                    value, gradient = ms.value_and_grad(second)(ms.Tensor(2.0))
+                    np.testing.assert_allclose(float(value), (3 * now**4).sum(), 1e-6)
+                    np.testing.assert_allclose(float(gradient), (1.5 * now**4).sum(), 1e-6)
+                value, gradient = ms.value_and_grad(unneeded)(own())
+                if RANK == 0:
+                    equal(gradient, np.full(4, 4, np.float32))
+                else:
+                    equal(gradient, 2 * BOTH[1])
+                    assert float(value) == 3 * BOTH[0].sum() + (BOTH[1] ** 2).sum()
+    communication.destroy_group("turned")
+
+
+def check_what_cannot_be_sent_is_explained():
+    for make, kind, text in (
+        (lambda: ops.Send(0, RANK), ValueError, "number of another process"),
+        (lambda: ops.Receive(0, 2, (1,), ms.float32), ValueError, "from 0 to 1"),
+        (lambda: ops.Send("a", OTHER), TypeError, "sr_tag must be an integer"),
+        (lambda: ops.Send(0, OTHER)(3.0), TypeError, "Send: input_x must be a Tensor"),
+    ):
+        try:
+            make()
+        except kind as error:
+            assert text in str(error), error
+        else:
+            raise AssertionError(f"nothing said that {text}")
+
+
 def check_objects():
     found = [None] * SIZE
     distributed.all_gather_object(found, {"rank": RANK})

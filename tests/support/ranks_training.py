@@ -12,44 +12,12 @@ import mycel as ms
 from harness import execution
 from mycel import communication, nn, ops
 from mycel.kernel.define.collective import Collective
+from support.ranks_models import Block, LeNet5
 
 communication.init()
 RANK, SIZE = communication.get_rank(), communication.get_group_size()
 STEPS, BATCH = 10, 8
 MODES = ("fused", "graph")
-
-
-class LeNet5(nn.Cell):
-    def __init__(self):
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid", weight_init="xavier_uniform")
-        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid", weight_init="xavier_uniform")
-        self.pool = nn.MaxPool2d(2, 2)
-        self.flatten = nn.Flatten()
-        self.dense1 = nn.Dense(256, 120, weight_init="xavier_uniform")
-        self.dense2 = nn.Dense(120, 84, weight_init="xavier_uniform")
-        self.dense3 = nn.Dense(84, 10, weight_init="xavier_uniform")
-
-    def construct(self, x):
-        x = self.pool(ops.relu(self.conv1(x)))
-        x = self.flatten(self.pool(ops.relu(self.conv2(x))))
-        return self.dense3(ops.relu(self.dense2(ops.relu(self.dense1(x)))))
-
-
-class Block(nn.Cell):
-    """One layer of a BERT encoder, and a class for each sequence."""
-
-    def __init__(self, width=16, heads=2):
-        super().__init__()
-        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
-        self.norm1, self.norm2 = nn.LayerNorm((width,)), nn.LayerNorm((width,))
-        self.up, self.down = nn.Dense(width, 4 * width), nn.Dense(4 * width, width)
-        self.head = nn.Dense(width, 10)
-
-    def construct(self, x):
-        x = self.norm1(x + self.attention(x, x, x, need_weights=False)[0])
-        x = self.norm2(x + self.down(ops.gelu(self.up(x))))
-        return self.head(x.mean(1))
 
 
 def batches(shape):
@@ -188,15 +156,7 @@ def check_one_reduction_for_all_gradients():
         Collective.communicate = before
 
 
-def check_what_divides_tensors_is_refused():
-    for mode in ("semi_auto_parallel", "auto_parallel"):
-        try:
-            ms.set_auto_parallel_context(parallel_mode=mode)
-        except NotImplementedError as error:
-            assert f"parallel_mode={mode!r}" in str(error), error
-        else:
-            raise AssertionError("it was accepted")
-        ms.reset_auto_parallel_context()
+def check_another_number_of_devices_is_refused():
     try:
         ms.set_auto_parallel_context(device_num=8)
     except ValueError as error:

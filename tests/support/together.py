@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -19,10 +20,14 @@ import traceback
 from typing import NamedTuple
 
 import mycel
+from support import prepared
 
 HERE = pathlib.Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "scale.md"
 # Seconds that a process waits for others: a program that hangs fails, and soon.
 PATIENCE = 150
+# Seconds after which processes are killed. What is asked for by a variable takes longer.
+LONGEST = 4 * PATIENCE
 
 
 class Rank(NamedTuple):
@@ -66,17 +71,14 @@ def start(command: list[str], count: int, folder: pathlib.Path, **more: str) -> 
     for rank in range(count):
         with open(folder / f"rank_{rank}.txt", "w") as out:
             processes.append(
-                subprocess.Popen(
-                    [sys.executable, *command],
-                    env=environment(rank, count, port, **more),
-                    stdout=out,
-                    stderr=subprocess.STDOUT,
+                prepared.start(
+                    command, env=environment(rank, count, port, **more), stdout=out, stderr=out
                 )
             )
     return processes
 
 
-def ended(processes: list, folder: pathlib.Path, seconds: float = 4 * PATIENCE) -> list[Rank]:
+def ended(processes: list, folder: pathlib.Path, seconds: float = LONGEST) -> list[Rank]:
     """Wait for all of them; those that are late are killed."""
     ranks = []
     for rank, process in enumerate(processes):
@@ -92,15 +94,17 @@ def ended(processes: list, folder: pathlib.Path, seconds: float = 4 * PATIENCE) 
     return ranks
 
 
-def run_checks(module: str, count: int, folder: pathlib.Path, **more: str) -> list[Rank]:
-    """Run all checks of a module in so many processes."""
-    command = [str(HERE / "together.py"), module, str(folder)]
-    return ended(start(command, count, folder, **more), folder)
+def run_checks(modules: str, count: int, folder: pathlib.Path, **more: str) -> list[Rank]:
+    """Run all checks of a module, or of several with commas between, in so many processes."""
+    command = [str(HERE / "together.py"), modules, str(folder)]
+    asked = any(name in os.environ for name in ("MYCEL_HOOKS", "MYCEL_MATRIX"))
+    return ended(start(command, count, folder, **more), folder, (12 if asked else 1) * LONGEST)
 
 
-def names_of(module: str) -> list[str]:
-    """The names of the checks of a module, without importing it."""
-    lines = (HERE / f"{module}.py").read_text().splitlines()
+def names_of(modules: str) -> list[str]:
+    """The names of the checks of modules, without importing them."""
+    texts = [(HERE / f"{module}.py").read_text() for module in modules.split(",")]
+    lines = "\n".join(texts).splitlines()
     return [line[4 : line.index("(")] for line in lines if line.startswith("def check_")]
 
 
@@ -117,17 +121,37 @@ def assert_all_found(ranks: list[Rank], name: str) -> None:
         assert not said, f"process {number}, {name}: {said}\n{rank.text[-3000:]}"
 
 
-def _main(module: str, folder: str) -> None:
-    checks = importlib.import_module(module)
+def run_example(name: str, folder: pathlib.Path) -> tuple[str, str]:
+    """What an example of docs/scale.md prints, started as it says there, and what it says there."""
+    text = PAGE.read_text()
+    program = rf"```text\n(# {re.escape(name)}\n.*?)```.*?```text\n(.*?)```"
+    ((written, expected),) = re.findall(program, text, re.DOTALL)
+    (command,) = re.findall(rf"^mycel (launch .* {re.escape(name)})$", text, re.MULTILINE)
+    (folder / name).write_text(written)
+    source = str(pathlib.Path(mycel.__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, "-m", "mycel", *command.split()],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": source, "XLA_FLAGS": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return re.sub(r"(?m)^\[0\] ?", "", done.stdout), expected
+
+
+def _main(modules: str, folder: str) -> None:
     found = {}
     path = pathlib.Path(folder) / f"found_{os.environ['RANK_ID']}.json"
-    for name in names_of(module):
-        try:
-            getattr(checks, name)()
-            found[name] = ""
-        except Exception:
-            found[name] = traceback.format_exc()
-        path.write_text(json.dumps(found))
+    for module in modules.split(","):
+        checks = importlib.import_module(module)
+        for name in names_of(module):
+            try:
+                getattr(checks, name)()
+                found[name] = ""
+            except Exception:
+                found[name] = traceback.format_exc()
+            path.write_text(json.dumps(found))
 
 
 if __name__ == "__main__":

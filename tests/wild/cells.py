@@ -1,47 +1,91 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a notebook's code cells in order, as a newcomer would, and tell what each did.
+"""Run a tutorial's code cells in order, as a newcomer would, and tell what each did.
 
-python cells.py NOTEBOOK REPORT runs in an empty folder. `download` makes stand-in data in the
-place that the notebook names; lines that begin with % or ! are left out.
+python cells.py DOCUMENT REPORT [--mindspore] [--seconds N] [--smaller OLD=>NEW ...] runs those of a
+notebook or of a page in Markdown, in an empty folder. `download` makes stand-in data in the
+place that the document names; lines that begin with % or ! are left out. Each OLD=>NEW is a figure
+that is made smaller.
 """
 
 from __future__ import annotations
 
+import argparse
+import ast
 import contextlib
 import io
 import json
 import linecache
 import pathlib
 import re
+import signal
+import subprocess
 import sys
+import textwrap
 import time
 import traceback
 import types
 
+HERE = pathlib.Path(__file__).parent
+# The Python that has mycel, which makes the stand-in data also where the cells run in MindSpore.
+MAKER = [sys.executable]
+
 
 def main() -> None:
     """Run every cell, also after one that fails."""
-    import mycel
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("document", type=pathlib.Path)
+    parser.add_argument("report", type=pathlib.Path)
+    parser.add_argument("--mindspore", action="store_true", help="run them in MindSpore itself")
+    parser.add_argument("--maker", default=sys.executable, help="a Python that has mycel")
+    parser.add_argument("--seconds", type=int, default=300, help="for one cell")
+    parser.add_argument("--smaller", nargs="*", default=(), help="figures: OLD=>NEW")
+    options = parser.parse_args()
+    if not options.mindspore:
+        import mycel
 
-    mycel.install_as_mindspore()
-    notebook, report = map(pathlib.Path, sys.argv[1:3])
-    sys.modules["download"] = types.ModuleType("download")
-    sys.modules["download"].__dict__["download"] = stand_in
-    cells = json.loads(notebook.read_text("utf-8"))["cells"]
-    names = {"__name__": "__main__"}
+        mycel.install_as_mindspore()
+    MAKER[0] = options.maker
+    for name, what in (("download", {"download": stand_in}), ("requests", {"get": Answer})):
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__dict__.update(what)
     main_module = types.ModuleType("__main__")
-    main_module.__dict__.update(names)
     sys.modules["__main__"] = main_module
     found = []
-    for number, cell in enumerate(cells):
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "code" and source.strip():
-            found.append({"cell": number} | run(source, number, main_module.__dict__))
-            found[-1]["expected"] = expected(cell)
-            report.write_text(json.dumps(found, indent=1), "utf-8")
+    for number, (source, said) in enumerate(cells(options.document)):
+        for change in options.smaller:
+            source = source.replace(*change.split("=>"))
+        found.append({"cell": number} | run(source, number, main_module.__dict__, options.seconds))
+        found[-1]["expected"] = said
+        options.report.write_text(json.dumps(found, indent=1), "utf-8")
 
 
-def run(source: str, number: int, names: dict) -> dict:
+def cells(document: pathlib.Path) -> list[tuple[str, str]]:
+    """The source of each code cell, and what the document says that it prints or raises."""
+    text = document.read_text("utf-8")
+    if document.suffix == ".ipynb":
+        found = [
+            ("".join(cell["source"]), expected(cell))
+            for cell in json.loads(text)["cells"]
+            if cell["cell_type"] == "code"
+        ]
+    else:
+        blocks = re.findall(
+            r"^ *```\s*[Pp]ython\b[^\n]*\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE
+        )
+        found = [(textwrap.dedent(block), "") for block in blocks]
+    return [(source, said) for source, said in found if source.strip()]
+
+
+def meaning(source: str) -> str:
+    """The code of a cell without its comments and layout, to know it again in a translation."""
+    source = "\n".join(line for line in source.splitlines() if not re.match(r"\s*[%!]", line))
+    try:
+        return ast.dump(ast.parse(source))
+    except SyntaxError:
+        return re.sub(r"#.*|\s+", "", source)
+
+
+def run(source: str, number: int, names: dict, limit: int) -> dict:
     """What one cell printed, and the exception that ended it."""
     lines = [
         line if not re.match(r"\s*[%!]", line) else re.match(r"\s*", line)[0] + "pass"
@@ -51,14 +95,24 @@ def run(source: str, number: int, names: dict) -> dict:
     name = f"<cell {number}>"
     linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
     begun, printed, error = time.monotonic(), io.StringIO(), ""
+    signal.signal(signal.SIGALRM, lambda *_: too_long(limit))
+    signal.alarm(limit)
     with contextlib.redirect_stdout(printed):
         try:
             exec(compile(source, name, "exec"), names)
         except BaseException as problem:
             error = f"{type(problem).__name__}: {problem}"[:600]
             traceback.print_exc()
+    signal.alarm(0)
+    # A debugger that the cell has begun, and that nobody answers, would end the next one too.
+    sys.settrace(None)
     seconds = round(time.monotonic() - begun, 1)
     return {"printed": printed.getvalue()[:20000], "error": error, "seconds": seconds}
+
+
+def too_long(limit: int) -> None:
+    """End a cell."""
+    raise TimeoutError(f"longer than {limit} s")
 
 
 def expected(cell: dict) -> str:
@@ -71,14 +125,22 @@ def expected(cell: dict) -> str:
 
 def stand_in(url: str, path: str = ".", **_: object) -> str:
     """Make small data in the layout of what `url` brings."""
-    import importlib.util
-
-    here = pathlib.Path(__file__).parent
-    spec = importlib.util.spec_from_file_location("_wild_stand_in", here / "stand_in.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.make(url, pathlib.Path(path))
+    subprocess.run([MAKER[0], HERE / "stand_in.py", url, path], check=True)
     return path
+
+
+class Answer:
+    """What `requests.get` answers: the bytes of a stand-in."""
+
+    def __init__(self, url: str, **_: object):
+        path = pathlib.Path(stand_in(url, url.rsplit("/", 1)[-1]))
+        self._bytes = path.read_bytes()
+        self.headers = {"Content-Length": str(len(self._bytes))}
+
+    def iter_content(self, chunk_size: int):
+        """The bytes in pieces."""
+        for begin in range(0, len(self._bytes), chunk_size):
+            yield self._bytes[begin : begin + chunk_size]
 
 
 if __name__ == "__main__":

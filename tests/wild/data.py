@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import struct
 
 import numpy as np
 from PIL import Image
@@ -48,10 +49,10 @@ def cifar10(folder: pathlib.Path, each: int = 4) -> None:
         path.write_bytes(rows.tobytes())
 
 
-def coco(folder: pathlib.Path, train: int = 20, val: int = 4) -> None:
+def coco(folder: pathlib.Path, train: int = 20, val: int = 4, year: int = 2017) -> None:
     """COCO's layout: pictures, instances and keypoints as JSON, and YOLO's lists and labels."""
     random = _random()
-    for part, count in (("train2017", train), ("val2017", val)):
+    for part, count in ((f"train{year}", train), (f"val{year}", val)):
         images, instances, keypoints, lines = [], [], [], []
         for number in range(1, count + 1):
             name = f"{number:012d}.jpg"
@@ -81,6 +82,11 @@ def coco(folder: pathlib.Path, train: int = 20, val: int = 4) -> None:
         person["skeleton"] = [[1, 2]]
         whole = {"images": images, "annotations": keypoints, "categories": [person]}
         _write(folder / "annotations" / f"person_keypoints_{part}.json", json.dumps(whole))
+
+
+def coco2014(folder: pathlib.Path) -> None:
+    """COCO's layout of 2014."""
+    coco(folder, year=2014)
 
 
 # COCO's 80 classes, with _ for a space.
@@ -238,7 +244,7 @@ def masks(folder: pathlib.Path) -> None:
         Image.fromarray(mask).save(path / "mask.png")
 
 
-def _records(path: pathlib.Path, schema: dict, rows: list[dict], index=(), shards=1) -> None:
+def records(path: pathlib.Path, schema: dict, rows: list[dict], index=(), shards=1) -> None:
     """A MindRecord file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = FileWriter(str(path), shards, overwrite=True)
@@ -269,7 +275,7 @@ def click_logs(folder: pathlib.Path) -> None:
             }
             for _ in range(lines)
         ]
-        _records(folder / name, schema, rows, shards=shards)
+        records(folder / name, schema, rows, shards=shards)
 
 
 def reviews(folder: pathlib.Path) -> None:
@@ -286,7 +292,7 @@ def reviews(folder: pathlib.Path) -> None:
             for n in range(20)
         ]
         path = folder / f"aclImdb_{name}.mindrecord"
-        _records(path, schema, rows, ("id", "label"), shards=4)
+        records(path, schema, rows, ("id", "label"), shards=4)
     np.savetxt(folder / "weight.txt", random.normal(size=(60, 300)))
 
 
@@ -309,14 +315,14 @@ def masked_language(folder: pathlib.Path) -> None:
         }
         for _ in range(20)
     ]
-    _records(folder / "pretrain.mindrecord", schema, rows)
+    records(folder / "pretrain.mindrecord", schema, rows)
 
 
 def words(folder: pathlib.Path) -> None:
     """Rows of 33 numbers of words, for a network that says the next one."""
     random = _random()
     rows = [{"input_ids": random.randint(0, 500, 33).astype(np.int32)} for _ in range(20)]
-    _records(folder / "words.mindrecord", {"input_ids": {"type": "int32", "shape": [-1]}}, rows)
+    records(folder / "words.mindrecord", {"input_ids": {"type": "int32", "shape": [-1]}}, rows)
 
 
 def translation(folder: pathlib.Path) -> None:
@@ -341,8 +347,8 @@ def translation(folder: pathlib.Path) -> None:
             }
             for _ in range(4)
         ]
-        _records(folder / f"train_{length}_00", schema, rows)
-    _records(folder / "test", schema, rows[:2])
+        records(folder / f"train_{length}_00", schema, rows)
+    records(folder / "test", schema, rows[:2])
 
 
 def text_places(folder: pathlib.Path) -> None:
@@ -393,3 +399,160 @@ def modelnet(folder: pathlib.Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             np.savetxt(path, rows, fmt="%.5f", delimiter=",")
         _write(folder / f"modelnet40_{part}.txt", "\n".join(names) + "\n")
+
+
+def shapes(folder: pathlib.Path) -> None:
+    """ShapeNet's chairs: clouds of points, and the part of a chair that each point is of."""
+    random = _random()
+    kind = "03001627"
+    _write(folder / "synsetoffset2category.txt", f"Chair\t{kind}\n")
+    for part, count in (("train", 8), ("test", 6)):
+        names = [f"{part}{number}" for number in range(count)]
+        for name in names:
+            for below, rows in (
+                ("points", random.normal(size=(300, 3))),
+                ("points_label", random.randint(1, 5, 300)),
+            ):
+                path = folder / kind / below / f"{name}.{'pts' if below == 'points' else 'seg'}"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                np.savetxt(path, rows, fmt="%.5f" if below == "points" else "%d")
+        text = json.dumps([f"shape_data/{kind}/{name}" for name in names])
+        _write(folder / "train_test_split" / f"shuffled_{part}_file_list.json", text)
+
+
+def sound(path: pathlib.Path, random, rate: int, count: int) -> None:
+    """A file of a few tones and noise, 16 bits."""
+    from scipy.io import wavfile
+
+    times = np.arange(count) / rate
+    tones = sum(np.sin(2 * np.pi * tone * times) for tone in random.randint(100, 1000, 3))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    values = tones / 4 + random.normal(size=count) / 50
+    wavfile.write(path, rate, (values * 20000).clip(-32767, 32767).astype(np.int16))
+
+
+def speech(folder: pathlib.Path) -> None:
+    """Sounds and what they say, and the lists of both."""
+    random = _random()
+    for part, count in (("train", 12), ("test", 4)):
+        pairs = []
+        for number in range(count):
+            place = folder / part / f"{number}.wav"
+            sound(place, random, 16000, 16000 + 160 * number)
+            text = " ".join("".join(random.choice(list("ABCDE"), 4)) for _ in range(3))
+            _write(place.with_suffix(".txt"), text)
+            pairs.append((str(place), str(place.with_suffix(".txt"))))
+        _write(folder / f"{part}.csv", "".join(",".join(pair) + "\n" for pair in pairs))
+        samples = [{"wav_path": wav, "transcript_path": text} for wav, text in pairs]
+        _write(folder / f"{part}.json", json.dumps({"root_path": "", "samples": samples}))
+
+
+def voices(folder: pathlib.Path) -> None:
+    """Sounds and their 80 bands over time: train/wav, train/mel and val."""
+    random = _random()
+    for number in range(8):
+        sound(folder / "train" / "wav" / f"{number}.wav", random, 22050, 60 * 256)
+        for path in (folder / "train" / "mel" / f"{number}.npy", folder / "val" / f"{number}.npy"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if number < 2 or path.parent.name == "mel":
+                np.save(path, random.normal(-5, 2, (80, 60)).astype(np.float32))
+
+
+def word_pictures(folder: pathlib.Path) -> None:
+    """Pictures of words, a list of words, and the word of each picture."""
+    random = _random()
+    known = ["".join(random.choice(list("abcdefghij"), 5)) for _ in range(10)]
+    _write(folder / "lexicon.txt", "\n".join(known) + "\n")
+    for part, count in (("train", 20), ("test", 4)):
+        lines = []
+        for number in range(count):
+            picture(folder / part / f"{number}.jpg", random, 100, 32)
+            lines.append(f"{part}/{number}.jpg {number % 10}")
+        _write(folder / f"annotation_{part}.txt", "\n".join(lines) + "\n")
+
+
+def segments(folder: pathlib.Path) -> None:
+    """Pictures and the kind of each of their points: as PNG in records and as files."""
+    random = _random()
+    rows, lines = [], []
+    for number in range(8):
+        image, mask = folder / "images" / f"{number}.jpg", folder / "masks" / f"{number}.png"
+        picture(image, random)
+        mask.parent.mkdir(parents=True, exist_ok=True)
+        kinds = np.zeros((80, 96), np.uint8)
+        kinds[10:50, 20:70] = random.randint(1, 21)
+        Image.fromarray(kinds).save(mask)
+        rows.append({"data": image.read_bytes(), "label": mask.read_bytes()})
+        lines.append(f"images/{number}.jpg masks/{number}.png")
+    records(
+        folder / "train.mindrecord", {"data": {"type": "bytes"}, "label": {"type": "bytes"}}, rows
+    )
+    _write(folder / "val.txt", "\n".join(lines[:4]) + "\n")
+
+
+def wider_face(folder: pathlib.Path) -> None:
+    """WIDER FACE's layout: boxes with five points each, and what is to be found in MATLAB's way."""
+    from scipy.io import savemat
+
+    random = _random()
+    for part, count in (("train", 12), ("val", 4)):
+        lines, boxes, names = [], [], []
+        for number in range(count):
+            name = f"0--Parade/{number}.jpg"
+            picture(folder / part / "images" / name, random, 160, 128)
+            lines.append(f"# {name}")
+            names.append(str(number))
+            boxes.append([_box(random, 160, 128) for _ in range(3)])
+            for x, y, width, height in boxes[-1]:
+                points = [f"{x + width / 2} {y + height / 2} 0.0" for _ in range(5)]
+                lines.append(" ".join([f"{x} {y} {width} {height}", *points, "0.9"]))
+        _write(folder / part / "label.txt", "\n".join(lines) + "\n")
+    place = folder / "ground_truth"
+    place.mkdir(parents=True, exist_ok=True)
+
+    def cells(values):
+        made = np.empty((len(values), 1), object)
+        for row, value in enumerate(values):
+            made[row, 0] = value
+        return made
+
+    every = {"event_list": cells(["0--Parade"]), "file_list": cells([cells(names)])}
+    every["face_bbx_list"] = cells([cells([np.array(each, float) for each in boxes])])
+    savemat(place / "wider_face_val.mat", every)
+    chosen = cells([cells([np.array([[1], [2], [3]]) for _ in names])])
+    for kind in ("easy", "medium", "hard"):
+        savemat(place / f"wider_{kind}_val.mat", {"gt_list": chosen})
+
+
+def words_in_files(folder: pathlib.Path) -> None:
+    """Pictures of words as files, a list of what they say and one of which way up they are."""
+    random = _random()
+    said, turned = [], []
+    for number in range(20):
+        path = folder / "images" / f"{number}.png"
+        picture(path, random, 100, 32)
+        word = "".join(random.choice(list("abcdefghij0123456789"), 5))
+        said.append(f"{path.name}\t{word}")
+        turned.append(f"{path.name}\t{180 * (number % 2)}")
+    _write(folder / "said.txt", "\n".join(said) + "\n")
+    _write(folder / "turned.txt", "\n".join(turned) + "\n")
+
+
+def digits(folder: pathlib.Path, train: int = 96, test: int = 32) -> None:
+    """The four files of MNIST in one folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for prefix, count in (("train", train), ("t10k", test)):
+        random = _random()
+        pixels = random.randint(0, 256, (count, 28, 28)).astype(np.uint8)
+        labels = random.randint(0, 10, count).astype(np.uint8)
+        head = struct.pack(">IIII", 2051, count, 28, 28)
+        (folder / f"{prefix}-images-idx3-ubyte").write_bytes(head + pixels.tobytes())
+        head = struct.pack(">II", 2049, count)
+        (folder / f"{prefix}-labels-idx1-ubyte").write_bytes(head + labels.tobytes())
+
+
+def tokens(folder: pathlib.Path) -> None:
+    """Rows of the numbers of words."""
+    rows = [{"input_ids": _random(n).randint(0, 5424, 65).astype(np.int32)} for n in range(24)]
+    schema = {"input_ids": {"type": "int32", "shape": [-1]}}
+    records(folder / "tokens.mindrecord", schema, rows)

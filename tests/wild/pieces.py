@@ -153,6 +153,10 @@ answer = [ops.tuple_to_array(range(3)), ops.tuple_to_array((1, 2)), ops.tuple_to
 }
 
 OPERATORS = {
+    "identity is an operator class among the operations": """
+from mindspore.ops import operations as P
+answer = [P.identity()(x(3)), ops.identity(x(2)), F.identity(x(2))]
+""",
     "what compiled programs need names for is found as a function": """
 from mindspore.ops.functional import make_range, make_tuple, tuple_len
 from mindspore.ops import scalar_add
@@ -320,6 +324,13 @@ answer = [(each.name, each.value) for each in ds.Implementation]
 
 # What MindSpore 2.10 no longer has; recorded with 2.7.
 FORMER = {
+    "columns of texts give themselves by asnumpy": """
+def made():
+    return ds.NumpySlicesDataset({"a": ["x", "yy"], "b": [1, 2]}, shuffle=False)
+answer = [row["a"].asnumpy() for row in made().create_dict_iterator(num_epochs=1)]
+for row in made().batch(2).create_tuple_iterator(num_epochs=1):
+    answer += [row[0].asnumpy(), list(row[0].shape), [str(text) for text in row[0].asnumpy()]]
+""",
     "the former transformer package": """
 from mindspore.parallel._transformer.transformer import FeedForward, MultiHeadAttention
 from mindspore.parallel._transformer.layers import _LayerNorm

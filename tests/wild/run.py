@@ -30,6 +30,8 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="beginnings of programs' names; default, all")
     parser.add_argument("--stage", nargs="*", choices=STAGES, default=STAGES)
     parser.add_argument("--mindspore", help="a Python that has MindSpore 2.7, the oracle")
+    theirs = "run the programs' scripts in MindSpore's Python instead, and keep no result"
+    parser.add_argument("--theirs", action="store_true", help=theirs)
     parser.add_argument("--limit", type=int, default=900, help="seconds for one stage")
     options = parser.parse_args()
     for name, program in PROGRAMS.items():
@@ -50,7 +52,8 @@ def report(name: str, program: Program, options) -> None:
         return
     for stage in options.stage:
         found[stage] = answer = one_stage(name, program, stage, place, options)
-        kept.write_text(json.dumps(found, indent=1), "utf-8")
+        if not options.theirs:
+            kept.write_text(json.dumps(found, indent=1), "utf-8")
         state = "ok" if answer["ok"] else answer["cause"]
         print(f"{name:36} {stage:10} {answer['seconds']:6.1f} s  {state}", flush=True)
 
@@ -69,6 +72,8 @@ def prepare(program: Program, place: pathlib.Path) -> None:
     for path, text in program.files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
+    for target, origin in program.copies.items():
+        (folder / target).write_bytes((folder / origin).read_bytes())
     for path, changes in program.edits.items():
         text = (folder / path).read_text("utf-8")
         for old, new in changes.items():
@@ -101,7 +106,12 @@ def one_stage(name: str, program: Program, stage: str, place: pathlib.Path, opti
         words = commands[stage]
         if not words:
             return {"ok": None, "seconds": 0.0, "cause": "-"}
-        words = ["-m", "mycel", "run", *expanded(words, folder)]
+        words = expanded(words, folder)
+        if options.theirs:
+            return process(
+                words, folder, place / f"{stage}-mindspore.log", options, options.mindspore
+            )
+        words = [*launcher(program.processes if stage == "trains" else 1), *words]
         return process(words, folder, place / f"{stage}.log", options)
     if stage in ("builds", "forward", "steps") and not program.build:
         return {"ok": None, "seconds": 0.0, "cause": "-"}
@@ -117,12 +127,22 @@ def one_stage(name: str, program: Program, stage: str, place: pathlib.Path, opti
     return process(words, folder, place / f"{stage}.log", options)
 
 
+def launcher(processes: int) -> list[str]:
+    """What runs a script in so many processes."""
+    if processes == 1:
+        return ["-m", "mycel", "run"]
+    count = f"--worker_num={processes}", f"--local_worker_num={processes}"
+    return ["-m", "mycel", "msrun", *count, "--join=True", "--log_dir=logs"]
+
+
 def process(words, folder: pathlib.Path, log: pathlib.Path, options, python=None) -> dict:
     """Run Python with a time limit; its output goes into `log`."""
     begun = time.monotonic()
     environment = dict(os.environ)
     here = python is None
     path = environment.get("PYTHONPATH" if here else "MYCEL_WILD_MINDSPORE_PATH", "")
+    # What the shell scripts beside the programs set before they call them.
+    environment |= {"DEVICE_ID": "0", "RANK_SIZE": "1"}
     # The program's folder as if it were installed: scripts below it import its package.
     environment["PYTHONPATH"] = os.pathsep.join([str(HERE / "older_numpy"), str(folder), path])
     if here:

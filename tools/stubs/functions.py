@@ -57,6 +57,7 @@ from mycel.kernel.spell.primitive import Primitive as _Primitive
 from mycel.ops.sparse.sparse_tensors import COOTensor as _COOTensor
 from mycel.ops.sparse.sparse_tensors import CSRTensor as _CSRTensor
 from mycel.ops.sparse.sparse_tensors import RowTensor as _RowTensor
+from mycel.parallel.layout import Layout as _Layout
 """
 # What the results of definitions are called in stubs: arrays are Tensors to the caller.
 _RESULTS = {
@@ -67,6 +68,7 @@ _RESULTS = {
     "COOTensor": "_COOTensor",
     "CSRTensor": "_CSRTensor",
     "RowTensor": "_RowTensor",
+    "Layout": "_Layout",
     "DType": "_DType",
     "Any": "_Any",
     "bool": "_Bool",

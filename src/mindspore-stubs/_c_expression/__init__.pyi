@@ -7,11 +7,13 @@ from mindspore._c_expression import amp as amp
 from mindspore._c_expression import typing as typing
 from mycel.compat.internals import empty_instance as __empty_instance  # pyright: ignore
 _empty_instance = __empty_instance  # pyright: ignore
+from mycel.compat.internals import pyboost_empty as pyboost_empty
 from mycel.compat.internals import reset_op_id as reset_op_id
 from mycel.debug.profiler import step_begins as __framework_profiler_step_start  # pyright: ignore
 _framework_profiler_step_start = __framework_profiler_step_start  # pyright: ignore
 from mycel.debug.profiler import step_ends as __framework_profiler_step_end  # pyright: ignore
 _framework_profiler_step_end = __framework_profiler_step_end  # pyright: ignore
+from mycel.compat.executor import ParamInfo as ParamInfo
 from mycel import Tensor as _TensorPy
 TensorPy = _TensorPy
 from mycel.compat.initializers import fill_normal as __random_normal  # pyright: ignore

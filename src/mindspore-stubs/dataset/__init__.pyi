@@ -7,6 +7,8 @@ from mindspore.dataset import audio as audio
 from mindspore.dataset import callback as callback
 from mindspore.dataset import config as config
 from mindspore.dataset import core as core
+from mindspore.dataset import dataloader as dataloader
+from mindspore.dataset import debug as debug
 from mindspore.dataset import engine as engine
 from mindspore.dataset import samplers as samplers
 from mindspore.dataset import text as text

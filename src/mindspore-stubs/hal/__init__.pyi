@@ -4,3 +4,6 @@
 
 from mycel.debug.runtime import *
 from mycel.debug.devices import *
+from mindspore.hal import event as event
+from mindspore.hal import memory as memory
+from mindspore.hal import stream as stream

@@ -17,6 +17,9 @@ from mindspore.ops import primitive as primitive
 from mycel import Tensor as Tensor
 from mycel.communication.comm_func import P2POp as P2POp
 from mycel.communication.tcp_store import TCPStore as TCPStore
+from mycel.compat.replay_buffers import BufferAppend as BufferAppend
+from mycel.compat.replay_buffers import BufferGetItem as BufferGetItem
+from mycel.compat.replay_buffers import BufferSample as BufferSample
 from mycel.ops.spelled.hints import constexpr as __primexpr  # pyright: ignore
 _primexpr = __primexpr  # pyright: ignore
 from mycel.ops import TensorShape as _DynamicShape

@@ -13,5 +13,19 @@ from mindspore.parallel import auto_parallel as auto_parallel
 from mindspore.parallel import nn as nn
 from mindspore.parallel import parameter_broadcast as parameter_broadcast
 from mindspore.parallel import shard as shard
-from mycel.compat.older import build_searched_strategy as build_searched_strategy
-from mycel.compat.older import merge_sliced_parameter as merge_sliced_parameter
+from mycel.checkpoint import build_searched_strategy as build_searched_strategy
+from mycel.checkpoint import load_distributed_checkpoint as load_distributed_checkpoint
+from mycel.checkpoint import load_segmented_checkpoints as load_segmented_checkpoints
+from mycel.checkpoint import merge_pipeline_strategys as merge_pipeline_strategys
+from mycel.checkpoint import merge_sliced_parameter as merge_sliced_parameter
+from mycel.checkpoint import rank_list_for_transform as rank_list_for_transform
+from mycel.checkpoint import restore_group_info_list as restore_group_info_list
+from mycel.checkpoint import transform_checkpoint_by_rank as transform_checkpoint_by_rank
+from mycel.checkpoint import transform_checkpoints as transform_checkpoints
+from mycel.checkpoint import unified_safetensors as unified_safetensors
+from mycel.checkpoint import transform_checkpoints as _convert_checkpoints
+convert_checkpoints = _convert_checkpoints
+from mycel.checkpoint import transform_checkpoint_by_rank as _convert_checkpoint_by_rank
+convert_checkpoint_by_rank = _convert_checkpoint_by_rank
+from mycel.checkpoint import rank_list_for_transform as _rank_list_for_convert
+rank_list_for_convert = _rank_list_for_convert

@@ -11,6 +11,7 @@ from mycel.amp.mixed import _spare, auto_mixed_precision, cast_real, check_level
 from mycel.kernel.base import log
 from mycel.kernel.base.dtypes import DType, float16, float32
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.parallel_settings import parallel
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, one_of
 from mycel.nn.loss_scale import TrainOneStepWithLossScaleCell
@@ -83,11 +84,22 @@ def build_train_network(
     if loss_fn is not None:
         network = _with_loss(network, loss_fn, model_type)
     if manager is None:
-        return TrainOneStepCell(network, optimizer).set_train()
+        return TrainOneStepCell(network, optimizer, _part_of_batch(network)).set_train()
     update = manager.get_update_cell()
     if update is None:
-        return TrainOneStepCell(network, optimizer, manager.get_loss_scale()).set_train()
+        scale = manager.get_loss_scale() * (_part_of_batch(network) or 1.0)
+        return TrainOneStepCell(network, optimizer, scale).set_train()
     return TrainOneStepWithLossScaleCell(network, optimizer, scale_sense=update).set_train()
+
+
+def _part_of_batch(network: Cell) -> float | None:
+    """By what gradients are multiplied that are sums over parts of a batch, in a pipeline or where
+    they are accumulated: 1 by the number of parts; None where nothing is multiplied."""
+    cells = [cell for _, cell in network.cells_and_names()]
+    accumulates = any(getattr(cell, "accumulates_gradients", False) for cell in cells)
+    if not accumulates and parallel.get("pipeline_stages") == 1:
+        return None
+    return next((1 / cell.micro_size for cell in cells if hasattr(cell, "micro_size")), None)
 
 
 def check_boost(level: str, called: str) -> None:

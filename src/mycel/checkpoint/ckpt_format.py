@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from mycel.checkpoint.contents import Contents, array_from, bytes_of, damaged
+from mycel.checkpoint.protobuf import fields, integers, text, varint
 from mycel.kernel.base.dtypes import ALL
 
 MOST_BYTES_OF_ENTRY = 512 << 20
@@ -25,9 +26,6 @@ NAME_OF_TYPE = {numpy_type: name for name, numpy_type in TYPE_OF_NAME.items()}
 # The checksum: these letters, then CRC-32 of all before them in ten bytes, the highest first.
 CHECKSUM = b"crc_num"
 CHECKSUM_BYTES = 10
-
-_VARINT, _BYTES = 0, 2
-_SKIPPED = {1: 8, 5: 4}
 
 
 class Entry(NamedTuple):
@@ -71,23 +69,14 @@ def _encoded(entry: Entry) -> Iterable[bytes | memoryview]:
     tag, kind = entry.tag.encode(), entry.kind.encode()
     tensor = b"".join(
         [
-            *(b"\x08" + _varint(length) for length in entry.shape),
-            b"\x12" + _varint(len(kind)) + kind,
-            b"\x1a" + _varint(len(entry.data)),
+            *(b"\x08" + varint(length) for length in entry.shape),
+            b"\x12" + varint(len(kind)) + kind,
+            b"\x1a" + varint(len(entry.data)),
         ]
     )
     tensor_size = len(tensor) + len(entry.data)
-    value = b"\x0a" + _varint(len(tag)) + tag + b"\x12" + _varint(tensor_size)
-    return (b"\x0a" + _varint(len(value) + tensor_size) + value + tensor, entry.data)
-
-
-def _varint(number: int) -> bytes:
-    digits = bytearray()
-    while number > 0x7F:
-        digits.append(number & 0x7F | 0x80)
-        number >>= 7
-    digits.append(number)
-    return bytes(digits)
+    value = b"\x0a" + varint(len(tag)) + tag + b"\x12" + varint(tensor_size)
+    return (b"\x0a" + varint(len(value) + tensor_size) + value + tensor, entry.data)
 
 
 # -- reading -------------------------------------------------------------------------------------
@@ -150,16 +139,16 @@ def _text(tag: str, data, path) -> str:
 
 
 def _decoded(body: memoryview, path) -> Iterator[Entry]:
-    for field, value in _fields(body, path):
+    for field, value in fields(body, path):
         if field == 1:
             yield _entry(value, path)
 
 
 def _entry(value, path) -> Entry:
     tag, tensor = "", None
-    for field, inner in _fields(value, path):
+    for field, inner in fields(value, path):
         if field == 1:
-            tag = _letters(inner, path)
+            tag = text(inner, path)
         elif field == 2:
             tensor = inner
         elif field == 3:
@@ -171,75 +160,13 @@ def _entry(value, path) -> Entry:
         raise damaged(path, f"{tag!r} has no tensor")
     shape: list[int] = []
     kind, data = "", None
-    for field, inner in _fields(tensor, path):
+    for field, inner in fields(tensor, path):
         if field == 1:
-            shape += [inner] if isinstance(inner, int) else _packed(inner, path)
+            shape += integers(inner, path)
         elif field == 2:
-            kind = _letters(inner, path)
+            kind = text(inner, path)
         elif field == 3:
             data = inner
     if data is None or isinstance(data, int):
         raise damaged(path, f"{tag!r} has no bytes")
     return Entry(tag, tuple(shape), kind, data)
-
-
-def _letters(value, path) -> str:
-    try:
-        return str(value, "utf-8")
-    except (TypeError, UnicodeDecodeError):
-        raise damaged(path, "a name in it is not text") from None
-
-
-def _packed(data, path) -> list[int]:
-    numbers, position = [], 0
-    while position < len(data):
-        number, position = _number(data, position, path)
-        numbers.append(number)
-    return numbers
-
-
-def _fields(data, path) -> list[tuple[int, int | memoryview]]:
-    """The fields of a message: their numbers, and integers or bytes."""
-    if isinstance(data, int):
-        raise damaged(path, "a number stands where a message should")
-    found, position, end = [], 0, len(data)
-    while position < end:
-        # Of two integers nearly all have one byte.
-        key, position = data[position], position + 1
-        if key > 0x7F:
-            key, position = _number(data, position - 1, path)
-        field, kind = key >> 3, key & 7
-        size = 0
-        if kind in _SKIPPED:
-            size = _SKIPPED[kind]
-        elif kind not in (_VARINT, _BYTES):
-            raise damaged(path, f"there is no field of kind {kind}")
-        elif position < end and data[position] < 0x80:
-            size, position = data[position], position + 1
-        else:
-            size, position = _number(data, position, path)
-        if kind == _VARINT:
-            found.append((field, size))
-            continue
-        if not field or size < 0 or position + size > end:
-            raise damaged(path, "it ends too early")
-        if kind == _BYTES:
-            found.append((field, data[position : position + size]))
-        position += size
-    return found
-
-
-def _number(data, position: int, path) -> tuple[int, int]:
-    """An integer of variable length, 64 bits with a sign, and where it ends."""
-    number = shift = 0
-    while shift < 70:
-        if position >= len(data):
-            raise damaged(path, "it ends too early")
-        byte = data[position]
-        position += 1
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            number &= (1 << 64) - 1
-            return number - (1 << 64) if number >> 63 else number, position
-    raise damaged(path, "a number in it is too long")

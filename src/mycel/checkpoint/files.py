@@ -7,12 +7,16 @@ import difflib
 import io
 import mmap
 import os
+from collections.abc import Callable
 
 from mycel.checkpoint import ckpt_format, encryption, safetensors_format
 from mycel.checkpoint.contents import Contents, damaged
+from mycel.checkpoint.sharded import slice_files
+from mycel.checkpoint.sharded.slices import is_index
 from mycel.kernel.base.atomic import replaced
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
+from mycel.nn.cell import Cell
 
 FORMATS = ("ckpt", "safetensors")
 MISSING = "There is no checkpoint file {path} (at {place}){near}."
@@ -48,15 +52,35 @@ def write(path, contents: Contents, format: str, checksum=False, key=None, mode=
                 file.write(piece)
 
 
-def read(file, key: bytes | None = None, mode: str = "AES-GCM") -> Contents:
+def check_no_key(key: bytes | None, what: str) -> None:
+    """Raise if a key is given for a checkpoint in slices.
+
+    Raises:
+        ValueError: so it is.
+    """
+    if key is not None:
+        raise wrong(ValueError, what, "None for a checkpoint in slices", "a key")
+
+
+def read(
+    file,
+    key: bytes | None = None,
+    mode: str = "AES-GCM",
+    taken: Callable[[str], object] = lambda name: True,
+    net: Cell | None = None,
+) -> Contents:
     """What a checkpoint file holds; arrays share the memory of the file.
 
     Args:
         file: its path, or an open binary file.
+        taken, net: of a checkpoint in slices, which names are read, and for what.
 
     Raises:
         ValueError: it is missing, damaged, or encrypted with another key.
     """
+    if is_index(file):
+        check_no_key(key, "dec_key")
+        return slice_files.read(file, taken, net)
     return _decoded(bytes_of_file(file), getattr(file, "name", file), key, mode)
 
 

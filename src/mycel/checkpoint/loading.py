@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import jax
 import numpy as np
 
 from mycel.checkpoint import encryption, files
+from mycel.checkpoint.contents import Contents
 from mycel.checkpoint.saving import writer
+from mycel.checkpoint.sharded.slices import FORMAT
 from mycel.init.later import kept
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import Parameter, new_parameter, own_value
 from mycel.kernel.record.stream import local
 from mycel.kernel.record.tensor import Tensor, update
+from mycel.kernel.record.value import value_of
 from mycel.nn.cell import Cell
 
 NOTHING_CHOSEN = "No Parameter of {path} is left after {what} (at {place}). The file has: {names}."
@@ -51,8 +55,10 @@ def load_checkpoint(
     """Read Parameters from a file: one of `save_checkpoint`, of MindSpore, or safetensors.
 
     Args:
-        ckpt_file_name: the file, or an open binary file; its format is read from it.
-        net: a Cell to load them into at once, as `load_param_into_net` does.
+        ckpt_file_name: the file, or an open binary file; its format is read from it. A name that
+            ends in '.index.json' is that of a checkpoint in slices, saved by any number of devices.
+        net: a Cell to load them into at once, as `load_param_into_net` does. Of an index of slices
+            each device then gets what it has of a divided Parameter, and no more is read.
         strict_load: see `load_param_into_net`.
         filter_prefix: names that begin with this, or with one of these, are left out.
         dec_key, dec_mode: what it was encrypted with.
@@ -60,7 +66,7 @@ def load_checkpoint(
         choice_func: says for each name whether it is taken; the prefixes replace it.
         crc_check: accepted; a checksum is checked wherever there is one.
         remove_redundancy: accepted; files of one device have none.
-        format: 'ckpt' or 'safetensors'; the file decides.
+        format: 'ckpt', 'safetensors' or 'index.json'; the file decides.
 
     Returns:
         Parameters, and texts, by name.
@@ -79,16 +85,29 @@ def load_checkpoint(
         >>> loaded
         {'bias': Parameter (name=bias, shape=(1,), dtype=Float32, requires_grad=True)}
     """
-    files.check_format(format)
+    if format != FORMAT:
+        files.check_format(format)
     for name, flag in (("crc_check", crc_check), ("remove_redundancy", remove_redundancy)):
         if not isinstance(flag, bool):
             raise wrong(ValueError, f"load_checkpoint: {name}", "True or False", repr(flag))
     encryption.check_key(dec_key, dec_mode, "dec_key")
     if not isinstance(ckpt_file_name, (str, os.PathLike, io.BufferedIOBase, io.RawIOBase)):
         raise wrong(TypeError, "load_checkpoint: ckpt_file_name", "a string", repr(ckpt_file_name))
-    taken = _choice(filter_prefix, specify_prefix, choice_func)
+    taken = choice(filter_prefix, specify_prefix, choice_func)
     writer.wait()
-    contents = files.read(ckpt_file_name, dec_key, dec_mode)
+    contents = files.read(ckpt_file_name, dec_key, dec_mode, taken, net)
+    parameters = chosen(contents, taken, ckpt_file_name)
+    if net is not None:
+        load_param_into_net(net, parameters, strict_load, remove_redundancy)
+    return parameters
+
+
+def chosen(contents: Contents, taken: Callable[[str], object], path) -> dict[str, Any]:
+    """Parameters, and texts, of the names that are taken.
+
+    Raises:
+        ValueError: none is.
+    """
     parameters = {
         name: value if isinstance(value, str) else _parameter(name, value)
         for name, value in contents.items()
@@ -96,17 +115,16 @@ def load_checkpoint(
     }
     if not parameters:
         what = "filter_prefix, specify_prefix or choice_func"
+        names = _some(contents)
         raise ValueError(
-            NOTHING_CHOSEN.format(
-                path=ckpt_file_name, what=what, place=user_place(2), names=_some(contents)
-            )
+            NOTHING_CHOSEN.format(path=path, what=what, place=user_place(3), names=names)
         )
-    if net is not None:
-        load_param_into_net(net, parameters, strict_load, remove_redundancy)
     return parameters
 
 
-def _parameter(name: str, array: np.ndarray) -> Parameter:
+def _parameter(name: str, array: np.ndarray | jax.Array) -> Parameter:
+    if not isinstance(array, np.ndarray):
+        return new_parameter(value_of(array), name)  # it lies where it belongs
     if array.nbytes > MOST_BYTES_KEPT or local.stream.scope.capture is not None:
         return Parameter(array, name=name)
     # The file may change: a copy, also of what waits for its use.
@@ -259,7 +277,12 @@ def _alike(missing: list[str], parameter_dict: dict) -> dict[str, str]:
     return keys
 
 
-def _choice(filter_prefix, specify_prefix, choice_func) -> Callable[[str], object]:
+def choice(filter_prefix, specify_prefix, choice_func) -> Callable[[str], object]:
+    """What says for each name whether it is taken.
+
+    Raises:
+        TypeError, ValueError: a prefix is no text, or empty; what chooses is no function.
+    """
     left_out, taken = _prefixes(filter_prefix), _prefixes(specify_prefix)
     if left_out is None and taken is None:
         if choice_func is not None and not callable(choice_func):

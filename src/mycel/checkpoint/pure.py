@@ -22,6 +22,7 @@ from mycel.kernel.record.stream import Stream, flush, local
 from mycel.kernel.record.tensor import Tensor, new_tensor, point, resolve
 from mycel.kernel.record.value import value_of
 from mycel.nn.cell import Cell
+from mycel.tuning.native.cpp import portable
 
 NEEDS_VALUES = (
     "{name} reads the value of a Tensor while it is traced with abstract arrays, which have none "
@@ -113,7 +114,8 @@ def call_purely(function: Callable, members: dict[str, Tensor], params, inputs, 
         for path, array in params.items():
             point(members[path], value_of(jnp.asarray(array)))
         arguments = tree_map(_to_tensor, inputs)
-        result = tree_map(_to_array, function(*arguments))
+        with portable():  # it may be exported, or divided among devices
+            result = tree_map(_to_array, function(*arguments))
         changed = _assigned(journal, members)
     except jax.errors.JAXTypeError as error:
         reason = str(error).partition("\n")[0]

@@ -11,6 +11,7 @@ import operator
 import os
 import re
 import zlib
+from typing import BinaryIO
 
 import ml_dtypes
 import numpy as np
@@ -49,11 +50,7 @@ def write(path: str | os.PathLike, contents: Contents, metadata: dict[str, str])
     """
     arrays = {name: value for name, value in contents.items() if not isinstance(value, str)}
     for name, array in arrays.items():
-        if array.dtype not in TYPE_OF_NAME.values():
-            raise TypeError(
-                f"{name!r} has the type {array.dtype}, which safetensors files do not have; "
-                "a .ckpt file can hold it."
-            )
+        name_of_type(name, array.dtype)
     told = {"format": "ms", **metadata, CHECKSUM: str(_checksum(arrays))}
     told |= {TEXT + name: value for name, value in contents.items() if isinstance(value, str)}
     told[HEADER] = str(_checksum_of_header(arrays, told))
@@ -66,6 +63,21 @@ def write(path: str | os.PathLike, contents: Contents, metadata: dict[str, str])
             raise
         code = int(number[1])
         raise OSError(code, os.strerror(code), os.fspath(path)) from None
+
+
+def name_of_type(name: str, dtype: np.dtype) -> str:
+    """What safetensors files call the element type of an array.
+
+    Raises:
+        TypeError: they do not have it.
+    """
+    for kind, known in TYPE_OF_NAME.items():
+        if known == dtype:
+            return kind
+    raise TypeError(
+        f"{name!r} has the type {dtype}, which safetensors files do not have; "
+        "a .ckpt file can hold it."
+    )
 
 
 def is_whole(data: memoryview) -> bool:
@@ -85,8 +97,7 @@ def decode(data: memoryview, path=None) -> tuple[Contents, dict[str, str]]:
     start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
     if start > len(data):
         raise damaged(path, "it ends too early")
-    header = _header(data[_LENGTH_BYTES:start], path)
-    metadata = _metadata(header.pop(METADATA, {}), path)
+    header, metadata = _header(data[_LENGTH_BYTES:start], path)
     body = data[start:]
     contents: Contents = {name: _array(name, of, body, path) for name, of in header.items()}
     position = 0
@@ -106,14 +117,32 @@ def decode(data: memoryview, path=None) -> tuple[Contents, dict[str, str]]:
     return contents, metadata
 
 
-def _header(data: memoryview, path) -> dict:
+def read_header(file: BinaryIO, path) -> tuple[dict, dict[str, str], int]:
+    """The header of an open file, its metadata, and where the bytes of the tensors begin.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    data = memoryview(file.read(_LENGTH_BYTES + 1))
+    if not is_whole(data):
+        raise damaged(path, "it does not begin like a safetensors file")
+    length = int.from_bytes(data[:_LENGTH_BYTES], "little")
+    file.seek(_LENGTH_BYTES)
+    header = file.read(length)
+    if len(header) < length:
+        raise damaged(path, "it ends too early")
+    return *_header(memoryview(header), path), _LENGTH_BYTES + length
+
+
+def _header(data: memoryview, path) -> tuple[dict, dict[str, str]]:
+    """What is said of each tensor, and the metadata."""
     try:
         header = json.loads(bytes(data), object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise damaged(path, "its header is not JSON in which each name stands once") from None
     if not isinstance(header, dict):
         raise damaged(path, "its header names no tensors")
-    return header
+    return header, _metadata(header.pop(METADATA, {}), path)
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict:
@@ -131,6 +160,16 @@ def _metadata(told, path) -> dict[str, str]:
 
 
 def _array(name: str, described, body: memoryview, path) -> np.ndarray:
+    kind, shape, first, last = described_as(name, described, len(body), path)
+    return array_from(path, name, body[first:last], TYPE_OF_NAME[kind], shape)
+
+
+def described_as(name: str, described, size: int, path) -> tuple[str, tuple[int, ...], int, int]:
+    """The type, the shape and the place of a tensor among `size` bytes, as a header says.
+
+    Raises:
+        ValueError: it says nothing that can be, or names a type that is not supported.
+    """
     try:
         kind, shape = described["dtype"], tuple(map(operator.index, described["shape"]))
         first, last = map(operator.index, described["data_offsets"])
@@ -139,9 +178,9 @@ def _array(name: str, described, body: memoryview, path) -> np.ndarray:
         raise damaged(path, f"its header says no dtype, shape and place of {name!r}") from None
     if not known:
         raise ValueError(f"{name!r} in {path} has the type {kind}, which nothing here has.")
-    if not 0 <= first <= last <= len(body):
+    if not 0 <= first <= last <= size:
         raise damaged(path, "it ends too early")
-    return array_from(path, name, body[first:last], TYPE_OF_NAME[kind], shape)
+    return kind, shape, first, last
 
 
 def _checksum(arrays: Contents) -> int:

@@ -16,15 +16,20 @@ import numpy as np
 
 from mycel.checkpoint import encryption, files
 from mycel.checkpoint.contents import Contents
+from mycel.checkpoint.sharded import slices
+from mycel.kernel.base.division import division
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.generator import Generator, default_generator
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
+from mycel.report.ledger import ledger
 
 # Keywords of MindSpore for several devices and parameter servers: nothing to do for them here.
 _ACCEPTED = {"incremental", "remove_redundancy", "global_step_num"}
 _NUMBERS = {bool: np.bool_, int: np.int64, float: np.float32}
+NO_SLICES = "False for a checkpoint in slices"
+WHOLE = "accepted: this file has whole Parameters; format='index.json' is what writes slices"
 NOT_WRITTEN = "The checkpoint {path}, saved with async_save, could not be written: {reason}"
 
 _log = logging.getLogger("mycel")
@@ -48,20 +53,24 @@ def save_checkpoint(
     Args:
         save_obj: a Cell, whose Parameters are saved; a list of Parameters or of dictionaries
             `{"name": ..., "data": ...}`; or a dictionary of Parameters, Tensors, numbers, texts.
-        ckpt_file_name: the file. One that ends in '.safetensors' is of that format; the ending
-            of the format is added to other names that lack it.
-        integrated_save: accepted; nothing is cut over devices.
+        ckpt_file_name: the file. One that ends in '.safetensors' or '.index.json' is of that
+            format; the ending of the format is added to other names that lack it.
+        integrated_save: accepted; what is divided among devices is saved in slices by the format
+            'index.json', and whole by the others.
         async_save: True, 'thread' or 'process' let a thread write, with the present values.
         append_dict: more to save: numbers, texts, Tensors, Generators.
         enc_key, enc_mode: encrypt with this key, in 'AES-GCM', 'AES-CBC' or 'SM4-CBC'.
         choice_func: says for each name of `save_obj` whether it is saved.
         crc_check: whether a .ckpt file ends with a checksum, which MindSpore reads too; None, the
             default, adds one unless the file is encrypted. Safetensors files always have one.
-        format: 'ckpt', byte for byte as MindSpore writes it, or 'safetensors'.
+        format: 'ckpt', byte for byte as MindSpore writes it; 'safetensors'; or 'index.json': every
+            device writes its slices, and an index says where they lie. Of several processes, all
+            call this, with one path; it is neither encrypted nor written by a thread.
 
     Raises:
         TypeError: an argument is of another type, or cannot be held in a file.
-        ValueError: the format or the mode is unknown, or the key has another length.
+        ValueError: the format or the mode is unknown, the key has another length, or the format has
+            no such thing.
         FileNotFoundError: the folder does not exist.
         IsADirectoryError: the name is that of a folder.
         OSError: the disk is full, or may not be written to; the old file is still there.
@@ -82,13 +91,21 @@ def save_checkpoint(
     _check_key(enc_key, enc_mode, crc_check, format)
     if crc_check is None:
         crc_check = enc_key is None
+    if not integrated_save and format != slices.FORMAT and division.enter is not None:
+        ledger.accepted("save_checkpoint(integrated_save=False)", WHOLE)
+    value = _value if format != slices.FORMAT else _as_it_lies
     contents = {
-        name: _value(name, data)
+        name: value(name, data)
         for name, data in _named(save_obj)
         if choice_func is None or choice_func(name)
     }
     contents.update(_appended(append_dict))
     writer.wait()  # so that files change in the order of the calls
+    if format == slices.FORMAT:
+        if async_save:
+            raise wrong(ValueError, "save_checkpoint: async_save", NO_SLICES, repr(async_save))
+        slices.write(path, contents)
+        return
     options = (format, crc_check, enc_key, enc_mode)
     if async_save:
         writer.start(path, contents, options)
@@ -170,6 +187,8 @@ def _check_flags(integrated_save, async_save, crc_check, others) -> None:
 
 def _check_key(key, mode, checksum, format) -> None:
     encryption.check_key(key, mode, "enc_key")
+    if format == slices.FORMAT:
+        files.check_no_key(key, "save_checkpoint: enc_key")
     if key is not None and format != "ckpt":
         raise wrong(ValueError, "save_checkpoint: enc_key", "None for safetensors files", "a key")
     if key is not None and checksum:
@@ -179,12 +198,15 @@ def _check_key(key, mode, checksum, format) -> None:
 
 def _file_name(name, format) -> tuple[str, str]:
     """The file and its format."""
-    files.check_format(format)
+    if format != slices.FORMAT:
+        files.check_format(format)
     if not isinstance(name, (str, os.PathLike)):
         raise wrong(TypeError, "save_checkpoint: ckpt_file_name", "a string", repr(name))
     path = os.fspath(name)
     if path.endswith(".safetensors"):
         return path, "safetensors"
+    if slices.is_index(path):
+        return path, slices.FORMAT
     if not os.path.basename(path):
         raise wrong(
             IsADirectoryError, "save_checkpoint: ckpt_file_name", "the name of a file", repr(path)
@@ -246,6 +268,11 @@ def _appended(append_dict) -> Iterator[tuple[str, np.ndarray | str]]:
         raise wrong(TypeError, "save_checkpoint: append_dict", "a dictionary", actual)
     for name, data in (append_dict or {}).items():
         yield _checked_name(name), _value(name, data)
+
+
+def _as_it_lies(name: str, data) -> Tensor | np.ndarray | str:
+    """What a checkpoint in slices is given for a value: a Tensor, of which it asks each part."""
+    return data if isinstance(data, Tensor) else _value(name, data)
 
 
 def _value(name: str, data) -> np.ndarray | str:

@@ -15,6 +15,7 @@ import mycel as ms
 from mycel.compat import coverage
 from mycel.kernel.base import backend
 from mycel.tuning import malloc
+from mycel.tuning.native import cpp
 
 PACKAGES = ("jax", "jaxlib", "numpy", "ml_dtypes", "rich", "safetensors", "matplotlib")
 MODES = {ms.GRAPH_MODE: "GRAPH_MODE", ms.PYNATIVE_MODE: "PYNATIVE_MODE"}
@@ -55,6 +56,7 @@ def report() -> dict[str, str]:
     lines["mode"] = MODES[ms.get_context("mode")]
     lines["cache"] = _cache()
     lines["freed memory"] = _freed_memory()
+    lines["native code"] = _native_code()
     return lines
 
 
@@ -77,6 +79,11 @@ def _overridden() -> str:
 def _freed_memory() -> str:
     kept = malloc.keep_freed_memory()
     return f"kept for the next step, up to {kept / 2**30:.1f} GiB" if kept else "given back"
+
+
+def _native_code() -> str:
+    found, why = cpp.loaded()
+    return "LSTM and GRU on a CPU" if found is not None else f"none: {why}"
 
 
 def _cache() -> str:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mycel.kernel.base import errors
+from mycel.kernel.base import errors, processes
 
 TRACEBACK = "Traceback (most recent call last):"
 SHOWN_LINES = 30
@@ -71,13 +71,20 @@ class Plan:
         if not self.ranks:
             raise errors.wrong(ValueError, "ranks", "at least one process", self.ranks)
 
+    def keeps(self) -> bool:
+        """Whether this is the machine of the first rank, and several processes share values."""
+        return self.total > 1 and self.ranks.start == 0
+
     def log_of(self, rank: int) -> Path:
         """The file of one rank."""
         name = f"{self.log}_{rank}" if self.log else f"worker_{rank}"
         return Path(self.folder) / f"{name}.log"
 
-    def variables(self, rank: int, port: int, attempt: int) -> dict[str, str]:
+    def variables(self, rank: int, port: int, attempt: int, stays: bool = True) -> dict[str, str]:
         """The environment of one rank.
+
+        Args:
+            stays: whether the launcher waits, and keeps what the processes share.
 
         Example:
             >>> from mycel.cli.job import Plan
@@ -104,6 +111,7 @@ class Plan:
             "MS_SCHED_PORT": str(port),
             "MYCEL_COORDINATOR": f"{self.host}:{port}",
             "MYCEL_RESTART": str(attempt),
+            **({processes.KEPT: "1", processes.LAUNCHER: str(os.getpid())} if stays else {}),
             **self.environment,
         }
 
@@ -113,6 +121,20 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("", 0))
         return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Within this the C++ beneath writes nothing: it would tell what was told."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 class _Rank:
@@ -225,12 +247,13 @@ class Job:
     def leave(self) -> int:
         """Start all, and go; what they print is in their logs only."""
         plan = self.plan
+        port = plan.port or free_port()
         for rank in plan.ranks:
             path = plan.log_of(rank)
             with open(path, "wb") as log:
                 process = subprocess.Popen(
                     plan.command,
-                    env=plan.variables(rank, plan.port or free_port(), 0),
+                    env=plan.variables(rank, port, 0, stays=False),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -257,6 +280,7 @@ class Job:
         plan = self.plan
         port = plan.port or free_port()
         running: dict[int, _Rank] = {}
+        keeper = processes.keep_values(port, plan.total) if plan.keeps() else None
         try:
             for rank in plan.ranks:
                 running[rank] = _Rank(plan, rank, port, attempt, self.events)
@@ -277,6 +301,9 @@ class Job:
             return 0, False
         finally:
             self._end(running.values())
+            if keeper is not None:
+                with _silent():
+                    keeper.shutdown()
 
     def _first(self, event: _Rank, running: dict[int, _Rank]) -> _Rank:
         """The process that failed first: the end of one ends others, which may be told before."""

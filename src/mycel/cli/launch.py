@@ -12,11 +12,12 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mycel.cli.job import Job, Plan
-from mycel.cli.run import CHILDREN, PATH_VARIABLE
+from mycel.cli.run import children_path
+from mycel.kernel.base.processes import check_free
 
 LOCAL = "127.0.0.1"
 ABOUT = """\
@@ -188,6 +189,15 @@ def _start(parser: argparse.ArgumentParser, plan: Plan, start: Callable[[Job], i
         Path(plan.folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         parser.exit(2, f"{parser.prog}: cannot write logs to {plan.folder}: {error.strerror}\n")
+    try:
+        if plan.port and plan.keeps():
+            check_free(plan.port)
+    except OSError as error:
+        parser.exit(
+            2,
+            f"{parser.prog}: the processes cannot meet at port {plan.port} of {plan.host}: "
+            f"{error.strerror}. Another program may run there; choose another port\n",
+        )
     return start(Job(plan))
 
 
@@ -279,10 +289,5 @@ def _command(
         return [sys.executable, "-m", "mycel", "run", *program]
     if shutil.which(options.script) is None:
         parser.exit(2, f"{parser.prog}: {options.script} is neither a Python file nor a command\n")
-    environment[PATH_VARIABLE] = _path(os.environ)
+    environment.update(children_path())
     return program
-
-
-def _path(environment: Mapping[str, str]) -> str:
-    known = environment.get(PATH_VARIABLE)
-    return f"{CHILDREN}{os.pathsep}{known}" if known else CHILDREN

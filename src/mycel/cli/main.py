@@ -26,11 +26,12 @@ environment:
   MYCEL_DEVICE      CPU, GPU or TPU: used instead of the device a program asks for
   MYCEL_CACHE       folder of compiled programs that later runs reuse; "off" keeps none
   MYCEL_HEAP        "one" keeps large freed blocks for the next step too, "off" none (Linux)
+  MYCEL_NATIVE      "off" compiles no C++: LSTM and GRU then run as XLA's own loops
   MYCEL_LEDGER      file (.html, .txt, .json) for a report of what was compiled and not replayed
   MYCEL_PROGRESS    "0" shows no progress bars, and no line for each epoch in logs
   MYCEL_REPORTED_VERSION
                     what mindspore.__version__ says: programs compare it as text
-  MYCEL_TRACEBACK   "full" shows mycel's own lines in the tracebacks of `mycel run`
+  MYCEL_TRACEBACK   "full" shows mycel's own lines in tracebacks
 """
 
 

@@ -12,8 +12,8 @@ import sys
 from types import ModuleType
 
 from mycel.compat.alias import install_as_mindspore
+from mycel.kernel.base.places import TRACEBACK
 from mycel.kernel.base.processes import world
-from mycel.report.tracebacks import VARIABLE
 
 # Where other processes find what they import, and the folder with what `mindspore` means there.
 PATH_VARIABLE = "PYTHONPATH"
@@ -102,10 +102,15 @@ def _as_mindspore() -> None:
     sys.excepthook, _print_short = print_exception, sys.excepthook
 
 
+def children_path() -> dict[str, str]:
+    """The variable by which a Python that is started finds mycel as `mindspore`."""
+    known = os.environ.get(PATH_VARIABLE)
+    return {PATH_VARIABLE: f"{CHILDREN}{os.pathsep}{known}" if known else CHILDREN}
+
+
 def _let_children_import_mindspore() -> None:
     """From now on `import mindspore` means mycel in every Python that this process starts, too."""
-    known = os.environ.get(PATH_VARIABLE)
-    os.environ[PATH_VARIABLE] = f"{CHILDREN}{os.pathsep}{known}" if known else CHILDREN
+    os.environ.update(children_path())
     # What `multiprocessing` spawns takes over this path; its first entry is the program's.
     sys.path.insert(1, CHILDREN)
     # The server would import the program, and be forked with JAX's threads.
@@ -124,7 +129,7 @@ def _search_first(folder: str) -> None:
 def print_exception(kind, error: BaseException, trace) -> None:
     """Print an exception of the program without the frames that have started it."""
     frame = trace
-    while frame is not None and os.environ.get(VARIABLE) != "full":
+    while frame is not None and os.environ.get(TRACEBACK) != "full":
         if frame.tb_frame.f_code.co_filename == __file__:
             error.__traceback__ = frame.tb_next
         frame = frame.tb_next

@@ -9,9 +9,8 @@ from mycel.kernel.base import log
 from mycel.kernel.base.backend import default_target
 from mycel.kernel.base.context import get_context
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.parallel_settings import check_mode
-from mycel.ops import processes
-from mycel.ops.processes import (
+from mycel.ops.collectives import groups
+from mycel.ops.collectives.groups import (
     HCCL_WORLD_COMM_GROUP,
     MCCL_WORLD_COMM_GROUP,
     NCCL_WORLD_COMM_GROUP,
@@ -56,7 +55,6 @@ def init(backend_name=None) -> None:
 
     Raises:
         RuntimeError: the others did not come, or nothing tells where they meet.
-        NotImplementedError: `set_auto_parallel_context` chose a mode that divides Tensors.
         ValueError: another name.
 
     Source: MindSpore's `mindspore.communication.init`.
@@ -74,7 +72,6 @@ def init(backend_name=None) -> None:
         known = ", ".join(_BACKENDS)
         raise wrong(ValueError, "init: backend_name", f"one of {known}", repr(backend_name))
     meet()
-    check_mode()
     if world.size == 1:
         log.note_once("communication: one process; collective operators hand on their inputs")
     GlobalComm.BACKEND = backend_name
@@ -94,7 +91,7 @@ def release() -> None:
         False
     """
     GlobalComm.INITED = False
-    processes.groups.clear()
+    groups.groups.clear()
 
 
 def is_initialized() -> bool:
@@ -205,7 +202,7 @@ def create_group(group, rank_ids, options=None) -> None:
         log.note_once(f"create_group(options={options!r}) has no effect")
     if not isinstance(group, str):
         raise wrong(TypeError, "create_group: group", "a name", type(group).__name__)
-    if group in processes.groups or group in _BACKENDS.values():
+    if group in groups.groups or group in _BACKENDS.values():
         raise wrong(ValueError, "create_group: group", "a new name", repr(group))
     if not isinstance(rank_ids, (list, tuple)):
         raise wrong(TypeError, "create_group: rank_ids", "a list", type(rank_ids).__name__)
@@ -215,7 +212,7 @@ def create_group(group, rank_ids, options=None) -> None:
         others = f"different numbers from 0 to {world.size - 1}"
         expected = "[0], the only process" if world.size == 1 else others
         raise wrong(ValueError, "create_group: rank_ids", expected, rank_ids)
-    processes.groups[group] = ranks
+    groups.groups[group] = ranks
 
 
 def destroy_group(group) -> None:
@@ -233,7 +230,7 @@ def destroy_group(group) -> None:
     """
     if group in _BACKENDS.values():
         raise wrong(ValueError, "destroy_group: group", "a group that was created", repr(group))
-    del processes.groups[check_group(group)]
+    del groups.groups[check_group(group)]
 
 
 def get_world_rank_from_group_rank(group, group_rank_id) -> int:

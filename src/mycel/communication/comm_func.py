@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MindSpore's `communication.comm_func`: collective operators as functions with results.
 
-They are those of the table in `ops.collective_table`. Processes are named by their numbers in the
+They are those of the table in `ops.collectives.table`. Processes are named by their numbers in the
 world. With one process each hands on its own values; what needs another process says so.
 """
 
@@ -16,8 +16,7 @@ from mycel import ops
 from mycel.communication.mail import claim, collect, post
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
-from mycel.ops.collectives import check_tensor, wait_for_all
-from mycel.ops.processes import (
+from mycel.ops.collectives.groups import (
     HCCL_WORLD_COMM_GROUP,
     check_group,
     nobody,
@@ -26,6 +25,7 @@ from mycel.ops.processes import (
     ranks_of_own,
     world,
 )
+from mycel.ops.collectives.primitives import check_tensor, wait_for_all
 
 
 class CommHandle:

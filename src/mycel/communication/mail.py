@@ -12,18 +12,20 @@ import collections
 import json
 import pickle
 
-import ml_dtypes  # noqa: F401  # NumPy knows its types by name
 import numpy as np
 
 from mycel.kernel.base import processes
-from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.errors import BECAUSE_OF_ANOTHER, TogetherError, wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.processes import world
+from mycel.kernel.base.signals import came_from_outside
+from mycel.kernel.base.watch import SLICE
 from mycel.kernel.record.tensor import Tensor
 
 _LATE = (
-    "Nothing came from process {src} to process {rank} in {seconds} seconds (MYCEL_TIMEOUT), at "
-    "{place}: {reason}"
+    "Nothing came from process {src} to process {rank} at {place}: {reason}. "
+    + BECAUSE_OF_ANOTHER
+    + ", or may not send anything.{others}"
 )
 # By the other process, group and tag: how many were sent and asked for.
 _sent: collections.Counter = collections.Counter()
@@ -54,30 +56,52 @@ def collect(like: Tensor, src: int, group: str, tag: int, number: int) -> Tensor
         RuntimeError: nothing came in time.
         ValueError: another shape or type came.
     """
-    bits = _take(_key(src, world.rank, group, tag, number), src)
+    bits = _take(_key(src, world.rank, group, tag, number), src, "recv")
     head, _, content = bits.partition(b"\n")
-    dtype, shape = json.loads(head)
-    array = np.frombuffer(content, dtype).reshape(shape)
-    if tuple(shape) != like.shape or array.dtype != like.asnumpy().dtype:
-        expected = f"{array.dtype.name}{shape}, as what process {src} sent"
+    name, shape = json.loads(head)
+    wanted = like.asnumpy().dtype
+    if tuple(shape) != like.shape or name != wanted.name:
+        expected = f"{name}{shape}, as what process {src} sent"
         raise wrong(ValueError, "recv: tensor", expected, f"{like.dtype}{list(like.shape)}")
-    return Tensor(array.copy())
+    return Tensor(np.frombuffer(content, wanted).reshape(shape).copy())
 
 
 def _key(src: int, dst: int, group: str, tag: int, number: int) -> str:
     return f"mycel/{group}/{src}/{dst}/{tag}/{number}"
 
 
-def _take(key: str, src: int) -> bytes:
-    client = processes.client()
+def _take(key: str, src: int, what: str, keeps: bool = False) -> bytes:
+    """What process `src` gives under a key, once it is there.
+
+    Args:
+        what: what asks for it, for messages.
+        keeps: whether others read it, too.
+
+    Raises:
+        RuntimeError: it did not come in time, or the processes wait for each other.
+    """
+    client, place, watch = processes.client(), user_place(), world.watch
+    assert watch is not None
+
+    def poll():
+        try:
+            return client.blocking_key_value_get_bytes(key, int(SLICE * 1000))
+        except Exception as error:
+            if "DEADLINE_EXCEEDED" not in str(error):
+                raise
+            return None
+
     try:
-        bits = client.blocking_key_value_get_bytes(key, world.timeout * 1000)
+        bits = watch.wait_for((src,), f"{what} from process {src} at {place}", poll)
     except Exception as error:
+        if came_from_outside(error):
+            raise
         text = _LATE.format(
-            src=src, rank=world.rank, seconds=world.timeout, place=user_place(), reason=error
+            src=src, rank=world.rank, place=place, reason=error, others=watch.describe((src,))
         )
-        raise RuntimeError(text) from error
-    client.key_value_delete(key)
+        raise TogetherError(text) from error
+    if not keeps:
+        client.key_value_delete(key)
     return bits
 
 
@@ -97,13 +121,7 @@ def share(thing, ranks: tuple[int, ...], what: str) -> list:
     client.key_value_set_bytes(f"{root}/{world.rank}", pickle.dumps(thing))
     found = []
     for rank in ranks:
-        try:
-            bits = client.blocking_key_value_get_bytes(f"{root}/{rank}", world.timeout * 1000)
-        except Exception as error:
-            text = _LATE.format(
-                src=rank, rank=world.rank, seconds=world.timeout, place=user_place(), reason=error
-            )
-            raise RuntimeError(text) from error
+        bits = _take(f"{root}/{rank}", rank, what, keeps=True)
         found.append(pickle.loads(bits))
     if number:  # everybody has read what came before, or would not be here
         client.key_value_delete(f"mycel/objects/{what}/{number - 1}/{world.rank}")

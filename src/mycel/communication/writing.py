@@ -6,8 +6,8 @@ from __future__ import annotations
 from mycel import ops
 from mycel.communication.comm_func import CommHandle, peer, receive_into
 from mycel.kernel.base.errors import wrong
-from mycel.ops.collectives import check_tensor
-from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group
+from mycel.ops.collectives.groups import HCCL_WORLD_COMM_GROUP, check_group
+from mycel.ops.collectives.primitives import check_tensor
 
 
 def alike(output, given, what: str) -> None:

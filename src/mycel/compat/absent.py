@@ -40,8 +40,6 @@ WHY = {
     "ops.*RegOp": "It registers kernels of MindSpore's own; XLA has no use for them.",
     "ops.CustomOpBuilder": "It builds kernels of MindSpore's own; ops.Custom takes functions.",
     "ops.Pu[sl][hl]": "There is no parameter server here.",
-    "*strateg*": "There are no parallel strategies to save or load here.",
-    "*transform_checkpoint*": "A checkpoint holds a whole network here.",
 }
 
 # Members of MindSpore's classes that are not here, by the reason and what to write instead.
@@ -61,7 +59,6 @@ MEMBERS: dict[str, dict[str, str]] = {
         " parent_tensor_ set_cast_dtype set_device_address set_param_info setitem_index_info"
         " symbolic_shape virtual_flag",
     },
-    "Parameter": {"A network is not cut into pipeline stages here.": "add_pipeline_stage"},
     "Cell": {
         "Element types are chosen with `to_float`.": (
             "get_mixed_precision_type set_mixed_precision_type"
@@ -119,7 +116,7 @@ def explain_members(*kinds: type) -> None:
     """
     for kind in kinds:
         habits = OF_PYTORCH.get(kind.__name__, {})
-        for why, names in (MEMBERS[kind.__name__] | habits).items():
+        for why, names in (MEMBERS.get(kind.__name__, {}) | habits).items():
             for name in names.split():
                 setattr(kind, name, _AbsentMember(kind.__name__, name, why))
 

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -19,6 +20,7 @@ from mycel.compat import absent, known, stand_ins
 from mycel.compat.stand_ins import StandIn
 from mycel.kernel.base.log import older
 from mycel.kernel.spell import namespaces
+from mycel.report.tracebacks import hide_from_pytest
 
 OURS = "mycel"
 THEIRS = "mindspore"
@@ -71,6 +73,22 @@ class Namespace(ModuleType):
         return importlib.import_module, (self.__name__,)
 
 
+class Published(Distribution):
+    """What `importlib.metadata` answers about the package `mindspore`: programs ask it whether
+    there is one, and for its version."""
+
+    def read_text(self, filename: str) -> str | None:
+        """The two files that make a package's name, version and modules known."""
+        if filename == "METADATA":
+            version = find(THEIRS, _VERSION)
+            return f"Metadata-Version: 2.1\nName: {THEIRS}\nVersion: {version}\n"
+        return f"{THEIRS}\n" if filename == "top_level.txt" else None
+
+    def locate_file(self, path: str | os.PathLike[str]) -> Path:
+        """A path beside mycel; there are no files of `mindspore`."""
+        return Path(__file__).parents[2] / path
+
+
 class Finder(MetaPathFinder, Loader):
     """Finds the module paths below one root (`mindspore`, or `mycel` for its older spellings)."""
 
@@ -95,6 +113,11 @@ class Finder(MetaPathFinder, Loader):
             if known.is_name(inner):
                 return ModuleSpec(fullname, stand_ins.Loader(text))
         raise ModuleNotFoundError(text)
+
+    def find_distributions(self, context: DistributionFinder.Context) -> Iterable[Published]:
+        """`importlib.metadata` asks here for every package, or (without a name) for all."""
+        asked = THEIRS if context.name is None else re.sub(r"[-_.]+", "-", context.name).lower()
+        return [Published()] if asked == THEIRS == self.root else []
 
     def create_module(self, spec: ModuleSpec) -> Namespace:
         return Namespace(spec.name, f"{spec.name}, served by {OURS}.")
@@ -278,6 +301,7 @@ def _loaded(name: str) -> ModuleType:
         # Those too that it has imported itself.
         for inner in table()["modules"]:
             _explain_late(sys.modules.get(f"{OURS}.{inner}"))
+        hide_from_pytest()
     _explain_late(module)
     return module
 
@@ -318,6 +342,8 @@ def _own(module: ModuleType) -> Iterable[str]:
             yield name
 
 
+# Tools ask modules for the same marks of theirs again and again.
+@functools.lru_cache(maxsize=256)
 def _absent(fullname: str) -> str:
     """The text about a path or name that is not there."""
     path, _, name = fullname.rpartition(".")

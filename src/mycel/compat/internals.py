@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ from mycel.amp.managers import DynamicLossScaleManager
 from mycel.compat.types import Named
 from mycel.kernel.base.context import get_context
 from mycel.kernel.base.dtypes import float16, float32
+from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell import Primitive
 from mycel.nn.cell import Cell
 from mycel.ops.user.composite import MultitypeFuncGraph
+from mycel.train import folders
 
 # What the levels of mixed precision stand for.
 config_level = {
@@ -52,6 +56,55 @@ def reset_op_id() -> None:
         >>> from mycel.compat.internals import reset_op_id
         >>> reset_op_id()
     """
+
+
+def pyboost_empty(arguments: list[Any]) -> Tensor:
+    """A Tensor to be filled: zeros here.
+
+    Args:
+        arguments: the shape, the element type and the device; the last is not looked at.
+
+    Source: MindSpore's `mindspore._c_expression.pyboost_empty`.
+
+    Example:
+        >>> from mycel.compat.internals import pyboost_empty
+        >>> pyboost_empty([(2, 3), ms.float16, None]).shape
+        (2, 3)
+    """
+    size, dtype, *_ = arguments
+    return ops.zeros(tuple(size), dtype)
+
+
+def set_prim_op_user_data(prim: Any, key: str, value: Any) -> Any:
+    """The Primitive: what MindSpore's kernels are told besides has no meaning here.
+
+    Source: MindSpore's `mindspore.ops.function.random_func._set_prim_op_user_data`.
+
+    Example:
+        >>> from mycel.compat.internals import set_prim_op_user_data
+        >>> set_prim_op_user_data(ops.ReLU(), "random_cache", False)(Tensor([-1.0]))
+        Tensor(shape=[1], dtype=Float32, value= [ 0.00000000e+00])
+    """
+    del key, value
+    return prim
+
+
+def make_directory(path: Any, arg_name: str = "path") -> str:
+    """The full path of a folder, which is made if nothing is there; a file is left as it is.
+
+    Source: MindSpore's `mindspore.train._utils._make_directory`.
+
+    Example:
+        >>> from mycel.compat.internals import make_directory
+        >>> place = getfixture("tmp_path") / "a.ckpt"
+        >>> place.write_bytes(b"...")
+        3
+        >>> make_directory(str(place)) == str(place)
+        True
+    """
+    if isinstance(path, (str, os.PathLike)) and os.path.exists(path):
+        return os.path.realpath(os.fspath(path))
+    return folders.make_directory(path, arg_name)
 
 
 def raise_value_error(info: str, param: object = None) -> None:
@@ -97,6 +150,39 @@ def check_input_3d(input_shape: tuple[int, ...], op_name: str) -> None:
     if len(input_shape) != 3:
         given = f"shape {tuple(input_shape)} was given"
         raise ValueError(f"{op_name}: the input must have 3 dimensions, but {given}.")
+
+
+class DiscountedReturn(Primitive):
+    """What is still to come at each step, later rewards counting less: `r + gamma * next`, and
+    nothing of what follows where an episode is done. MindSpore has it on GPUs.
+
+    Args:
+        gamma: above 0 and up to 1.
+
+    Source: MindSpore's `mindspore.ops.operations._rl_inner_ops.DiscountedReturn`.
+
+    Example:
+        >>> from mycel.compat.internals import DiscountedReturn
+        >>> reward, done = Tensor([[1.0], [1.0], [1.0]]), Tensor([[False], [True], [False]])
+        >>> print(DiscountedReturn(0.5)(reward, done, Tensor([8.0])).T)
+        [[1.5 1.  5. ]]
+    """
+
+    def __init__(self, gamma: float):
+        super().__init__("DiscountedReturn")
+        if not 0 < gamma <= 1:
+            raise wrong(ValueError, "DiscountedReturn: gamma", "above 0 and up to 1", gamma)
+        self.gamma = gamma
+
+    def __call__(self, reward: Tensor, done: Tensor, last_state_value: Tensor) -> Tensor:
+        """Rewards and ends by step and row, and the value of the state after the last step."""
+        goes_on = ops.logical_not(done).astype(reward.dtype)
+        goes_on = goes_on.reshape(goes_on.shape + (1,) * (reward.ndim - goes_on.ndim))
+        found, value = [], last_state_value
+        for step in reversed(range(reward.shape[0])):
+            value = reward[step] + goes_on[step] * self.gamma * value
+            found.append(value)
+        return ops.stack(found[::-1])
 
 
 class VirtualDataset:

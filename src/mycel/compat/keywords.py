@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mycel.kernel.base.dtypes import int32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.spell.other_keywords import OtherKeywords
 
@@ -89,12 +90,37 @@ def _into_equal_parts(newer: dict) -> None:
     newer["split_size_or_sections"] = length // count
 
 
+def _of_the_first_axis(newer: dict) -> None:
+    """The older extremes went along axis 0 unless told otherwise, never over all elements."""
+    if newer["axis"] is None:
+        newer["axis"] = 0
+
+
+def _indices_first(answer: tuple) -> tuple:
+    """The older extremes gave (Int32 indices, values), as ArgMaxWithValue still does."""
+    values, indices = answer
+    return indices.astype(int32), values
+
+
 # By function and older keyword: what becomes of the value, given all the newer ones.
 CHANGED: dict[tuple[str, str], Callable[[dict], None]] = {
     ("ops.avg_pool2d", "pad_mode"): _only_without_padding,
+    ("ops.max", "keep_dims"): _of_the_first_axis,
+    ("ops.max", "x"): _of_the_first_axis,
+    ("ops.min", "keep_dims"): _of_the_first_axis,
+    ("ops.min", "x"): _of_the_first_axis,
     ("ops.norm", "axis"): _of_vectors,
     ("ops.split", "output_num"): _into_equal_parts,
 }
+
+# By function: what makes the older answer of the newer one, and how the newer one differs.
+ANSWERED: dict[str, Callable[[tuple], tuple]] = {
+    "ops.max": _indices_first,
+    "ops.min": _indices_first,
+}
+DIFFERENCE = dict.fromkeys(
+    ANSWERED, ", which gives (values, indices), and of all elements without an axis"
+)
 
 # What `kernel.spell` writes such functions by.
 OTHER = {
@@ -102,6 +128,8 @@ OTHER = {
         words,
         name in RENAMED,
         {word: CHANGED[name, word] for word in words if (name, word) in CHANGED},
+        ANSWERED.get(name),
+        DIFFERENCE.get(name, ""),
     )
     for name, words in (RENAMED | ALSO).items()
 }

@@ -3,26 +3,36 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import gc
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from mycel import ops
-from mycel.debug import runtime
 from mycel.kernel.base import log
 from mycel.kernel.base.context import get_context
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.version import __version__
 from mycel.kernel.define.definition import static_key, static_value
 from mycel.kernel.record.generator import get_seed
-from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import current_stream, flush
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
-from mycel.transform.no_grad import no_grad
 from mycel.transform.recompute import call_recomputed
+
+
+class AmpLevel(enum.IntEnum):
+    """MindSpore's words for how much of a network is computed in half precision. Programs have them
+    as defaults of arguments; `mindspore.amp.auto_mixed_precision` takes "O0" to "O3" and "auto"."""
+
+    AmpO0 = 0
+    AmpO1 = 1
+    AmpO2 = 2
+    AmpO3 = 3
+    AmpAuto = 4
+
+    __str__ = enum.Enum.__str__
 
 
 class JitConfig:
@@ -264,65 +274,6 @@ class StubTensor:
         raise TypeError("There are no StubTensors in mycel: every result is a Tensor.")
 
 
-class PynativeExecutor:
-    """What programs ask of MindSpore's executor of single operators.
-
-    Example:
-        >>> from mycel.compat.older import pynative_executor
-        >>> pynative_executor.sync()
-    """
-
-    def __init__(self):
-        self._switched_off = threading.local()
-
-    def _off(self) -> list:
-        """The block in which no gradient flows, if `set_enable_grad` has begun one."""
-        return self._switched_off.__dict__.setdefault("blocks", [])
-
-    def sync(self) -> None:
-        """Wait until everything that was asked for is computed."""
-        runtime.synchronize()
-
-    def enable_grad(self) -> bool:
-        """Whether results may be differentiated: outside `_no_grad`, always."""
-        scope = current_stream().scope
-        return not self._off() and (scope.tape is not None or not scope.depth)
-
-    def set_enable_grad(self, flag: bool) -> None:
-        """Let no gradient flow through what follows, until it is called with True."""
-        off = self._off()
-        if not flag and not off:
-            block = no_grad()
-            block.__enter__()
-            off.append((block, current_stream().scope))
-        elif flag and off:
-            block, scope = off.pop()
-            # The end of a derivative has ended what was begun within it.
-            if current_stream().scope is scope:
-                block.__exit__(None, None, None)
-
-    def requires_grad(self) -> bool:
-        """Whether what is computed now is being differentiated."""
-        return current_stream().scope.is_taped
-
-    def grad_flag(self) -> bool:
-        """Whether what is computed now is being differentiated."""
-        return current_stream().scope.is_taped
-
-    def set_grad_flag(self, flag: bool) -> None:
-        """Noted, without effect: what is differentiated is noted by itself."""
-        log.note_once(f"_pynative_executor.set_grad_flag({flag!r}) has no effect here")
-
-    def set_async_for_graph(self, flag: bool) -> None:
-        """Noted, without effect."""
-        log.note_once(f"_pynative_executor.set_async_for_graph({flag!r}) has no effect here")
-
-    def clear_res(self) -> None:
-        """Compute what was asked for; nothing else is kept."""
-        flush()
-
-
-pynative_executor = PynativeExecutor()
 # Filled by programs that compile Cells themselves; nothing here reads it.
 cells_compile_cache: dict[Any, Any] = {}
 
@@ -400,62 +351,6 @@ def get_graph_seed(op_seed: int | None, op_name: str) -> tuple[int, int]:
     """
     del op_name
     return get_seed() or 0, op_seed or 0
-
-
-_NO_STRATEGY = (
-    "{}: a strategy says how Parameters lie on several devices, and here each is whole. Load a "
-    "checkpoint that MindSpore merged."
-)
-
-
-def build_searched_strategy(strategy_filename: str) -> dict[str, Any]:
-    """How an older version divided Parameters among devices: nothing here divides them.
-
-    Raises:
-        NotImplementedError: always.
-
-    Source: MindSpore's `mindspore.build_searched_strategy`.
-
-    Example:
-        >>> from mycel.compat.older import build_searched_strategy
-        >>> build_searched_strategy("strategy.ckpt")
-        Traceback (most recent call last):
-        ...
-        NotImplementedError: build_searched_strategy('strategy.ckpt'): ...
-    """
-    raise NotImplementedError(
-        _NO_STRATEGY.format(f"build_searched_strategy({strategy_filename!r})")
-    )
-
-
-def merge_sliced_parameter(
-    sliced_parameters: Sequence[Parameter], strategy: dict[str, Any] | None = None
-) -> Parameter:
-    """One Parameter of its parts, which are put together along the first dimension.
-
-    Args:
-        sliced_parameters: the parts, in the order of their devices.
-        strategy: must be None; others say how parts lie on several devices.
-
-    Raises:
-        NotImplementedError: a strategy.
-        ValueError: there are no parts.
-
-    Source: MindSpore's `mindspore.merge_sliced_parameter`.
-
-    Example:
-        >>> from mycel.compat.older import merge_sliced_parameter
-        >>> parts = [ms.Parameter(Tensor([n]), "w") for n in (1, 2)]
-        >>> print(merge_sliced_parameter(parts).value())
-        [1 2]
-    """
-    if strategy is not None:
-        raise NotImplementedError(_NO_STRATEGY.format(f"merge_sliced_parameter({strategy!r})"))
-    if not sliced_parameters:
-        raise wrong(ValueError, "merge_sliced_parameter.sliced_parameters", "a part", "none")
-    first = sliced_parameters[0]
-    merged = ops.concat([part.value() for part in sliced_parameters])
-    return Parameter(merged, first.name, first.requires_grad, first.layerwise_parallel)
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from mindspore.dataset import callback as callback
 from mycel.dataset import audio as audio
 from mycel.dataset import config as config
 from mycel.dataset import dataloader as dataloader
+from mycel.dataset import debug as debug
 from mycel.dataset import engine as engine
 from mycel.dataset import published as published
 from mycel.dataset import samplers as samplers

@@ -43,7 +43,7 @@ class _Settings:
     """What is set now."""
 
     def __init__(self):
-        self.seed: int | None = None
+        self.seed = None
         self.num_parallel_workers = 8
         self.prefetch_size = 16
         self.ahead = 2
@@ -56,6 +56,16 @@ class _Settings:
         self.parallel_convert = False
         self.start_method = "spawn"
         self.kept: dict[str, object] = {}
+
+    # Kept once, where operations that are called directly draw from it.
+    @property
+    def seed(self) -> int | None:
+        """The seed of `set_seed`, if there is one."""
+        return randomness.seed_chosen()
+
+    @seed.setter
+    def seed(self, seed: int | None) -> None:
+        randomness.seed(seed)
 
 
 settings = _Settings()
@@ -88,7 +98,6 @@ def set_seed(seed: int) -> None:
         3
     """
     settings.seed = _integer(seed, "set_seed: seed", 0)
-    randomness.seed(seed)
     random.seed(seed)
     np.random.seed(seed % (1 << 32))
 

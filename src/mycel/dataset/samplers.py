@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mycel.dataset.engine import chance
-from mycel.dataset.transforms.operations import Made
+from mycel.dataset.transforms.operations import Made, undefined
 from mycel.kernel.base.errors import wrong
 
 __all__ = [
@@ -113,7 +113,7 @@ class BuiltinSampler(Made):
         return found
 
     def _order(self, size: int, chances: Chances, labels):
-        raise NotImplementedError
+        raise undefined(self, "_order")
 
     def count(self, size: int, labels: Labels | None = None) -> int:
         """How many rows come in a pass."""

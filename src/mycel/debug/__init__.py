@@ -4,10 +4,13 @@ replayed; where NaN comes from; what Cells give, and what they would give.
 """
 
 from mycel.debug.capture import Captured, capture
+from mycel.debug.collectives import Collectives, collectives
 from mycel.debug.compare import Comparison, compare
 from mycel.debug.edits import Edit
+from mycel.debug.layouts import Layouts, layouts
 from mycel.debug.nan import find_nan
 from mycel.debug.patch import Patched, patch
+from mycel.debug.pipeline import Pipeline, pipeline
 from mycel.debug.profile import profile
 from mycel.debug.steps import RecordedSteps, record_steps
 from mycel.debug.summary import Summary, summary
@@ -39,20 +42,26 @@ def ledger() -> Ledger:
 
 __all__ = [
     "Captured",
+    "Collectives",
     "Comparison",
     "Edit",
     "Explanation",
+    "Layouts",
     "Ledger",
     "NonFiniteError",
     "Patched",
+    "Pipeline",
     "RecordedSteps",
     "Summary",
     "budget",
     "capture",
+    "collectives",
     "compare",
     "find_nan",
+    "layouts",
     "ledger",
     "patch",
+    "pipeline",
     "profile",
     "record_steps",
     "summary",

@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from mycel.debug.operators import begin, check_met, watched
-from mycel.debug.paths import Calls, Target, targets_of
+from mycel.debug.paths import Calls, Target, check_called, targets_of
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
+from mycel.kernel.base.trees import tree_map
 from mycel.kernel.record.stream import current_stream
-from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 from mycel.nn.cell import Cell
 
 
@@ -61,6 +62,7 @@ class Captured(Kept):
         self.gradients: dict[str, Any] = Kept() if outputs or inputs else self
         self._handles: list = []
         self._calls = Calls()
+        self._called = False
         self._watches = watched(self._targets, self._calls, self._operator)
 
     def __enter__(self) -> Captured:
@@ -85,7 +87,8 @@ class Captured(Kept):
 
     def __exit__(self, kind, *_) -> None:
         self._end()
-        if kind is None:
+        if kind is None and self._called:
+            check_called(self._targets, self._calls.most)
             check_met(self._watches)
 
     def _end(self) -> None:
@@ -95,6 +98,7 @@ class Captured(Kept):
 
     def _begin(self, outermost: bool = False) -> None:
         """Forget the call before, unless this is still the same."""
+        self._called = True
         if self._calls.begins(outermost):
             for kept in (self.inputs, self.outputs, self.gradients):
                 kept.clear()
@@ -116,9 +120,15 @@ class Captured(Kept):
     def _keep(self, name: str, output, args: tuple = ()) -> None:
         inputs, outputs, gradients = self._asked
         if inputs:
-            self.inputs[name] = args[0] if len(args) == 1 else args
+            self.inputs[name] = _as_now(args[0] if len(args) == 1 else args)
         if outputs:
-            self.outputs[name] = output
+            self.outputs[name] = _as_now(output)
+        if gradients and current_stream().of_rows:
+            raise TypeError(
+                f"capture(gradients=True) meets {name!r} inside vmap (at {user_place(2)}), where a "
+                "gradient stands for many rows and has no values. Return what is looked for from "
+                "the mapped function, as vmap(grad(f)) does, or loop over the rows."
+            )
         if gradients and current_stream().scope.depth:
             self._hook_gradients(name, output)
 
@@ -135,6 +145,7 @@ class Captured(Kept):
         gradients = self.gradients
 
         def captured(gradient):
+            gradient = _as_now(gradient)
             if several:
                 parts = list(gradients.get(name, [None] * several))
                 parts[index] = gradient
@@ -143,6 +154,11 @@ class Captured(Kept):
                 gradients[name] = gradient
 
         return captured
+
+
+def _as_now(values):
+    """Values as they are now: the program may change its Tensors in place."""
+    return tree_map(lambda x: new_tensor(resolve(x)) if isinstance(x, Tensor) else x, values)
 
 
 def _numbered(name: str, number: int) -> str:
@@ -160,7 +176,8 @@ def capture(
 
     It works in PyNative, in `@jit` and in `GRAPH_MODE`, and compiled functions stay compiled: the
     values are those of the compiled program. Each call of the network, or of the derivative or the
-    compiled function around it, starts anew.
+    compiled function around it, starts anew. Inside `vmap` what is kept is a row without values:
+    to look at it is an error.
 
     Args:
         net: the network.
@@ -178,8 +195,9 @@ def capture(
         `path:matmul`, `path:matmul#2` and so on.
 
     Raises:
-        ValueError: no Cell has such a path, or nothing is to be kept. At the end of the block: a
-            Cell ran no such operator.
+        ValueError: no Cell has such a path, or nothing is to be kept. At the end of a
+            block in which something was called: a Cell, a call `#2` of it, or an operator that a
+            path means never came.
 
     Example:
         >>> net = nn.SequentialCell(nn.Dense(2, 3), nn.ReLU(), nn.Dense(3, 1))

@@ -118,12 +118,18 @@ def compare(
             )
     captured = []
     for net in (first, second):
-        leaves = [
+        leaves = {
             path for path, cell in net.cells_and_names() if not any(True for _ in cell.cells())
-        ]
-        with Captured(net, tuple(leaves), False, True, False) as kept:
+        }
+        with Captured(net, ("**",), False, True, False) as kept:
             net(*inputs)
-        captured.append({path: _array(value) for path, value in kept.items()})
+        captured.append(
+            {
+                path: _array(value)
+                for path, value in kept.items()
+                if path.partition("#")[0] in leaves
+            }
+        )
     parameters = [
         {name: value.asnumpy() for name, value in net.parameters_and_names()}
         for net in (first, second)

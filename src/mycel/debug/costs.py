@@ -7,6 +7,8 @@ from functools import lru_cache
 
 import jax
 
+from mycel.tuning.native.cpp import portable
+
 
 @lru_cache(4096)
 def cost_of(op, avals) -> tuple[float, float]:
@@ -21,7 +23,9 @@ def cost_of(op, avals) -> tuple[float, float]:
         >>> cost_of(Op("matmul", lambda a, b: a @ b), (matrix, matrix))
         (128.0, 192.0)
     """
-    found = jax.jit(op.function).lower(*[aval.struct for aval in avals]).cost_analysis() or {}
+    with portable():  # XLA knows nothing of what it only calls
+        lowered = jax.jit(op.function).lower(*[aval.struct for aval in avals])
+    found = lowered.cost_analysis() or {}
     return float(found.get("flops", 0.0)), float(found.get("bytes accessed", 0.0))
 
 

@@ -14,6 +14,7 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
+from mycel.transform.vmap import outside_of_rows
 
 # An edit has states for so many shapes; the longest unused is forgotten.
 MOST_STATES = 32
@@ -216,6 +217,8 @@ class Site:
     def __init__(self, path: str, edit):
         self.path = path
         self.edit = edit
+        # Whether the Cell was called.
+        self.met = False
         self.states: dict[tuple, State] = {}
 
     def set(self, edit) -> None:
@@ -248,7 +251,7 @@ class Site:
             return self._called(edit, output)
         if isinstance(output, Tensor):
             self._check_output(edit, 1)
-            return self._state(output).edited(output)
+            return self._state(output, edit).edited(output)
         number = 0 if edit is None else edit.output
         if not isinstance(output, (tuple, list)) or not output:
             raise TypeError(self._no_tensor(output))
@@ -256,7 +259,7 @@ class Site:
         if not isinstance(output[number], Tensor):
             raise TypeError(self._no_tensor(output[number]))
         parts = list(output)
-        parts[number] = self._state(parts[number]).edited(parts[number])
+        parts[number] = self._state(parts[number], edit).edited(parts[number])
         return parts if isinstance(output, list) else tuple(parts)
 
     def _check_output(self, edit, outputs: int) -> None:
@@ -278,14 +281,14 @@ class Site:
             f"given there, or None for no change, not {type(changed).__name__} {changed!r:.60}."
         )
 
-    def _state(self, part: Tensor) -> State:
+    def _state(self, part: Tensor, edit: Edit | None) -> State:
         key = part.shape, part.dtype
         state = self.states.get(key)
         if state is None:
-            state = State(self.path, part)
-            data = state.prepared(self.edit)  # type: ignore[arg-type]
-            for parameter, value in data:
-                parameter.set_data(value)
+            with outside_of_rows():
+                state = State(self.path, part)
+                for parameter, value in state.prepared(edit):
+                    parameter.set_data(value)
             if len(self.states) >= MOST_STATES:
                 del self.states[next(iter(self.states))]
             self.states[key] = state
@@ -295,4 +298,5 @@ class Site:
 
     def hook(self, cell: Cell, args, output):
         """The forward hook of a Cell."""
+        self.met = True
         return self.changed(output)

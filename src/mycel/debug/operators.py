@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from mycel.debug.paths import Calls, Target, expression_of
+from mycel.debug.paths import Calls, Target, expression_of, times
 from mycel.kernel.base.places import user_place
 from mycel.nn.cell import Cell
 from mycel.nn.operator_hooks import OperatorHandle, watch_operators
@@ -22,8 +22,9 @@ class Watched:
     def __init__(self, cell: Cell, targets: list[Target], calls: Calls, told: Callable):
         self.cell = cell
         self.targets = targets
-        # Names of the operators that the Cell ran, and the patterns that meant one.
-        self.names: dict[str, None] = {}
+        # The operators that the Cell ran, with the most of that name in one call of it, and the
+        # patterns that meant one.
+        self.names: dict[str, int] = {}
         self.met: set[str] = set()
         self._calls = calls
         self._told = told
@@ -31,14 +32,28 @@ class Watched:
 
     def wants(self, name: str, number: int) -> bool:
         """Whether a target means an operator, in some call of the Cell."""
-        self.names[name] = None
-        found = [t for t in self._of(name) if t.number in (None, number)]
-        self.met.update(target.pattern for target in found)
-        return bool(found)
+        if number > self.names.get(name, 0):
+            self.names[name] = number
+        return any(target.number in (None, number) for target in self._of(name))
 
     def _of(self, name: str) -> list[Target]:
         pairs = zip(self.targets, self._expressions, strict=True)
         return [target for target, expression in pairs if expression.fullmatch(name)]
+
+    def means(self, pattern: str) -> bool:
+        """Whether a pattern is of this Cell."""
+        return any(target.pattern == pattern for target in self.targets)
+
+    def most_calls(self) -> int:
+        """How often the Cell was called in one call of the network, as far as a target meant an
+        operator of it."""
+        path = self.targets[0].path
+        numbers = [
+            number
+            for name, number in self._calls.most.items()
+            if isinstance(name, tuple) and name[0] == path
+        ]
+        return max(numbers, default=1)
 
     def __call__(self, cell: Cell, name: str, number: int, output):
         self._calls.begins()
@@ -46,6 +61,7 @@ class Watched:
         returned = None
         for target in self._of(name):
             if target.is_at(call, number):
+                self.met.add(target.pattern)
                 changed = self._told(target, call, name, number, output)
                 if changed is not None:
                     returned = output = changed
@@ -73,14 +89,19 @@ def check_met(watches: list[Watched]) -> None:
         ValueError: it names the operators that the Cells do run.
     """
     met = {pattern for watch in watches for pattern in watch.met}
-    ran: dict[str, dict[str, None]] = {}
+    ran: dict[str, dict[str, int]] = {}
     for watch in watches:
         for target in watch.targets:
             if target.pattern not in met:
                 ran.setdefault(target.pattern, {}).update(watch.names)
     for pattern, names in ran.items():
         if names:
+            told = [f"{name!r}" + (f" {n} times" if n > 1 else "") for name, n in names.items()]
+            calls = ""
+            if "#" in pattern.partition(":")[0]:
+                most = max(watch.most_calls() for watch in watches if watch.means(pattern))
+                calls = f", and are called {times(most)} in one call of the network"
             raise ValueError(
                 f"No operator was at {pattern!r} (at {user_place(2)}); the Cells that it means "
-                f"run {', '.join(map(repr, names))}."
+                f"run {', '.join(told)}{calls}."
             )

@@ -8,9 +8,10 @@ from typing import Any
 
 from mycel.debug.edits import Site, edit_of
 from mycel.debug.operators import begin, check_met, watched
-from mycel.debug.paths import Calls, Target, targets_of
+from mycel.debug.paths import Calls, Target, check_called, targets_of
 from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import ParameterTuple
+from mycel.kernel.record.stream import current_stream, machine
 from mycel.nn.cell import Cell
 
 
@@ -26,6 +27,7 @@ class Patched:
         self._sites: dict[str, Site] = {}
         self._handles: list = []
         self._calls = Calls()
+        self._ran = (0, 0)
         written: dict[str, dict] = {}
         for pattern, edit in edits.items():
             for target in targets_of(net, (pattern,)):
@@ -46,6 +48,8 @@ class Patched:
     def __enter__(self) -> Patched:
         if self._handles:
             raise RuntimeError(f"This patch has begun already (at {user_place(2)}).")
+        current_stream().flush()
+        self._ran = _ran()
         try:
             if any(target.call for target in self._targets.values()):
                 first = self._net.register_forward_pre_hook(lambda cell, args: self._begin())
@@ -67,6 +71,10 @@ class Patched:
     def __exit__(self, kind, *_) -> None:
         self._end()
         if kind is None:
+            most = dict(self._calls.most)
+            most.update((path, 1) for path, site in self._sites.items() if site.met)
+            if most or _ran() != self._ran or current_stream().segment.outputs:
+                check_called(self._targets.values(), most)
             check_met(self._watches)
 
     def _end(self) -> None:
@@ -136,6 +144,12 @@ class Patched:
         return self._sites[path]
 
 
+def _ran() -> tuple[int, int]:
+    """What changes where anything runs."""
+    counts = machine.account.counts
+    return counts.segments, counts.replays
+
+
 def patch(net: Cell, edits: Mapping[str, Any]) -> Patched:
     """Change what Cells and operators give, while a block runs: ablate, replace, steer, swap.
 
@@ -158,8 +172,9 @@ def patch(net: Cell, edits: Mapping[str, Any]) -> Patched:
     Raises:
         IndexError: there is no such part or output.
         TypeError: an edit is neither a value nor a function, or of another kind than the elements.
-        ValueError: no Cell has such a path, or a value does not fit. At the end of the block: a
-            Cell ran no such operator.
+        ValueError: no Cell has such a path, or a value does not fit. At the end of a
+            block in which something ran: a Cell, a call `#2` of it, or an operator that a path
+            means never came.
 
     Example:
         >>> net = nn.SequentialCell(nn.Dense(2, 3), nn.ReLU(), nn.Dense(3, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from mycel.kernel.base.places import user_place
@@ -113,6 +113,8 @@ class Calls:
     one call of a compiled function, or else of the network."""
 
     def __init__(self):
+        # The most calls in one call of the network, of all that there were.
+        self.most: dict[object, int] = {}
         self._numbers: dict[object, int] = {}
         self._within: object = None
 
@@ -129,8 +131,39 @@ class Calls:
     def number(self, name: object) -> int:
         """Which call of what has a name this is, from 1 on."""
         number = self._numbers[name] = self._numbers.get(name, 0) + 1
+        if number > self.most.get(name, 0):
+            self.most[name] = number
         return number
 
     def forget(self) -> None:
         """Hold nothing of the call any more."""
         self._within = None
+
+
+def check_called(targets: Iterable[Target], most: Mapping[object, int]) -> None:
+    """Raise if a pattern meant a call of Cells that never came.
+
+    Args:
+        most: how often each Cell was called in one call of the network, by path.
+
+    Raises:
+        ValueError: it names how often its Cells were called.
+    """
+    missed: dict[str, list[Target]] = {}
+    for target in targets:
+        if not target.operator:
+            missed.setdefault(target.pattern, []).append(target)
+    for pattern, several in missed.items():
+        counts = {target.path: most.get(target.path, 0) for target in several}
+        if any(counts[target.path] >= (target.call or 1) for target in several):
+            continue
+        path = max(counts, key=lambda path: counts[path])
+        told = "no Cell that it means was called in the block"
+        if counts[path]:
+            told = f"{path!r} was called {times(counts[path])} in one call of the network"
+        raise ValueError(f"{pattern!r} met nothing (at {user_place(2)}): {told}.")
+
+
+def times(count: int) -> str:
+    """How often, in words."""
+    return "once" if count == 1 else f"{count} times"

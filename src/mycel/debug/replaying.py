@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import export
 from safetensors import SafetensorError, safe_open
@@ -110,7 +111,7 @@ class RecordedStep:
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             self._dtype = None if dtype is None else as_dtype(np.dtype(dtype))
             self.number: int = program["step"]
-            ops = [self._op(spec) for spec in program["operators"]]
+            ops = [self._op(spec, arrays) for spec in program["operators"]]
             self.records = [self._record(told, ops, arrays) for told in program["records"]]
         except (SafetensorError, KeyError, TypeError, IndexError, ValueError) as error:
             raise ValueError(
@@ -119,7 +120,9 @@ class RecordedStep:
 
     def _record(self, told: dict, ops: list[Op], arrays) -> StepRecord:
         nodes = [
-            StepNode(ops[number].name, ops[number], tuple(inputs), file, line, cell, bool(reverse))
+            StepNode(
+                ops[number].called(""), ops[number], tuple(inputs), file, line, cell, bool(reverse)
+            )
             for number, inputs, file, line, cell, reverse in told["nodes"]
         ]
         inputs = [self._widened(arrays[name]) for name in told["inputs"]]
@@ -129,16 +132,22 @@ class RecordedStep:
         wide = self._dtype is not None and array.dtype.name in _FLOATS
         return array.astype(self._dtype.numpy) if wide and self._dtype is not None else array
 
-    def _op(self, spec: dict) -> Op:
-        """The operator of a specification."""
+    def _op(self, spec: dict, arrays: dict[str, np.ndarray]) -> Op:
+        """The operator of a specification; one among processes gives what it gave."""
+        if "received" in spec:
+            return _received(spec["name"], [self._widened(arrays[n]) for n in spec["received"]])
+        if "same" in spec:
+            return Op(spec["name"], lambda *inputs: inputs[spec["same"]])
         if "machine" in spec:
             return MACHINERY[spec["machine"]]
         if "reverse" in spec:
-            return self._op(spec["reverse"]).reverse(tuple(spec["mask"]), tuple(spec["present"]))
+            return self._op(spec["reverse"], arrays).reverse(
+                tuple(spec["mask"]), tuple(spec["present"])
+            )
         if "batched" in spec:
-            return self._op(spec["batched"]).batched(tuple(spec["mask"]))
+            return self._op(spec["batched"], arrays).batched(tuple(spec["mask"]))
         if "stablehlo" in spec:
-            return _exported(spec["name"], base64.b64decode(spec["stablehlo"]))
+            return self._exported(spec["name"], base64.b64decode(spec["stablehlo"]))
         if spec["define"] not in definitions:
             raise ValueError(f"this version of mycel has no operator {spec['define']!r}")
         values = [self._static(decoded(value)) for value in spec["values"]]
@@ -147,8 +156,32 @@ class RecordedStep:
         return definitions[spec["define"]].bind(*values, present=present)
 
     def _static(self, value):
-        wide = self._dtype is not None and isinstance(value, DType) and value.name in _FLOATS
-        return self._dtype if wide else value
+        """A static value; a type of real numbers, also as a name, is the wide one."""
+        if self._dtype is None:
+            return value
+        if isinstance(value, tuple):
+            return tuple(map(self._static, value))
+        if isinstance(value, (DType, np.dtype)) and value.name in _FLOATS:
+            return self._dtype if isinstance(value, DType) else self._dtype.numpy
+        return self._dtype.name if isinstance(value, str) and value in _FLOATS else value
+
+    def _exported(self, name: str, data: bytes) -> Op:
+        """An operator that is kept as StableHLO: it computes as it was, and gives what is wide."""
+        found = export.deserialize(bytearray(data))
+        expected, wide = found.in_avals, self._dtype
+
+        def function(*arrays):
+            given = [a.astype(aval.dtype) for a, aval in zip(arrays, expected, strict=True)]
+            results = found.call(*given)
+            several = isinstance(results, (tuple, list))
+            results = tuple(results) if several else (results,)
+            if wide is not None:
+                results = tuple(
+                    [r.astype(wide.numpy) if r.dtype.name in _FLOATS else r for r in results]
+                )
+            return results if several else results[0]
+
+        return Op(name, function)
 
     # -- running --------------------------------------------------------------------------------
 
@@ -256,14 +289,12 @@ def _with_values(record: StepRecord, made: list) -> Iterator[tuple[StepNode, lis
         position += count
 
 
-def _exported(name: str, data: bytes) -> Op:
-    found = export.deserialize(bytearray(data))
-    expected = found.in_avals
+def _received(name: str, results: list[np.ndarray]) -> Op:
+    """An operator among processes: the others are not there, what they sent is."""
 
     def function(*arrays):
-        given = [a.astype(aval.dtype) for a, aval in zip(arrays, expected, strict=True)]
-        results = found.call(*given)
-        return tuple(results) if isinstance(results, (tuple, list)) else results
+        del arrays
+        return tuple(map(jnp.asarray, results))
 
     return Op(name, function)
 

@@ -21,16 +21,19 @@ from safetensors.numpy import save_file
 
 from mycel.kernel.base.atomic import replaced
 from mycel.kernel.base.context import count_steps
+from mycel.kernel.base.division import fetched
 from mycel.kernel.base.dtypes import DType, as_dtype
 from mycel.kernel.base.places import path_of
 from mycel.kernel.base.version import __version__
-from mycel.kernel.define.definition import definitions
+from mycel.kernel.define.constraint import Constraint, Entered, Micro
+from mycel.kernel.define.definition import Definition, definitions
 from mycel.kernel.define.op import Op
 from mycel.kernel.differentiate import reverse
 from mycel.kernel.execute.compile import decode
 from mycel.kernel.execute.numerics import present_steps
 from mycel.kernel.record import generator, marker
 from mycel.kernel.record.stream import current_stream, machine, place_of
+from mycel.tuning.native.cpp import portable
 
 FORMAT = 1
 # In the metadata of a file, where checkpoints have texts (checkpoint.safetensors_format).
@@ -51,12 +54,14 @@ class Record(NamedTuple):
     Attributes:
         key, places: the nodes and where they were recorded (see record.stream.Segment).
         inputs: the arrays from outside; `live`: the slots of the results.
+        received: what operators among processes gave, in their order.
     """
 
     key: tuple
     places: list
     inputs: list
     live: tuple
+    received: list[list]
 
 
 class RecordedSteps:
@@ -70,12 +75,12 @@ class RecordedSteps:
         self._last, self._folder = last, folder
         self._steps: deque[tuple[int, list[Record]]] = deque(maxlen=last)
         self.written: list[str] = []
-        self._before: Any = None
+        self._before: Any = (None, None)
 
     def __enter__(self) -> RecordedSteps:
         current_stream().flush()
-        self._before = machine.on_record
-        machine.on_record = self._note
+        self._before = machine.on_record, machine.on_communication
+        machine.on_record, machine.on_communication = self._note, self._hear
         count_steps(1)
         return self
 
@@ -84,16 +89,23 @@ class RecordedSteps:
             if isinstance(error, Exception):
                 self.write()
         finally:
-            machine.on_record = self._before
+            machine.on_record, machine.on_communication = self._before
             count_steps(-1)
 
     def _note(self, executable, key, places, inputs, live) -> None:
-        if self._before is not None:
-            self._before(executable, key, places, inputs, live)
+        if self._before[0] is not None:
+            self._before[0](executable, key, places, inputs, live)
         number = present_steps().number
         if not self._steps or self._steps[-1][0] != number:
             self._steps.append((number, []))
-        self._steps[-1][1].append(Record(tuple(key), list(places), list(inputs), tuple(live)))
+        record = Record(tuple(key), list(places), list(inputs), tuple(live), [])
+        self._steps[-1][1].append(record)
+
+    def _hear(self, signature, results: list, *times) -> None:
+        if self._before[1] is not None:
+            self._before[1](signature, results, *times)
+        if self._steps:
+            self._steps[-1][1][-1].received.append(list(results))
 
     def write(self) -> list[str]:
         """Write each of the steps to a file of its own; their paths.
@@ -156,20 +168,30 @@ def _contents(number: int, records: list[Record]) -> tuple[dict[str, np.ndarray]
     contents: dict[str, np.ndarray] = {}
     specs = _Specs()
     texts = []
+
+    def name_of(array) -> str:
+        if id(array) not in arrays:
+            arrays[id(array)] = f"array.{len(arrays)}"
+            contents[arrays[id(array)]] = np.asarray(fetched(array), order="C")
+        return arrays[id(array)]
+
     for record in records:
-        names = []
-        for array in record.inputs:
-            if id(array) not in arrays:
-                arrays[id(array)] = f"array.{len(arrays)}"
-                contents[arrays[id(array)]] = np.asarray(array, order="C")
-            names.append(arrays[id(array)])
-        nodes = []
+        names = [name_of(array) for array in record.inputs]
+        nodes, live, received = [], record.live, iter(record.received)
         for index, node in enumerate(decode(record.key)):
+            spec = None
+            if node.signature.op.collective:
+                results = next(received, None)
+                if results is None:  # it failed, and what follows did not run
+                    live = tuple([slot for slot in live if slot < node.first])
+                    break
+                spec = specs.of_received(node.signature, list(map(name_of, results)))
             place = place_of(record.places, index)
             reverse_of = isinstance(record.places[3 * index], int)
             where = [place.file, place.line, path_of(place.called), reverse_of]
-            nodes.append([specs.of(node.signature), list(node.inputs), *where])
-        texts.append({"nodes": nodes, "inputs": names, "live": list(record.live)})
+            spec = specs.of(node.signature) if spec is None else spec
+            nodes.append([spec, list(node.inputs), *where])
+        texts.append({"nodes": nodes, "inputs": names, "live": list(live)})
     program = {
         "format": FORMAT, "step": number, "mycel": __version__, "jax": jax.__version__,
         "records": texts, "operators": specs.told,
@@ -185,6 +207,8 @@ class _Specs:
         self._numbers: dict[int, int] = {}
         self._known: dict[int, dict] = {}
         for definition in definitions.values():
+            if _draws(definition):
+                continue  # in another type it would draw other numbers: kept as StableHLO
             for (values, present, _), op in definition._ops.items():
                 self._add(op, {"define": definition.name, "values": values, "present": present})
         for name, op in MACHINERY.items():
@@ -204,8 +228,16 @@ class _Specs:
             self.told.append(self._spec(signature))
         return self._numbers[signature.id]
 
+    def of_received(self, signature, names: list[str]) -> int:
+        """The number of an operator among processes, which gave these arrays."""
+        self.told.append({"name": signature.op.name, "received": names})
+        return len(self.told) - 1
+
     def _spec(self, signature) -> dict:
         op = signature.op
+        says_where = Constraint, Entered, Micro  # and changes no value
+        if isinstance(op, says_where) and signature.single:
+            return {"name": op.name, "same": len(signature.inputs) - 1}
         spec = self._known.get(id(op))
         if spec is not None:
             try:
@@ -213,8 +245,15 @@ class _Specs:
             except TypeError:
                 pass  # a static value that is an object of the program
         structs = [aval.struct for aval in signature.inputs]
-        exported = export.export(jax.jit(op.function))(*structs).serialize()
+        with portable():
+            exported = export.export(jax.jit(op.function))(*structs).serialize()
         return {"name": op.name, "stablehlo": base64.b64encode(exported).decode()}
+
+
+def _draws(definition: Definition) -> bool:
+    """Whether an operator draws random numbers of the type of its inputs, from a key."""
+    module = getattr(definition.function, "__module__", "")
+    return "key" in definition.arrays and module.startswith("mycel.ops.random.")
 
 
 def _encoded_spec(spec: dict) -> dict:

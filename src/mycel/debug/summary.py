@@ -11,6 +11,7 @@ import numpy as np
 from mycel.debug.capture import Captured
 from mycel.debug.costs import cost_of, short
 from mycel.kernel.base.places import user_place
+from mycel.kernel.base.where import described
 from mycel.kernel.differentiate.api import value_and_grad
 from mycel.kernel.record.stream import current_stream
 from mycel.kernel.record.tensor import Tensor
@@ -195,8 +196,8 @@ def summary(
             Row(
                 path,
                 type(cell).__name__,
-                _described(given.get(path)),
-                _described(inner.get(path)),
+                described(given[path]) if path in given else "",
+                described(inner[path]) if path in inner else "",
                 sum(name == path or name.startswith(path + "#") for name in inner),
                 sum(parameter.size for parameter in new),
                 len(own) - len(new),
@@ -207,14 +208,6 @@ def summary(
             )
         )
     return Summary(rows, sum(p.size * p.itemsize for p in net.get_parameters()))
-
-
-def _described(value) -> str:
-    if isinstance(value, Tensor):
-        return f"{value.dtype}{list(value.shape)}".replace("mindspore.", "").capitalize()
-    if isinstance(value, (tuple, list)):
-        return ", ".join(filter(None, map(_described, value)))
-    return "" if value is None else type(value).__name__
 
 
 def _costs(net: Cell, nodes) -> dict[str, tuple[float, float]]:

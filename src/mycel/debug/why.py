@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mycel.kernel.base.division import fetched
 from mycel.kernel.base.places import Place, user_place
-from mycel.kernel.define.op import nothing_flows
+from mycel.kernel.define.op import Op, nothing_flows
 from mycel.kernel.differentiate.api import grad
+from mycel.kernel.record.marker import Marker
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import current_stream, demand
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
@@ -218,10 +220,9 @@ def _cut_of(op, place) -> Cut:
     ):
         reason = "integers, and numbers that are rounded, have no derivative"
     else:
-        reason = (
-            f"{op.name} passes no gradient on: its result is an integer, a condition or constant"
-        )
-    return Cut(op.name, reason, Place(*place))
+        reason = "passes no gradient on: its result is an integer, a condition or constant"
+        reason = f"{op.public} {reason}"
+    return Cut(op.public, reason, Place(*place))
 
 
 def _dead_ends(walk: _Walk, reached) -> list[Cut]:
@@ -231,7 +232,7 @@ def _dead_ends(walk: _Walk, reached) -> list[Cut]:
         return [Cut("", "no operator of the function uses it", None)]
     return [
         Cut(
-            op.name,
+            op.public,
             "nothing that the result depends on uses what it gives: it left the record here, as "
             "through asnumpy(), float() or Tensor(...), or is not used",
             Place(*place),
@@ -253,7 +254,7 @@ def _first_cuts(walk: _Walk, reached, needed, happens, reason_of) -> list[Cut]:
                 continue
             before = walk.gradient(value)
             if before is not None and happens(behind, before):
-                cuts.append(Cut(op.name, reason_of(op.name, inputs, value), Place(*place)))
+                cuts.append(Cut(op.public, reason_of(op, inputs, value), Place(*place)))
                 break
     return cuts
 
@@ -266,8 +267,8 @@ def _makes_not_finite(behind, before) -> bool:
     return all(np.isfinite(g).all() for g in behind) and not np.isfinite(before).all()
 
 
-def _of_infinite(name: str, inputs, value: Value) -> str:
-    numbers = np.asarray(demand(value)).astype(np.float64)
+def _of_infinite(op: Op | Marker, inputs, value: Value) -> str:
+    numbers = fetched(demand(value)).astype(np.float64)
     finite = numbers[np.isfinite(numbers)]
     if not finite.size:
         return "its derivative is not finite: what it is given is not finite"
@@ -275,19 +276,19 @@ def _of_infinite(name: str, inputs, value: Value) -> str:
     return f"its derivative is not finite for what it is given, from {low:.6g} to {high:.6g}"
 
 
-def _of_zero(name: str, inputs, value: Value) -> str:
-    numbers = np.asarray(demand(value)).astype(np.float64)
+def _of_zero(op: Op | Marker, inputs, value: Value) -> str:
+    numbers = fetched(demand(value)).astype(np.float64)
     share = f"{100 * float(np.mean(numbers <= 0)):.0f} %"
-    if name in _RECTIFIERS:
+    if op.name in _RECTIFIERS:
         return f"{share} of what it is given is negative or 0: dead units pass nothing on"
-    if name in _SATURATING:
+    if op.name in _SATURATING:
         return (
             f"it is saturated: what it is given lies between {numbers.min():.6g} and "
             f"{numbers.max():.6g}, where its derivative is 0"
         )
-    if name in _CHOOSING:
+    if op.name in _CHOOSING:
         return "it chooses other values throughout: what is not chosen has no gradient"
-    zero = any(not np.asarray(demand(v)).any() for v in inputs if v is not value)
+    zero = any(not fetched(demand(v)).any() for v in inputs if v is not value)
     if zero:
         return "what it is combined with is 0 throughout"
-    return f"the derivative of {name} is 0 for what it is given"
+    return f"the derivative of {op.public} is 0 for what it is given"

@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """MindRecord files: MindSpore's format, read and written here without MindSpore."""
 
+from mycel.mindrecord.converting import (
+    Cifar10ToMR,
+    Cifar100ToMR,
+    CsvToMR,
+    ImageNetToMR,
+    MnistToMR,
+)
 from mycel.mindrecord.errors import (
     MRMDefineIndexError,
     MRMGetMetaError,
@@ -18,11 +25,16 @@ FAILED = MSRStatus.FAILED
 __all__ = [
     "FAILED",
     "SUCCESS",
+    "Cifar10ToMR",
+    "Cifar100ToMR",
+    "CsvToMR",
     "FileReader",
     "FileWriter",
+    "ImageNetToMR",
     "MRMDefineIndexError",
     "MRMGetMetaError",
     "MRMInvalidSchemaError",
     "MRMOpenError",
     "MRMValidateDataError",
+    "MnistToMR",
 ]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MindSpore's `mint.distributed`: collective operators that write into Tensors given for it.
 
-They are those of the table in `ops.collective_table`. With one process each hands on its own
+They are those of the table in `ops.collectives.table`. With one process each hands on its own
 values; what needs another process says so.
 """
 
@@ -23,15 +23,16 @@ from mycel.communication.writing import alike, irecv, recv, write, write_all
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.processes import count, number
-from mycel.ops.collective_table import collective
-from mycel.ops.collectives import check_kind, check_tensor, wait_for_all
-from mycel.ops.processes import (
+from mycel.ops.collectives.groups import (
     HCCL_WORLD_COMM_GROUP,
     check_group,
+    groups,
     meet,
     rank_within,
     ranks_of_own,
 )
+from mycel.ops.collectives.primitives import check_kind, check_tensor, wait_for_all
+from mycel.ops.collectives.table import collective
 
 
 def _group(group) -> str:
@@ -170,7 +171,7 @@ def new_group(
     """
     del timeout, backend, pg_options, use_local_synchronization
     index = 0
-    while (name := f"{group_desc or 'group'}_{index}") in communication.processes.groups:
+    while (name := f"{group_desc or 'group'}_{index}") in groups:
         index += 1
     meet()
     communication.create_group(name, list(range(count()) if ranks is None else ranks))

@@ -12,6 +12,7 @@ from weakref import ref
 from mycel.kernel.base import errors
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import GRAPH_MODE, context
+from mycel.kernel.base.division import division
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import structure
 from mycel.kernel.base.where import tell_call
@@ -31,7 +32,7 @@ from mycel.report.keywords import check_keywords, explain_keyword
 from mycel.transform.recompute import call_recomputed
 
 # Attributes that no copy has.
-_OF_THIS_OBJECT = ("_state_hooks", "_handles_to_cast", DERIVATIVES)
+_OF_THIS_OBJECT = ("_state_hooks", "_handles_to_cast", "_laid_out", DERIVATIVES)
 # Fields that tell nothing of how a Cell is called.
 _NO_FORM = frozenset(
     (*_OF_THIS_OBJECT, "_cell_version", "_remembered_cell", "_cell_hooks", "_changed")
@@ -120,6 +121,8 @@ class Cell(Settings, Stateful, Hookable, CellBase):
     def __call__(self, *args, **kwargs):  # pyright: ignore[reportRedeclaration]
         stream = local.stream
         scope = stream.scope
+        if division.enter is not None and stream.called is None:
+            args, kwargs = division.enter(self, args, kwargs)
         if scope.capture is not None:
             scope.capture.event(CALLED, self)
         elif stream.called is None and scope.depth == 0 and not scope.traced:
@@ -295,6 +298,9 @@ class Cell(Settings, Stateful, Hookable, CellBase):
     def _reset_parameter(self, name, value):
         """Assigning a Tensor to a Parameter gives it that value; None empties its place."""
         parameter = self._params[name]
+        if isinstance(value, (bool, int, float)) and current_stream().scope.capture is not None:
+            # In MindSpore's compiled functions a number is a value too; outside it is refused.
+            value = Tensor(value, parameter.dtype) if parameter is not None else value
         if isinstance(value, Tensor) and parameter is not None:
             parameter.set_data(value)
         elif value is None:

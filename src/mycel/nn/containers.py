@@ -160,8 +160,18 @@ class SequentialCell(_Container):
 
     @property
     def cell_list(self) -> list[Cell]:
-        """The Cells in order."""
+        """The Cells in order. A list of as many may be set, as programs do that exchange some."""
         return list(self._cells.values())
+
+    @cell_list.setter
+    def cell_list(self, cells) -> None:
+        names, cells = list(self._cells), list(cells)
+        if len(names) != len(cells) or not all(isinstance(cell, Cell) for cell in cells):
+            expected = f"{len(names)} Cells, one for each (append and insert add others)"
+            raise wrong(ValueError, "SequentialCell: cell_list", expected, _shown(cells))
+        for name, cell in zip(names, cells, strict=True):
+            if self._cells[name] is not cell:
+                setattr(self, name, cell)
 
     def construct(self, input_data) -> Any:
         """The result of the last Cell."""

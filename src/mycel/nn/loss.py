@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from mycel import ops
@@ -12,6 +13,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number, one_of
 from mycel.nn.layers.declare import layer
+from mycel.nn.layers.inside import Inside, in_parts
 from mycel.ops.math.statistics import root_of_squares
 from mycel.ops.nn.loss import cross_entropies_of_classes
 
@@ -196,6 +198,16 @@ class SmoothL1Loss(LossBase):
     """
 
 
+def _by_steps(cell: SoftmaxCrossEntropyWithLogits, logits, labels) -> Tensor:
+    """The same as `construct`, divided as the operator of this step was told."""
+    whole = partial(type(cell).construct, cell)
+    if not cell.sparse:
+        return in_parts(cell, "softmax_cross_entropy", whole, logits, labels)
+    if cell.reduction == "mean":
+        return in_parts(cell, "sparse_softmax_cross_entropy", whole, logits, labels)
+    return in_parts(cell, "softmax_cross_entropy", lambda x: whole(x, labels), logits)
+
+
 class SoftmaxCrossEntropyWithLogits(LossBase):
     """-log of the share that softmax gives the right class: logits (N, C).
 
@@ -216,6 +228,13 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         >>> print(loss(Tensor([[0.0, 100.0]]), Tensor([0], mycel.int32)))
         100.0
     """
+
+    softmax_cross_entropy = Inside(lambda cell: ops.SoftmaxCrossEntropyWithLogits(), _by_steps)
+    sparse_softmax_cross_entropy = Inside(
+        lambda cell: ops.SparseSoftmaxCrossEntropyWithLogits(), _by_steps
+    )
+    # Labels are not written out here; programs divide it.
+    one_hot = Inside(lambda cell: ops.OneHot(), _by_steps)
 
     def __init__(self, sparse=False, reduction="none", is_grad=None):
         super().__init__(reduction)

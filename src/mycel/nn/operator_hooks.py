@@ -56,10 +56,11 @@ def call_operator_hooks(op: Op, made):
         return made
     if scope.reversing is not None and scope.reversing.at is not None:
         return made  # of the rule of a reverse
-    number = hooks.number_of(op.name, called)
+    name = op.public
+    number = hooks.number_of(name, called)
     for hook, _ in list(hooks.operator.values()):
-        if hook.wants(op.name, number):
-            given = (called[0], op.name, number, wrap(made))
+        if hook.wants(name, number):
+            given = (called[0], name, number, wrap(made))
             returned = call_hook(hooks.operator.kind, hook, given, called)
             if returned is not None:
                 several = isinstance(returned, tuple)

@@ -15,8 +15,8 @@ from mycel.kernel.record.dispatch import apply1, applyn
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import positive_integer
-from mycel.ops.collective_table import collective
-from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, ranks_of
+from mycel.ops.collectives.groups import HCCL_WORLD_COMM_GROUP, check_group, ranks_of
+from mycel.ops.collectives.table import collective
 
 _PACK = Op("pack", lambda *arrays: jnp.concatenate([array.ravel() for array in arrays]))
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from functools import partial, update_wrapper
+from types import MethodType
 from typing import Any
 
 from mycel.kernel.base import errors
+from mycel.kernel.base.division import division
 from mycel.kernel.base.log import note_once
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import is_integer
@@ -161,15 +164,33 @@ class Settings(Precise):
 
     @property
     def pipeline_stage(self) -> int:
-        """Which stage of a pipeline of devices has this Cell; here all have one device."""
+        """Which stage of a pipeline of devices computes this Cell, and has its Parameters.
+
+        It holds for the Cells inside, too, unless they have their own. Without `pipeline_stages`
+        of `set_auto_parallel_context`, or with one device, it changes nothing.
+
+        Raises:
+            AttributeError: it was not set.
+            TypeError, ValueError: it is set to something else than an integer from 0.
+
+        Example:
+            >>> net = nn.SequentialCell(nn.Dense(2, 2), nn.Dense(2, 1))
+            >>> net[0].pipeline_stage, net[1].pipeline_stage = 0, 1
+            >>> net[1].pipeline_stage
+            1
+        """
         if "_pipeline_stage" in self.__dict__:
             return self.__dict__["_pipeline_stage"]
         raise AttributeError(f"{type(self).__name__}.pipeline_stage was not set.")
 
     @pipeline_stage.setter
     def pipeline_stage(self, value: int):
-        self.__dict__["_pipeline_stage"] = _count(value, "pipeline_stage")
-        note_once("pipeline_stage has no effect: a network runs on one device.")
+        stage = self.__dict__["_pipeline_stage"] = _count(value, "pipeline_stage")
+        if division.stage is None:
+            note_once("pipeline_stage has no effect without pipeline_stages: see docs/scale.md")
+        for cell in self._called_cells():
+            cell.__dict__["_stage"] = cell.__dict__.get("_pipeline_stage", stage)
+            cell._divide_construct()
 
     @property
     def pipeline_segment(self) -> int:
@@ -209,7 +230,30 @@ class Settings(Precise):
         """Accepted and harmless on one device."""
 
     def shard(self, in_strategy, out_strategy=None, parameter_plan=None) -> None:
-        """Accepted and harmless on one device, where there is nothing to divide."""
+        """How inputs, results and Parameters are divided among devices; see `mindspore.shard`.
+
+        On one device it changes nothing.
+
+        Args:
+            in_strategy: for each input a tuple with the number of parts of each dimension, a
+                `Layout` called with names, or None to leave it as it is.
+            out_strategy: the same for the results.
+            parameter_plan: the same for Parameters, by their names within this Cell.
+        """
+        self.__dict__["_strategies"] = in_strategy, out_strategy
+        self._divide_construct()
+        for name, strategy in (parameter_plan or {}).items():
+            _parameter_named(self, name).__dict__["_strategy"] = strategy
+
+    def _divide_construct(self) -> None:
+        """Let `construct` compute with what `shard` and `pipeline_stage` said."""
+        construct = partial(
+            _construct_divided,
+            plan=self.__dict__.get("_strategies"),
+            stage=self.__dict__.get("_stage"),
+        )
+        # Who asks for the signature hears that of the Cell's own.
+        self.construct = MethodType(update_wrapper(construct, type(self).construct), self)
 
     def place(self, role: str, rank_id: int) -> None:
         """Accepted and harmless on one device."""
@@ -248,6 +292,11 @@ class Settings(Precise):
 
     def set_inputs(self, *inputs, **kwargs) -> None:
         """Note which inputs are to come; lengths that change need no announcement here.
+
+        A Tensor with an open length, as `ms.Tensor(shape=[None, 64], dtype=ms.float32)`, says that
+        lengths change. Where calls of this Cell are compiled, in Graph mode or by `ms.jit(cell)`,
+        only the first shape is then compiled at once (see `dynamic` of `ms.jit`). Calls are not
+        compared with what was announced.
 
         Raises:
             ValueError: an input is given both by position and by name, or `construct` has no input
@@ -373,6 +422,31 @@ class Settings(Precise):
             if self._computes_in is None
             else self.cast_inputs(inputs, self._computes_in)
         )
+
+
+def _construct_divided(cell, *args, plan, stage, **kwargs):
+    """What `construct` gives, on the devices of a stage, its inputs and results divided as `shard`
+    said."""
+    if stage is not None and division.stage is not None:
+        args, kwargs = division.stage(stage, args, kwargs)
+    by_steps = cell.__dict__.get("_by_steps", type(cell).construct)
+    construct = partial(by_steps, cell, **kwargs)
+    if plan is None or division.call is None:
+        return construct(*args)
+    return division.call(construct, args, *plan)
+
+
+def _parameter_named(cell, name: str):
+    """The Parameter of a Cell with this name, or with this path of attributes.
+
+    Raises:
+        ValueError: there is none.
+    """
+    for path, parameter in cell.parameters_and_names():
+        if name in (path, parameter.name):
+            return parameter
+    known = ", ".join(path for path, _ in cell.parameters_and_names())
+    raise errors.wrong(ValueError, "shard: parameter_plan", f"names among {known}", repr(name))
 
 
 def _count(value, what: str, otherwise: str = "", kind: type = TypeError) -> int:

@@ -40,9 +40,11 @@ from mycel.ops.collectives import (
     Broadcast,
     CollectiveGather,
     CollectiveScatter,
+    Receive,
     Reduce,
     ReduceOp,
     ReduceScatter,
+    Send,
 )
 from mycel.ops.data_queue import GetNext, feed_queue
 from mycel.ops.math import (
@@ -194,11 +196,13 @@ __all__ = [
     "PrimitiveWithInfer",
     "Print",
     "PyFunc",
+    "Receive",
     "Reduce",
     "ReduceOp",
     "ReduceScatter",
     "ScalarSummary",
     "Scan",
+    "Send",
     "TensorSummary",
     "WhileLoop",
     "add_flags",

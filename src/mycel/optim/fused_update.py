@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from mycel.kernel.base.division import division
 from mycel.kernel.define.op import Op
 from mycel.kernel.record.dispatch import to_values
 from mycel.kernel.record.stream import record
@@ -55,6 +56,7 @@ class FusedUpdate:
     def __init__(self):
         self._ops: list[Op] = []
         self._counts: list[int] = []
+        self._assigned: list[int] = []
         self._arrays: list[Tensor] = []
         self._handles: list[Tensor] = []
 
@@ -99,13 +101,33 @@ class FusedUpdate:
     def _add(self, op: Op, handles, arrays) -> None:
         self._ops.append(op)
         self._counts.append(len(arrays))
+        self._assigned.append(len(handles))
         self._arrays += arrays
         self._handles += handles
 
     def record(self) -> None:
-        """Record all calls, and assign what they give."""
+        """Record all calls, and assign what they give; in a pipeline, a node for each stage."""
         if not self._ops:
             return
+        if division.stage_of is not None:
+            for update in self._by_stage():
+                update._record()
+        else:
+            self._record()
+
+    def _by_stage(self) -> list[FusedUpdate]:
+        """The same calls, those for Parameters of each stage of a pipeline by themselves."""
+        assert division.stage_of is not None
+        updates: dict[int | None, FusedUpdate] = {}
+        arrays, handles = iter(self._arrays), iter(self._handles)
+        for op, count, assigned in zip(self._ops, self._counts, self._assigned, strict=True):
+            given = [next(arrays) for _ in range(count)]
+            own = [next(handles) for _ in range(assigned)]
+            update = updates.setdefault(division.stage_of(own[0]), FusedUpdate())
+            update._add(op, own, given)
+        return [*updates.values()]
+
+    def _record(self) -> None:
         op = self._ops[0]
         if len(self._ops) > 1:
             op = _combined(tuple(self._ops), tuple(self._counts))
@@ -113,6 +135,8 @@ class FusedUpdate:
         for handle, value in zip(
             self._handles, (results,) if isinstance(results, Value) else results, strict=True
         ):
+            if division.assign is not None:
+                value = division.assign(handle, value)
             rebind(handle, value)
 
 

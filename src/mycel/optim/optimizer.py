@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mycel.kernel.base.context import get_context
+from mycel.kernel.base.division import division
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
@@ -447,6 +448,8 @@ def checked_gradients(optimizer: Any, gradients) -> Any:
             actual = getattr(gradient, "shape", type(gradient).__name__)
             what = f"The gradient for Parameter {parameter.name!r}"
             raise wrong(kind, what, f"a Tensor of shape {parameter.shape}", actual)
+    if division.gradient is not None:
+        return tuple(map(division.gradient, parameters, gradients))
     return gradients
 
 

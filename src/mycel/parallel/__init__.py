@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MindSpore's words for several devices, with their meaning on one."""
+"""MindSpore's words for several devices."""
 
 from mycel.parallel.context import (
     ParallelMode,
@@ -13,7 +13,8 @@ from mycel.parallel.context import (
     set_auto_parallel_context,
     set_ps_context,
 )
-from mycel.parallel.layouts import AutoParallel, Layout, shard, sync_pipeline_shared_parameters
+from mycel.parallel.layout import Layout
+from mycel.parallel.layouts import AutoParallel, shard, sync_pipeline_shared_parameters
 
 __all__ = [
     "AutoParallel",

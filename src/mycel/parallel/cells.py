@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel.kernel.base import log
+from mycel.kernel.base.division import division
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn import Cell
 from mycel.nn.checks import positive_integer
 from mycel.nn.reducing import DistributedGradReducer
+from mycel.parallel.pipeline import check_parts
 
 
 class PipelineGradReducer(Cell):
-    """Gradients of the stages of a pipeline together; of one stage they are its own.
+    """The gradients of a `PipelineCell`, divided by the loss scale.
+
+    They are sums over the parts of a batch already, each in the stage of its Parameter: there is
+    nothing to collect. To get their mean, give `scale_sense=micro_size`.
 
     Args:
         parameters: the Parameters that are trained.
         scale_sense: by how much the gradients were enlarged; they are divided by it.
-        opt_shard: accepted, without effect on one device.
+        opt_shard: accepted: gradients lie where the optimiser wants them in any case.
 
     Source: MindSpore's `mindspore.nn.PipelineGradReducer`.
 
@@ -44,6 +51,9 @@ class PipelineGradReducer(Cell):
 class _InParts(Cell):
     """A network called on equal parts of its inputs; the results are added."""
 
+    # Whether stages of a pipeline take the parts one behind the other.
+    _marks_parts = False
+
     def __init__(self, network, parts, what: str):
         super().__init__(auto_prefix=False)
         if not isinstance(network, Cell):
@@ -51,12 +61,15 @@ class _InParts(Cell):
         self.network = network
         self.parts = positive_integer(parts, f"{type(self).__name__}: {what}")
 
-    def construct(self, *inputs):
+    def construct(self, *inputs, **named):
         """The sum of what the network gives for the parts."""
-        results = [self.network(*[self._part(x, i) for x in inputs]) for i in range(self.parts)]
-        total = results[0]
-        for result in results[1:]:
-            total = _added(total, result)
+        total: Any = None
+        for index in range(self.parts):
+            part = [self._part(x, index) for x in inputs]
+            result = self.network(
+                *part, **{name: self._part(x, index) for name, x in named.items()}
+            )
+            total = result if index == 0 else _added(total, result)
         return total
 
     def _part(self, x, index: int):
@@ -70,7 +83,10 @@ class _InParts(Cell):
                 f"divisible by {self.parts}",
                 x.shape[0],
             )
-        return x[index * length : (index + 1) * length]
+        part = x[index * length : (index + 1) * length]
+        if division.micro is None or not self._marks_parts:
+            return part
+        return division.micro(index, part)
 
 
 def _added(total, result):
@@ -82,32 +98,81 @@ def _added(total, result):
 class PipelineCell(_InParts):
     """A network called on `micro_size` equal parts of a batch; the results are added.
 
+    So a loss that is a mean over rows is `micro_size` times that of the whole batch, and so are
+    its gradients. `Model` divides the gradients by `micro_size` where there are several
+    `pipeline_stages`, as MindSpore does; in a step of one's own, `PipelineGradReducer` divides
+    by what it is told. With `pipeline_stages`, the parts go through the stages one behind the
+    other, and several stages compute at the same time (see docs/scale.md).
+
     Args:
         network: a Cell, usually one that gives a loss.
-        micro_size: into how many parts the first dimension of the inputs is divided.
-        stage_config, segment_config: which stage each Cell would belong to; there is one.
+        micro_size: into how many parts the first dimension of the inputs, of shape
+            `(micro_size * n, ...)`, is divided; at least `pipeline_stages`.
+        stage_config: the `pipeline_stage` of Cells, by their names within the network as
+            `cells_and_names` has them; that of the network itself by its text.
+        segment_config: the same for `pipeline_segment`, which has no effect here.
 
     Raises:
-        ValueError: the batch cannot be divided so.
+        TypeError: the network is not a Cell, or a number not an integer.
+        ValueError: the batch cannot be divided so, or into fewer parts than there are stages.
+        KeyError: there is no Cell of such a name.
 
     Source: MindSpore's `mindspore.nn.PipelineCell`.
 
     Example:
-        >>> net = nn.Dense(2, 1, "ones", "zeros")
-        >>> print(nn.PipelineCell(net, 2)(Tensor([[1.0, 2.0], [3.0, 4.0]])))
-        [[10.]]
+        >>> net = nn.SequentialCell(nn.ReLU(), nn.Dense(2, 1, "ones", "zeros"))
+        >>> parts = nn.PipelineCell(net, 2, stage_config={"0": 0, "1": 1})
+        >>> print(parts(Tensor([[1.0, 2.0], [3.0, 4.0]])), net[1].pipeline_stage)
+        [[10.]] 1
     """
+
+    _marks_parts = True
 
     def __init__(self, network, micro_size, stage_config=None, segment_config=None):
         super().__init__(network, micro_size, "micro_size")
-        for name, given in (("stage_config", stage_config), ("segment_config", segment_config)):
-            if given is not None:
-                log.note_once(f"PipelineCell({name}={given!r:.60}) has no effect on one device")
         self.micro_size = micro_size
+        self._configure("stage_config", "pipeline_stage", stage_config)
+        self._configure("segment_config", "pipeline_segment", segment_config)
+        if segment_config is not None:
+            log.note_once(f"PipelineCell(segment_config={segment_config!r:.60}) has no effect here")
+
+    def _configure(self, what: str, setting: str, config) -> None:
+        """Set a setting of Cells by their names.
+
+        Raises:
+            KeyError: there is no Cell of such a name.
+        """
+        names = {name: cell for name, cell in self.network.cells_and_names() if name}
+        for name, number in (config or {}).items():
+            cell = names.get(name)
+            if cell is None and name == str(self.network):
+                cell = self.network
+            if cell is None:
+                known = ", ".join(names)
+                raise wrong(
+                    KeyError, f"PipelineCell: a name in {what}", f"among {known}", repr(name)
+                )
+            setattr(cell, setting, number)
+
+    def construct(self, *inputs, **named):
+        """The sum of what the network gives for the parts."""
+        check_parts(self.parts)
+        return super().construct(*inputs, **named)
+
+    def shard(self, in_strategy, out_strategy=None, parameter_plan=None) -> None:
+        """Not possible: Cells inside are divided, as `net.cell.shard`.
+
+        Raises:
+            ValueError: always, as in MindSpore.
+        """
+        del in_strategy, out_strategy, parameter_plan
+        raise wrong(ValueError, "PipelineCell.shard", "called on a Cell inside of it", "on itself")
 
 
 class GradAccumulationCell(_InParts):
     """A network called on `micro_size` equal parts of a batch; the results are added.
+
+    `Model` divides the gradients by `micro_size`, as MindSpore does.
 
     Source: MindSpore's `mindspore.nn.GradAccumulationCell`.
 
@@ -116,6 +181,9 @@ class GradAccumulationCell(_InParts):
         >>> print(nn.GradAccumulationCell(net, 2)(Tensor([[1.0, 2.0], [3.0, 4.0]])))
         [[10.]]
     """
+
+    # Steps that are made of it take the mean of the gradients (see `amp.build_train_network`).
+    accumulates_gradients = True
 
     def __init__(self, network, micro_size):
         super().__init__(network, micro_size, "micro_size")

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How older MindSpore divides a transformer among devices, written down: on one device, all 1."""
+"""How older MindSpore divides a transformer among devices, written down: on one device, all 1; on
+several XLA divides it, and the ledger says so."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
+from mycel.kernel.base.division import division
 from mycel.kernel.base.errors import wrong
+from mycel.parallel.effects import XLA_DECIDES
+from mycel.report.ledger import ledger
 
 
 @dataclass
@@ -24,8 +28,27 @@ class TransformerRecomputeConfig:
     recompute_slice_activation: bool = False
 
 
+def _check_parts(owner: object, name: str, parts: object, most: int | None = None) -> None:
+    """Raise unless there are devices for so many parts; tell that XLA makes them.
+
+    Raises:
+        ValueError: there are not.
+    """
+    there = division.grid.size if division.enter is not None and division.grid is not None else 1
+    there = there if most is None else most
+    what = f"{type(owner).__name__}: {name}"
+    if type(parts) is not int or not 1 <= parts <= there:
+        expected = f"from 1 to {there}, the number of devices" if there > 1 else "1, for one device"
+        raise wrong(ValueError, what, expected, parts)
+    if parts > 1:
+        ledger.accepted(f"{type(owner).__name__}({name}={parts})", XLA_DECIDES)
+
+
 class OpParallelConfig:
-    """Into how many parts the batch and the weights are divided; here there is one of each.
+    """Into how many parts the batch and the weights are divided.
+
+    Raises:
+        ValueError: more parts than devices.
 
     Example:
         >>> from mycel.parallel.configurations import OpParallelConfig
@@ -35,6 +58,8 @@ class OpParallelConfig:
 
     def __init__(self, data_parallel=1, model_parallel=1):
         self.data_parallel, self.model_parallel = data_parallel, model_parallel
+        for name, parts in vars(self).items():
+            _check_parts(self, name, parts)
 
 
 class MoEParallelConfig(OpParallelConfig):
@@ -49,6 +74,7 @@ class MoEParallelConfig(OpParallelConfig):
     def __init__(self, data_parallel=1, model_parallel=1, expert_parallel=1):
         super().__init__(data_parallel, model_parallel)
         self.expert_parallel = expert_parallel
+        _check_parts(self, "expert_parallel", expert_parallel)
 
     @property
     def dpmp(self) -> OpParallelConfig:
@@ -56,12 +82,18 @@ class MoEParallelConfig(OpParallelConfig):
         return OpParallelConfig(self.data_parallel, self.model_parallel)
 
 
+_SETTINGS = (
+    "micro_batch_num", "use_seq_parallel", "optimizer_shard", "gradient_aggregation_group",
+    "vocab_emb_dp",
+)  # fmt: skip
+
+
 @dataclass
 class TransformerOpParallelConfig:
     """Into how many parts the batch, the weights and the layers of a transformer are divided.
 
     Raises:
-        ValueError: more than one part: there is one device.
+        ValueError: more parts than devices, or more than one pipeline stage.
 
     Example:
         >>> from mycel.parallel.configurations import TransformerOpParallelConfig
@@ -81,12 +113,13 @@ class TransformerOpParallelConfig:
     vocab_emb_dp: bool = True
 
     def __post_init__(self):
-        for name in ("data_parallel", "model_parallel", "expert_parallel", "pipeline_stage"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value != 1:
-                raise wrong(
-                    ValueError, f"{type(self).__name__}: {name}", "1, for one device", value
-                )
+        for name in ("data_parallel", "model_parallel", "expert_parallel"):
+            _check_parts(self, name, getattr(self, name))
+        _check_parts(self, "pipeline_stage", self.pipeline_stage, 1)
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name in _SETTINGS and value != one.default and division.enter is not None:
+                ledger.accepted(f"{type(self).__name__}({one.name}={value!r})", XLA_DECIDES)
 
     @property
     def dp_mp_config(self) -> OpParallelConfig:

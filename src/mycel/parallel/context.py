@@ -6,8 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from mycel.kernel.base import log, processes
+from mycel.kernel.base.division import division
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.parallel_settings import ParallelMode, Settings, check_mode, parallel
+from mycel.kernel.base.parallel_settings import GLOBAL, ParallelMode, Settings, parallel
+from mycel.parallel.effects import accepted_value, forget, tell_accepted
+from mycel.parallel.pipeline import check_config
+from mycel.parallel.placing import leave, use_devices
 
 _ALGORITHM = {
     "elementwise_op_strategy_follow": False,
@@ -37,7 +41,6 @@ _COST_MODEL = {
     "run_phase": 0,
 }
 
-
 _parallel = parallel
 _algorithm = Settings("set_algo_parameters", _ALGORITHM)
 _server = Settings("set_ps_context", _SERVER)
@@ -52,14 +55,31 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             of training (`nn.TrainOneStepCell`, `Model`) reduce gradients by themselves.
         gradients_mean: whether they take the mean; False, the default, takes the sum.
         parameter_broadcast: whether the first step gives all processes the Parameters of the first.
-        device_num: what `get_group_size()` answers.
+        device_num: what `get_group_size()` answers; in 'semi_auto_parallel' and 'auto_parallel',
+            how many devices compute together, as many of each process, by default all.
+        dataset_strategy: there, how batches are divided: 'data_parallel' (the first dimension among
+            all devices), 'full_batch' (not at all), or a tuple with a strategy for each input.
+            With several processes, each gives its part of what is divided among them.
+        full_batch: there, whether batches are not divided.
+        enable_parallel_optimizer: there, whether what optimisers keep of Parameters of 64 KiB and
+            more (`parallel_optimizer_config`) is divided along the first dimension.
+        strategy_ckpt_save_file: there, the strategy file that says how Parameters are divided; it
+            is written when a Cell is called for the second time, or the program ends, and with
+            `AutoParallel` behind the first call.
+        strategy_ckpt_config: the same as `{"save_file": ..., "only_trainable_params": True}`.
+        pipeline_stages: there, into how many stages of as many devices each those of the process
+            are divided; a Cell belongs to one by its `pipeline_stage` (see docs/scale.md).
+        pipeline_config: `{"pipeline_scheduler": "1f1b"}` or "gpipe", the order in which parts of a
+            batch go through the stages.
         global_rank: what `get_rank()` answers.
-        others: those of MindSpore; kept, and noted once in the log.
+        strategy_ckpt_load_file: there, the strategy file that says how Parameters lie whose layout
+            the program does not say; `strategy_ckpt_config={"load_file": ...}` is the same.
+        others: those of MindSpore; kept, and `ms.debug.ledger()` says who decides in their place.
 
     Raises:
         ValueError: another number of devices, another word, or no such setting.
         TypeError: a value of another type.
-        NotImplementedError: a mode that divides Tensors, with several processes.
+        NotImplementedError: several pipeline stages among several processes.
 
     Source: MindSpore's `mindspore.set_auto_parallel_context`.
 
@@ -69,19 +89,31 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         True
         >>> ms.reset_auto_parallel_context()
     """
-    for name, value in kwargs.items():
+    mode = kwargs.get("parallel_mode", _parallel.get("parallel_mode"))
+    for name, given in kwargs.items():
+        value = accepted_value(_parallel.known(name), given)
         if name in ("device_num", "global_rank") and type(value) is int:
-            _check_number(name, value)
-        if name == "parallel_mode" and value not in ParallelMode.MODE_LIST:
-            expected = f"one of {', '.join(ParallelMode.MODE_LIST)}"
-            raise wrong(ValueError, "set_auto_parallel_context: parallel_mode", expected, value)
+            _check_number(name, value, mode)
+        if name == "pipeline_config":
+            check_config(value, "set_auto_parallel_context: pipeline_config")
         _parallel.set(name, value)
-    check_mode()
+    _divide(mode)
+    tell_accepted()
 
 
-def _check_number(name: str, value: int) -> None:
+def _divide(mode: str) -> None:
+    """Begin or end to divide arrays, as a mode says."""
+    if mode not in GLOBAL:
+        leave()
+        return
+    use_devices(_parallel.get("device_num") if "device_num" in _parallel.chosen else None)
+
+
+def _check_number(name: str, value: int, mode: str) -> None:
     """Raise unless a number is what the launcher said: how many processes, or which one."""
     count, rank = processes.count(), processes.number()
+    if name == "device_num" and mode in GLOBAL and value > 0:
+        return  # devices of all processes: see use_devices
     right = count if name == "device_num" else rank
     if value != right:
         told = {"device_num": f"{count} device{'s' if count > 1 else ''}", "global_rank": f"{rank}"}
@@ -113,6 +145,8 @@ def reset_auto_parallel_context() -> None:
         >>> ms.reset_auto_parallel_context()
     """
     _parallel.reset()
+    forget()
+    leave()
 
 
 class AutoParallelContext:
@@ -136,6 +170,8 @@ class AutoParallelContext:
         verb, _, setting = name.partition("_")
         if setting == "strategy_search_mode":
             setting = "search_mode"
+        if name == "get_full_batch_is_set":
+            return lambda: "full_batch" in _parallel.chosen
         if verb == "get" and setting in _parallel.defaults:
             return lambda: _parallel.get(setting)
         if verb == "set" and setting in _parallel.defaults:
@@ -259,6 +295,8 @@ def set_multi_subgraphs(multi_subgraph: bool = True) -> None:
 
 def get_device_num() -> int:
     """How many devices compute together in the present mode."""
+    if division.enter is not None and division.grid is not None:
+        return len(division.grid.devices)
     alone = get_parallel_mode() == ParallelMode.STAND_ALONE
     return 1 if alone else max(_parallel.get("device_num"), processes.count())
 
@@ -294,13 +332,13 @@ def get_parameter_broadcast() -> bool:
 
 
 def get_pipeline_stages() -> int:
-    """Into how many stages the network would be divided."""
+    """Into how many stages the network is divided."""
     return _parallel.get("pipeline_stages")
 
 
 def get_stage_device_num() -> int:
-    """How many devices compute one stage: all."""
-    return processes.count()
+    """How many devices compute one stage."""
+    return get_device_num() // _parallel.get("pipeline_stages")
 
 
 def is_sharding_propagation() -> bool:

@@ -18,6 +18,7 @@ from mycel.kernel.base.errors import BudgetError
 from mycel.kernel.base.places import Place, is_theirs, path_of, user_place
 from mycel.kernel.record.stream import cell_path
 from mycel.report import pages
+from mycel.report.progress import told_if_long
 
 # Lines beyond this many: the rarest are put together, so that no count is lost.
 MOST_LINES = 4096
@@ -38,6 +39,9 @@ _CHANGING = re.compile(
     re.DOTALL,
 )
 
+SHAPES_CHANGE = "shape changes from call to call: run operator by operator"
+SHAPES_COMPILE = "shape changes from call to call: compiled each time, for the sake of {operator}"
+
 # In place of a function's name, where lines are put together.
 _OTHERS = "others"
 
@@ -47,8 +51,10 @@ class Line:
     """One cause, and how often it was met.
 
     Attributes:
-        kind: "compiled"; "first" for the recording a replay needs, which is no fault; or why a call
-            ran in PyNative: "argument", "state", "effect", "read", "hook", "structure", "other".
+        kind: "compiled"; "shapes" for a program whose shapes keep changing; "accepted" for a
+            setting that something else decides; "first" for the recording a replay needs, which
+            is no fault; or why a call ran in PyNative: "argument", "state", "effect", "read",
+            "hook", "structure", "other".
         name: the compiled function.
         what: what happened, as it was the first time; `last`: as it was the last time.
         place: file and line of the user's code.
@@ -86,6 +92,8 @@ class Counts:
             that were thrown away.
         firsts: calls that were recorded because that is how a function begins; `unreplayed`: those
             that ran in PyNative for a reason that the ledger has a line for.
+        layouts: compilations of a program that was there, for inputs that lie on the devices
+            otherwise.
         compiling: seconds spent on compilations.
     """
 
@@ -97,6 +105,7 @@ class Counts:
     misses: int = 0
     firsts: int = 0
     unreplayed: int = 0
+    layouts: int = 0
     compiling: float = 0.0
 
 
@@ -136,18 +145,38 @@ class Ledger:
         """What compilations belong to now; empty if nothing was named."""
         return getattr(self._names, "name", "")
 
-    def compiled(self, nodes: int, seconds: float) -> None:
-        """An executable was compiled."""
+    def compiling(self, nodes: int, name: str = "") -> contextlib.AbstractContextManager:
+        """Tell people if the compilation in a block takes long."""
+        name = name or self.working_for() or cell_path() or "what was recorded"
+        return told_if_long(name, nodes, user_place(2))
+
+    def compiled(self, nodes: int, seconds: float, layout: str = "") -> None:
+        """An executable was compiled, or compiled again as an input lies otherwise (`layout`)."""
         name = self.working_for() or "a segment"
         place = user_place(2)
         with self._lock:
             self.counts.compilations += 1
+            self.counts.layouts += bool(layout)
             self.counts.compiling += seconds
         what = f"{nodes} operator{'' if nodes == 1 else 's'}"
+        what += f" for another layout: {layout}" if layout else ""
         line = Line("compiled", name, what, _where(place), cell_path())
         self._add(line, seconds)
         for limit in self.limits:
             limit.spend(f"the compilation of {name}", place)
+
+    def accepted(self, name: str, what: str) -> None:
+        """A setting was accepted; who decides in its place."""
+        self._add(Line("accepted", name, what, _where(user_place(2))), 0.0)
+
+    def changes(self, nodes: int, refused: str) -> None:
+        """A program runs operator by operator, or is compiled once more, for its new shapes."""
+        name = self.working_for() or "a segment"
+        what, remedy = SHAPES_CHANGE, ""
+        if refused:
+            what = SHAPES_COMPILE.format(operator=refused)
+            remedy = "bring its inputs to a few lengths, by padding"
+        self._add(Line("shapes", name, what, _where(user_place(2)), cell_path(), remedy), 0.0)
 
     def raise_if_over(self) -> None:
         """Raise for a budget that was used up; called when no value can be lost any more."""

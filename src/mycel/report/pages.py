@@ -38,6 +38,8 @@ class Section(NamedTuple):
 SECTIONS = (
     Section("Calls that ran in PyNative", FAULTS, "calls", 40),
     Section("Compilations", ("compiled",), "times", 15),
+    Section("Settings that were accepted", ("accepted",), "times", 10),
+    Section("Programs whose shapes keep changing", ("shapes",), "times", 10),
     Section("First recordings, which are no fault", ("first",), "calls", 10),
 )
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tracebacks of the user's own lines: frames of this package, and of what it stands on, are left
-out when Python, a thread or IPython prints an exception that nothing caught.
+out when Python, a thread, IPython, the module `traceback` (so `logging`, `unittest`, `asyncio` and
+processes of `concurrent.futures` and `multiprocessing` too) or pytest prints an exception.
 
-Only what is printed is changed: the exception keeps all its frames, for debuggers and loggers.
+Only what is printed is changed: the exception keeps all its frames, for debuggers, and so do
+`traceback.extract_tb`, `format_tb` and `walk_tb`, which are given a traceback and no exception.
 """
 
 from __future__ import annotations
@@ -12,17 +14,17 @@ import os
 import re
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dis import opmap
 from types import TracebackType
 from typing import Any
 
-from mycel.kernel.base.places import is_ours
+from mycel.kernel.base.places import TRACEBACK, hides_ours, is_ours, shell
 from mycel.report.keywords import explain_keyword
 
-VARIABLE = "MYCEL_TRACEBACK"
-HIDDEN = f"(The lines of mycel are left out; {VARIABLE}=full shows them.)"
+HIDDEN = f"(The lines of mycel are left out; {TRACEBACK}=full shows them.)"
 # What this package stands on; their frames are left out below one of ours only.
 _BELOW = tuple(f"{os.sep}{name}{os.sep}" for name in ("jax", "jaxlib", "grain"))
 # What JAX and Grain add to exceptions: their own frames are left out in any case.
@@ -82,7 +84,7 @@ def short(error: BaseException) -> Iterator[None]:
     What was raised and handled within this package is no cause that helps, and is left out. If the
     exception is none that this package raises itself, a note says how to see all frames.
     """
-    if os.environ.get(VARIABLE) == "full":
+    if not hides_ours():
         yield
         return
     found: dict[int, BaseException] = {}
@@ -95,9 +97,8 @@ def short(error: BaseException) -> Iterator[None]:
         for e, _, context, notes in before:
             if context is not None and context is not e.__cause__ and _is_inner(context):
                 e.__context__ = None
-            kept = [note for note in notes or () if not _OF_BASIS.search(note)]
-            more = [HIDDEN] * (e is error and hides and not _is_raised(e.__traceback__))
-            _set_notes(e, kept + more or None)
+            told = _short_notes(notes, e is error and hides and not _is_raised(e.__traceback__))
+            _set_notes(e, told)
         for e in every:
             e.__traceback__ = short_traces[id(e)]
         yield
@@ -107,6 +108,12 @@ def short(error: BaseException) -> Iterator[None]:
             if e.__context__ is not context:
                 e.__context__ = context
             _set_notes(e, notes)
+
+
+def _short_notes(notes: list[str] | None, hidden: bool) -> list[str] | None:
+    """Notes without those of what this package stands on, and, if asked, how to see all frames."""
+    kept = [note for note in notes or () if not _OF_BASIS.search(note)]
+    return kept + [HIDDEN] * hidden or None
 
 
 def _notes(error: BaseException) -> list[str] | None:
@@ -155,9 +162,58 @@ def _with_notes(lines: list[str], error: BaseException) -> list[str]:
     return lines + [n for n in _notes(error) or () if not any(n in line for line in lines)]
 
 
+_begin: Any = traceback.TracebackException.__init__
+
+
+@functools.wraps(_begin)
+def _begin_short(self, exc_type, exc_value: Any, exc_traceback, **options) -> None:
+    """What `traceback` prints of an exception: with a short traceback. The exception stays as it
+    is; for those it came from `traceback` calls this again."""
+    outermost = options.get("_seen") is None
+    if exc_value is None or not hides_ours():
+        _begin(self, exc_type, exc_value, exc_traceback, **options)
+        return
+    if isinstance(exc_value, TypeError):
+        explain_keyword(exc_value)
+    kept = shortened(exc_traceback)
+    if kept is None and outermost:
+        kept = exc_traceback  # nothing of the user's is in it: it is about this package
+    _begin(self, exc_type, exc_value, kept, **options)
+    if outermost:
+        hides = kept is not exc_traceback and not _is_raised(exc_traceback)
+        self.__notes__ = _short_notes(_notes(exc_value), hides)
+        _leave_out_inner(self, exc_value)
+
+
+def _leave_out_inner(told: traceback.TracebackException, error: BaseException) -> None:
+    """Tell no exception that was raised and handled within this package."""
+    seen = set()
+    while id(error) not in seen:
+        seen.add(id(error))
+        context = error.__context__
+        if context is not None and context is not error.__cause__ and _is_inner(context):
+            told.__context__ = None
+        cause = error.__cause__ is not None
+        before = told.__cause__ if cause else told.__context__
+        following = error.__cause__ if cause else context
+        if before is None or following is None:
+            return
+        told, error = before, following
+
+
+def hide_from_pytest() -> None:
+    """Mark the modules of this package that are loaded: pytest leaves out frames of such."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("mycel."):
+            vars(module)["__tracebackhide__"] = hides_ours
+
+
 def show_short_tracebacks() -> None:
-    """From now on what Python, its threads and an IPython that is there print is short."""
+    """From now on what Python, its threads, an IPython that is there, the module `traceback` and
+    pytest print is short."""
     sys.excepthook = _short_hook(sys.excepthook)
+    traceback.TracebackException.__init__ = _begin_short
+    hide_from_pytest()
     show = threading.excepthook
 
     def show_of_thread(args):
@@ -170,8 +226,7 @@ def show_short_tracebacks() -> None:
             show(threading.ExceptHookArgs(given))
 
     threading.excepthook = show_of_thread
-    module: Any = sys.modules.get("IPython")
-    shell = module.get_ipython() if hasattr(module, "get_ipython") else None
-    if shell is not None:
-        formatter = shell.InteractiveTB
+    notebook = shell()
+    if notebook is not None:
+        formatter = notebook.InteractiveTB
         formatter.structured_traceback = _short_hook(formatter.structured_traceback)

@@ -92,7 +92,7 @@ from mycel.ops.array.shape import (
     numel, ravel, repeat_interleave as repeat_elements, repeat_interleave, reshape as Reshape,
     reshape, reshape_as as view_as, reverse_sequence as ReverseSequence, reverse_sequence, roll as
     Roll, roll, rot90, squeeze as Squeeze, squeeze, swapaxes, swapaxes as swapdims, t, tile as Tile,
-    tile, transpose as Transpose, transpose as permute, transpose,
+    tile, transpose as Transpose, transpose as TransposeView, transpose as permute, transpose,
 )
 from mycel.ops.array.space_to_batch import (
     batch_to_space as BatchToSpace, batch_to_space_nd as BatchToSpaceND, batch_to_space_nd,

@@ -8,6 +8,7 @@ import numpy as _np
 from mycel.kernel.record.tensor import Tensor as _Tensor
 from mycel.ops.sparse.sparse_tensors import COOTensor as _COOTensor
 from mycel.ops.sparse.sparse_tensors import CSRTensor as _CSRTensor
+from mycel.parallel.layout import Layout as _Layout
 from mycel.signatures.kinds import Any as _Any
 from mycel.signatures.kinds import Bool as _Bool
 from mycel.signatures.kinds import Bytes as _Bytes
@@ -1379,6 +1380,8 @@ class TensorMethods:
     @property
     def is_meta(self) -> _Bool: ...
     def itemset(self, *args: _Any) -> _Tensor: ...
+    @property
+    def layout(self) -> _Layout | None: ...
     @property
     def mH(self) -> _Tensor: ...
     @property

@@ -65,13 +65,26 @@ class Feed:
         self.steps = steps
         if self.size == 0:
             raise ValueError(NO_DATA.format(place=user_place(2)))
-        self._passes = epochs
-        if steps is not None and self.size:
-            self._passes = math.ceil(epochs * steps / self.size)
+        self._passes = self._passes_of(epochs)
         self._made = _Maker(dataset)
         self._rows: Iterator | None = None
         self._endless = self._forever()
         self._number = 0
+
+    def _passes_of(self, epochs: int) -> int:
+        """How often so many epochs go through the dataset."""
+        if self.steps is None or not self.size:
+            return epochs
+        return math.ceil(epochs * self.steps / self.size)
+
+    def begin_behind(self, done: int, epochs: int) -> None:
+        """Give in the first epoch what a dataset has behind `done` ones, of `epochs` in all.
+
+        A dataset that cannot tell is as new in each epoch.
+        """
+        if done and self.batches and hasattr(self.dataset, "set_init_step"):
+            self._passes = self._passes_of(epochs)
+            self._made.behind = done * self.batches
 
     @property
     def batches(self) -> int | None:
@@ -124,14 +137,22 @@ class _Maker:
         creators = [getattr(dataset, name) for name in names if hasattr(dataset, name)]
         self._create: Callable | None = creators[0] if creators else None
         self.goes_on = bool(creators)
+        self.behind = 0
         if not creators and not hasattr(dataset, "__iter__"):
             expected = "a dataset, or an iterable of batches"
             raise wrong(TypeError, "The dataset", expected, type(dataset).__name__)
 
     def __call__(self, passes: int) -> Iterator:
-        if self._create is not None:
+        if self._create is None:
+            return iter(self._dataset)
+        if not self.behind:
             return self._create(num_epochs=passes)
-        return iter(self._dataset)
+        before, behind, self.behind = self._dataset.get_init_step(), self.behind, 0
+        self._dataset.set_init_step(before + behind)
+        try:
+            return self._create(num_epochs=passes)
+        finally:
+            self._dataset.set_init_step(before)
 
 
 def as_batch(row) -> tuple:

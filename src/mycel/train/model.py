@@ -15,11 +15,15 @@ from mycel.amp.build import build_train_network, check_boost
 from mycel.amp.managers import FixedLossScaleManager, LossScaleManager
 from mycel.amp.mixed import check_level
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.parallel_settings import shares_training
 from mycel.kernel.base.trees import tree_leaves
+from mycel.kernel.record.stream import flush
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, positive_integer
 from mycel.nn.wrap import WithEvalCell, WithLossCell
+from mycel.ops.collectives.groups import HCCL_WORLD_COMM_GROUP
+from mycel.ops.collectives.primitives import wait_for_all
 from mycel.parallel.context import get_device_num, get_parallel_mode
 from mycel.train.callbacks.base import POINTS, CallbackManager, InternalCallbackParam
 from mycel.train.callbacks.monitors import TimeMonitor, count
@@ -311,6 +315,10 @@ class Model:
             self._current_step_num = 0
             before, began = told.cur_step_num, time.perf_counter()
             loop.epoch(feed.epoch())
+            if shares_training():
+                # One with fewer batches would give what it does next to what others still do.
+                flush()
+                wait_for_all(HCCL_WORLD_COMM_GROUP)
             told.batch_num = self.batch_num = feed.batches or told.cur_step_num
             if valid_dataset is not None and _is_due(number, frequency):
                 self._evaluate_between(valid_dataset, loop)
@@ -337,7 +345,9 @@ class Model:
         if done > initial:
             steps = _steps(feed, done - initial) or 0
             loop.move(advance=steps, what=_title(done, epochs))
-        return max(initial, done)
+        done = max(initial, done)
+        feed.begin_behind(done, epochs)
+        return done
 
     def _step(self, *batch):
         """One step of training; a loss scale manager is told whether it overflowed."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mycel.kernel.base.cell import of_base
 from mycel.kernel.base.places import shell
 from mycel.kernel.base.trees import tree_leaves
 from mycel.kernel.record.tensor import Tensor
@@ -164,7 +165,7 @@ class _Display:
 
     def show(self, due: bool) -> None:
         """Show it as it is now; `due` says that half a second has gone or an epoch has ended."""
-        raise NotImplementedError
+        raise of_base(self)
 
 
 class _OnTerminal(_Display):

@@ -9,7 +9,8 @@ as they are. So derivatives, remembered calls and other maps may stand around it
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from weakref import ref
 
@@ -33,6 +34,11 @@ NO_VALUE = (
     "Inside vmap a Tensor stands for many rows, so Python cannot see its values (at {place}). "
     "Compute with operators (ops.where in place of `if`), or loop over the rows."
 )
+LEFT = (
+    "A row of vmap is looked at outside of the mapped function (at {place}), where a hook, a list "
+    "or ms.debug.capture kept it: it stands for many rows and has no values. Return it from the "
+    "function; vmap gives what is returned for all rows."
+)
 ASSIGNED = (
     "Inside vmap {target} was assigned values that differ from row to row. Return them instead, "
     "or assign what is the same for all rows (as a mean over them, outside)."
@@ -53,11 +59,17 @@ class _RowSegment(Segment):
             raise value.array.error()
         return 0
 
+    def produce(self, value: Value) -> None:
+        if self.stream is not local.stream:
+            raise TypeError(LEFT.format(place=user_place(2)))
+        super().produce(value)
+
 
 class _RowStream(Stream):
     """The stream on which the function of one row records."""
 
     __slots__ = ("grown",)
+    of_rows = True
 
     def __init__(self, scope: Scope, outer: Stream):
         super().__init__(scope)
@@ -71,6 +83,20 @@ class _RowStream(Stream):
         if outputs <= MOST_OUTPUTS or outputs == self.grown:
             raise TypeError(NO_VALUE.format(place=user_place(2)))
         self.grown = outputs
+
+
+@contextmanager
+def outside_of_rows() -> Iterator[None]:
+    """Record around the maps that are open: what is made here has values, and outlives them."""
+    inner: Any = local.stream
+    outer = inner
+    while outer.of_rows:
+        outer = outer.scope.capture.outer
+    try:
+        local.stream = outer
+        yield
+    finally:
+        local.stream = inner
 
 
 class _Mapping:

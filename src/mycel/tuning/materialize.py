@@ -12,12 +12,12 @@ from __future__ import annotations
 import collections
 from collections.abc import Container
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from mycel.kernel.base.backend import on_cpu
+from mycel.kernel.base.division import division
 
 # Smaller arrays are computed as fast as they are read.
 LARGE = 1 << 18
@@ -29,7 +29,8 @@ def to_materialize(nodes) -> Container[int]:
     Args:
         nodes: those of `execute.compile.decode`.
     """
-    if not on_cpu() or jax.local_device_count() != 1:
+    # Where arrays are divided, the element that is looked at would have to be sent to all.
+    if not on_cpu() or division.grid is not None:
         return ()
     reads: collections.Counter[int] = collections.Counter()
     by_windows: set[int] = set()

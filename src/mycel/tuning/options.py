@@ -20,15 +20,15 @@ _ON_CPU = {
 
 
 def compiler_options() -> dict[str, str]:
-    """The options for the platform that programs run on now."""
-    return _for_cpu() if on_cpu() else {}
+    """The options for the platform that programs run on now, if this version of XLA has them."""
+    return _ON_CPU if on_cpu() and accepts(tuple(_ON_CPU.items())) else {}
 
 
 @functools.cache
-def _for_cpu() -> dict[str, str]:
-    """The options for CPU, if this version of XLA has them."""
+def accepts(options: tuple[tuple[str, bool | str], ...]) -> bool:
+    """Whether this version of XLA knows these options, and their values: it compiles with them."""
     try:
-        jax.jit(lambda: np.int32(0), compiler_options=_ON_CPU)()
+        jax.jit(lambda: np.int32(0), compiler_options=dict(options))()
     except jax.errors.JaxRuntimeError:
-        return {}
-    return _ON_CPU
+        return False
+    return True

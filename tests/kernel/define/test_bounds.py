@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+from types import SimpleNamespace
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,6 +17,8 @@ from mycel.kernel.define.bounds import LEAST, MOST, Bounds, check, check_kinds, 
 
 LENGTH = 5
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+# An operator has a name that is public.
+TAKE = SimpleNamespace(public="Take")
 HERE = (None, 0)
 
 
@@ -125,10 +128,10 @@ def test_the_extent_of_an_array_is_looked_for_once_and_forgotten_with_it(monkeyp
 
 def test_the_error_says_what_is_wrong_with_which_limits():
     limits = (counted(1, 3, what="row", where=" of the table"),)
-    check("Take", limits, [None, np.array([0, -3])], HERE)
-    check("Take", limits, [None, None], HERE)
+    check(TAKE, limits, [None, np.array([0, -3])], HERE)
+    check(TAKE, limits, [None, None], HERE)
     with pytest.raises(OutOfRangeError) as caught:
-        check("Take", limits, [None, np.array([0, 3])], HERE)
+        check(TAKE, limits, [None, np.array([0, 3])], HERE)
     assert str(caught.value) == (
         "Take at an unknown place: the row 3 of the table is out of range; "
         "it must lie between -3 and 2."
@@ -151,7 +154,7 @@ def test_the_error_says_what_is_wrong_with_which_limits():
 )
 def test_what_is_allowed_is_said_in_words(limits, allowed):
     with pytest.raises(OutOfRangeError) as caught:
-        check("Take", (limits,), [np.array([70])], HERE)
+        check(TAKE, (limits,), [np.array([70])], HERE)
     assert str(caught.value).endswith(f"is out of range; {allowed}.")
     assert str(caught.value).startswith(limits.operator or "Take")
 

@@ -5,7 +5,9 @@ differences for derivatives of derivatives.
 
 from __future__ import annotations
 
+import gc
 import itertools
+import weakref
 
 import jax
 import jax.numpy as jnp
@@ -84,6 +86,37 @@ def test_inputs_that_do_not_fit_are_told_with_the_line():
     assert text.startswith("add(Float64[2, 3], Float64[4]) at ")
     assert __file__ in text
     assert op.many == {}, "a failure leaves no trace"
+
+
+def test_signatures_with_open_lengths_are_forgotten_and_made_again(monkeypatch):
+    """Oracle: the shapes of NumPy's results, and the numbers that they had."""
+    monkeypatch.setattr("mycel.kernel.define.op.MOST_OPENED", 4)
+    op = Op("scaled", lambda a, b: a * b)
+    op.names = ["scaled"]  # as a definition has them: NumPy may run it
+
+    def of(length):
+        return op.signature((aval_of((length, 50), A.dtype), aval_of((50,), A.dtype)))
+
+    before, numbers = of(3), {}
+    op.open(before, of(4))
+    for length in range(5, 40):
+        signature = of(length)
+        assert signature.opened is not None
+        numbers[length] = signature.id
+    del before, signature
+    assert len(op.many) <= 4 and sum(map(len, op.two.values())) <= 4
+    gone = weakref.ref(aval_of((5, 50), A.dtype))
+    gc.collect()
+    assert gone() is None, "nothing keeps the aval of what was forgotten"
+    for length in (39, 5, 20, 5):
+        known = signatures[numbers[length]]
+        assert [aval.shape for aval in known.inputs] == [(length, 50), (50,)]
+        assert known.outputs == (aval_of((length, 50), A.dtype),)
+        assert (known.op, known.id, known.single) == (op, numbers[length], True)
+        assert of(length).id == numbers[length], "a record of it is the same"
+        assert of(length) is signatures[numbers[length]]
+    assert len(op.many) <= 4
+    assert len(signatures) == max(numbers.values()) + 1
 
 
 # -- reverses -----------------------------------------------------------------------------------

@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import mycel as ms
 from mycel import Tensor, nn
-from mycel.kernel.execute.compile import executables
+from mycel.kernel.define.aval import aval_of
+from mycel.kernel.define.op import Op
+from mycel.kernel.execute.compile import Executable, executables
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
 
@@ -187,3 +194,61 @@ def test_shapes_that_keep_changing_do_not_compile_whole_segments_for_ever():
             value = value * 0.5 + 1
         value.asnumpy()
     assert ledger.counts.compilations <= before + 2
+
+
+# -- what is not done twice ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("names", "expected"), [(["doubled"], 1), (None, 4)])
+def test_an_operator_is_traced_once_for_its_shapes_and_for_programs(names, expected):
+    """What the user wrote is traced wherever it stands. Oracle of numbers: NumPy."""
+    traced = []
+
+    def doubled(x):
+        traced.append(x.shape)
+        return jnp.where(x > 0, x * 2, x)
+
+    op = Op("doubled", doubled)
+    op.names = names
+    x = np.arange(-3, 3, dtype=np.float32)
+    number = op.signature((aval_of(x.shape, x.dtype),)).id
+    executable = Executable((number, -1, number, 0, number, 1), (2, 0))
+    last, first = executable([x])
+    np.testing.assert_array_equal(last, np.where(x > 0, x * 8, x))
+    np.testing.assert_array_equal(first, np.where(x > 0, x * 2, x))
+    assert len(traced) == expected
+
+
+IN_A_PROCESS = """
+import sys, jax, numpy as np, mycel as ms
+from mycel import Tensor, nn
+seen = []
+jax.monitoring.register_event_listener(lambda event, **_: seen.append(event.rpartition("/")[2]))
+ms.set_context(mode=getattr(ms, sys.argv[1]))
+ms.set_seed(0)
+net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 3))
+optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), optimizer)
+x = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
+loss = [float(step(Tensor(x), Tensor(np.arange(4, dtype=np.int32) % 3))) for _ in range(3)]
+print(seen.count("cache_hits"), seen.count("cache_misses"), *map(float.hex, loss))
+"""
+
+
+def test_compiled_programs_are_found_on_disk_by_other_processes_in_both_modes(tmp_path):
+    """What one mode compiled the other finds, in a process of its own; the losses have the same
+    bits. JAX's own count of its cache is the oracle."""
+
+    def run(mode):
+        environment = os.environ | {"MYCEL_CACHE": str(tmp_path)}
+        command = [sys.executable, "-c", IN_A_PROCESS, mode]
+        told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        hits, misses, *losses = told.stdout.split()
+        return int(hits), int(misses), losses
+
+    _, cold, losses = run("PYNATIVE_MODE")
+    assert cold > 0
+    for mode in ("GRAPH_MODE", "PYNATIVE_MODE"):
+        hits, misses, again = run(mode)
+        assert (misses, again) == (0, losses)
+        assert hits > 0

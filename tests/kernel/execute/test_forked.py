@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import textwrap
 
 import pytest
+
+from support import prepared
 
 # What a fork prints, and how it ends; the parent computes behind it.
 FRAME = """
@@ -48,14 +48,7 @@ pending = x * 5
 
 def run(program: str) -> str:
     # A fork that hangs is ended with its parent, and fails here.
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        start_new_session=True,
-        check=False,
-    )
+    done = prepared.run(["-c", program], timeout=60, session=True)
     return done.stdout + done.stderr
 
 

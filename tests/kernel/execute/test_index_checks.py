@@ -403,3 +403,21 @@ def test_what_is_known_of_arrays_is_forgotten_with_them():
     ms.flush()
     gc.collect()
     assert len(bounds._extents) == before
+
+
+def test_wrong_indices_name_what_was_called():
+    """Oracle: the public names, as they are written here."""
+    x, rows = Tensor(np.ones((3, 2), np.float32)), Tensor(np.ones((2, 2), np.float32))
+    places, classes = Tensor(np.array([0, 9], np.int32)), Tensor(np.array([0, 1, 9]), ms.int64)
+    calls = {
+        "cross_entropy": lambda: ms.mint.nn.functional.cross_entropy(x, classes),
+        "nll_loss": lambda: ms.mint.nn.functional.nll_loss(x, classes),
+        "UnravelIndex": lambda: ops.UnravelIndex()(Tensor([9]), Tensor([3, 2])),
+        "index_copy_": lambda: x.copy().index_copy_(0, places, rows),
+        "gather": lambda: ops.gather(x, places, 0),
+    }
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        for name, call in calls.items():
+            with pytest.raises(IndexError, match=f"^{name} at "):
+                call().asnumpy()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import warnings
 
@@ -59,11 +60,16 @@ def equal(a, b) -> bool:
     return a == b
 
 
+@functools.lru_cache(maxsize=4)
+def in_direct(name: str) -> list:
+    """What direct execution gives, for both others."""
+    return play(remembered_programs.PROGRAMS[name], "direct")
+
+
 @pytest.mark.parametrize("mode", ["fused", "jit"])
 @pytest.mark.parametrize("name", remembered_programs.PROGRAMS)
 def test_every_call_is_as_in_direct(name, mode):
-    build = remembered_programs.PROGRAMS[name]
-    expected = play(build, "direct")
+    build, expected = remembered_programs.PROGRAMS[name], in_direct(name)
     with warnings.catch_warnings():
         # Some of these programs never repeat, and are told so once.
         warnings.filterwarnings("ignore", message=".*keeps running in PyNative.*")

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import io
+import subprocess
 import sys
 import weakref
 
@@ -144,3 +146,55 @@ def test_operators_that_run_as_garbage_is_collected_are_no_part_of_a_program():
     gc.collect()
     assert float(counter) == 6.0
     assert any("garbage" in line.what for line in ms.debug.ledger().lines)
+
+
+IMPORTS = {
+    "relative": "from .layers import double",
+    "relative_module": "from . import layers; double = layers.double",
+    "relative_deeper": "from ..{package}.layers import double",
+    "absolute": "from {package}.layers import double",
+    "renamed": "import {package}.layers as layers; double = layers.double",
+    "whole": "import {package}.layers; double = {package}.layers.double",
+}
+
+
+@pytest.mark.parametrize("form", IMPORTS)
+def test_an_import_of_what_is_there_is_no_effect(form, tmp_path, monkeypatch):
+    package = f"outer_{form}.inner"
+    folder = tmp_path / f"outer_{form}" / "inner"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "layers.py").write_text("def double(x):\n    return x * 2\n")
+    line = IMPORTS[form].format(package=package if ".." not in IMPORTS[form] else "inner")
+    (folder / "program.py").write_text(
+        f"import mycel as ms\nfrom . import layers as known\n\n"
+        f"@ms.jit\ndef step(x):\n    {line}\n    return double(x)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    program = importlib.import_module(f"{package}.program")
+    for number in range(5):
+        assert program.step(Tensor([1.0 + number])).tolist() == [2.0 + 2 * number]
+    assert ms.debug.ledger().counts.replays == 3
+    # What the module holds is read all the same.
+    program.known.double = lambda x: x * 3
+    assert program.step(Tensor([1.0])).tolist() == [3.0]
+
+
+def test_ipython_that_is_loaded_but_not_running_is_no_effect():
+    program = """
+import sys
+import IPython
+import mycel as ms
+
+@ms.jit
+def step(x):
+    if x.sum() > 0:
+        return x + 1
+    return x - 1
+
+for number in range(6):
+    step(ms.Tensor([1.0 + number, 2.0 - 4 * number]))
+print(sorted({line.kind for line in ms.debug.ledger().lines}))
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "effect" not in ran.stdout and "read" in ran.stdout, ran.stdout + ran.stderr

@@ -194,7 +194,7 @@ def test_members_of_a_cell(caplog):
     net._phase = "export"
     assert net.phase == "export"
     caplog.set_level(logging.INFO, "mycel")
-    ms.kernel.base.log._noted.discard("pipeline_stage has no effect: a network runs on one device.")
+    ms.kernel.base.log._noted.clear()
     for stage in (1, 2):
         net.pipeline_stage = stage
     assert net.pipeline_stage == 2

@@ -11,6 +11,11 @@ import numpy as np
 for _name in ("bool", "int", "float", "complex", "object", "str"):
     if _name not in vars(np):
         setattr(np, _name, getattr(builtins, _name))
-for _name, _value in {"float_": np.float64, "Inf": np.inf, "NaN": np.nan}.items():
+for _name, _value in {
+    "bool8": np.bool_,
+    "float_": np.float64,
+    "Inf": np.inf,
+    "NaN": np.nan,
+}.items():
     if _name not in vars(np):
         setattr(np, _name, _value)

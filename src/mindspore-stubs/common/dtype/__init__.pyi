@@ -13,6 +13,28 @@ from mycel import float32 as _single
 single = _single
 from mycel import float64 as _double
 double = _double
+from mycel import int8 as _byte
+byte = _byte
+from mycel import int16 as _short
+short = _short
+from mycel import int32 as _intc
+intc = _intc
+from mycel import int64 as _long
+long = _long
+from mycel import int64 as _intp
+intp = _intp
+from mycel import uint8 as _ubyte
+ubyte = _ubyte
+from mycel import uint16 as _ushort
+ushort = _ushort
+from mycel import uint32 as _uintc
+uintc = _uintc
+from mycel import uint64 as _uintp
+uintp = _uintp
+from mycel import complex64 as _cfloat
+cfloat = _cfloat
+from mycel import complex128 as _cdouble
+cdouble = _cdouble
 from mycel import float32 as _float_
 float_ = _float_
 from mycel import int32 as _int_

@@ -3,3 +3,6 @@
 
 
 from mycel.mint.optim import *
+from mindspore.mint.optim import adam as adam
+from mindspore.mint.optim import adamw as adamw
+from mindspore.mint.optim import sgd as sgd

@@ -5,6 +5,7 @@
 from mycel.nn import *
 from mindspore.nn.layer import activation as activation
 from mindspore.nn.layer import basic as basic
+from mindspore.nn.layer import channel_shuffle as channel_shuffle
 from mindspore.nn.layer import combined as combined
 from mindspore.nn.layer import container as container
 from mindspore.nn.layer import conv as conv
@@ -17,5 +18,7 @@ from mindspore.nn.layer import normalization as normalization
 from mindspore.nn.layer import padding as padding
 from mindspore.nn.layer import pooling as pooling
 from mindspore.nn.layer import rnn_cells as rnn_cells
+from mindspore.nn.layer import rnns as rnns
 from mindspore.nn.layer import thor_layer as thor_layer
+from mindspore.nn.layer import timedistributed as timedistributed
 from mindspore.nn.layer import transformer as transformer

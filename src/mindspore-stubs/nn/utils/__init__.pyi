@@ -4,3 +4,4 @@
 
 from mycel.nn import *
 from mycel.init.later import *
+from mindspore.nn.utils import init as init

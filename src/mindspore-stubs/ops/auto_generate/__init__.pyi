@@ -6,5 +6,3 @@ from mycel.compat.mint_operators import *
 from mycel.ops import *
 from mindspore.ops.auto_generate import gen_ops_def as gen_ops_def
 from mindspore.ops.auto_generate import gen_ops_prim as gen_ops_prim
-from mycel.ops import Transpose as _TransposeView
-TransposeView = _TransposeView

@@ -4,5 +4,5 @@
 
 from mycel.train import *
 from mycel.compat.checking import *
-from mycel.train.folders import make_directory as __make_directory  # pyright: ignore
+from mycel.compat.internals import make_directory as __make_directory  # pyright: ignore
 _make_directory = __make_directory  # pyright: ignore

@@ -11,7 +11,7 @@ import numpy as np
 
 from mycel.dataset.transforms import checks
 from mycel.kernel.base.errors import wrong
-from mycel.ops.processes import meet, world
+from mycel.ops.collectives.groups import meet, world
 
 
 class Sampler:

@@ -23,7 +23,7 @@ from mycel.dataset.engine.nodes import (
     outputs_in_place,
 )
 from mycel.dataset.engine.session import Run
-from mycel.dataset.engine.workers import InProcesses, packed
+from mycel.dataset.engine.workers import InProcesses
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.signals import came_from_outside
 
@@ -148,7 +148,6 @@ class BatchDataset(UnionBaseDataset):
         self.output_columns = name_list(output_columns, names[1]) if output_columns else []
         self.python_multiprocessing = bool(python_multiprocessing)
         self.max_rowsize = max_rowsize
-        self._packed: bytes | None = None
 
     def get_batch_size(self) -> int:
         return -1 if callable(self.batch_size) else self.batch_size
@@ -231,10 +230,8 @@ class BatchDataset(UnionBaseDataset):
 
         workers = config.workers_of(self.num_parallel_workers)
         if self.python_multiprocessing and workers > 1 and not run.session.debug:
-            if self._packed is None:
-                self._packed = packed([function], self._named()) or b""
-            content = self._packed
-            if content:
+            content = run.session.content(self, [function])
+            if content is not None:
 
                 def pool():
                     return run.session.pool(self, content, workers, self._named)

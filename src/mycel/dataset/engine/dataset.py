@@ -243,7 +243,7 @@ class Dataset(Operations, Made):
         if size is None:
             session = Session(self)
             try:
-                size = sum(1 for _ in self._flow(Run(session, 0, 0, 0)).begin(0))
+                size = sum(1 for _ in self._flow(Run(session, 0, 0, 0)).begin())
             finally:
                 session.close()
             self._found["size"] = size
@@ -335,7 +335,7 @@ class Dataset(Operations, Made):
             # One row is not worth a process.
             session.debug = True
             try:
-                first = next(self._flow(Run(session, 0, 0, 0)).begin(0), {})
+                first = next(self._flow(Run(session, 0, 0, 0)).begin(), {})
             finally:
                 session.close()
             self._found["first"] = first

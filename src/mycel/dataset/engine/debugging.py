@@ -34,7 +34,11 @@ class DebugHook(ABC):
 
     @abstractmethod
     def compute(self, args):
-        """Look at the columns of a row; what it returns is not used."""
+        """Look at the columns of a row; only within a `map` what it returns goes on."""
+
+    def __call__(self, *args):
+        """As one of the operations of a `map`."""
+        return self.compute(*args)
 
 
 def show(row: Row, name: str) -> Row:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import glob
 import gzip
 import itertools
@@ -17,12 +18,15 @@ from mycel.dataset import config
 from mycel.dataset.engine import tfrecord
 from mycel.dataset.engine.dataset import TextBaseDataset, UnionBaseDataset
 from mycel.dataset.engine.machinery import Flow, Row, produced
+from mycel.dataset.engine.nodes import name_list
+from mycel.dataset.engine.reading import reading
 from mycel.dataset.engine.schema import Schema
 from mycel.dataset.engine.session import Run
-from mycel.dataset.engine.sources import SourceDataset, home_of, is_shuffled
+from mycel.dataset.engine.sources import SourceDataset, is_shuffled, of_one_class
 from mycel.dataset.engine.together import Columns, Together
 from mycel.dataset.samplers import Shuffle
 from mycel.dataset.transforms import checks
+from mycel.dataset.transforms.operations import undefined
 from mycel.kernel.base.errors import wrong
 
 WINDOW = 10000  # rows that a shuffle over files holds
@@ -30,6 +34,10 @@ CSV_WIDTH = (
     "{dataset}: line {line} of {path} has {actual} field(s), but there are {expected} columns."
 )
 CSV_VALUE = "{dataset}: line {line} of {path} has {value!r} in column {name!r}, which is no {kind}."
+CSV_NAMES = (
+    "{dataset}: the first line of {path} has a name twice: {names}. If it does not hold the names "
+    "of the columns, give them as column_names."
+)
 CSV_HEADER = (
     " If it holds the names of the columns, leave column_names out, and they are taken from it."
 )
@@ -82,21 +90,22 @@ class FilesDataset(SourceDataset):
     # A class says how rows are read, or what they are made of and how.
     def _origins(self, path: str) -> Iterator:
         """What the rows of a file are made of."""
-        raise NotImplementedError
+        raise undefined(self, "_origins")
 
     def _row(self, origin) -> Row:
         """The row made of this."""
-        raise NotImplementedError
+        raise undefined(self, "_row")
 
     def _many(self, origins: Sequence) -> Columns:
         """The rows made of these."""
-        raise NotImplementedError
+        raise undefined(self, "_many")
 
     def _rows_in(self, path: str) -> int:
         """How many rows a file has."""
         rows = self._found.setdefault("rows", {})
         if path not in rows:
-            rows[path] = self._rows_told(path)
+            with reading(self.name, path):
+                rows[path] = self._rows_told(path)
         return rows[path]
 
     def _rows_told(self, path: str) -> int:
@@ -147,13 +156,12 @@ class FilesDataset(SourceDataset):
         return flow if self.num_samples is None else flow.take(self.num_samples)
 
     def _together(self, run: Run) -> Together | None:
-        if self._mixes() or home_of(self, "_many") is not home_of(self, "_origins"):
+        if self._mixes() or type(self)._rows is not FilesDataset._rows:
             return None
-        if home_of(self, "_rows") is not FilesDataset:
+        if not of_one_class(self, "_many", "_origins", "_row"):
             return None
-        parts = self._parts(run)
-        origins = lambda: self._in_turns(parts, self._origins)  # noqa: E731
-        made = Together(origins, self._many, lambda number, origin: self._row(origin))
+        origins = functools.partial(self._in_turns, self._parts(run), self._origins)
+        made = Together(origins, self._many, self._row)
         return made if self.num_samples is None else made.part(0, self.num_samples)
 
     def _in_turns(self, parts: list, read: Callable[[str], Iterator]) -> Iterator:
@@ -172,10 +180,10 @@ class FilesDataset(SourceDataset):
                     yield row
             readers = left
 
-    @staticmethod
-    def _one_after_another(parts: list, read: Callable[[str], Iterator]) -> Iterator:
+    def _one_after_another(self, parts: list, read: Callable[[str], Iterator]) -> Iterator:
         for path, start, end in parts:
-            yield from itertools.islice(read(path), start, end)
+            with reading(self.name, path):
+                yield from itertools.islice(read(path), start, end)
 
 
 class TextFileDataset(FilesDataset, TextBaseDataset):
@@ -251,17 +259,24 @@ class CSVDataset(FilesDataset, UnionBaseDataset):
             what = "CSVDataset: column_defaults"
             raise wrong(TypeError, what, "a list", repr(column_defaults))
         self.field_delim, self.column_defaults = field_delim, column_defaults
-        self.column_names = column_names
+        self.column_names = column_names and name_list(column_names, "CSVDataset: column_names")
 
     def _columns(self) -> list[str]:
         if self.column_names is not None:
             return list(self.column_names)
-        with open(self.dataset_files[0], encoding="utf-8", newline="") as file:
-            return next(csv.reader(file, delimiter=self.field_delim), [])
+        path = self.dataset_files[0]
+        with reading(self.name, path), open(path, encoding="utf-8", newline="") as file:
+            names = next(csv.reader(file, delimiter=self.field_delim), [])
+        if len(set(names)) < len(names):
+            raise RuntimeError(CSV_NAMES.format(dataset=self.name, path=path, names=names))
+        return names
 
     def _origins(self, path):
         # The fields of a line, the names of the columns, and where the line is.
         names = self._columns()
+        if self.column_defaults is not None and len(self.column_defaults) != len(names):
+            expected = f"{len(names)} values, one for each column of {path}"
+            raise wrong(RuntimeError, "CSVDataset: column_defaults", expected, self.column_defaults)
         with open(path, encoding="utf-8", newline="") as file:
             lines = csv.reader(file, delimiter=self.field_delim)
             if self.column_names is None:
@@ -316,7 +331,7 @@ class CSVDataset(FilesDataset, UnionBaseDataset):
             return np.array(field or default)
         try:
             return np.array(type(default)(field) if field else default, kind)
-        except ValueError:
+        except (ValueError, OverflowError):
             text = CSV_VALUE.format(
                 dataset=self.name, value=field, name=name, path=path, line=line, kind=kind.__name__
             )
@@ -377,7 +392,8 @@ class TFRecordDataset(FilesDataset, UnionBaseDataset):
             return self.schema.names()
         columns = self._found.get("columns")
         if columns is None:
-            first = next(self._examples(self.dataset_files[0]), {})
+            with reading(self.name, self.dataset_files[0]):
+                first = next(self._examples(self.dataset_files[0]), {})
             columns = self._found["columns"] = sorted(first)
         return list(columns)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import math
 import pathlib
 from collections.abc import Sequence
 from functools import cached_property
@@ -13,9 +14,12 @@ import numpy as np
 from mycel.dataset.engine.dataset import VisionBaseDataset
 from mycel.dataset.engine.machinery import Row
 from mycel.dataset.engine.nodes import integer
+from mycel.dataset.engine.reading import reading
 from mycel.dataset.engine.sources import MappableDataset
+from mycel.dataset.transforms.operations import undefined
 from mycel.dataset.vision.codecs import pixels_of
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.signals import came_from_outside
 
 NO_PILLOW = "Images are decoded with Pillow, which is missing: pip install 'mycel[data]'."
 NO_IMAGE = "{path} cannot be decoded as an image: {reason}."
@@ -59,8 +63,34 @@ def decoded(content: bytes, path) -> np.ndarray:
     try:
         with Image.open(io.BytesIO(content)) as image:
             return pixels_of(image)
-    except OSError as error:
+    except Exception as error:
+        # Pillow's readers raise whatever a damaged file makes them stumble over.
+        if came_from_outside(error):
+            raise
         raise RuntimeError(NO_IMAGE.format(path=path, reason=error)) from None
+
+
+def image_of(dataset, path: pathlib.Path) -> np.ndarray:
+    """The pixels of an image file, or its bytes, as the dataset says (`decode`, `decrypt`)."""
+    with reading(dataset.name, path):
+        decrypt = dataset.decrypt
+        content = path.read_bytes() if decrypt is None else decrypt(str(path))
+    # Bytes that can be written to.
+    return decoded(content, path) if dataset.decode else np.frombuffer(bytearray(content), np.uint8)
+
+
+def numbers_of(path: pathlib.Path, magic: int, dimensions: int, what: str, kind="u1") -> np.ndarray:
+    """The numbers of a file in the form of MNIST: a magic number, the dimensions, the numbers.
+
+    Raises:
+        RuntimeError: it is no such file.
+    """
+    content, start = path.read_bytes(), 4 * (1 + dimensions)
+    first, *shape = np.frombuffer(content[:start].ljust(start, b"\xff"), ">i4").tolist()
+    size = start + np.dtype(kind).itemsize * math.prod(shape)
+    if first != magic or min(shape) < 0 or len(content) != size:
+        raise RuntimeError(f"{path} is not a file of {what} with {dimensions} dimension(s).")
+    return np.frombuffer(content, kind, offset=start).reshape(shape)
 
 
 class _ImageSource(MappableDataset, VisionBaseDataset):
@@ -93,7 +123,7 @@ class _ImageSource(MappableDataset, VisionBaseDataset):
     @cached_property
     def _arrays(self) -> tuple[np.ndarray, ...]:
         """All images, and the labels."""
-        raise NotImplementedError
+        raise undefined(self, "_arrays")
 
     def _count(self) -> int:
         return len(self._arrays[0])
@@ -176,12 +206,7 @@ class MnistDataset(_ImageSource):
             raise RuntimeError(
                 NO_FILE.format(dataset=self.name, name=name, folder=self.dataset_dir)
             )
-        content = path.read_bytes()
-        head = np.frombuffer(content, ">i4", 1 + dimensions)
-        shape = head[1:].tolist()
-        if head[0] != magic or len(content) != 4 * len(head) + np.prod(shape):
-            raise RuntimeError(f"{path} is not an MNIST file of {dimensions} dimension(s).")
-        return np.frombuffer(content, np.uint8, offset=4 * len(head)).reshape(shape)
+        return numbers_of(path, magic, dimensions, "MNIST")
 
 
 class FashionMnistDataset(MnistDataset):
@@ -351,12 +376,7 @@ class ImageFolderDataset(MappableDataset, VisionBaseDataset):
 
     def _read(self, index: int) -> Row:
         path, number = self._paths[index]
-        content = path.read_bytes() if self.decrypt is None else self.decrypt(str(path))
-        if self.decode:
-            image = decoded(content, path)
-        else:
-            image = np.frombuffer(content, np.uint8).copy()
-        return {"image": image, "label": np.array(number, np.int32)}
+        return {"image": image_of(self, path), "label": np.array(number, np.int32)}
 
 
 class CelebADataset(MappableDataset, VisionBaseDataset):
@@ -439,7 +459,8 @@ class CelebADataset(MappableDataset, VisionBaseDataset):
             raise RuntimeError(
                 NO_FILE.format(dataset=self.name, name=name, folder=self.dataset_dir)
             )
-        return path.read_text("utf-8").splitlines()
+        with reading(self.name, path):
+            return path.read_text("utf-8").splitlines()
 
     @cached_property
     def _files(self) -> dict[str, pathlib.Path]:
@@ -452,9 +473,7 @@ class CelebADataset(MappableDataset, VisionBaseDataset):
     def _read(self, index: int) -> Row:
         name, attributes = self._lines[index]
         path = self._files.get(name, self.dataset_dir / name)
-        content = path.read_bytes() if self.decrypt is None else self.decrypt(str(path))
-        image = decoded(content, path) if self.decode else np.frombuffer(content, np.uint8).copy()
-        return {"image": image, "attr": attributes.copy()}
+        return {"image": image_of(self, path), "attr": attributes.copy()}
 
 
 class FakeImageDataset(MappableDataset, VisionBaseDataset):

@@ -11,6 +11,7 @@ from jax import Array
 from mycel.dataset import config
 from mycel.dataset.engine.machinery import Row, Steps
 from mycel.dataset.engine.session import Run, Session
+from mycel.kernel.base.division import division
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.version import __version__
@@ -36,7 +37,7 @@ class _OnDevice(Steps):
 
     def __next__(self) -> Row:
         row = next(self._parent)
-        return {name: _placed(value) for name, value in row.items()}
+        return {name: _placed(value, n) for n, (name, value) in enumerate(row.items())}
 
     def get_state(self) -> dict:
         return self._parent.get_state()
@@ -45,17 +46,32 @@ class _OnDevice(Steps):
         self._parent.set_state(state)
 
 
-def _placed(value):
+def _placed(value, column: int):
     if isinstance(value, dict):
-        return {name: _placed(inner) for name, inner in value.items()}
-    if not isinstance(value, np.ndarray):
+        return {name: _placed(inner, column) for name, inner in value.items()}
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in NUMBERS:
         return value
-    return to_array(value, None) if value.dtype.kind in NUMBERS else value
+    if division.batch is not None:
+        return division.batch(value, column)
+    return to_array(value, None)
 
 
-def _as_tensor(value):
+class TextColumn(np.ndarray):
+    """Texts of a row: a NumPy array that also gives itself by `asnumpy`, as Tensors do."""
+
+    def asnumpy(self) -> np.ndarray:
+        """The texts as a plain NumPy array, in the same memory."""
+        return self.view(np.ndarray)
+
+    def __repr__(self):
+        return repr(self.asnumpy())
+
+
+def _as_tensor(value, is_column=True):
     if isinstance(value, dict):
-        return {name: _as_tensor(inner) for name, inner in value.items()}
+        return {name: _as_tensor(inner, is_column=False) for name, inner in value.items()}
+    if is_column and isinstance(value, np.ndarray) and value.dtype.kind in "US":
+        return value.view(TextColumn)
     return Tensor(value) if isinstance(value, Array) else value
 
 
@@ -110,11 +126,8 @@ class Iterator:
             self.stop()
             raise RuntimeError(NO_MORE.format(epochs=self._epochs, place=user_place(3)))
         run = Run(self._session, self._epoch, self._epoch, self._epoch)
-        flow = self.dataset._flow(run)
-        if not self._numpy:
-            flow = flow.then(_OnDevice)
         ahead = 0 if self._session.debug else config.settings.ahead
-        rows = flow.begin(ahead)
+        rows = self.dataset._flow(run).begin(ahead, *([] if self._numpy else [_OnDevice]))
         self._rows, self._count = rows, 0
         self._holder[:] = [rows]
         return rows

@@ -7,6 +7,7 @@ import pathlib
 
 import numpy as np
 
+from mycel.dataset.engine.reading import reading
 from mycel.kernel.base.errors import wrong
 
 
@@ -59,7 +60,8 @@ class LineReader:
         if self._file is None:
             self._file = open(self.filename, "rb")  # noqa: SIM115 (closed by close)
         self._file.seek(self.offsets[line - 1])
-        return self._file.readline().decode("utf-8").rstrip("\n").rstrip("\r")
+        with reading("LineReader", self.filename, line):
+            return self._file.readline().decode("utf-8").rstrip("\n").rstrip("\r")
 
     __getitem__ = readline
 

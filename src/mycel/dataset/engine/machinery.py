@@ -17,9 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from mycel.dataset.transforms.operations import undefined
+
 MISSING = (
     "mycel.dataset reads data with the package 'grain', which cannot be imported ({reason}). "
     "Install it: pip install 'mycel[data]'."
+)
+TOO_FEW = (
+    "This state was saved behind row {expected}, but now there are only {actual} rows. A state "
+    "fits the pipeline, and the data, that it was saved of."
 )
 Row = dict[str, Any]
 
@@ -42,15 +48,15 @@ class Steps:
     """An iterator over rows that can say where it is; what `Flow.then` puts into a flow."""
 
     def __next__(self) -> Row:
-        raise NotImplementedError
+        raise undefined(self, "__next__")
 
     def get_state(self) -> dict:
         """Where it is, in numbers, texts, lists and dictionaries."""
-        raise NotImplementedError
+        raise undefined(self, "get_state")
 
     def set_state(self, state: dict) -> None:
         """Go on behind the row that was the last one when `state` was taken."""
-        raise NotImplementedError
+        raise undefined(self, "set_state")
 
     def close(self) -> None:
         """Let go of files, threads and processes."""
@@ -65,12 +71,13 @@ def _adapter() -> type:
         def __init__(self, parents: Sequence, begin: Callable):
             super().__init__(list(parents))
             self._begin = begin
+            self.begun_by = getattr(begin, "func", begin).__qualname__
 
         def __iter__(self):
             return AdaptedIterator([iter(parent) for parent in self._parents], self._begin)
 
         def __str__(self):
-            return getattr(self._begin, "__name__", "rows")
+            return self.begun_by
 
     class AdaptedIterator(package.DatasetIterator):
         def __init__(self, parents: list, begin: Callable):
@@ -156,13 +163,65 @@ class Flow:
         """Behind this flow (and others) an iterator of ours; `begin` gets theirs."""
         return Flow(_adapter()([flow.in_order() for flow in (self, *others)], begin))
 
-    def begin(self, ahead: int):
-        """An iterator over the rows; a thread makes up to `ahead` of them before they are asked."""
-        made = self.in_order()
+    def begin(self, ahead: int = 0, *behind: Callable[..., Steps]) -> Begun:
+        """An iterator over the rows, and steps behind it whose state is that of the rows; a thread
+        makes up to `ahead` of them before they are asked."""
+        flow = self
+        for step in behind:
+            flow = flow.then(step)
+        made = flow.in_order()
         if ahead:
             prefetched = grain().experimental.ThreadPrefetchIterDataset
             made = prefetched(made, prefetch_buffer_size=ahead)
-        return iter(made)
+        return Begun(iter(made), _form(self.dataset))
+
+
+def _form(dataset) -> str:
+    """The steps that a flow is made of, down to where rows have numbers."""
+    if isinstance(dataset, grain().MapDataset):
+        return "numbered"
+    name = getattr(dataset, "begun_by", type(dataset).__name__)
+    below = ", ".join(map(_form, dataset.parents))
+    # What `in_order` makes has the state of what it is made of.
+    return below if name == "PrefetchIterDataset" else f"{name}({below})"
+
+
+class Begun(Steps):
+    """Rows that are gone through; a state of them fits the same rows made in another way.
+
+    So it does where a program is in debug mode, or has other workers, than when it was saved.
+
+    Args:
+        rows: the iterator.
+        form: of what steps it is made. The state of others is found again by counting.
+    """
+
+    def __init__(self, rows: Any, form: str):
+        self._rows, self._form = rows, form
+        self._count = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self) -> Row:
+        row = next(self._rows)
+        self._count += 1
+        return row
+
+    def get_state(self) -> dict:
+        return {"form": self._form, "count": self._count, "rows": self._rows.get_state()}
+
+    def set_state(self, state: dict) -> None:
+        if state["form"] == self._form:
+            self._rows.set_state(state["rows"])
+            self._count = state["count"]
+            return
+        while self._count < state["count"]:
+            if next(self, None) is None:
+                raise ValueError(TOO_FEW.format(expected=state["count"], actual=self._count))
+
+    def close(self) -> None:
+        self._rows.close()
 
 
 class _Numbered:
@@ -290,13 +349,13 @@ class Passes(Steps):
         self._make = make
         self._count = count
         self._pass = 0
-        self._rows = None
+        self._rows: Begun | None = None
         self._empty = True
 
     def __next__(self) -> Row:
         while self._count < 0 or self._pass < self._count:
             if self._rows is None:
-                self._rows, self._empty = self._make(self._pass).begin(0), True
+                self._rows, self._empty = self._make(self._pass).begin(), True
             try:
                 row = next(self._rows)
             except StopIteration:
@@ -317,7 +376,7 @@ class Passes(Steps):
         self.close()
         self._pass, self._empty = state["pass"], state["empty"]
         if state["rows"] is not None:
-            self._rows = self._make(self._pass).begin(0)
+            self._rows = self._make(self._pass).begin()
             self._rows.set_state(state["rows"])
 
     def close(self) -> None:

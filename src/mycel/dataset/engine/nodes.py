@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -15,7 +16,7 @@ from mycel.dataset.engine.debugging import show
 from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
 from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.together import Columns, Together
-from mycel.dataset.engine.workers import InProcesses, packed
+from mycel.dataset.engine.workers import InProcesses
 from mycel.dataset.transforms.chains import Compose, prepared
 from mycel.dataset.transforms.operations import makes_new
 from mycel.dataset.transforms.together import together_of
@@ -110,9 +111,6 @@ class MapDataset(UnionBaseDataset):
         self.callbacks = checked_callbacks(callbacks)
         log.without_effect("map", {"offload": offload} if offload else {})
         self.max_rowsize, self.offload = max_rowsize, offload
-        self._packed: bytes | None = None
-        self._unpackable = False
-        self._makes_new = all(map(makes_new, Compose.decompose(self.operations)))
 
     def _inputs(self) -> list[str]:
         return self.checked_below(self.input_columns or self.children[0]._columns()[:1])
@@ -162,10 +160,12 @@ class MapDataset(UnionBaseDataset):
         """What changes a row, by its number and itself."""
         inputs, join, numbers = self._inputs(), self._joined(), run.numbers(self)
         operations = prepared(self.operations)
+        # Asked in each pass: a program may change the operations between them.
+        new = all(map(makes_new, Compose.decompose(self.operations)))
 
         def change(number: int, row: Row) -> Row:
             arguments = tuple([row[name] for name in inputs])
-            return join(row, self._apply(operations, arguments, numbers(number)))
+            return join(row, self._apply(operations, new, arguments, numbers(number)))
 
         return change
 
@@ -216,7 +216,8 @@ class MapDataset(UnionBaseDataset):
                 rows = step(rows)
             return {name: rows if name == outputs[0] else found[name] for name in columns}
 
-        return below.changed(many, self._changed(run), self._threads())
+        # No operation that changes many rows at once draws by chance, so no row needs its number.
+        return below.changed(many, functools.partial(self._changed(run), 0), self._threads())
 
     def _threads(self) -> int:
         """Threads: as many as were asked for; the default only where all operations are ours."""
@@ -227,21 +228,18 @@ class MapDataset(UnionBaseDataset):
 
     def _content(self, run: Run) -> bytes | None:
         """The operations for worker processes; None where they run in threads."""
-        if not self.python_multiprocessing or run.session.debug or self._unpackable:
+        if not self.python_multiprocessing or run.session.debug:
             return None
         if config.workers_of(self.num_parallel_workers) < 2:
             return None
-        if self._packed is None:
-            self._packed = packed(self.operations, self._named())
-            self._unpackable = self._packed is None
-        return self._packed
+        return run.session.content(self, self.operations)
 
-    def _apply(self, operations: Sequence, arguments: tuple, numbers: tuple) -> tuple:
+    def _apply(self, operations: Sequence, new: bool, arguments: tuple, numbers: tuple) -> tuple:
         reached = [0]
         try:
             with chance.row(*numbers):
                 made = worker.apply(operations, arguments, lambda n: reached.__setitem__(0, n))
-            return worker.own_columns(made, arguments, self._makes_new)
+            return worker.own_columns(made, arguments, new)
         except Exception as error:
             if came_from_outside(error):
                 raise
@@ -442,7 +440,7 @@ class RenameDataset(UnionBaseDataset):
 
     def _together(self, run: Run) -> Together | None:
         below, rename = self.children[0]._together(run), self._rename()
-        return None if below is None else below.changed(rename, lambda number, row: rename(row))
+        return None if below is None else below.changed(rename, rename)
 
     def _rename(self) -> Callable[[dict], dict]:
         self._columns()
@@ -466,7 +464,7 @@ class ProjectDataset(UnionBaseDataset):
 
     def _together(self, run: Run) -> Together | None:
         below, project = self.children[0]._together(run), self._project()
-        return None if below is None else below.changed(project, lambda number, row: project(row))
+        return None if below is None else below.changed(project, project)
 
     def _project(self) -> Callable[[dict], dict]:
         names = self._columns()

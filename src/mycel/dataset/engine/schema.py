@@ -8,6 +8,7 @@ import pathlib
 
 import numpy as np
 
+from mycel.dataset.engine.reading import reading
 from mycel.kernel.base.dtypes import DType
 from mycel.kernel.base.errors import wrong
 
@@ -36,7 +37,9 @@ class Schema:
                 raise wrong(TypeError, "Schema: schema_file", "a path", repr(schema_file))
             if not pathlib.Path(schema_file).is_file():
                 raise wrong(ValueError, "Schema: schema_file", "an existing file", schema_file)
-            self.from_json(json.loads(pathlib.Path(schema_file).read_text("utf-8")))
+            with reading("Schema", schema_file):
+                content = json.loads(pathlib.Path(schema_file).read_text("utf-8"))
+            self.from_json(content)
 
     def add_column(self, name, de_type, shape=None) -> None:
         """A further column.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from mycel.dataset import config
-from mycel.dataset.engine.workers import Pool
+from mycel.dataset.engine.workers import Pool, packed
 from mycel.dataset.samplers import Chances
 
 
@@ -30,6 +30,7 @@ class Session:
         self.limit = config.settings.worker_timeout
         self._places = {id(node): place for place, node in enumerate(root.nodes())}
         self._pools: dict[int, Pool] = {}
+        self._contents: dict[int, bytes | None] = {}
         # How far datasets with callbacks are, by place.
         self.reached: dict[int, tuple] = {}
         self._gates = [node.gate for node in root.nodes() if hasattr(node, "gate")]
@@ -37,6 +38,17 @@ class Session:
     def place(self, node) -> int:
         """The number of a dataset in the pipeline."""
         return self._places.get(id(node), 0)
+
+    def content(self, node, operations: list) -> bytes | None:
+        """What workers of a dataset run, as it is when they are started; None if it cannot be sent.
+
+        Args:
+            operations: the same in all passes.
+        """
+        place = self.place(node)
+        if place not in self._contents:
+            self._contents[place] = packed(operations, node._named())
+        return self._contents[place]
 
     def pool(
         self,

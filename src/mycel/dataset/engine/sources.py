@@ -19,7 +19,7 @@ from mycel.dataset.engine.nodes import RAISED, integer, name_list, operation_nam
 from mycel.dataset.engine.schema import Schema
 from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.together import Columns, Together
-from mycel.dataset.engine.workers import InProcesses, packed
+from mycel.dataset.engine.workers import InProcesses
 from mycel.dataset.samplers import (
     BuiltinSampler,
     DistributedSampler,
@@ -29,6 +29,7 @@ from mycel.dataset.samplers import (
     Shuffle,
     as_sampler,
 )
+from mycel.dataset.transforms.operations import undefined
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.signals import came_from_outside
 
@@ -111,9 +112,11 @@ class SourceDataset(Dataset):
         return self.num_shards is not None and self.num_shards > 1
 
 
-def home_of(dataset: Dataset, method: str) -> type:
-    """The class that says what a method does: one that another class goes past does not count."""
-    return next(kind for kind in type(dataset).__mro__ if method in vars(kind))
+def of_one_class(dataset: Dataset, *methods: str) -> bool:
+    """Whether one class says what all of these methods do: one that another goes past does not
+    count."""
+    kinds = type(dataset).__mro__
+    return len({next(kind for kind in kinds if name in vars(kind)) for name in methods}) == 1
 
 
 class MappableDataset(SourceDataset):
@@ -185,15 +188,15 @@ class MappableDataset(SourceDataset):
 
     def _count(self) -> int:
         """How many rows there are to choose among."""
-        raise NotImplementedError
+        raise undefined(self, "_count")
 
     def _read(self, index: int) -> Row:
         """The row with this number."""
-        raise NotImplementedError
+        raise undefined(self, "_read")
 
     def _many(self, indices: Sequence | np.ndarray) -> Columns:
         """The rows with these numbers, in memory of their own."""
-        raise NotImplementedError
+        raise undefined(self, "_many")
 
     def _labels(self) -> Sequence | None:
         """The class of each row, for PKSampler."""
@@ -214,10 +217,9 @@ class MappableDataset(SourceDataset):
         return 1 if run.session.debug else self.num_parallel_workers or 1
 
     def _together(self, run: Run) -> Together | None:
-        if home_of(self, "_many") is not home_of(self, "_read"):
+        if not of_one_class(self, "_many", "_read"):
             return None
-        one = lambda number, index: self._read(index)  # noqa: E731
-        return Together(self._order(run), self._many, one, self._threads(run))
+        return Together(self._order(run), self._many, self._read, self._threads(run))
 
 
 class GeneratorDataset(MappableDataset, UnionBaseDataset):
@@ -298,7 +300,6 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         self.python_multiprocessing, self.max_rowsize = python_multiprocessing, max_rowsize
         self._name_columns(column_names, column_types, schema)
         self._lock = threading.Lock()
-        self._packed: bytes | None = None
 
     def _name_columns(self, column_names, column_types, schema) -> None:
         what = type(self).__name__
@@ -415,15 +416,13 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         workers = config.workers_of(self.num_parallel_workers)
         wanted = self.python_multiprocessing and self.batch_sampler is None
         if workers > 1 and wanted and not run.session.debug:
-            if self._packed is None:
-                # Its own method: no class of ours, which a worker would have to import.
-                self._packed = packed([self.source.__getitem__], self._named()) or b""
-            if self._packed:
-                return self._in_processes(run, self._packed, order, workers)
-        read = self._read
-        if run.session.debug:
-            read = lambda index: show(self._read(index), self._named())  # noqa: E731
-        return chosen(order, read)
+            # Its own method: no class of ours, which a worker would have to import.
+            content = run.session.content(self, [self.source.__getitem__])
+            if content is not None:
+                return self._in_processes(run, content, order, workers)
+        if not run.session.debug:
+            return chosen(order, self._read)
+        return chosen(order, lambda index: show(self._read(index), self._named()))
 
     def _in_processes(
         self, run: Run, content: bytes, order: Sequence | np.ndarray, workers: int
@@ -548,21 +547,24 @@ class NumpySlicesDataset(GeneratorDataset):
             shard_id=shard_id,
         )
 
-    def _together(self, run):
-        columns = self.source.columns
-        if not all(isinstance(each, np.ndarray) and each.dtype.kind != "S" for each in columns):
-            return None
+    # Said here too, so that it and `_many` are of one class.
+    def _read(self, index) -> Row:
+        return super()._read(index)
 
-        def many(indices) -> Columns:
-            return {
-                # A single text is as long as itself, whatever the array has room for.
-                name: each[indices].tolist()
-                if each.dtype.kind == "U" and each.ndim == 1
-                else each[indices]
-                for name, each in zip(self.column_names, columns, strict=True)
-            }
+    def _many(self, indices) -> Columns:
+        return {
+            name: _at(column, indices)
+            for name, column in zip(self.column_names, self.source.columns, strict=True)
+        }
 
-        return Together(self._order(run), many, lambda number, index: self._read(index))
+
+def _at(column, indices) -> np.ndarray | list[str]:
+    if not isinstance(column, np.ndarray) or column.dtype.kind == "S":
+        raise TypeError("rows that are made one by one: of different lengths, or bytes")
+    if column.dtype.kind == "U" and column.ndim == 1:
+        # A single text is as long as itself, whatever the array has room for.
+        return column[indices].tolist()
+    return column[indices]
 
 
 class PaddedDataset(GeneratorDataset):

@@ -9,6 +9,7 @@ step cannot, or raises, rows are made one by one, so that errors are the same an
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -28,23 +29,23 @@ class Together(NamedTuple):
     Args:
         origins: what each row is made of; a sequence, or a function that begins an iterator.
         many: the columns made of several origins, with a first dimension more.
-        one: the row made of its number in the flow and its origin.
+        one: the row made of one origin.
         threads: how many threads may make batches at once, if the origins are a sequence.
     """
 
     origins: Sequence | np.ndarray | Callable[[], Iterator]
     many: Callable[[Any], Columns]
-    one: Callable[[int, Any], Row]
+    one: Callable[[Any], Row]
     threads: int = 1
 
     def changed(
-        self, many: Callable[[Columns], Columns], one: Callable[[int, Row], Row], threads: int = 1
+        self, many: Callable[[Columns], Columns], one: Callable[[Row], Row], threads: int = 1
     ) -> Together:
         """Every row changed."""
         return Together(
             self.origins,
             lambda origins: many(self.many(origins)),
-            lambda number, origin: one(number, self.one(number, origin)),
+            lambda origin: one(self.one(origin)),
             max(threads, self.threads),
         )
 
@@ -63,22 +64,21 @@ class Together(NamedTuple):
             stacked: puts rows together that were made one by one.
         """
 
-        def make(number: int, origins: Sequence | np.ndarray) -> Row:
+        def make(origins: Sequence | np.ndarray) -> Row:
             try:
                 return {name: settled(rows) for name, rows in self.many(origins).items()}
             except Exception as error:
                 if came_from_outside(error):
                     raise
-            first = number * size
-            return stacked([self.one(first + n, origin) for n, origin in enumerate(origins)])
+            return stacked([self.one(origin) for origin in origins])
 
         origins = self.origins
         if callable(origins):
-            return begun(lambda: _Batches(origins, size, whole, make))
+            return begun(functools.partial(_Batches, origins, size, whole, make))
         count = len(origins) // size if whole else -(-len(origins) // size)
 
         def read(number: int) -> Row:
-            return make(number, origins[number * size : (number + 1) * size])
+            return make(origins[number * size : (number + 1) * size])
 
         return chosen(range(count), read, self.threads)
 
@@ -98,7 +98,7 @@ class _Batches(Steps):
         if not taken or (self._whole and len(taken) < self._size):
             raise StopIteration
         self._count += 1
-        return self._make(self._count - 1, taken)
+        return self._make(taken)
 
     def get_state(self) -> dict:
         return {"count": self._count}

@@ -66,7 +66,8 @@ def as_column(value):
     if array.dtype.kind == "O":
         kind = type(value).__name__
         raise TypeError(f"a value of type {kind} is not an array of numbers or texts")
-    return array
+    # Bytes in the order of this processor: the device takes no other, nor does NumPy keep it.
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def own_column(value, owned=()):
@@ -189,8 +190,10 @@ def _row(numbers: tuple):
 
 def _begin(connection: Connection):
     """The operations of this worker; their modules are found where the program finds them."""
-    paths, alias, seed, several, packed = connection.recv()
+    paths, words, alias, seed, several, packed = connection.recv()
     sys.path[:] = paths
+    # Modules that read the command line as they are imported read the program's, not this file's.
+    sys.argv[:] = words
     try:
         if alias:
             sys.meta_path.insert(0, _Alias())

@@ -97,7 +97,8 @@ class Pool:
             self, _end, self._processes, self._connections, self._file
         )
         for place in range(count):
-            self._start(place, (list(sys.path), alias, seed + place, several, content))
+            first = (list(sys.path), list(sys.argv), alias, seed + place, several, content)
+            self._start(place, first)
 
     def _start(self, place: int, first: tuple) -> None:
         ours, theirs = Pipe()

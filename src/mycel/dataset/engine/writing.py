@@ -161,11 +161,11 @@ def serialize(dataset: Dataset, json_filepath: str = "") -> dict[str, Any]:
     return to_json(dataset, json_filepath)
 
 
-def deserialize(input_dict: dict[str, Any] | None = None, json_filepath: str | None = None):
+def deserialize(input_dict: dict[str, Any] | str | None = None, json_filepath: str | None = None):
     """The pipeline that `serialize` wrote.
 
     Args:
-        input_dict: what it returned, or
+        input_dict: what it returned; the path of the file that it wrote is taken too, or
         json_filepath: the file that it wrote.
 
     Raises:
@@ -182,6 +182,8 @@ def deserialize(input_dict: dict[str, Any] | None = None, json_filepath: str | N
         >>> [str(row[0]) for row in made]
         ['two']
     """
+    if isinstance(input_dict, (str, pathlib.PurePath)):
+        json_filepath = str(input_dict)
     if json_filepath is not None:
         input_dict = json.loads(pathlib.Path(json_filepath).read_text("utf-8"))
     if not isinstance(input_dict, dict) or "op_type" not in input_dict:

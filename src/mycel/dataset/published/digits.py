@@ -10,7 +10,7 @@ import numpy as np
 
 from mycel.dataset.engine.dataset import VisionBaseDataset
 from mycel.dataset.engine.files import FilesDataset
-from mycel.dataset.engine.images import MnistDataset, _ImageSource, folder_of, one_of
+from mycel.dataset.engine.images import MnistDataset, _ImageSource, folder_of, numbers_of, one_of
 from mycel.dataset.engine.machinery import Row
 from mycel.dataset.published.folders import UNREADABLE_LINE, AllOf, PartsOf, matlab
 from mycel.dataset.samplers import Shuffle
@@ -129,13 +129,7 @@ class QMnistDataset(_ImageSource):
         path = self.dataset_dir / name
         if not path.is_file():
             raise RuntimeError(f"{self.name} finds no {name} in the folder {self.dataset_dir}.")
-        content = path.read_bytes()
-        head = np.frombuffer(content, ">i4", 1 + dimensions)
-        kind = np.dtype(">i4" if magic == 3074 else np.uint8)
-        size = 4 * len(head) + kind.itemsize * np.prod(head[1:])
-        if head[0] != magic or len(content) != size:
-            raise RuntimeError(f"{path} is not a QMNIST file of {dimensions} dimension(s).")
-        return np.frombuffer(content, kind, offset=4 * len(head)).reshape(head[1:].tolist())
+        return numbers_of(path, magic, dimensions, "QMNIST", ">i4" if magic == 3074 else "u1")
 
 
 class USPSDataset(FilesDataset, VisionBaseDataset):

@@ -10,13 +10,15 @@ from functools import cached_property
 import numpy as np
 
 from mycel.dataset.engine.dataset import VisionBaseDataset
-from mycel.dataset.engine.images import EXTENSIONS, NO_FILE, decoded, folder_of, one_of
+from mycel.dataset.engine.images import EXTENSIONS, NO_FILE, folder_of, image_of, one_of
 from mycel.dataset.engine.machinery import Row
+from mycel.dataset.engine.reading import reading
 from mycel.dataset.engine.sources import MappableDataset
+from mycel.dataset.transforms.operations import undefined
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.signals import came_from_outside
 
-UNREADABLE = "{dataset}: row {row} cannot be read: {reason}."
+UNREADABLE = "{dataset}: row {row} of {folder} cannot be read: {reason}."
 UNREADABLE_LINE = "{dataset}: line {line} of {path} cannot be read: {reason}."
 
 
@@ -46,15 +48,16 @@ class Published(MappableDataset):
 
     def _find(self) -> Iterable:
         """What is known of each row before it is read."""
-        raise NotImplementedError
+        raise undefined(self, "_find")
 
     def _values(self, found) -> tuple:
         """The values of a row, in the order of the columns."""
-        raise NotImplementedError
+        raise undefined(self, "_values")
 
     @cached_property
     def _rows(self) -> list:
-        rows = list(self._find())
+        with reading(self.name, self.dataset_dir):
+            rows = list(self._find())
         if not rows:
             missing = NO_FILE.format(dataset=self.name, name="row", folder=self.dataset_dir)
             raise RuntimeError(missing)
@@ -74,8 +77,8 @@ class Published(MappableDataset):
             if came_from_outside(error) or isinstance(error, ImportError):
                 raise
             reason = f"{type(error).__name__}: {error}".rstrip(".")
-            text = UNREADABLE.format(dataset=self.name, row=index, reason=reason)
-            raise RuntimeError(text) from error
+            place = {"dataset": self.name, "row": index, "folder": self.dataset_dir}
+            raise RuntimeError(UNREADABLE.format(**place, reason=reason)) from error
         return dict(zip(self._columns(), map(np.array, values), strict=True))
 
     # -- for subclasses --------------------------------------------------------------------------
@@ -96,7 +99,9 @@ class Published(MappableDataset):
 
     def _lines(self, *parts: str) -> list[str]:
         """The lines of a text that are not empty."""
-        lines = self._path(*parts).read_text("utf-8").splitlines()
+        path = self._path(*parts)
+        with reading(self.name, path):
+            lines = path.read_text("utf-8").splitlines()
         return [line for line in lines if line.strip()]
 
     def _folders(self, *parts: str) -> list[pathlib.Path]:
@@ -121,8 +126,7 @@ class Pictures(Published, VisionBaseDataset):
 
     def _image(self, path: pathlib.Path) -> np.ndarray:
         """The pixels, or the bytes, of an image file."""
-        content = path.read_bytes() if self.decrypt is None else self.decrypt(str(path))
-        return decoded(content, path) if self.decode else np.frombuffer(content, np.uint8)
+        return image_of(self, path)
 
 
 def images_in(folder: pathlib.Path) -> list[pathlib.Path]:

@@ -13,6 +13,7 @@ from mycel.dataset.engine.files import FilesDataset
 from mycel.dataset.engine.images import NO_FILE, folder_of, one_of
 from mycel.dataset.published.folders import UNREADABLE_LINE
 from mycel.dataset.samplers import Shuffle
+from mycel.dataset.transforms.operations import undefined
 from mycel.kernel.base.errors import wrong
 
 
@@ -42,7 +43,7 @@ class _Translations(FilesDataset, TextBaseDataset):
 
     def _file(self, part: str, language: str):
         """Where the texts of a language are."""
-        raise NotImplementedError
+        raise undefined(self, "_file")
 
     def _other(self, path: str) -> str:
         """Where the translation of a file is."""
@@ -50,7 +51,7 @@ class _Translations(FilesDataset, TextBaseDataset):
         for ending in ("", ".xml"):
             if path.endswith(f".{first}{ending}"):
                 return path[: -len(f"{first}{ending}")] + second + ending
-        raise NotImplementedError(path)
+        raise undefined(self, f"the translation of {path}")
 
     def _sentences(self, path: str) -> list[str]:
         with open(path, encoding="utf-8") as file:

@@ -18,6 +18,7 @@ from mycel.dataset.text.strings import (
 )
 from mycel.dataset.text.vocabulary import Vocab
 from mycel.dataset.transforms import checks
+from mycel.dataset.transforms.operations import undefined
 from mycel.dataset.transforms.together import Ragged
 from mycel.kernel.base.errors import wrong
 
@@ -38,7 +39,7 @@ class _Tokenizer(TextTensorOperation):
         return _answer(one, parts, self.with_offsets)
 
     def _parts(self, one: str):
-        raise NotImplementedError
+        raise undefined(self, "_parts")
 
 
 def _answer(one: str, parts: list, with_offsets: bool):
@@ -105,6 +106,8 @@ class WhitespaceTokenizer(UnicodeCharTokenizer):
     def _together(self, rows):
         if self.with_offsets or not isinstance(rows, list):
             raise TypeError("with offsets, or not single texts")
+        if any("\0" in one for one in rows):
+            raise ValueError("NumPy cuts zeros off the end of a text")
         tokens = [one.split() or [""] for one in rows]
         return Ragged(list(itertools.chain.from_iterable(tokens)), list(map(len, tokens)))
 

@@ -298,8 +298,11 @@ class Lookup(TextTensorOperation):
         if isinstance(rows, np.ndarray):
             return self._texts(texts(rows))
         if isinstance(rows, Ragged):
+            if isinstance(rows.values, np.ndarray):
+                raise TypeError("numbers, not texts")
             return rows._replace(values=self._found(rows.values))
-        return self._found(rows)
+        # As NumPy does with a single text.
+        return self._found([one.rstrip("\0") for one in rows])
 
     def _found(self, words) -> np.ndarray:
         if self.unknown_token is not None and self._unknown is None:

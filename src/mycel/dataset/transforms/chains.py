@@ -74,11 +74,14 @@ class Compose(CompoundOperation):
 
     @staticmethod
     def decompose(operations: list) -> list:
-        """The operations, with those of a Compose among them in its place."""
+        """The operations, with those of a Compose among them in its place.
+
+        One that a program derived, and that does something else when it is called, stays itself.
+        """
         flat = []
         for operation in operations:
-            inner = operation.transforms if isinstance(operation, Compose) else [operation]
-            flat.extend(inner)
+            plain = type(operation).__call__ is Compose.__call__
+            flat.extend(Compose.decompose(operation.transforms) if plain else [operation])
         return flat
 
     @staticmethod

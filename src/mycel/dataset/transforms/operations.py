@@ -27,6 +27,17 @@ class Implementation(enum.IntEnum):
     PY = 1
 
 
+def undefined(of, method: str) -> NotImplementedError:
+    """What a base class raises in the place of a method that each class of its own must have.
+
+    Example:
+        >>> from mycel.dataset.transforms.operations import undefined
+        >>> undefined(3, "_read")
+        NotImplementedError('int does not define _read.')
+    """
+    return NotImplementedError(f"{type(of).__name__} does not define {method}.")
+
+
 class Made:
     """What knows the arguments that it was made with, so that it can be written down."""
 

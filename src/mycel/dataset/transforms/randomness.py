@@ -19,10 +19,11 @@ _used: contextvars.ContextVar[np.random.Generator | None] = contextvars.ContextV
 
 
 class _Own:
-    __slots__ = ("generator",)
+    __slots__ = ("generator", "seed")
 
     def __init__(self):
         self.generator: np.random.Generator | None = None
+        self.seed: int | None = None
 
 
 _own = _Own()
@@ -62,7 +63,21 @@ def seed(number: int | None) -> None:
         True
         >>> randomness.seed(None)
     """
+    _own.seed = number
     _own.generator = None if number is None else np.random.default_rng(number)
+
+
+def seed_chosen() -> int | None:
+    """What `seed` was called with last.
+
+    Example:
+        >>> from mycel.dataset.transforms import randomness
+        >>> randomness.seed(4)
+        >>> randomness.seed_chosen()
+        4
+        >>> randomness.seed(None)
+    """
+    return _own.seed
 
 
 def current() -> np.random.Generator:

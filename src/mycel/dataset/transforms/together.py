@@ -2,8 +2,8 @@
 """Many rows of one column at once, between operations that can change them so.
 
 An operation has a method `_together(rows)` where that gives what a call for each row gives, or
-raises where it does not know. It counts only in the class that defines it: what a subclass changes
-is never passed over.
+raises where it does not know. It counts only in the class that defines it, and only as long as that
+class has no call of its own: what a subclass or a program changes is never passed over.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ Rows: TypeAlias = np.ndarray | list[str] | Ragged
 
 def together_of(operation) -> Callable[[Rows], Rows] | None:
     """What changes many rows at once as the operation changes one; None where it cannot."""
-    if "_together" not in vars(type(operation)):
-        return None
-    return operation._together
+    known = vars(type(operation))
+    return operation._together if "_together" in known and "__call__" not in known else None
 
 
 def array_of(rows: Rows) -> np.ndarray:

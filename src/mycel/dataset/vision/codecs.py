@@ -17,6 +17,7 @@ from mycel.dataset.vision.operation import ImageTensorOperation, extent
 from mycel.dataset.vision.pillow import from_array, is_pil, pillow
 from mycel.dataset.vision.resizing import RandomResizedCrop, resized
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.record.tensor import Tensor
 
 
@@ -30,7 +31,10 @@ def decoded(data: np.ndarray, kind: type, what: str):
     try:
         opened = image.open(io.BytesIO(data.tobytes()))
         opened.load()
-    except (OSError, SyntaxError, ValueError) as error:
+    except Exception as error:
+        # Pillow's readers raise whatever damaged bytes make them stumble over.
+        if came_from_outside(error):
+            raise
         raise wrong(kind, f"The input of {what}", "an encoded image", str(error)) from None
     return opened
 

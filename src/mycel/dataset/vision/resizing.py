@@ -79,7 +79,9 @@ class Resize(ImageTensorOperation):
 
     def _together(self, rows):
         images = check_image(array_of(rows), "Resize", 3, 4)
-        if images[0].size > SMALL or self.interpolation is Inter.PILCUBIC:
+        # PIL has at most four channels; the order in which AREA adds depends on how many there are.
+        alone = self.interpolation is Inter.PILCUBIC or self.interpolation is Inter.AREA
+        if alone or images[0].size > SMALL:
             return np.stack([self._array(image) for image in images])
         # Channels do not depend on each other, and no more do those of several images.
         flat = np.moveaxis(images, 0, -1).reshape(*images.shape[1:3], -1)

@@ -8,10 +8,11 @@ that are used here are read, by their numbers in XLA's `hlo.proto`.
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from mycel.checkpoint import protobuf
 
 # Instructions that compute nothing, or nothing of their own.
 _FREE = frozenset(
@@ -44,47 +45,14 @@ def fields(message: bytes) -> dict[int, list]:
         {1: [150], 2: [b'hi']}
     """
     found: dict[int, list] = {}
-    position = 0
-    while position < len(message):
-        tag, position = _varint(message, position)
-        kind: int = tag & 7
-        value: Any
-        if kind == 0:
-            value, position = _varint(message, position)
-        elif kind == 2:
-            length, position = _varint(message, position)
-            value, position = message[position : position + length], position + length
-        else:
-            layout = "<q" if kind == 1 else "<i"
-            (value,) = struct.unpack_from(layout, message, position)
-            position += struct.calcsize(layout)
-        found.setdefault(tag >> 3, []).append(value)
+    for number, value in protobuf.fields(message):
+        found.setdefault(number, []).append(value)
     return found
-
-
-def _varint(message: bytes, position: int) -> tuple[int, int]:
-    result = shift = 0
-    while True:
-        byte = message[position]
-        result |= (byte & 127) << shift
-        position += 1
-        if byte < 128:
-            return result, position
-        shift += 7
 
 
 def integers(values: list) -> list[int]:
     """The integers of a repeated field, packed or not."""
-    found = []
-    for value in values:
-        if isinstance(value, int):
-            found.append(value)
-            continue
-        position = 0
-        while position < len(value):
-            one, position = _varint(value, position)
-            found.append(one)
-    return found
+    return [number for value in values for number in protobuf.integers(value)]
 
 
 def _text(known: dict[int, list], number: int) -> str:
@@ -116,6 +84,16 @@ class Instruction(NamedTuple):
     @property
     def elements(self) -> int:
         return math.prod(self.shape)
+
+
+def size_of(instruction: Instruction) -> tuple[int, int]:
+    """How many arrays an instruction gives, and how many bytes they have together."""
+    shape = fields(instruction.known[3][0]) if 3 in instruction.known else {}
+    parts = [fields(part) for part in shape.get(4, [])] or [shape]
+    sizes = [
+        math.prod(integers(part.get(3, []))) * _BYTES.get(part.get(2, [0])[0], 1) for part in parts
+    ]
+    return len(sizes), sum(sizes)
 
 
 def _instruction(message: bytes) -> Instruction:

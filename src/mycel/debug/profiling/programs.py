@@ -14,9 +14,8 @@ import jax
 
 from mycel.debug.costs import cost_of
 from mycel.debug.profiling.hlo import Assignment, Instruction, Module, alive_at_peak
-from mycel.kernel.base import backend
 from mycel.kernel.base.places import NOWHERE, Place, path_of
-from mycel.kernel.execute.compile import Executable, decode, program
+from mycel.kernel.execute.compile import Executable, Node, Together, decode
 from mycel.kernel.execute.numerics import phases_of
 from mycel.kernel.record.stream import place_of
 
@@ -68,26 +67,30 @@ class Program:
         runs: how often it ran.
     """
 
-    def __init__(self, number: int, key, places, live):
+    def __init__(self, number: int, nodes: list[Node], works: list[Work], live):
         self.name = f"profiled_{number}"
-        self.nodes = decode(key)
-        self.works = _works(self.nodes, places)
+        self.nodes, self.works = nodes, works
         self.runs = 0
         self._live = frozenset(live)
         self.compiled: Any = None
         self._shares: dict[str, dict[int, float]] = {}
 
-    def compile(self, executable: Executable, arrays) -> Callable:
-        """The program of an executable once more, with names. XLA makes the same of it, apart from
-        the names; they are asked for in its cache on disk, which else gives a program without."""
-        functions = []
-        for number, (node, work) in enumerate(zip(self.nodes, self.works, strict=True)):
-            scope = f"{work.path or '-'}/{work.phase}/n{number}:{work.operator}"
-            functions.append(jax.named_scope(scope)(node.signature.op.function))
-        run = program(*executable.parts, functions=functions)
+    def compile(self, write: Callable, jitted: Callable, arrays) -> Callable:
+        """The program once more, with names. XLA makes the same of it, apart from the names; they
+        are asked for in its cache on disk, which else gives a program without.
+
+        Args:
+            write: gives its function, with `functions` and `scopes` those of its nodes.
+            jitted: what makes of that one that is compiled.
+        """
+        scopes = [
+            f"{work.path or '-'}/{work.phase}/n{number}:{work.operator}"
+            for number, work in enumerate(self.works)
+        ]
+        functions = [node.signature.op.function for node in self.nodes]
+        run = write(functions=functions, scopes=scopes)
         run.__name__ = self.name
-        options = backend.compiler_options()
-        lowered = jax.jit(run, keep_unused=True, compiler_options=options).lower(*arrays)
+        lowered = jitted(run).lower(*arrays)
         before = getattr(jax.config, _METADATA)
         jax.config.update(_METADATA, True)
         try:
@@ -96,7 +99,16 @@ class Program:
             jax.config.update(_METADATA, before)
         return self.compiled
 
-    def one_by_one(self, executable: Executable, ran: Callable) -> Callable:
+    def compiled_when_called(self, write: Callable, jitted: Callable) -> Callable:
+        """As `compile`, where the arrays are not there yet."""
+
+        def run(*arrays):
+            compiled = self.compiled or self.compile(write, jitted, arrays)
+            return compiled(*arrays)
+
+        return run
+
+    def one_by_one(self, write: Callable, ran: Callable) -> Callable:
         """The program as a function that runs its operators one by one, and waits for each."""
 
         def timed(number: int, function: Callable) -> Callable:
@@ -109,7 +121,7 @@ class Program:
             return run
 
         functions = [timed(n, node.signature.op.jitted) for n, node in enumerate(self.nodes)]
-        return program(*executable.parts, functions=functions)
+        return write(functions=functions)
 
     @cached_property
     def module(self) -> Module:
@@ -213,7 +225,8 @@ def _node_of(instruction: Instruction) -> int | None:
     return int(found.group(1)) if found else None
 
 
-def _works(nodes, places) -> list[Work]:
+def works_of(nodes: list[Node], places) -> list[Work]:
+    """What each node of a whole record is."""
     paths: dict[tuple | None, str] = {}
     works = []
     for number, phase in enumerate(phases_of(nodes, places)):
@@ -223,7 +236,7 @@ def _works(nodes, places) -> list[Work]:
         if path is None:
             path = paths[place.called] = path_of(place.called)
         flops, size = cost_of(op, nodes[number].signature.inputs)
-        works.append(Work(path, op.name.rstrip("'"), phase, place, flops, size))
+        works.append(Work(path, op.public, phase, place, flops, size))
     return works
 
 
@@ -263,14 +276,19 @@ class Programs:
     def __init__(self, direct: bool, mark: Callable, ran: Callable):
         self._direct, self._mark, self._ran = direct, mark, ran
         self.known: list[Program] = []
-        self._by_places: dict[tuple, tuple[Program, Callable, Any]] = {}
+        self._by_places: dict[tuple, tuple[list[Program], Callable, Any]] = {}
+        # The operators among processes of what runs now, and how many of them ran.
+        self._among: Program | None = None
+        self._met = 0
         # By id: each executable, with its function, and whether that was compiled.
         self._before: dict[int, tuple[Executable, Callable, bool]] = {}
 
     def note(self, executable: Executable, key, places, arrays, live) -> None:
         """An executable is about to run: let it run the program of this record."""
+        self._among, self._met = None, 0
         if not (self._direct or executable.compiled):
-            self._compile_as_always(executable)
+            if not isinstance(executable, Together):
+                self._compile_as_always(executable)
             return
         with self._mark("profiler"):
             name = (id(executable), *same_places(places))
@@ -278,20 +296,63 @@ class Programs:
             if found is None:
                 found = self._by_places[name] = self._make(executable, key, places, arrays, live)
             known, function, _ = found
-            known.runs += 1
+            for one in known:
+                one.runs += 1
+            if self._direct and isinstance(executable, Together):
+                self._among = known[-1]
             self._remember(executable)
             executable.function = function
             executable.compiled = True
 
+    def communicated(self, signature, results, begin: int, end: int) -> None:
+        """An operator among processes ran; XLA's own profile tells of it by XLA's names."""
+        among = self._among
+        if among is not None and self._met < len(among.nodes):
+            if among.nodes[self._met].signature is signature:
+                self._ran(among, self._met, begin, end)
+            self._met += 1
+
     def _make(self, executable: Executable, key, places, arrays, live):
-        known = Program(len(_numbers), key, places, live)
+        nodes = decode(key)
+        works = works_of(nodes, places)
+        held = executable, list(places)  # for their ids
+        if isinstance(executable, Together):
+            return *self._parts(executable, works, live), held
+        known = self._known(nodes, works, live)
+        write = executable.written
+        if self._direct:
+            function = known.one_by_one(write, self._ran)
+        else:
+            compiled = known.compile(write, executable.jitted, arrays)
+            function = _either(compiled, executable.function)
+        return [known], function, held
+
+    def _parts(self, executable: Together, works: list[Work], live) -> tuple[list[Program], Any]:
+        """The local programs of a record with operators among processes, and its function; where
+        operators run one by one, those among processes as one more."""
+        by_slot = {node.first: work for node, work in zip(executable.parts[0], works, strict=True)}
+        known: list[Program] = []
+
+        def add(part: list[Node]) -> Program:
+            known.append(self._known(part, [by_slot[node.first] for node in part], live))
+            return known[-1]
+
+        def make(part: list[Node], write: Callable) -> Callable:
+            one = add(part)
+            if self._direct:
+                return one.one_by_one(write, self._ran)
+            return one.compiled_when_called(write, executable.jitted)
+
+        function = executable.joined(make)
+        if self._direct:
+            add([node for node in executable.parts[0] if node.signature.op.collective])
+        return known, function
+
+    def _known(self, nodes: list[Node], works: list[Work], live) -> Program:
+        known = Program(len(_numbers), nodes, works, live)
         _numbers.append(None)
         self.known.append(known)
-        if self._direct:
-            function = known.one_by_one(executable, self._ran)
-        else:
-            function = _either(known.compile(executable, arrays), executable.function)
-        return known, function, (executable, list(places))  # held, for their ids
+        return known
 
     def _compile_as_always(self, executable: Executable) -> None:
         """It is compiled in its first run, which is marked as that."""

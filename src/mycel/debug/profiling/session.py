@@ -16,11 +16,19 @@ from mycel.debug.profiling.result import Profile
 from mycel.debug.profiling.timeline import Timeline
 from mycel.debug.runtime import synchronize
 from mycel.kernel.base.context import count_steps
+from mycel.kernel.base.division import division
+from mycel.kernel.base.places import user_place
 from mycel.kernel.execute.numerics import present_steps
 from mycel.kernel.record.stream import current_stream, machine
 from mycel.kernel.record.tensor import Tensor
 from mycel.report.ledger import ledger
 from mycel.train.feed import Feed
+
+IN_STAGES = (
+    "A profile at {place} of a program in stages of a pipeline: their programs are not measured in "
+    "this version. `mycel.debug.pipeline(step)(x)` tells which of them run when; without "
+    "pipeline_stages, the same step is profiled as a whole."
+)
 
 
 class Session:
@@ -40,7 +48,13 @@ class Session:
         self._undo = contextlib.ExitStack()
 
     def begin(self) -> None:
-        """Let programs run with names."""
+        """Let programs run with names.
+
+        Raises:
+            NotImplementedError: there are stages of a pipeline.
+        """
+        if division.stage is not None:
+            raise NotImplementedError(IN_STAGES.format(place=user_place(3)))
         current_stream().flush()
         before = machine.on_record
 
@@ -52,8 +66,10 @@ class Session:
 
         self._undo.callback(self.programs.put_back)
         self._undo.callback(setattr, machine, "on_record", before)
+        self._undo.callback(setattr, machine, "on_communication", machine.on_communication)
         self._undo.callback(count_steps, -1)
         machine.on_record = note
+        machine.on_communication = self.programs.communicated
         count_steps(1)
         self._watch_data()
 

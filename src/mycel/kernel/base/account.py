@@ -32,8 +32,22 @@ class Account(Protocol):
         """What compilations belong to now; empty if nothing was named."""
         ...
 
-    def compiled(self, nodes: int, seconds: float) -> None:
-        """A program of so many operators was compiled."""
+    def compiling(self, nodes: int, name: str = "") -> AbstractContextManager:
+        """A program of so many operators is compiled in a block, for a function of this name."""
+        ...
+
+    def compiled(self, nodes: int, seconds: float, layout: str = "") -> None:
+        """A program of so many operators was compiled; `layout` says which input of it lies on the
+        devices otherwise than before, if that is why."""
+        ...
+
+    def accepted(self, name: str, what: str) -> None:
+        """A setting is taken while something else decides."""
+        ...
+
+    def changes(self, nodes: int, refused: str) -> None:
+        """A program runs operator by operator, since its shapes change from call to call; or is
+        compiled nevertheless, for the sake of an operator that cannot be run so."""
         ...
 
     def ran(self, nodes: int) -> None:

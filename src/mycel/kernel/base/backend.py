@@ -74,16 +74,32 @@ def keep_programs_in(folder: str) -> None:
 class Tuning:
     """What is chosen by platform; the package root fills it in, and nothing is tuned without."""
 
-    __slots__ = ("compiler_options", "materialize", "prepare", "to_materialize")
+    __slots__ = (
+        "accepts",
+        "by_numpy",
+        "compiler_options",
+        "materialize",
+        "open_lengths",
+        "prepare",
+        "to_arrays",
+        "to_materialize",
+    )
 
     def __init__(self):
         # What is done to this process before XLA starts its threads.
         self.prepare: Callable[[], object] = lambda: None
         # Options of XLA's compiler for the platform that programs run on now.
         self.compiler_options: Callable[[], dict[str, str]] = dict
+        # Whether the compiler knows options, given as pairs of names and values.
+        self.accepts: Callable[[tuple], bool] = lambda options: True
         # The slots of a program whose arrays are to be materialized, and what does that.
         self.to_materialize: Callable[[list], Container[int]] = lambda nodes: ()
         self.materialize: Callable = lambda array: array
+        # Lengths with symbols, and a function traced with them, as functions of the sizes of the
+        # symbols; and what makes arrays of the results. None if shapes that change are compiled.
+        self.open_lengths: Callable | None = None
+        self.by_numpy: Callable = lambda jaxpr, names: None
+        self.to_arrays: Callable[[list], list] = list
 
 
 tuning = Tuning()
@@ -106,7 +122,17 @@ def is_deterministic() -> bool:
 
 
 def compiler_options() -> dict[str, bool | str] | None:
-    """The options for a program that is compiled now: `jax.jit(..., compiler_options=...)`."""
+    """The options for a program that is compiled now: `jax.jit(..., compiler_options=...)`.
+
+    Raises:
+        NotImplementedError: one that was asked for is unknown to this version of XLA.
+    """
+    if _options and not tuning.accepts(tuple(_options.items())):
+        names = ", ".join(_options)
+        raise NotImplementedError(
+            f"deterministic='ON': this version of XLA has no option {names}. Set it to 'OFF', or "
+            "install another version of jaxlib."
+        )
     return {**_options, **tuning.compiler_options()} or None
 
 
@@ -116,6 +142,11 @@ def on_cpu() -> bool:
     device = getattr(jax.config, "jax_default_device", None)
     platform = getattr(device, "platform", device) or jax.default_backend()
     return platform == "cpu"
+
+
+def on_one_cpu() -> bool:
+    """Whether programs run on the CPU, and there is no other device that arrays may lie on."""
+    return on_cpu() and jax.device_count() == 1
 
 
 def available_targets() -> list[str]:

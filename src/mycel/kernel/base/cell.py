@@ -6,6 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
+def of_base(base: object) -> NotImplementedError:
+    """The error of a method that the classes of a base write."""
+    return NotImplementedError(f"{type(base).__name__} is a base: classes of it write this.")
+
+
 class CellBase:
     """The machine calls Cells, names them in errors, and asks whether they are as they were.
 
@@ -22,24 +27,24 @@ class CellBase:
 
     def __call__(self, *args, **kwargs):
         """A call, with its hooks, in its mode."""
-        raise NotImplementedError
+        raise of_base(self)
 
     def construct(self, *args, **kwargs):
         """What the network computes; its signature names the inputs of a call."""
-        raise NotImplementedError
+        raise of_base(self)
 
     def cells_and_names(self) -> Iterator[tuple[str, CellBase]]:
         """Pairs of dotted name and Cell, this one first, each Cell once."""
-        raise NotImplementedError
+        raise of_base(self)
 
     def _form(self, left_out=()) -> tuple:
         """What decides how it is called, to be compared one by one."""
-        raise NotImplementedError
+        raise of_base(self)
 
     def _in_short(self) -> str:
         """Its class and sizes in short, for messages: `Dense(13 → 12)`."""
-        raise NotImplementedError
+        raise of_base(self)
 
     def _of_this_package(self) -> tuple[type, frozenset[str]]:
         """Its first class of ours, and the attributes that our code may read of it."""
-        raise NotImplementedError
+        raise of_base(self)

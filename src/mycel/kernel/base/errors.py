@@ -27,7 +27,34 @@ BECAUSE_OF_ANOTHER = "Another process may have ended"
 NOT_TOGETHER = (
     "{operator} failed in process {rank} of {size}: {reason}. " + BECAUSE_OF_ANOTHER + ", may "
     "be late by more than {seconds} seconds (MYCEL_TIMEOUT), or may have called another operator. "
-    "Before it, this process called: {before}."
+    "Before it, this process called: {before}.{others}"
+)
+MISMATCH = (
+    "{operator} in process {rank} of {size} meets another operator. The processes of a group must "
+    "call the same operators in the same order, with the same shapes and element types:{others}"
+)
+OTHER_PROGRAM = (
+    "{program} in process {rank} of {size} meets another program. Where whole Tensors are divided "
+    "among processes, all of them compute the same, and look at values at the same places; only "
+    "what every device has whole, as a loss that was computed, may be looked at by one alone. They "
+    "run:{others}"
+)
+OTHER_NUMBERS = (
+    "{what} is not the same in process {rank} as in others (at {place}). Where whole Tensors are "
+    "divided among processes, each process makes the same ones: call set_seed with the same number "
+    "in all of them before Parameters are made; and what is a part of a batch goes through the "
+    "inputs of the outermost Cell, compiled function or derivative, with full_batch=False."
+)
+BROKEN_OFF = "{operator} was broken off by {error}"
+NEVER_TOGETHER = "the processes wait for each other, or for one that has ended"
+TOO_LATE = "the others did not come within {seconds} seconds (MYCEL_TIMEOUT)"
+FAILED_BEFORE = (
+    "{operator} cannot be called in process {rank}: after a failure processes do not meet any more "
+    "(save what is needed, and start all of them again). What failed: {failure}"
+)
+CHECKED_OTHERWISE = (
+    "MYCEL_CHECK_COLLECTIVES is not the same in all processes: process {rank} has {own}, process "
+    "0 has {first}. Set it where they are launched."
 )
 REPEATED_OTHERWISE = (
     "A call ran a second time (at {place}) and called {now} where it had called {was} with the "
@@ -41,6 +68,11 @@ COLLECTIVE_IN_HOOK = (
 COLLECTIVE_IN_TRACE = (
     "{operator} at {place} is in a function that becomes part of another program (an export); "
     "operators among processes cannot be in one."
+)
+DIVIDED_IN_VMAP = (
+    "Inside vmap (at {place}) an operator or Cell has a strategy of shard(), which has no part for "
+    "the dimension that vmap adds. Divide what the mapped function is given and gives, outside of "
+    "vmap, with ms.shard(vmap(f), in_strategy=...)."
 )
 FORKED = (
     "The machine was used at {place}, but this process ({process}) is a fork of one that had used "
@@ -119,6 +151,10 @@ GOES_ANOTHER_WAY = (
     "has changed. Keep that state under a name of its own, in a Parameter or in an attribute of "
     "a Cell."
 )
+
+
+class TogetherError(RuntimeError):
+    """An operator among processes failed; where each of them is stands in its text."""
 
 
 class OutOfRangeError(IndexError, ValueError, RuntimeError):

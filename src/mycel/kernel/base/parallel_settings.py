@@ -30,6 +30,7 @@ class ParallelMode:
 
 _DEFAULTS: dict = {
     "all_reduce_fusion_config": [],
+    "auto_parallel_new_interface": False,
     "auto_parallel_search_mode": "recursive_programming",
     "auto_pipeline": False,
     "comm_fusion": {
@@ -53,6 +54,7 @@ _DEFAULTS: dict = {
     "gradient_fp32_sync": True,
     "gradients_mean": False,
     "group_ckpt_save_file": "",
+    "init_param_in_compile": True,
     "loss_repeated_mean": True,
     "mirror_mean": False,
     "optimizer_weight_shard_aggregated_save": False,
@@ -64,6 +66,7 @@ _DEFAULTS: dict = {
     "pipeline_interleave": False,
     "pipeline_result_broadcast": False,
     "pipeline_scheduler": "1f1b",
+    "pipeline_segments": 1,
     "pipeline_stages": 1,
     "search_mode": "recursive_programming",
     "sharding_propagation": False,
@@ -71,8 +74,6 @@ _DEFAULTS: dict = {
     "strategy_ckpt_load_file": "",
     "strategy_ckpt_save_file": "",
 }
-# What has an effect where several processes compute; the rest is kept, and noted once.
-_EFFECTIVE = ("parallel_mode", "gradients_mean", "parameter_broadcast", "device_num", "global_rank")
 # The smallest and the largest value of a setting.
 BOUNDS = {
     "algo_approxi_epsilon": (1e-30, 1.0),
@@ -81,12 +82,20 @@ BOUNDS = {
 
 
 class Settings:
-    """Settings of one family: kept, and noted once where they have no effect."""
+    """Settings of one family: kept, and noted once if they have no effect.
 
-    def __init__(self, setter: str, defaults: dict):
-        self.setter = setter
+    Args:
+        setter: the function that sets them, for messages.
+        noted: whether a setting is noted here; else who sets it tells.
+    """
+
+    def __init__(self, setter: str, defaults: dict, noted: bool = True):
+        self.setter, self._noted = setter, noted
         self.defaults = defaults
         self.values = copy.deepcopy(defaults)
+        # Which were set, and how often any was.
+        self.chosen: set[str] = set()
+        self.version = 0
 
     def set(self, name: str, value) -> None:
         """Keep a value of the type that the default has.
@@ -102,10 +111,11 @@ class Settings:
         if name in BOUNDS and not BOUNDS[name][0] <= value <= BOUNDS[name][1]:
             expected = "from {:g} to {:g}".format(*BOUNDS[name])
             raise wrong(ValueError, f"{self.setter}: {name}", expected, repr(value))
-        effective = name in _EFFECTIVE and processes.count() > 1
-        if value != self.values[name] and not effective:
+        if self._noted and value != self.values[name]:
             log.note_once(f"{self.setter}({name}={value!r}) has no effect on one device")
         self.values[name] = value
+        self.chosen.add(name)
+        self.version += 1
 
     def known(self, name: str) -> str:
         """The name, if it is that of a setting.
@@ -127,30 +137,21 @@ class Settings:
     def reset(self) -> None:
         """Set everything back."""
         self.values = copy.deepcopy(self.defaults)
+        self.chosen.clear()
+        self.version += 1
 
 
-parallel = Settings("set_auto_parallel_context", _DEFAULTS)
-_GLOBAL = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
-_NOT_YET = (
-    "parallel_mode={mode!r} divides Tensors among processes, and this version does not among the "
-    "{count} processes that were started. With several processes 'data_parallel', "
-    "'hybrid_parallel' and 'stand_alone' work; with one process, {mode!r} does."
-)
-
-
-def check_mode() -> None:
-    """Raise for a mode that several processes cannot have.
-
-    Raises:
-        NotImplementedError: it divides Tensors.
-    """
-    mode, count = parallel.values["parallel_mode"], processes.count()
-    if count > 1 and mode in _GLOBAL:
-        raise NotImplementedError(_NOT_YET.format(mode=mode, count=count))
+parallel = Settings("set_auto_parallel_context", _DEFAULTS, noted=False)
+GLOBAL = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
+LOCAL = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
 
 
 def reduces_gradients() -> bool:
     """Whether steps of training reduce gradients among processes by themselves."""
-    mode = parallel.values["parallel_mode"]
-    shared = mode in (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
-    return shared and processes.count() > 1
+    return parallel.values["parallel_mode"] in LOCAL and processes.count() > 1
+
+
+def shares_training() -> bool:
+    """Whether several processes take part in one training: each with Tensors of its own, or with
+    parts of whole ones."""
+    return parallel.values["parallel_mode"] in (*LOCAL, *GLOBAL) and processes.count() > 1

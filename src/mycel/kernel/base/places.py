@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from mycel.kernel.base.cell import CellBase
 
 PACKAGE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")) + os.sep
+# "full" shows frames of ours in tracebacks.
+TRACEBACK = "MYCEL_TRACEBACK"
 # Python's own library stands between the user and us (contextlib, threading, unittest, …). What
 # is installed beside it counts as the user's: he chose it, and may call us from there.
 _LIBRARY = os.path.dirname(os.path.abspath(linecache.__file__)) + os.sep
@@ -90,9 +92,13 @@ NOWHERE = Place(None, 0)
 
 
 def shell() -> Any:
-    """IPython's shell, where this runs in one; None elsewhere. Nothing is imported for it."""
-    module: Any = sys.modules.get("IPython")
-    return module.get_ipython() if hasattr(module, "get_ipython") else None
+    """IPython's shell, where this runs in one; None elsewhere.
+
+    Nothing is imported and no Python is run for it: IPython's own `get_ipython` does both, and this
+    is asked inside of recorded calls, whose Python is watched.
+    """
+    module: Any = sys.modules.get("IPython.core.interactiveshell")
+    return getattr(getattr(module, "InteractiveShell", None), "_instance", None)
 
 
 def cell_of_notebook(path: str) -> str | None:
@@ -175,6 +181,12 @@ def _inside(function):
         return function.__func__
     kind = type(function)
     return kind.construct if isinstance(function, CellBase) else kind.__call__
+
+
+def hides_ours(caught: Any = None) -> bool:
+    """Whether tracebacks are shown without frames of ours; pytest asks for each of an exception."""
+    del caught
+    return os.environ.get(TRACEBACK) != "full"
 
 
 def is_ours(filename: str) -> bool:

@@ -13,7 +13,12 @@ import contextlib
 import functools
 import logging
 import os
+import signal
+import socket
 import sys
+import threading
+import time
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -23,7 +28,10 @@ from jax._src import distributed
 from mycel.kernel.base import errors
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.version import __version__
+from mycel.kernel.base.watch import Watch
 
+# What JAX meets the others with.
+_xla: Any = vars(distributed)["_jax"]
 # What launchers tell each process about how many there are.
 VARIABLES = ("RANK_SIZE", "OMPI_COMM_WORLD_SIZE", "MS_WORKER_NUM", "PMI_SIZE")
 # What `mycel launch` and `msrun` tell: where the processes meet, and which of them this is.
@@ -32,13 +40,23 @@ _RANKS = ("RANK_ID", "MS_NODE_ID")
 _SIZES = ("RANK_SIZE", "MS_WORKER_NUM")
 # The id of the process that joined: those that it starts inherit its environment, and are no rank.
 _JOINED = "MYCEL_JOINED"
+# Set if a launcher keeps the values of the processes: else the first of them does, and its end is
+# that of all.
+KEPT = "MYCEL_COORDINATOR_KEPT"
+# The id of the launcher that ends the process: one whose launcher has gone ends, too.
+LAUNCHER = "MYCEL_LAUNCHER"
+# Seconds between looks whether it is there, and that its program has to save when it is not.
+LOOKS, GRACE = 1.0, 10.0
 # Seconds that a process waits for the others, at the start and in a collective operator.
 _TIMEOUT = "MYCEL_TIMEOUT"
 DEFAULT_TIMEOUT = 600
+_CHECKS = "MYCEL_CHECK_COLLECTIVES"
 # Seconds without a sign of life after which a process counts as ended.
 MOST_SILENCE = 100
 # Seconds that a process that has ended waits for the others to end, so that they lose nothing.
 MOST_PATIENCE = 7 * 24 * 3600
+# Seconds that the process which keeps the values stays for the others, when something failed.
+MOST_FAREWELL = 10.0
 # The name of the only axis of every mesh of processes.
 AXIS = "ranks"
 
@@ -50,15 +68,17 @@ class World:
         rank, size: which of how many this is.
         joined: whether they met.
         timeout: how many seconds this process waits for others.
+        watch: what waits for the others and knows where they are; None before they have met.
         ended: with which code the program has ended, while its process still ends; None before.
     """
 
-    __slots__ = ("ended", "joined", "rank", "size", "timeout")
+    __slots__ = ("ended", "joined", "rank", "size", "timeout", "watch")
 
     def __init__(self):
         self.ended: int | None = None
         self.rank, self.size, self.joined = 0, 1, False
         self.timeout = DEFAULT_TIMEOUT
+        self.watch: Watch | None = None
 
 
 world = World()
@@ -125,38 +145,128 @@ def join() -> None:
     seconds = timeout_asked()
     os.environ[_JOINED] = str(os.getpid())
     try:
-        jax.distributed.initialize(
-            wanted.coordinator,
-            wanted.size,
-            wanted.rank,
-            local_device_ids=_own_device(),
-            cluster_detection_method="deactivate",
-            initialization_timeout=seconds,
-            heartbeat_timeout_seconds=min(seconds, MOST_SILENCE),
-            shutdown_timeout_seconds=MOST_PATIENCE,
-        )
+        with _keeping_no_values() if os.environ.get(KEPT) else contextlib.nullcontext():
+            jax.distributed.initialize(
+                wanted.coordinator,
+                wanted.size,
+                wanted.rank,
+                local_device_ids=_own_device(),
+                cluster_detection_method="deactivate",
+                initialization_timeout=seconds,
+                heartbeat_timeout_seconds=MOST_SILENCE,
+                shutdown_timeout_seconds=MOST_PATIENCE,
+            )
     except RuntimeError as error:
         text = errors.NOT_JOINED.format(
             rank=wanted.rank, size=wanted.size, address=wanted.coordinator, reason=error
         )
         raise RuntimeError(text) from error
     world.rank, world.size, world.joined, world.timeout = wanted.rank, wanted.size, True, seconds
+    _agree_on_checks()
+    world.watch = Watch(wanted.rank, client(), seconds)
+    _listen_to_signals()
 
 
-def _leave_if_failed() -> None:
-    """End the process now if its program failed: JAX would wait for the others to end, which wait
-    for this one. It is the last but JAX's own of what is done at the end."""
-    code = world.ended or (1 if getattr(sys, "last_value", None) is not None else 0)
-    if not world.joined or not code:
+def keep_values(port: int, count: int) -> Any:
+    """Keep at this port what so many processes share; the result has a method `shutdown`.
+
+    Raises:
+        OSError: something listens at the port.
+    """
+    check_free(port)
+    return _xla.get_distributed_runtime_service(
+        f"[::]:{port}",
+        count,
+        heartbeat_timeout=MOST_SILENCE,
+        shutdown_timeout=MOST_PATIENCE,
+    )
+
+
+def check_free(port: int) -> None:
+    """Raise if something listens at a port of this machine: XLA would listen there as well.
+
+    Raises:
+        OSError: it does.
+    """
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("", port))
+
+
+@contextlib.contextmanager
+def _keeping_no_values() -> Iterator[None]:
+    """Within this JAX's first process does not keep the values, as it does otherwise."""
+    keep = _xla.get_distributed_runtime_service
+    _xla.get_distributed_runtime_service = lambda *args, **kwargs: None
+    try:
+        yield
+    finally:
+        _xla.get_distributed_runtime_service = keep
+
+
+def _end_with_launcher() -> None:
+    """End this process when the launcher that started it has gone."""
+    launcher = os.environ.get(LAUNCHER, "")
+    if launcher != str(os.getppid()):
+        return
+
+    def watch():
+        while launcher == str(os.getppid()):
+            time.sleep(LOOKS)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(GRACE)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=watch, name="mycel watches its launcher", daemon=True).start()
+
+
+_end_with_launcher()
+
+
+def _end() -> None:
+    """Tell the others how this process ends, and wait until they end well, as JAX does; end it now
+    if one of them failed, for JAX would wait for that one. It is the last but JAX's own of what is
+    done at the end."""
+    watch = world.watch
+    if watch is None:
+        return
+    error = getattr(sys, "last_value", None)
+    code = world.ended or (0 if error is None else 1)
+    how = (
+        f"with exit code {code}" if error is None else f"by {type(error).__name__}: {error!s:.200}"
+    )
+    watch.close(how, well=not code)
+    if not code and watch.all_end_well(range(world.size)):
         return
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
+    if distributed.global_state.service is None:
+        watch.leave()
+    else:
+        # The others end at once when their values are lost: let them save and end first.
+        watch.wait_for_end(range(world.size), MOST_FAREWELL)
     os._exit(code)
 
 
-atexit.register(_leave_if_failed)
+def _end_by_signal(number, frame) -> None:
+    """The handler of SIGTERM: the program ends as by `sys.exit`, so that it can save. One that ends
+    already, since something among processes failed, is left alone. The second signal ends it in any
+    case."""
+    signal.signal(number, signal.SIG_DFL)
+    if world.watch is None or not world.watch.gives_up:
+        world.ended = 128 + number
+        raise SystemExit(world.ended)
+
+
+def _listen_to_signals() -> None:
+    mine = threading.current_thread() is threading.main_thread()
+    if mine and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _end_by_signal)
+
+
+atexit.register(_end)
 
 
 def is_own_device(index: int) -> bool:
@@ -184,6 +294,35 @@ def timeout_asked() -> int:
     if not text.isdigit() or not int(text):
         raise errors.wrong(ValueError, _TIMEOUT, "a whole number of seconds above 0", repr(text))
     return int(text)
+
+
+def checks() -> bool:
+    """Whether processes look that they call the same before they exchange values: XLA's exchange
+    does not; it adds the bits of numbers to those of integers, or ends the process.
+
+    Raises:
+        ValueError: MYCEL_CHECK_COLLECTIVES is neither 0 nor 1.
+    """
+    text = os.environ.get(_CHECKS) or "1"
+    if text not in ("0", "1"):
+        raise errors.wrong(ValueError, _CHECKS, "1 (the default) or 0", repr(text))
+    return text == "1"
+
+
+def _agree_on_checks() -> None:
+    """Raise if another process looks and this one does not: what they exchange would be mixed up.
+
+    Raises:
+        RuntimeError: MYCEL_CHECK_COLLECTIVES is another in the first process.
+    """
+    own, key = str(int(checks())), "mycel/checks"
+    if world.rank == 0:
+        client().key_value_set(key, own)
+        return
+    first = client().blocking_key_value_get(key, world.timeout * 1000)
+    if first != own:
+        text = errors.CHECKED_OTHERWISE.format(rank=world.rank, own=own, first=first)
+        raise RuntimeError(text)
 
 
 def check_joined() -> None:

@@ -141,6 +141,21 @@ def undisturbed(function: Callable, *args):
                     signal.signal(number, handlers[number])
 
 
+def let_in() -> None:
+    """Run the handlers that `undisturbed` holds back: nothing of JAX is under way in this thread.
+
+    For the main thread while it waits within such a call.
+    """
+    if not _held.arrived or threading.current_thread() is not threading.main_thread():
+        return
+    arrived, _held.arrived = _held.arrived, set()
+    _held.waiting = False
+    try:
+        list(map(_call_handler, arrived))
+    finally:
+        _held.waiting = True
+
+
 # -- where Python can raise nothing ---------------------------------------------------------
 
 

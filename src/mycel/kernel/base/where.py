@@ -36,8 +36,8 @@ def tell_call(error: BaseException, called: tuple, args: tuple, kwargs: dict) ->
     """
     try:
         if not is_told(error):
-            given = [_described(value) for value in args[:_MOST]]
-            given += [f"{name}={_described(value)}" for name, value in kwargs.items()][:_MOST]
+            given = [described(value) for value in args[:_MOST]]
+            given += [f"{name}={described(value)}" for name, value in kwargs.items()][:_MOST]
             given += ["..."] * (len(args) > _MOST or len(kwargs) > _MOST)
             text = f"called with {', '.join(given)}" if given else "called with nothing"
             error.add_note(f"{IN}{layer_of(called)}{_line_in(error)}, {text}.")
@@ -78,7 +78,7 @@ def _line_in(error: BaseException) -> str:
     return "" if place in str(error) else f", at {place}"
 
 
-def _described(value) -> str:
+def described(value) -> str:
     """A value given to a Cell: the shape and type of a Tensor, the kind of other things."""
     aval = getattr(getattr(value, "_value", None), "aval", None)
     if aval is not None:
@@ -87,7 +87,7 @@ def _described(value) -> str:
         text = repr(value)
         return text if len(text) <= _LETTERS else f"{text[:_LETTERS]}..."
     if type(value) in (list, tuple):
-        inside = [_described(item) for item in value[:_MOST]] + ["..."] * (len(value) > _MOST)
+        inside = [described(item) for item in value[:_MOST]] + ["..."] * (len(value) > _MOST)
         text = ", ".join(inside)
         return f"[{text}]" if isinstance(value, list) else f"({text})"
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)

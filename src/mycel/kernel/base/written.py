@@ -8,7 +8,7 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
-from mycel.kernel.base.places import PACKAGE
+from mycel.kernel.base.places import PACKAGE, hides_ours
 
 
 def define(source: str, names: dict[str, Any], title: str, *, shown: bool = True) -> dict[str, Any]:
@@ -23,6 +23,8 @@ def define(source: str, names: dict[str, Any], title: str, *, shown: bool = True
     filename = f"<mycel {title}>"
     if shown:
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    if "__name__" not in names:  # not those of a module
+        names["__tracebackhide__"] = hides_ours
     defined: dict[str, Any] = {}
     exec(compile(source, filename, "exec"), names, defined)
     return defined

@@ -16,6 +16,7 @@ import numpy as np
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.context import context
+from mycel.kernel.base.division import fetched
 from mycel.kernel.base.places import Place
 
 Limit = int | tuple[int, ...]
@@ -68,7 +69,7 @@ class Bounds(NamedTuple):
             least, most = extent(array)
             if self.low <= least and most < self.high:
                 return None
-        seen = np.asarray(array)
+        seen = fetched(array)
         if seen.dtype == np.uint64:
             seen = np.minimum(seen, np.uint64(MOST))
         seen = seen.astype(np.int64)
@@ -117,7 +118,7 @@ def extent(array) -> tuple[int, int]:
     known = _extents.get(id(array))
     if known is not None and known[0]() is array:
         return known[1]
-    seen = np.asarray(array)
+    seen = fetched(array)
     limits = int(seen.min()), int(seen.max())
     if not isinstance(array, (np.ndarray, np.generic)):
         number = id(array)
@@ -125,10 +126,11 @@ def extent(array) -> tuple[int, int]:
     return limits
 
 
-def check(operator: str, bounds: tuple[Bounds, ...], arrays, place: tuple) -> None:
+def check(op: Any, bounds: tuple[Bounds, ...], arrays, place: tuple) -> None:
     """Look at those of the arrays that are there.
 
     Args:
+        op: the operator, which has a public name.
         arrays: of all inputs; None, or what is no array, for those that are not there.
         place: the fields of a Place.
 
@@ -143,7 +145,7 @@ def check(operator: str, bounds: tuple[Bounds, ...], arrays, place: tuple) -> No
             continue
         offence = limits.offence(array)
         if offence is not None:
-            name, what, where = limits.operator or operator, limits.what, limits.where
+            name, what, where = limits.operator or op.public, limits.what, limits.where
             raise errors.out_of_range(
                 name, Place(*place), what, where, limits.ignored, offence
             ) from None

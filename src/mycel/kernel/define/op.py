@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 
@@ -16,19 +17,35 @@ from mycel.kernel.base.places import is_ours, user_place
 from mycel.kernel.base.signals import came_from_outside, undisturbed
 from mycel.kernel.define.aval import Aval, aval_of
 from mycel.kernel.define.bounds import Bounds, check_kinds
-from mycel.kernel.define.reasons import called_by, in_our_words, public_name
+from mycel.kernel.define.names import name_of, public_name
+from mycel.kernel.define.pattern import MOST_PATTERNS, Pattern, open_inputs
+from mycel.kernel.define.reasons import called_by, in_our_words
 
-# Signatures by number: a recorded program is a list of these numbers and of slots.
-signatures: list[Signature] = []
-_lock = threading.Lock()
+# Signatures whose lengths are open that are kept whole; of older ones only what they are made of.
+MOST_OPENED = 2048
+# It is also asked for by what it guards: a record that is read makes signatures again.
+_lock = threading.RLock()
 
 
 class Signature:
     """An Op applied to inputs of known avals: its number is what a record keeps of it."""
 
-    __slots__ = ("arity", "aval", "bounds", "id", "inputs", "op", "outputs", "single", "special")
+    __slots__ = (
+        "arity",
+        "aval",
+        "bounds",
+        "id",
+        "inputs",
+        "op",
+        "opened",
+        "outputs",
+        "single",
+        "special",
+    )
 
     def __init__(self, op: Op, inputs: tuple[Aval, ...], outputs: tuple[Aval, ...], single: bool):
+        # The pattern it is of, with the sizes of its open lengths; None if it is of none.
+        self.opened: tuple[Pattern, tuple[int, ...]] | None = None
         self.op = op
         self.inputs = inputs
         self.arity = len(inputs)
@@ -40,7 +57,59 @@ class Signature:
         self.bounds = tuple([bounds for bounds in limits if bounds.are_limits])
         # Whether only `record` may take it: it looks at indices, or runs what others wait for.
         self.special = bool(self.bounds) or op.collective
-        self.id = len(signatures)
+        self.id = -1
+
+
+class Signatures:
+    """Signatures by number: a recorded program is a list of these numbers and of slots.
+
+    Where lengths change at each call there are always new ones, 1.2 KB each with what finds them.
+    So of those with open lengths the latest are kept whole. Of an older one its pattern and sizes
+    are kept, and its number: it is made again where a record has it, or an operator is called so.
+    """
+
+    def __init__(self):
+        self._known: list[Signature | tuple[Op, Pattern, tuple[int, ...]]] = []
+        self._opened: deque[int] = deque()
+
+    def __len__(self):
+        return len(self._known)
+
+    def __getitem__(self, number: int) -> Signature:
+        known = self._known[number]
+        return known if isinstance(known, Signature) else self._made_again(number)
+
+    def add(self, signature: Signature) -> None:
+        """Give a signature its number."""
+        signature.id = len(self._known)
+        self._known.append(signature)
+
+    def opened(self, signature: Signature) -> None:
+        """Note one whose lengths are open, and forget the longest known ones if there are many."""
+        assert signature.opened is not None
+        self._opened.append(signature.id)
+        while len(self._opened) > MOST_OPENED:
+            oldest = self._known[self._opened.popleft()]
+            if isinstance(oldest, Signature) and oldest.opened is not None:
+                pattern, sizes = oldest.opened
+                pattern.numbers[sizes] = oldest.id
+                self._known[oldest.id] = oldest.op, pattern, sizes
+                oldest.op.forget(oldest)
+
+    def _made_again(self, number: int) -> Signature:
+        with _lock:
+            known = self._known[number]
+            if isinstance(known, Signature):
+                return known
+            op, pattern, sizes = known
+            again = Signature(op, pattern.avals(sizes), pattern.outputs(sizes), pattern.single)
+            again.opened, again.id = (pattern, sizes), number
+            self._known[number] = again
+            self.opened(again)
+            return again
+
+
+signatures = Signatures()
 
 
 class Op:
@@ -58,10 +127,12 @@ class Op:
         reads: how often it reads its inputs in loops that XLA cannot join with what made them; 0
             if it can (see tuning.materialize).
         one, two, many: signatures by the avals of one, two or any inputs.
+        patterns: what was traced with open lengths, by its inputs.
     """
 
     __slots__ = (
         "_batched",
+        "_inlined",
         "_jitted",
         "_reverses",
         "bounds",
@@ -71,6 +142,7 @@ class Op:
         "name",
         "names",
         "one",
+        "patterns",
         "reads",
         "rearranges",
         "repeats",
@@ -80,6 +152,8 @@ class Op:
 
     # Only markers on the tape may be otherwise (see record.marker).
     eager = pairwise = False
+    # Whether gradients by its results are asked for, whatever it depends on: another process waits.
+    begins = False
     # Whether processes compute it together (see define.collective).
     collective = False
 
@@ -93,17 +167,37 @@ class Op:
         self.reads = 0
         self.bounds: Callable[[tuple[Aval, ...]], tuple[Bounds, ...]] | None = None
         self.rearranges = False
-        self._jitted = None
+        self._jitted = self._inlined = None
         self.one: dict[Aval, Signature] = {}
         self.two: dict[Aval, dict[Aval, Signature]] = {}
         self.many: dict[tuple[Aval, ...], Signature] = {}
+        self.patterns: dict[tuple, Pattern] = {}
         self._reverses: dict[tuple, Op] = {}
         self._batched: dict[tuple[bool, ...], Op] = {}
+
+    @property
+    def public(self) -> str:
+        """What users call it, without what a reverse and `vmap` add to its name."""
+        return public_name(name_of(self.name).operator, self.names)
+
+    def called(self, by: str) -> str:
+        """What users call it where it was called so, with a ' if it is the reverse."""
+        own = name_of(self.name)
+        return public_name(own.operator, self.names, by) + "'" * own.reverse
 
     def set_function(self, function: Callable) -> None:
         """Exchange the function before the first use."""
         self.function = function
-        self._jitted = None
+        self._jitted = self._inlined = None
+
+    @property
+    def inlined(self) -> Callable:
+        """The function as part of a program: JAX traces it once for each signature, when its shapes
+        are asked for, and repeats what it noted. What the user wrote is traced each time."""
+        if self._inlined is None:
+            ours = self.can_be_opened
+            self._inlined = jax.jit(self.function, inline=True) if ours else self.function
+        return self._inlined
 
     @property
     def jitted(self) -> Callable:
@@ -121,26 +215,95 @@ class Op:
         if known is not None:
             return known
         if self.bounds is not None:
-            check_kinds(self.name, self.bounds(avals), avals)
-        outputs, single = self._infer(avals)
+            check_kinds(self.public, self.bounds(avals), avals)
+        opened = self._opened(avals) if self.patterns else None
+        if opened is not None:
+            outputs, single = opened[0].outputs(opened[1]), opened[0].single
+        else:
+            outputs, single = self._infer(avals)
         with _lock:
             known = self.many.get(avals)
             if known is None:
-                known = Signature(self, avals, outputs, single)
-                signatures.append(known)
-                self.many[avals] = known
-        if known.special:
-            return known  # the quick ways must not find it
-        if len(avals) == 1:
-            self.one[avals[0]] = known
-        elif len(avals) == 2:
-            self.two.setdefault(avals[0], {})[avals[1]] = known
+                number = opened[0].numbers.get(opened[1]) if opened is not None else None
+                if number is not None:
+                    known = signatures[number]
+                else:
+                    known = Signature(self, avals, outputs, single)
+                    signatures.add(known)
+                    if opened is not None:
+                        known.opened = opened
+                        signatures.opened(known)
+                self._keep(known)
         return known
+
+    def _keep(self, signature: Signature) -> None:
+        """Let a signature be found."""
+        avals = signature.inputs
+        self.many[avals] = signature
+        if signature.special:
+            return  # the quick ways must not find it
+        if len(avals) == 1:
+            self.one[avals[0]] = signature
+        elif len(avals) == 2:
+            self.two.setdefault(avals[0], {})[avals[1]] = signature
+
+    def forget(self, signature: Signature) -> None:
+        """Let a signature not be found."""
+        avals = signature.inputs
+        self.many.pop(avals, None)
+        if len(avals) == 1:
+            self.one.pop(avals[0], None)
+        elif len(avals) == 2:
+            row = self.two.get(avals[0], {})
+            row.pop(avals[1], None)
+            if not row:
+                self.two.pop(avals[0], None)
+
+    def _opened(self, avals: tuple[Aval, ...]) -> tuple[Pattern, tuple[int, ...]] | None:
+        """The pattern of these inputs, and the sizes of its open lengths; the one that was theirs,
+        if they had one."""
+        found = None
+        for pattern in list(self.patterns.values()):
+            sizes = pattern.match(avals)
+            if sizes is not None:
+                found = found or (pattern, sizes)
+                if sizes in pattern.numbers:
+                    return pattern, sizes
+        return found
+
+    @property
+    def can_be_opened(self) -> bool:
+        """Whether NumPy may run it: what the user wrote may compare lengths as it likes."""
+        function = self.function
+        alone = getattr(function, "__closure__", ()) is None
+        ours = self.names is not None or (alone and function.__module__.startswith("mycel."))
+        return ours and not self.collective and not self.fallible
+
+    def open(self, before: Signature, after: Signature) -> Pattern | None:
+        """The pattern that two signatures have in common: made once; None if there is none."""
+        opened = open_inputs(before.inputs, after.inputs)
+        if opened is None or not self.can_be_opened:
+            return None
+        pattern = self.patterns.get(opened[0])
+        if pattern is None and len(self.patterns) < MOST_PATTERNS:
+            pattern = Pattern(self.function, *opened)
+            self.patterns[opened[0]] = pattern
+        if pattern is None:
+            return None
+        for signature in (before, after):
+            sizes = pattern.match(signature.inputs)
+            if sizes is None or pattern.outputs(sizes) != signature.outputs:
+                continue
+            if signature.opened is None:
+                signature.opened = pattern, sizes
+                with _lock:
+                    signatures.opened(signature)
+        return pattern
 
     def _infer(self, avals):
         try:
             structs = [aval.struct for aval in avals]
-            result = undisturbed(jax.eval_shape, self.function, *structs)
+            result = undisturbed(jax.eval_shape, self.inlined, *structs)
         except (TypeError, ValueError, IndexError, NotImplementedError) as error:
             if came_from_outside(error):
                 raise
@@ -166,7 +329,7 @@ class Op:
             function = jax.vmap(self.function, tuple([0 if mapped else None for mapped in mask]))
             batched = self._batched[mask] = Op(f"vmap({self.name})", function)
             batched.fallible, batched.reads = self.fallible, self.reads
-            batched.rearranges = self.rearranges
+            batched.rearranges, batched.names = self.rearranges, self.names
             if self.bounds is not None:
                 batched.bounds = partial(_bounds_of_rows, self.bounds, mask)
             if self.rule is nothing_flows:
@@ -214,19 +377,24 @@ def _pull(varied, varying, cotangents, present):
     """Gradients of `varied` at `wanted`; an integer input is differentiated as a real number."""
     real = [jnp.issubdtype(w.dtype, jnp.inexact) for w in varying]
     floats = [w if r else w.astype(np.float64) for w, r in zip(varying, real, strict=True)]
+    inexact: list[bool] = []
+
+    def varied_inexact(*replaced):
+        outputs = varied(*replaced)
+        listed = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+        inexact[:] = [jnp.issubdtype(output.dtype, jnp.inexact) for output in listed]
+        return [output for output, real in zip(listed, inexact, strict=True) if real]
+
     try:
-        outputs, pull = jax.vjp(varied, *floats)
+        outputs, pull = jax.vjp(varied_inexact, *floats)
     except TypeError:
         if all(real):
             raise
         return _pull_real(varied, varying, real, cotangents, present)
-    single = not isinstance(outputs, (tuple, list))
     rest = iter(cotangents)
-    seeds = [
-        _seed(output, next(rest) if there else None)
-        for output, there in zip((outputs,) if single else outputs, present, strict=True)
-    ]
-    pulled = pull(seeds[0] if single else type(outputs)(seeds))
+    given = [next(rest) if there else None for there in present]
+    differentiable = [c for c, real in zip(given, inexact, strict=True) if real]
+    pulled = pull([_seed(o, c) for o, c in zip(outputs, differentiable, strict=True)])
     return tuple(g.astype(w.dtype) for g, w in zip(pulled, varying, strict=True))
 
 
@@ -248,8 +416,6 @@ def _pull_real(varied, varying, real, cotangents, present):
 
 
 def _seed(output, cotangent):
-    if not jnp.issubdtype(output.dtype, jnp.inexact):
-        return np.zeros(output.shape, jax.dtypes.float0)
     if cotangent is None:
         return jnp.zeros(output.shape, output.dtype)
     return cotangent.astype(output.dtype)
@@ -268,7 +434,7 @@ def _clear_error(op, avals, error):
     ours = trace is not None and is_ours(trace.tb_frame.f_code.co_filename)
     reason = text.partition("\n")[0]
     message = errors.OPERATOR_INPUT.format(
-        operator=public_name(op.name, op.names, called_by(2)),
+        operator=op.called(called_by(2)),
         inputs=errors.describe_inputs(avals),
         place=place,
         reason=reason if ours and reason else in_our_words(reason),

@@ -118,21 +118,6 @@ def in_our_words(text: str) -> str:
     return NO_SUCH_INPUTS if not text or _INSIDE.search(text) else text
 
 
-def public_name(name: str, names: list[str] | None, called: str) -> str:
-    """What users call an operator.
-
-    Args:
-        name: its own; with `'` behind it the reverse.
-        names: those that are public, as `ops.relu`; empty for a part of other operators, None for
-            what no definition made.
-        called: what it was called by, as `called_by` or `called_at` say.
-    """
-    own = name.rstrip("'")
-    if names is None or any(public.rpartition(".")[2] == own for public in names):
-        return name
-    return (called or (names[0].rpartition(".")[2] if names else own)) + name[len(own) :]
-
-
 def called_by(depth: int = 1) -> str:
     """The layer of ours whose `construct` runs, or the function of ours that the user called."""
     frame: FrameType | None = sys._getframe(depth)

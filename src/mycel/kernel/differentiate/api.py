@@ -11,6 +11,7 @@ import numpy as np
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.context import GRAPH_MODE, context
+from mycel.kernel.base.division import division
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.trees import tree_exchange, tree_leaves, tree_map
 from mycel.kernel.differentiate.reverse import (
@@ -82,6 +83,8 @@ class Derivative:
         """Take the derivative now, recording on the current stream."""
         stream = local.stream
         stream.boundary()
+        if division.take is not None and not stream.scope.depth:
+            args, kwargs = division.take(args, kwargs)
         sensitivity = None
         if self.sensitivity:
             if "sens" in kwargs:
@@ -97,6 +100,8 @@ class Derivative:
         taken, gradients = stream.within(
             scope.differentiating(), walk, stream, args, kwargs, sensitivity, is_inside
         )
+        if context.check_numerics:
+            machine.note_gradients(gradients)
         by_input, by_weight = arranged(taken, gradients)
         if machine.on_gradients is not None:
             machine.on_gradients((by_input, by_weight))

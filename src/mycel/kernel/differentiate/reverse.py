@@ -15,6 +15,7 @@ import jax.numpy as jnp
 
 from mycel.kernel.base.where import tell_reverse
 from mycel.kernel.define.aval import Aval
+from mycel.kernel.define.names import ADDS_GRADIENTS
 from mycel.kernel.define.op import Op, nothing_flows
 from mycel.kernel.differentiate.fire import fire_hooks
 from mycel.kernel.record.stream import Segment, Stream, dead, record, waiting
@@ -27,7 +28,7 @@ MOST_PLANS = 256
 
 STOP = Op("stop_gradient", lambda x: x, rule=nothing_flows)
 ADD = Op(
-    "add_gradients",
+    ADDS_GRADIENTS,
     lambda x, y: x + y,
     rule=lambda inputs, outputs, cotangents, mask: [
         cotangents[0] if asked else None for asked in mask
@@ -81,7 +82,7 @@ def reverse(
                 continue
             gradients = _gradients(op, inputs, outputs, arriving, mask, place)
         except Exception as error:
-            tell_reverse(error, op.name, place)
+            tell_reverse(error, op.public, place)
             raise
         finally:
             walk.at = around
@@ -108,7 +109,8 @@ def _reached(nodes, leaves) -> set[int]:
             if id(source) in reached:
                 break
         else:
-            continue
+            if not op.begins:
+                continue
         for position, output in enumerate(outputs):
             sources = inputs[position : position + 1] if op.pairwise else inputs
             if op.pairwise and id(sources[0]) not in reached:

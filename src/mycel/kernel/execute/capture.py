@@ -18,7 +18,7 @@ from mycel.kernel.base.places import Place, user_place
 from mycel.kernel.base.structure import structure
 from mycel.kernel.base.trees import tree_map
 from mycel.kernel.define.op import signatures
-from mycel.kernel.execute.compile import seen_bytes
+from mycel.kernel.execute.looks import seen_bytes
 from mycel.kernel.execute.sites import Site, emission
 from mycel.kernel.execute.templates import Templates
 from mycel.kernel.execute.trace import Trace

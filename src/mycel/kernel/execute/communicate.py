@@ -9,14 +9,20 @@ what was communicated in a run that is dropped are kept, and the next run is giv
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.places import NOWHERE, Place
 from mycel.kernel.base.processes import world
-from mycel.kernel.define.collective import Collective
+from mycel.kernel.base.signals import came_from_outside
+from mycel.kernel.base.watch import Deadlock, Watch
+from mycel.kernel.define.collective import Collective, Mismatch
 from mycel.kernel.define.op import Signature
+from mycel.kernel.record.stream import machine
 
 
 class Done(NamedTuple):
@@ -44,15 +50,10 @@ class _Local(threading.local):
     def __init__(self):
         self.again: deque[Done] = deque()
         self.latest: list[Done] = []
-        self.last: Told | None = None
+        self.last: Any = None
 
 
 _local = _Local()
-
-
-def last_told() -> Told | None:
-    """What this thread last communicated; None for nothing."""
-    return _local.last
 
 
 def communicate(signature: Signature, arrays, place: Place = NOWHERE) -> Done:
@@ -61,6 +62,7 @@ def communicate(signature: Signature, arrays, place: Place = NOWHERE) -> Done:
     Raises:
         RuntimeError: another process ended, or did not come in time.
     """
+    begin = time.perf_counter_ns()
     if _local.again:
         done = _local.again.popleft()
         if done.signature is not signature:
@@ -71,29 +73,73 @@ def communicate(signature: Signature, arrays, place: Place = NOWHERE) -> Done:
         done = _run(signature, arrays, place)
     if done.error is not None:
         raise done.error
+    if machine.on_communication is not None:
+        results = done.results or []
+        machine.on_communication(signature, results, begin, time.perf_counter_ns())
     return done
 
 
 def _run(signature: Signature, arrays, place: Place) -> Done:
-    op, before = signature.op, _local.last
+    op = signature.op
     assert isinstance(op, Collective)
     told = Told(op.name, op.ranks, signature.inputs, place)
     try:
-        results = op.communicate(arrays)
-    except Exception as error:
+        return Done(signature, meet(op.ranks, told, partial(op.communicate, arrays)))
+    except errors.TogetherError as error:
+        return Done(signature, None, error)
+
+
+def meet(ranks: tuple[int, ...], told: Any, call: Callable[[], Any]) -> Any:
+    """What a call gives that these processes make together.
+
+    Args:
+        told: what is called, in words.
+
+    Raises:
+        TogetherError: another process ended, did not come in time, or called something else.
+    """
+    before, watch = _local.last, world.watch
+    assert watch is not None
+    if watch.failure is not None:
+        raise _after_failure(watch, told)
+    try:
+        results = watch.together(ranks, told, call)
+    except Mismatch:
+        others = watch.compare(ranks, told)
+        text = errors.MISMATCH.format(
+            operator=told, rank=world.rank, size=world.size, others=others
+        )
+        watch.failure = errors.TogetherError(text)
+        raise watch.failure from None
+    except BaseException as error:
+        if came_from_outside(error):
+            reason = errors.BROKEN_OFF.format(operator=told, error=type(error).__name__)
+            watch.failure = errors.TogetherError(reason)
+            raise
+        ours = isinstance(error, (Deadlock, TimeoutError))
         text = errors.NOT_TOGETHER.format(
             operator=told,
             rank=world.rank,
             size=world.size,
-            reason=f"{type(error).__name__}: {error}",
+            reason=error if ours else f"{type(error).__name__}: {error}",
             seconds=world.timeout,
             before=before or "none",
+            others=watch.describe(ranks),
         )
-        failure = RuntimeError(text)
-        failure.__cause__ = error
-        return Done(signature, None, failure)
+        watch.failure = errors.TogetherError(text)
+        raise watch.failure from error
     _local.last = told
-    return Done(signature, results)
+    return results
+
+
+def _after_failure(watch: Watch, told: Any) -> Exception:
+    """The error of an operator behind one that failed, or of that one if it is called again."""
+    failure = watch.failure
+    assert failure is not None
+    if str(failure).startswith(str(told)):
+        return failure
+    text = errors.FAILED_BEFORE.format(operator=told, rank=world.rank, failure=failure)
+    return errors.TogetherError(text)
 
 
 def repeat(done: list[Done]) -> None:

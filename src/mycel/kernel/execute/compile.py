@@ -9,8 +9,9 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,51 +19,23 @@ import numpy as np
 
 from mycel.kernel.base import backend
 from mycel.kernel.base.context import context
+from mycel.kernel.base.division import division, fetched, own_of, parts_of, tell_parts
 from mycel.kernel.base.signals import came_from_outside, undisturbed
-from mycel.kernel.define.op import Signature, signatures
+from mycel.kernel.base.stages import Stages
+from mycel.kernel.define.constraint import Constraint, Entered
+from mycel.kernel.define.names import makes_gradients
+from mycel.kernel.execute.changing import Family, families, room
 from mycel.kernel.execute.checks import Indices, Tripped, indices_of
 from mycel.kernel.execute.communicate import Done, keep, repeat
 from mycel.kernel.execute.joined import Joined, compare
+from mycel.kernel.execute.looks import Checked, Guard, are_finite, have_finite_sums, seen_bits
+from mycel.kernel.execute.nodes import Node, decode
+from mycel.kernel.execute.spread import InAll, OtherResults
+from mycel.kernel.execute.staged import Ends, Schedule
 from mycel.kernel.record.stream import machine
 
 # Executables beyond this many are forgotten, the longest unused first.
 MOST_EXECUTABLES = 512
-# Arrays of so many elements are looked at together (see `_are_finite`).
-MOST_TOGETHER = 1 << 16
-
-
-class Node(NamedTuple):
-    """One decoded node: its signature, the slots of its inputs, the slot of its first output."""
-
-    signature: Signature
-    inputs: tuple[int, ...]
-    first: int
-
-
-class Guard(NamedTuple):
-    """A value that Python read: its slot, and how it is looked at ('bool', 'int' or 'bits')."""
-
-    slot: int
-    kind: str
-
-
-class Checked(NamedTuple):
-    """The slots of what is to be finite: what comes out alone, and what comes out with others."""
-
-    alone: tuple[int, ...]
-    others: tuple[int, ...]
-
-
-def decode(key) -> list[Node]:
-    """The nodes of a record, in order."""
-    nodes, position, first = [], 0, 0
-    while position < len(key):
-        signature = signatures[key[position]]
-        end = position + 1 + signature.arity
-        nodes.append(Node(signature, tuple(key[position + 1 : end]), first))
-        first += len(signature.outputs)
-        position = end
-    return nodes
 
 
 def program(
@@ -73,16 +46,22 @@ def program(
     indices: Indices | None = None,
     checked: Checked | None = None,
     functions: list[Callable] | None = None,
+    scopes: list[str] | None = None,
     given: tuple[int, ...] | None = None,
 ):
     """The pure function of a record: external arrays in; live arrays, packs of arrays of one type,
     the guards, as one vector each, the flag of its indices, and those of its numerics, out.
 
     Args:
-        functions: what is called for each node, by default its operator's own function.
+        functions: what is called for each node, by default its operator's own function, traced
+            once for each signature.
+        scopes: names that XLA keeps of what each node becomes.
         given: the slots of its inputs, of a part of a record; by default they are the externals.
     """
-    functions = functions or [node.signature.op.function for node in nodes]
+    functions = functions or [node.signature.op.inlined for node in nodes]
+    if scopes is not None:
+        named = zip(scopes, functions, strict=True)
+        functions = [jax.named_scope(scope)(function) for scope, function in named]
     materialize = backend.tuning.materialize
     apart = backend.tuning.to_materialize(nodes)
 
@@ -102,53 +81,11 @@ def program(
         if indices is not None and indices.inside:
             outputs.append(indices.flag(at))
         if checked is not None:
-            sums = _have_finite_sums([at(slot) for slot in checked.alone])
-            outputs.append(jnp.stack([sums, _are_finite([at(slot) for slot in checked.others])]))
+            sums = have_finite_sums([at(slot) for slot in checked.alone])
+            outputs.append(jnp.stack([sums, are_finite([at(slot) for slot in checked.others])]))
         return outputs
 
     return run
-
-
-def _are_finite(arrays):
-    """Whether every element of the arrays is finite."""
-    return jnp.all(jnp.stack([jnp.array(True), *[jnp.isfinite(a).all() for a in arrays]]))
-
-
-def _have_finite_sums(arrays):
-    """Whether sums of the arrays are finite: not where an element is not, and nearly always where
-    all are. It takes a third of the time of asking each element."""
-    sums, small = [jnp.array(True)], []
-    for array in arrays:
-        wide = array.astype(jnp.promote_types(array.dtype, np.float32))
-        if array.size <= MOST_TOGETHER and wide.dtype == np.float32:
-            small.append(wide.ravel())
-        else:
-            sums.append(jnp.isfinite(jnp.sum(wide)))
-    if small:
-        sums.append(jnp.isfinite(jnp.sum(jnp.concatenate(small))))
-    return jnp.all(jnp.stack(sums))
-
-
-def seen_bits(array, kind: str):
-    """The bytes of what Python saw of an array, as one vector; the NumPy twin is `seen_bytes`."""
-    if kind == "bool":
-        array = array.astype(bool)
-    elif kind == "int":
-        array = array.astype("int64")
-    if array.dtype == bool:
-        return array.astype("uint8").ravel()
-    if jnp.issubdtype(array.dtype, jnp.complexfloating):
-        array = jnp.stack([array.real, array.imag], -1)
-    return jax.lax.bitcast_convert_type(array, "uint8").ravel()
-
-
-def seen_bytes(array, kind: str) -> bytes:
-    """What Python saw of an array, as bytes."""
-    if kind == "bool":
-        array = array.astype(bool)
-    elif kind == "int":
-        array = array.astype("int64")
-    return array.tobytes()
 
 
 class NotFinite(Tripped):
@@ -163,34 +100,57 @@ class Executable:
         check_numerics: whether it looks whether its results are finite.
 
     Attributes:
+        asked: when it was asked for last, as a number of such questions.
         checked: what is looked at; None if nothing is.
+        name: of a program that a compiled function replays, which function.
         parts: what its program is made of, so that it can be made once more (see `program`).
     """
 
     __slots__ = (
+        "asked",
         "checked",
         "compiled",
         "fallible",
         "function",
         "indices",
+        "name",
         "parts",
         "runs",
         "size",
+        "structure",
     )
 
     def __init__(self, key, live, guards=(), packs=(), look_at_indices=True, check_numerics=False):
         nodes = decode(key)
+        self.structure = key, live, guards, packs, look_at_indices, check_numerics
         self.indices = indices_of(nodes) if look_at_indices else None
         self.checked = _checked(nodes, live, guards, packs) if check_numerics else None
         self.parts = nodes, live, guards, packs, self.indices, self.checked
-        self.function = self._function()
+        self.name = ""
         self.fallible = any(node.signature.op.fallible for node in nodes)
         self.size = len(nodes)
         self.compiled = False
-        self.runs = 0
+        self.runs = self.asked = 0
+
+    def __getattr__(self, name):
+        # Asked for once: records whose lengths change have none.
+        if name != "function":
+            raise AttributeError(name)
+        self.function = function = self._function()
+        return function
 
     def _function(self) -> Any:
-        return _compiled(program(*self.parts))
+        return self.jitted(self.written())
+
+    def written(
+        self, functions: list[Callable] | None = None, scopes: list[str] | None = None
+    ) -> Callable:
+        """Its program; see `program`."""
+        return program(*self.parts, functions=functions, scopes=scopes)
+
+    def jitted(self, function: Callable) -> Any:
+        """A function of its arrays, to be compiled as its program is."""
+        return _compiled(function)
 
     def __call__(self, arrays):
         """What the program gives.
@@ -220,7 +180,7 @@ class Executable:
         """Whether all is finite: a sum may overflow where no element does."""
         alone = self.checked.alone if self.checked is not None else ()
         return bool(flags[1]) and all(
-            np.isfinite(np.asarray(result)).all()
+            np.isfinite(fetched(result)).all()
             for slot, result in zip(self.parts[1], results, strict=False)
             if slot in alone
         )
@@ -229,20 +189,223 @@ class Executable:
         results = self.function(*arrays) if self.compiled else self._compile(arrays)
         return jax.block_until_ready(results)
 
-    def _compile(self, arrays):
-        """The results of the first call."""
+    def _compile(self, arrays, layout: str = ""):
+        """The results of the first call; of the first one with another layout of the arrays."""
         if context.save_graphs:
-            _save(self.function, arrays)
+            self._save_graphs(arrays)
         start = time.perf_counter()
-        results = self.function(*arrays)
+        with machine.account.compiling(self.size, self.name):
+            results = self.function(*arrays)
         self.compiled = True
-        machine.account.compiled(self.size, time.perf_counter() - start)
+        machine.account.compiled(self.size, time.perf_counter() - start, layout)
         return results
+
+    def _save_graphs(self, arrays) -> None:
+        _save(self.function, arrays)
+
+    def is_divided(self, arrays) -> bool:
+        """Whether it runs on several devices for these arrays (see `Divided`)."""
+        del arrays
+        return False
 
     def lower(self, arrays):
         """The lowered program, for inspection."""
         function: Any = self.function
         return function.lower(*arrays)
+
+
+class Divided(Executable):
+    """A record that runs on the devices of a grid if one of its inputs lies there, or it divides
+    something itself; else on one device, as any other.
+
+    What a `Constraint` gives comes out divided so, and what Python looks at comes out whole; XLA
+    chooses for the rest. It is compiled for each layout of its inputs, which the ledger tells. An
+    input that is kept in parts (see `Grid.used`) is put together where it is used, but for an
+    operator whose results are kept so: it changes each part.
+    """
+
+    __slots__ = ("_alone", "_divides", "_grid", "_latest", "_layouts", "_used")
+
+    def __init__(self, *structure):
+        assert division.grid is not None
+        self._grid = division.grid
+        self._alone = Executable(*structure)
+        self._layouts: set[tuple] = set()
+        # The inputs of the latest compilation, each by shape and parts.
+        self._latest: list[tuple] = []
+        self._used: list[Any] = []
+        super().__init__(*structure)
+        nodes = self.parts[0]
+        says_where = Constraint, Entered
+        self._divides = any(isinstance(node.signature.op, says_where) for node in nodes)
+
+    def _function(self) -> Any:
+        function = self.jitted(self.written())
+        if self._grid.meet is None:
+            return function
+        nodes, _, guards, *_ = self.parts
+        return InAll(function, _told(nodes), _structure(nodes, guards))
+
+    def jitted(self, function: Callable) -> Any:
+        """A function of its arrays, to be compiled for the devices of the grid."""
+        nodes, live, guards, packs, indices, checked = self.parts
+        ops = {node.first: node.signature.op for node in nodes}
+        outputs = [getattr(ops.get(slot), "sharding", None) for slot in live]
+        seen = len(packs) + bool(guards) + bool(indices is not None and indices.inside)
+        outputs += [self._grid.whole] * (seen + (checked is not None))
+        return _compiled(function, out_shardings=outputs)
+
+    def __call__(self, arrays):
+        """What the program gives; see `Executable`."""
+        grid = self._grid
+        if not self.is_divided(arrays):
+            results = self._alone(arrays)
+            self.compiled = True
+            return results
+        arrays = [grid.lifted(array) for array in arrays]
+        layout = tuple([getattr(array, "sharding", None) for array in arrays])
+        if layout not in self._layouts:
+            used = [grid.used(one) for one in layout]
+            if used != self._used and any((*used, *self._used)):
+                self._used = used
+                self.function = self._function()
+                self._layouts.clear()
+            self._layouts.add(layout)
+            self.compiled = False
+        if grid.meet is None:
+            return grid.run(super().__call__, arrays)
+        try:
+            return super().__call__(arrays)
+        except OtherResults:
+            return self._with_all_results(arrays)
+
+    def written(
+        self, functions: list[Callable] | None = None, scopes: list[str] | None = None
+    ) -> Callable:
+        """Its program, inputs that are kept in parts put together where they are used."""
+        if any(self._used):
+            functions = self._of_whole(functions)
+        return super().written(functions, scopes)
+
+    def _of_whole(self, given: list[Callable] | None) -> list[Callable]:
+        nodes = self.parts[0]
+        given = given or [node.signature.op.inlined for node in nodes]
+        kept = {
+            node.inputs[0]
+            for node in nodes
+            if self._grid.used(getattr(node.signature.op, "sharding", None)) is not None
+        }
+        functions: list[Callable] = []
+        for node, function in zip(nodes, given, strict=True):
+            outputs = range(node.first, node.first + len(node.signature.outputs))
+            used = [self._used[-1 - slot] if slot < 0 else None for slot in node.inputs]
+            if any(used) and kept.isdisjoint(outputs):
+                function = partial(_put_together, function=function, used=used)
+            functions.append(function)
+        return functions
+
+    def _with_all_results(self, arrays):
+        """What the program gives, by one that gives all that it computes: processes run the same
+        only if they keep the same, and when Python frees a value may differ between them."""
+        key, live, guards, packs, *_ = self.structure
+        nodes = self.parts[0]
+        count = nodes[-1].first + len(nodes[-1].signature.outputs)
+        all_slots = (*range(count), *range(-1, -1 - len(arrays), -1))
+        # None is packed: see `Memory._packs`.
+        assert not packs
+        results = executables.get(key, all_slots, guards)(arrays)
+        kept = [results[all_slots.index(slot)] for slot in live]
+        return [*kept, *results[len(all_slots) :]]
+
+    def is_divided(self, arrays) -> bool:
+        """Whether it runs on the grid for these arrays."""
+        return self._divides or any(map(self._grid.has, arrays))
+
+    def _compile(self, arrays, layout: str = ""):
+        before, self._latest = self._latest, [(array.shape, parts_of(array)) for array in arrays]
+        layout = _difference(before, self._latest) if before else ""
+        return super()._compile(arrays, layout)
+
+
+def _put_together(*arrays, function: Callable, used: list[Any]):
+    """What a function gives for arrays that lie as they are used."""
+    return function(*[
+        array if sharding is None else jax.lax.with_sharding_constraint(array, sharding)
+        for array, sharding in zip(arrays, used, strict=True)
+    ])  # fmt: skip
+
+
+class Staged(Divided):
+    """A record whose inputs lie in the stages of a pipeline: several programs, as `Schedule` says;
+    other ones for inputs that lie in other stages."""
+
+    __slots__ = ("_schedules",)
+
+    def __call__(self, arrays):
+        """What the programs give; see `Executable`."""
+        if not self.is_divided(arrays):
+            return super().__call__(arrays)
+        layout = tuple([getattr(array, "sharding", None) for array in arrays])
+        if layout not in self._layouts:
+            self._layouts.add(layout)
+            self.compiled = False
+        return Executable.__call__(self, arrays)
+
+    def _function(self) -> Any:
+        self._schedules: dict[tuple, Schedule] = {}
+        return lambda *arrays: self.schedule(arrays)(*arrays)
+
+    def _save_graphs(self, arrays) -> None:
+        """Nothing yet: what its programs are given is known when they have run."""
+
+    def _compile(self, arrays, layout: str = ""):
+        results = super()._compile(arrays, layout)
+        if context.save_graphs:
+            schedule = self.schedule(arrays)
+            for number, step in enumerate(schedule.steps):
+                if step.turn is not None:
+                    _, write, jitted, inputs = schedule.again(number)
+                    _save(jitted(write()), inputs)
+        return results
+
+    def schedule(self, arrays) -> Schedule:
+        """The programs for these arrays, and their order."""
+        grid = self._grid
+        assert isinstance(grid, Stages)
+        entering = tuple([grid.stage_of(array) for array in arrays])
+        known = self._schedules.get(entering)
+        if known is None:
+            nodes, live, guards, _, indices, checked = self.parts
+            ends = Ends(guards, () if indices is None else indices.inside, checked)
+            rest = entering, program, _compiled_so
+            known = self._schedules[entering] = Schedule(grid, nodes, live, ends, *rest)
+        return known
+
+
+def _told(nodes: list[Node]) -> str:
+    """A program in words."""
+    names = [node.signature.op.name for node in nodes]
+    some = names if len(names) < 4 else [names[0], names[1], "…", names[-1]]
+    return f"a program of {len(names)} operators [{', '.join(some)}]"
+
+
+def _structure(nodes: list[Node], guards) -> str:
+    """What a program computes, as it is told in every process."""
+    told = [
+        (node.signature.op.name, [str(aval.struct) for aval in node.signature.outputs], node.inputs)
+        for node in nodes
+    ]
+    return f"{told} {guards}"
+
+
+def _difference(before: list[tuple], now: list[tuple]) -> str:
+    """Which input of a program lies otherwise than before."""
+    for number, ((shape, parts), (_, former)) in enumerate(zip(now, before, strict=True)):
+        if parts != former:
+            return (
+                f"input {number} of shape {shape} went {tell_parts(former)} -> {tell_parts(parts)}"
+            )
+    return ""
 
 
 class Together(Executable):
@@ -254,14 +417,23 @@ class Together(Executable):
     __slots__ = ()
 
     def _function(self) -> Joined:
+        return self.joined(lambda part, write: _compiled(write()))
+
+    def joined(self, make: Callable) -> Joined:
+        """The function of the record.
+
+        Args:
+            make: makes a local program of the nodes of a part: `make(part, write)`, where `write`
+                gives the function, with `functions` those of the nodes (see `program`).
+        """
         nodes, live, guards, packs, indices, checked = self.parts
 
         def local(part, made, looked_at, given):
-            return _compiled(program(part, made, looked_at, given=given))
+            return make(part, partial(program, part, made, looked_at, given=given))
 
         def end(part, looked_at, given):
             whole = live, looked_at, packs, indices, checked
-            return _compiled(program(part, *whole, given=given))
+            return make(part, partial(program, part, *whole, given=given))
 
         rest = [*live, *[slot for pack in packs for slot in pack]]
         rest += [*checked.alone, *checked.others] if checked is not None else []
@@ -291,6 +463,7 @@ class Together(Executable):
         return results
 
     def _communicate(self, arrays, places, expected, done):
+        arrays = [own_of(array) for array in arrays]
         if self.indices is not None:
             self.indices.look(arrays)
         start = time.perf_counter()
@@ -308,14 +481,22 @@ class Together(Executable):
         return results
 
 
-def _compiled(function):
+def _compiled(function, **layouts):
     # keep_unused: every caller passes all inputs, whatever the program needs of them.
-    return jax.jit(function, keep_unused=True, compiler_options=backend.compiler_options())
+    options = backend.compiler_options()
+    return jax.jit(function, keep_unused=True, compiler_options=options, **layouts)
+
+
+def _compiled_so(function, shardings):
+    return _compiled(function, out_shardings=shardings)
 
 
 def _kind_of(key) -> type[Executable]:
-    communicates = any(node.signature.op.collective for node in decode(key))
-    return Together if communicates else Executable
+    if any(node.signature.op.collective for node in decode(key)):
+        return Together
+    if isinstance(division.grid, Stages):
+        return Staged
+    return Executable if division.grid is None else Divided
 
 
 def _checked(nodes, live, guards, packs) -> Checked:
@@ -326,7 +507,20 @@ def _checked(nodes, live, guards, packs) -> Checked:
         return tuple([slot for slot in slots if slot >= 0 and avals[slot].inexact])
 
     others = [slot for pack in packs for slot in pack] + [guard.slot for guard in guards]
+    others += unread_gradients(nodes, live)
     return Checked(inexact(live), inexact(others))
+
+
+def unread_gradients(nodes: list[Node], live: tuple[int, ...] = ()) -> list[int]:
+    """The slots of what derivatives gave and no node takes, but for those that are live."""
+    read = {slot for node in nodes for slot in node.inputs}.union(live)
+    return [
+        slot
+        for node in nodes
+        if makes_gradients(node.signature.op.name)
+        for slot in range(node.first, node.first + len(node.signature.outputs))
+        if slot not in read
+    ]
 
 
 _saved = itertools.count(1)
@@ -351,21 +545,36 @@ class Executables:
         self._kept: OrderedDict = OrderedDict()
         self._families: OrderedDict = OrderedDict()
         self._lock = threading.Lock()
+        self._asked = itertools.count()
 
     def get(self, key: tuple, live: tuple, guards: tuple = (), packs: tuple = ()) -> Executable:
         """The executable of this structure, made (not yet compiled) if it is new."""
         checks = context.check_indices, context.check_numerics
         structure = (key, live, guards, packs, *checks)
+        name = structure if division.grid is None else (*structure, division.grid)
         with self._lock:
-            executable = self._kept.get(structure)
+            executable = self._kept.get(name)
             if executable is None:
-                executable = self._kept[structure] = _kind_of(key)(*structure)
+                executable = self._kept[name] = _kind_of(key)(*structure)
                 if len(self._kept) > MOST_EXECUTABLES:
                     self._kept.popitem(last=False)
             else:
-                self._kept.move_to_end(structure)
+                self._kept.move_to_end(name)
             executable.runs += 1
+            executable.asked = next(self._asked)
             return executable
+
+    def keep_few(self, family: Family, executable: Executable) -> None:
+        """Another structure of a family is being compiled: the one that was not asked for longest
+        is dropped if there are too many."""
+        with self._lock:
+            family.compilations += 1
+            known = {s for s in family.compiled if s in self._kept} | {executable.structure}
+            if len(known) > room(executable.size):
+                dropped = min(known, key=lambda structure: self._kept[structure].asked)
+                known.discard(dropped)
+                del self._kept[dropped]
+            family.compiled = known
 
     def family_count(self, key) -> int:
         """How many structures made of this same set of operations have been seen, this included."""
@@ -381,6 +590,7 @@ class Executables:
         with self._lock:
             self._kept.clear()
             self._families.clear()
+        families.clear()
 
 
 executables = Executables()

@@ -4,13 +4,15 @@ reached the result."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mycel.kernel.base.division import fetched
 from mycel.kernel.base.errors import NonFiniteError
 from mycel.kernel.base.places import Place, path_of
 from mycel.kernel.define.aval import aval_of
+from mycel.kernel.define.names import Name, name_of
 from mycel.kernel.record.value import Poison
 
 if TYPE_CHECKING:
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 # So many operators of a way are named: the first ones and the last.
 MOST_NAMED = 6
 _PUT_BACK = "Parameters, optimizer states and the random state are what they were before this step."
+# What an operator among processes gave.
+_OF_OTHERS = (
+    "what this process gave is finite: another one gave what is not, and its own error names the "
+    "operator that made it, or the values are too large together"
+)
 # What to write instead, by the operator.
 _REMEDIES = {
     "log": "log(x) needs x > 0: use log(x + eps), or log_softmax for probabilities",
@@ -41,56 +48,28 @@ _ALIKE = {
 }  # fmt: skip
 
 
-class Name(NamedTuple):
-    """The name of an Op, taken apart.
-
-    Attributes:
-        operator: the operator that it is made of.
-        maps: how often `vmap` is around it; `rows`: how many of its first axes are rows of that.
-        reverse: whether it is a reverse.
-    """
-
-    operator: str
-    maps: int
-    rows: int
-    reverse: bool
-
-
-def name_of(op: str) -> Name:
-    """Take apart the name of an Op, as `vmap(log')`."""
-    maps, rows, reverse = 0, 0, False
-    while True:
-        if op.endswith("'"):
-            op, reverse = op[:-1], True
-        elif op.startswith("vmap(") and op.endswith(")"):
-            op, maps, rows = op[5:-1], maps + 1, rows + (not reverse)
-        else:
-            return Name(op, maps, rows, reverse)
-
-
 def describe_array(array) -> str:
     """Type, shape, range, and how much of it is not finite."""
     if array.__class__ is Poison:
         return "the result of an operator that failed"
-    numbers = np.asarray(array)
+    numbers = fetched(array)
     name = str(aval_of(numbers.shape, numbers.dtype))
     real = numbers.dtype.kind in "iuf" or "float" in numbers.dtype.name
     if not numbers.size or not real:
         return name
-    wide = numbers.astype(np.float64)
-    finite = np.isfinite(wide)
+    if numbers.dtype.isbuiltin != 1:  # a type of ml_dtypes
+        numbers = numbers.astype(np.float32)
+    finite = np.isfinite(numbers)
+    whole = finite.all()
     counts = [
-        f"{int(np.sum(test))} {word}"
-        for word, test in (
-            ("NaN", np.isnan(wide)),
-            ("inf", wide == np.inf),
-            ("-inf", wide == -np.inf),
-        )
-        if test.any()
+        f"{count} {word}"
+        for word, found in (("NaN", np.isnan), ("inf", np.isposinf), ("-inf", np.isneginf))
+        if not whole and (count := np.count_nonzero(found(numbers)))
     ]
     text = name
-    if finite.any():
-        low, high = wide[finite].min(), wide[finite].max()
+    if whole or finite.any():
+        seen = numbers if whole else numbers[finite]
+        low, high = float(seen.min()), float(seen.max())
         text += f" = {low:.6g}" if numbers.size == 1 else f" from {low:.6g} to {high:.6g}"
     if counts:
         text += f", {' and '.join(counts)} of {numbers.size}"
@@ -102,39 +81,44 @@ def describe_origin(
 ) -> NonFiniteError:
     """The error for values that an operator made."""
     place, phase = seen.place(origin.index), seen.phase(origin.index)
-    name = name_of(origin.operator)
-    rows = list(origin.element[: name.rows])
-    batch = rows[0] if rows else _batch_element(origin, seen.first_lengths(names))
+    name = name_of(origin.operator)._replace(operator=origin.public)
+    output = fetched(origin.output)
+    element = _first(~np.isfinite(output))
+    rows = list(element[: name.rows])
+    lengths = seen.first_lengths(names)
+    batch = rows[0] if rows else _batch_element(element, output.shape, lengths)
     made = "NaN" if origin.state & 2 else "an infinity"
     lines = [
         f"step {step}: {_called(name, phase)} at {place} makes {made}"
-        f"{'' if _has_infinite_input(origin) else ' from finite values'}.",
+        f"{' from finite values' if origin.of_finite else ''}.",
     ]
     node = seen.nodes[origin.index]
-    for number, (slot, text) in enumerate(zip(node.inputs, origin.inputs, strict=True)):
+    for number, (slot, array) in enumerate(zip(node.inputs, origin.inputs, strict=True)):
         known = names.get(-1 - slot, "") if slot < 0 else ""
-        lines.append(f"  input {number}: {known + ': ' if known else ''}{text}")
-    where = f", first at {list(origin.element)}" if origin.element else ""
+        lines.append(f"  input {number}: {known + ': ' if known else ''}{describe_array(array)}")
+    where = f", first at {list(element)}" if element else ""
     if rows:
         where += f" (row {', '.join(map(str, rows))} of vmap)"
     elif batch is not None:
         where += f" (batch element {batch})"
-    lines.append(f"  output: {origin.output}{where}")
+    lines.append(f"  output: {describe_array(output)}{where}")
     lines.append(f"  way to the result: {_way(seen, path)}")
     remedy = _REMEDIES.get(_ALIKE.get(name.operator, name.operator))
+    if node.signature.op.collective:
+        remedy = _OF_OTHERS
     if remedy:
         lines.append(f"  {remedy}.")
     lines.append(_PUT_BACK)
     text, cell = "\n".join(lines), path_of(place.called)
-    return NonFiniteError(text, step, name.operator, phase, place, cell, origin.element, batch)
+    return NonFiniteError(text, step, name.operator, phase, place, cell, element, batch)
 
 
 def describe_host(
     step: int, operator: str, place: Place, cell: str, inputs, outputs, number: int
 ) -> NonFiniteError:
     """The error for NaN that a function on the host made, defined at a place."""
-    numbers = np.asarray(outputs[number])
-    element = tuple(map(int, np.unravel_index(int(np.argmax(np.isnan(numbers))), numbers.shape)))
+    numbers = fetched(outputs[number])
+    element = _first(np.isnan(numbers))
     lines = [
         f"step {step}: {operator}, defined at {place}, makes NaN on the host.",
         *[f"  input {n}: {describe_array(array)}" for n, array in enumerate(inputs)],
@@ -150,8 +134,8 @@ def describe_outside(
     """The error for NaN that came into the step from outside."""
     position = -1 - path[0]
     name = names.get(position, "a value from outside")
-    numbers = np.asarray(seen.arrays[position])
-    element = tuple(map(int, np.unravel_index(int(np.argmax(np.isnan(numbers))), numbers.shape)))
+    numbers = fetched(seen.arrays[position])
+    element = _first(np.isnan(numbers))
     index = seen.node_of(path[1]) if len(path) > 1 else None
     place = seen.place(index) if index is not None else Place(None, 0)
     lines = [
@@ -180,8 +164,9 @@ def _called(name: Name, phase: str) -> str:
     return operator if phase == "forward" else f"{operator} (in the {phase})"
 
 
-def _has_infinite_input(origin: Origin) -> bool:
-    return any("inf" in text for text in origin.inputs)
+def _first(test: np.ndarray) -> tuple[int, ...]:
+    """The index of the first element that is True."""
+    return tuple([int(i) for i in np.unravel_index(int(np.argmax(test)), test.shape)])
 
 
 def _way(seen: Examination, path: list[int]) -> str:
@@ -192,7 +177,8 @@ def _way(seen: Examination, path: list[int]) -> str:
         index = seen.node_of(slot)
         place = seen.place(index)
         line = f" ({place.file.rsplit('/', 1)[-1]}:{place.line})" if place.code else ""
-        word = f"{seen.nodes[index].signature.op.name}{line}"
+        op = seen.nodes[index].signature.op
+        word = f"{op.called('')}{line}"
         if not words or words[-1] != word:
             words.append(word)
     if len(words) > MOST_NAMED:
@@ -201,9 +187,6 @@ def _way(seen: Examination, path: list[int]) -> str:
     return " -> ".join(words)
 
 
-def _batch_element(origin: Origin, lengths: list[int]) -> int | None:
+def _batch_element(element: tuple[int, ...], shape: tuple[int, ...], lengths) -> int | None:
     """The index along the first axis, if that is as long as the one of what the step was given."""
-    shape = origin.output.partition("[")[2].partition("]")[0].split(", ")
-    if not origin.element or not shape[0].isdigit():
-        return None
-    return origin.element[0] if int(shape[0]) > 1 and int(shape[0]) in lengths else None
+    return element[0] if element and shape[0] > 1 and shape[0] in lengths else None

@@ -3,21 +3,35 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from mycel.kernel.base import backend
 from mycel.kernel.base.context import context
+from mycel.kernel.base.errors import TogetherError
 from mycel.kernel.base.places import NOWHERE
 from mycel.kernel.base.signals import came_from_outside
+from mycel.kernel.execute.changing import (
+    COMPILED_AT_ONCE,
+    COMPILED_IF_DYNAMIC,
+    Plan,
+    families,
+    run_opened,
+)
+from mycel.kernel.execute.changing import plan as plan_of
 from mycel.kernel.execute.checks import Tripped, has_wrong_index, slots_assigned, take_back
 from mycel.kernel.execute.communicate import forget_repeats
-from mycel.kernel.execute.compile import Executable, NotFinite, Together, decode, executables
+from mycel.kernel.execute.compile import (
+    Divided,
+    Executable,
+    NotFinite,
+    Together,
+    decode,
+    executables,
+)
 from mycel.kernel.execute.direct import poison_of, run_operator
 from mycel.kernel.execute.numerics import Examination, present_steps
-from mycel.kernel.record.stream import Segment, demand, machine, place_of
+from mycel.kernel.record.stream import Segment, demand, local, machine, place_of
 from mycel.kernel.record.value import Observer, Poison
-
-# New structures of one set of operations that are compiled at once; later ones run operator by
-# operator until they are seen again, so that a program whose shapes keep changing does not
-# compile for ever.
-COMPILED_AT_ONCE = 2
 
 
 def run_segment(segment: Segment, capture: Observer | None) -> None:
@@ -33,8 +47,9 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
     if capture is not None:
         capture.close(segment, held)
     wrong = None
-    if held:
-        wrong = _fill(held, key, externals, segment.has_pending, places, assigned)
+    if held or segment.gradients:
+        noted = assigned, segment.gradients
+        wrong = _fill(held, key, externals, segment.has_pending, places, *noted)
     segment.clear()
     if wrong is not None:
         raise wrong
@@ -42,7 +57,7 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
         machine.account.raise_if_over()
 
 
-def _fill(held, key, externals, has_pending, places, assigned) -> Exception | None:
+def _fill(held, key, externals, has_pending, places, assigned, gradients) -> Exception | None:
     """Compute what is held; the error of the first wrong index, or of what is not finite."""
     live, key = tuple([slot for slot, _ in held]), tuple(key)
     steps = present_steps() if context.check_numerics else None
@@ -57,25 +72,31 @@ def _fill(held, key, externals, has_pending, places, assigned) -> Exception | No
     wrong: list = []
     one_by_one = steps is not None and steps.one_by_one
     seen = None
+    how = None if one_by_one else _how(executable, key, steps is None)
     try:
-        if not one_by_one and _compile_now(executable, key):
+        if how is COMPILED:
             together = isinstance(executable, Together)
             results = executable(arrays, places) if together else executable(arrays)
+        elif isinstance(how, Plan):
+            results = run_by_operator(key, live, arrays, places, wrong, plan=how)
         else:
-            seen = None if steps is None else Examination(key, arrays, places)
+            seen = None if steps is None else Examination(key, arrays, places, gradients)
             results = run_by_operator(key, live, arrays, places, wrong, seen)
     except Exception as error:
         # Not so what the program itself found, which nothing of a signal's handler raised: to look
         # at the frames of an exception makes a cycle of them in Python 3.11.
         if not isinstance(error, Tripped) and came_from_outside(error):
             raise
+        if isinstance(error, TogetherError) and isinstance(executable, Divided):
+            # Nothing of it can be computed: its operators would not meet the others either.
+            return _poison_all(held, key, places, error)
         # Once more, one by one: what can be computed is, the rest tells what failed and where.
-        seen = None if steps is None else Examination(key, arrays, places)
+        seen = None if steps is None else Examination(key, arrays, places, gradients)
         try:
             results = run_by_operator(key, live, arrays, places, wrong, seen)
         finally:
             forget_repeats()
-        if isinstance(error, NotFinite) and seen is not None and not any(map(seen.state, live)):
+        if isinstance(error, NotFinite) and seen is not None and not seen.finds(live):
             assert steps is not None
             steps.differs()
     for (_, value), array in zip(held, results, strict=True):
@@ -93,10 +114,50 @@ def _fill(held, key, externals, has_pending, places, assigned) -> Exception | No
     return None
 
 
-def _compile_now(executable: Executable, key) -> bool:
-    if executable.compiled or executable.runs > 1:
-        return True
-    return executables.family_count(key) <= COMPILED_AT_ONCE
+def _poison_all(held, key, places, error: TogetherError) -> None:
+    """Let whoever looks at what is held be told why it was not computed."""
+    nodes = decode(key)
+    made_by = {
+        node.first + offset: number
+        for number, node in enumerate(nodes)
+        for offset in range(len(node.signature.outputs))
+    }
+    for slot, value in held:
+        number = made_by[slot]
+        value.array = poison_of(nodes[number].signature, place_of(places, number), error)
+        value.source = None
+
+
+COMPILED = "compiled"
+
+
+def _how(executable: Executable, key, may_be_opened: bool) -> str | Plan | None:
+    """How a record runs: `COMPILED`; operator by operator, those without being compiled whose
+    shapes changed; or, where that is None, operator by operator."""
+    if executable.compiled:
+        return COMPILED
+    new = executable.runs == 1
+    if new and executables.family_count(key) > COMPILED_AT_ONCE:
+        return None  # another structure of operators that were compiled, or soon are
+    family = families.of(key)
+    if local.stream.dynamic:
+        family.at_once = COMPILED_IF_DYNAMIC
+    if new:
+        family.see(key)
+    if family.count <= family.at_once:
+        return COMPILED
+    how = None
+    may_be_opened = may_be_opened and not isinstance(executable, Together)
+    waits = executable.runs < family.patience(executable.size)
+    if waits and may_be_opened and backend.on_one_cpu():
+        how = plan_of(family.other_than(key), key)
+        if how.changed and not how.refused:
+            machine.account.changes(executable.size, "")
+            return how
+    if how is not None and how.changed:
+        machine.account.changes(executable.size, how.refused)
+    executables.keep_few(family, executable)
+    return COMPILED
 
 
 def run_by_operator(
@@ -106,6 +167,7 @@ def run_by_operator(
     places,
     wrong: list | None = None,
     seen: Examination | None = None,
+    plan: Plan | None = None,
 ) -> list:
     """Run a record operator by operator, without what nobody needs, freeing as it goes.
 
@@ -115,6 +177,7 @@ def run_by_operator(
         wrong: gets the first node that had a wrong index: the slot of its first output, and what
             poisons that.
         seen: looks at what each operator is given and gives.
+        plan: what of it runs without being compiled.
     """
     nodes = decode(key)
     needed, last_use = set(live), {}
@@ -135,19 +198,31 @@ def run_by_operator(
         node = nodes[index]
         inputs = [by_slot[s] if s >= 0 else arrays[-1 - s] for s in node.inputs]
         place = place_of(places, index) if places else NOWHERE
-        results = _run_or_poison(node.signature, inputs, place)
+        results = _run_or_poison(node.signature, inputs, place, plan)
         for offset, result in enumerate(results):
             by_slot[node.first + offset] = result
         if wrong is not None and not wrong and has_wrong_index(results[0]):
             wrong.append((node.first, results[0]))
         if seen is not None:
-            seen.look(index, node, inputs, results)
+            seen.run(index, node, inputs, results)
             for slot in range(node.first, node.first + len(results)):
                 if slot not in needed:
                     del by_slot[slot]
         for slot in last_use.get(index, ()):
             del by_slot[slot]
-    return [by_slot[slot] if slot >= 0 else arrays[-1 - slot] for slot in live]
+    if seen is not None:
+        seen.end()
+    results = [by_slot[slot] if slot >= 0 else arrays[-1 - slot] for slot in live]
+    return results if plan is None else _as_arrays(results)
+
+
+def _as_arrays(results: list) -> list:
+    """Results, those of NumPy as arrays of JAX."""
+    plain = {i: r for i, r in enumerate(results) if isinstance(r, (np.ndarray, np.generic))}
+    made = backend.tuning.to_arrays([*plain.values()])
+    for index, array in zip(plain, made, strict=True):
+        results[index] = array
+    return results
 
 
 def run_for_another(key, live: tuple[int], arrays, places) -> list:
@@ -164,13 +239,14 @@ def run_for_another(key, live: tuple[int], arrays, places) -> list:
     return results
 
 
-def _run_or_poison(signature, inputs, place):
+def _run_or_poison(signature, inputs, place, plan: Plan | None = None):
     for value in inputs:
         if value.__class__ is Poison:
             lost = poison_of(signature, place, value.cause, (value.culprit, value.where))
             return [lost] * len(signature.outputs)
     try:
-        return run_operator(signature, inputs, place)
+        results = None if plan is None else run_opened(plan, signature, inputs, place)
+        return run_operator(signature, inputs, place) if results is None else results
     except RuntimeError as error:
         if came_from_outside(error):
             raise

@@ -14,9 +14,10 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from mycel.kernel.base import log
+from mycel.kernel.base import errors, log
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import context
+from mycel.kernel.base.division import division
 from mycel.kernel.base.places import definition_of
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
@@ -38,13 +39,17 @@ from mycel.kernel.prove.reads import Reads
 from mycel.kernel.prove.sources import elements, put_back
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import Stream, demand, local, machine
-from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.record.tensor import OpenTensor, Tensor
 
 # Agreeing calls needed before a replay; a miss doubles them, up to the most.
 AGREEING = 2
 MOST_AGREEING = 64
 # Keys of arguments per function; the longest unused is forgotten.
 MOST_KEYS = 64
+# Of those that wait for an equal call, the oldest are forgotten if they hold more data than this
+# many bytes, but for the latest few: data that is another at each call is not kept for long.
+MOST_WAITING_BYTES = 16 << 20
+FEW_WAITING = 4
 # Ways that calls with one key went, each with the states in which they did.
 MOST_WAYS = 8
 # After so many recordings in vain a function rests: calls run unrecorded, each time for twice as
@@ -65,16 +70,18 @@ class Way:
     """What is remembered for one key of arguments.
 
     Attributes:
-        memories: the ways that calls went, the latest first.
+        memories: the ways that calls went, the latest first; `nbytes`, what the data takes that
+            was made or passed in the latest call.
         vain: recordings since the last replay; `refused` those in a row that cannot be replayed.
         rest: how many calls go unrecorded.
         reason: why the last call was not replayed.
     """
 
-    __slots__ = ("memories", "reason", "refused", "rest", "vain")
+    __slots__ = ("memories", "nbytes", "reason", "refused", "rest", "vain")
 
     def __init__(self):
         self.memories: list[Memory] = []
+        self.nbytes = 0
         self.vain = self.refused = self.rest = 0
         self.reason: Difference | None = None
 
@@ -95,6 +102,12 @@ class Way:
         cases = sum(len(memory.cases) for memory in ready)
         return "is replayed" + (f", in {cases} states of Python" if cases > 1 else "")
 
+    def forget(self) -> None:
+        """Let go of the data in it at once, not when Python collects garbage."""
+        for memory in self.memories:
+            if not memory.ready:
+                memory.cases = []
+
     def replayed(self) -> None:
         """It was worth it."""
         self.vain = self.refused = self.rest = 0
@@ -105,14 +118,16 @@ class Remembered:
 
     Attributes:
         function: what is remembered; calling it directly runs it in PyNative.
-        owner: the Cell it belongs to, if any, for messages.
+        owner: the Cell it belongs to, if any.
+        dynamic: whether its lengths are said to change.
         ways: what is remembered, by the key of the arguments.
     """
 
-    def __init__(self, function: Callable, owner=None):
+    def __init__(self, function: Callable, owner=None, dynamic: bool = False):
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self.owner = owner
+        self.dynamic = dynamic
         self.ways: OrderedDict[tuple, Way] = OrderedDict()
         self.agreeing = AGREEING
         self.replays = 0
@@ -125,7 +140,7 @@ class Remembered:
 
     def __reduce__(self):
         # What is remembered belongs to this process.
-        return Remembered, (self.function, self.owner)
+        return Remembered, (self.function, self.owner, self.dynamic)
 
     def __get__(self, instance, kind=None):
         return self if instance is None else types.MethodType(self, instance)
@@ -140,6 +155,8 @@ class Remembered:
         scope = stream.scope
         if scope.capture is not None or scope.depth or scope.plain:
             return self.function(*args, **kwargs)  # inside another, it is just a function
+        if division.take is not None:
+            args, kwargs = division.take(args, kwargs)
         if context.counts_steps:
             begin_step(stream, id(self))
         tensors: list[Tensor] = []
@@ -170,6 +187,7 @@ class Remembered:
                     break
             else:
                 self._tell_apart(way, tensors)
+        outer = stream.announce(self.dynamic or _announces_lengths(self.owner))
         try:
             if debugged:
                 way.reason = Difference(DEBUGGED, self.place, "", "remove it")
@@ -178,7 +196,10 @@ class Remembered:
                 result = self._rested(stream, way, args, kwargs)
             else:
                 result = self._record(stream, args, kwargs, arguments, key, way, again, check)
+            if stream.dynamic:
+                stream.flush()
         finally:
+            stream.announce(outer)
             if dropped:
                 forget_repeats()
         self._tell(way, perf_counter() - begun)
@@ -191,7 +212,7 @@ class Remembered:
             what, remedy = explain_keys(self.names, near, key)
             way.reason = Difference(what, self.place, "", remedy, "argument")
         if len(self.ways) > MOST_KEYS:
-            self.ways.popitem(last=False)
+            self.ways.popitem(last=False)[1].forget()
         return way
 
     def _tell_apart(self, way: Way, tensors: list[Tensor]) -> None:
@@ -310,10 +331,28 @@ class Remembered:
         else:
             way.refused = 0
             self._settle(way, memory)
+            way.nbytes = memory.data_bytes + sum(
+                part.nbytes for part in arguments.containers if isinstance(part, np.ndarray)
+            )
+            self._forget_data(way)
         way.recorded(PATIENCE + self.agreeing)
         self.vain += 1
         if self.vain > MOST_KEYS:
             self.rest = min(PATIENCE << min(self.vain - MOST_KEYS, 16), LONGEST_REST)
+
+    def _forget_data(self, latest: Way) -> None:
+        """Forget the oldest of what waits for an equal call, if it holds much data."""
+        waiting = [
+            (key, way)
+            for key, way in list(self.ways.items())
+            if way is not latest and way.nbytes and not any(m.ready for m in way.memories)
+        ]
+        held = sum(way.nbytes for _, way in waiting)
+        for key, way in waiting[: 1 - FEW_WAITING]:
+            if held <= MOST_WAITING_BYTES:
+                return
+            held -= way.nbytes
+            self.ways.pop(key, way).forget()
 
     def _memory(self, capture: Capture, template, bindings, arguments) -> Memory | None:
         """What is remembered of a call; refused, and None, if a replay would leave a Tensor stale
@@ -401,6 +440,18 @@ def _key_of(argument, arguments: Arguments):
     return _key_of_object(argument, kind, arguments)
 
 
+def _announces_lengths(owner) -> bool:
+    """Whether `Cell.set_inputs` said that lengths of this Cell's inputs are open."""
+    announced = owner.__dict__.get("_announced_inputs", ()) if owner is not None else ()
+    return _has_open(announced)
+
+
+def _has_open(announced) -> bool:
+    if isinstance(announced, (tuple, list)):
+        return any(map(_has_open, announced))
+    return isinstance(announced, OpenTensor)
+
+
 def _fields(fields: dict, arguments: Arguments) -> tuple:
     """Names and keys; a name that is no string with its type, since 1 and True are equal."""
     return tuple(
@@ -444,14 +495,16 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @overload
-def jit(function: _Function, **options: Any) -> _Function: ...
+def jit(function: _Function, *, dynamic: int = 0, **options: Any) -> _Function: ...
 
 
 @overload
-def jit(function: None = None, **options: Any) -> Callable[[_Function], _Function]: ...
+def jit(
+    function: None = None, *, dynamic: int = 0, **options: Any
+) -> Callable[[_Function], _Function]: ...
 
 
-def jit(function: Any = None, **options: Any) -> Any:
+def jit(function: Any = None, *, dynamic: int = 0, **options: Any) -> Any:
     """Compile what repeats: a function, a Cell's `construct`, or any method.
 
     The first calls run in PyNative and are noted; when two in a row did the same, the next one is
@@ -460,9 +513,17 @@ def jit(function: Any = None, **options: Any) -> Any:
     PyNative. Hooks, `print` and functions marked `@every_call` run at every call.
 
     Args:
-        function: what to compile; may be left out to give options: `@jit(jit_level="O1")`.
+        function: what to compile; may be left out to give options: `@jit(dynamic=1)`.
+        dynamic: 1 if lengths of its inputs change from call to call. Then only the first shape is
+            compiled at once; others run operator by operator, without being compiled, until they
+            come back. With 0 that is so from the third shape on. Results are those of the other,
+            within rounding.
         options: MindSpore's own (jit_level, capture_mode, fullgraph, …); each is noted once in the
             log, since there is one way to compile here.
+
+    Raises:
+        TypeError: the function cannot be called, or `dynamic` is no integer.
+        ValueError: `dynamic` is neither 0 nor 1.
 
     Source: MindSpore's `mindspore.jit` (and its older name `ms_function`).
 
@@ -474,14 +535,19 @@ def jit(function: Any = None, **options: Any) -> Any:
         [2. 4.]
     """
     function = options.pop("fn", function)  # its name in MindSpore 2.0
+    if isinstance(dynamic, bool) or not isinstance(dynamic, int):
+        raise errors.wrong(TypeError, "jit: dynamic", "an integer, 0 or 1", repr(dynamic))
+    if dynamic not in (0, 1):
+        raise errors.wrong(ValueError, "jit: dynamic", "0 or 1", repr(dynamic))
     log.without_effect("jit", options)
     if function is None:
-        return jit
+        return functools.partial(jit, dynamic=dynamic) if dynamic else jit
     if isinstance(function, Remembered):
+        function.dynamic = function.dynamic or bool(dynamic)
         return function
     if not callable(function):
         raise TypeError(f"jit needs a function or a Cell, not {type(function).__name__}.")
     if isinstance(function, CellBase):
         # As in MindSpore: jit(cell) remembers the calls of that Cell.
-        return Remembered(function.__call__, owner=function)
-    return Remembered(function)
+        return Remembered(function.__call__, function, bool(dynamic))
+    return Remembered(function, dynamic=bool(dynamic))

@@ -7,16 +7,17 @@ operator was given and gave is looked at. The operator to be named is the first 
 something that is not finite from finite values, and on which the result depends.
 
 Not all that is infinite is a fault: a mask of literal infinities is meant, and a program may test
-its gradients and leave a step out. So a result is a fault at once if a Parameter is assigned it or
-if it is a single number, such as a loss. Any other waits (`Suspect`) until Python looks at it or an
-operator takes it; one that tests for finite values may.
+its gradients and leave a step out. So a result is a fault at once if a Parameter is assigned it, if
+it is a single number, such as a loss, or if it is a gradient that nothing can look at any more. Any
+other waits (`Suspect`) until Python looks at it or an operator takes it; one that tests for finite
+values may. A gradient that nothing has taken when the step ends is a fault then.
 """
 
 from __future__ import annotations
 
 import gc
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import finalize, ref
 
 import jax
@@ -24,20 +25,20 @@ import numpy as np
 
 from mycel.kernel.base import log
 from mycel.kernel.base.context import context, set_check_numerics
+from mycel.kernel.base.division import fetched
 from mycel.kernel.base.errors import NonFiniteError
 from mycel.kernel.base.places import NOWHERE, Place
 from mycel.kernel.base.structure import structure
-from mycel.kernel.execute.compile import Node, decode
+from mycel.kernel.define.names import name_of
+from mycel.kernel.execute.compile import Node, decode, unread_gradients
 from mycel.kernel.execute.describe import (
-    describe_array,
     describe_host,
     describe_origin,
     describe_outside,
     describe_suspicion,
-    name_of,
 )
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.stream import Stream, cell_path, machine, place_of
+from mycel.kernel.record.stream import Segment, Stream, cell_path, machine, place_of
 from mycel.kernel.record.tensor import point
 from mycel.kernel.record.value import Poison, Value
 
@@ -53,7 +54,7 @@ def state_of(array) -> int:
     """Whether an array has infinities, NaN, both or neither."""
     if array.__class__ is Poison:
         return FINITE
-    numbers = np.asarray(array)
+    numbers = fetched(array)
     if numbers.dtype.kind in "biuSUO" or np.isfinite(numbers).all():
         return FINITE
     return (NAN if np.isnan(numbers).any() else 0) | (INFINITE if np.isinf(numbers).any() else 0)
@@ -64,19 +65,20 @@ class Origin(NamedTuple):
 
     Attributes:
         index, slot: of the node, and of its output.
-        operator: its name, with a ' if it is the reverse of that operator.
+        operator: the name of its Op; `public`: what users call it.
         state: what its output has.
-        inputs: words for each of its inputs; `output`: for its output.
-        element: the index of the first element that is not finite.
+        of_finite: whether its inputs are finite; else they have infinities.
+        inputs, output: its arrays, which are described only where it is what is told.
     """
 
     index: int
     slot: int
     operator: str
+    public: str
     state: int
-    inputs: tuple[str, ...]
-    output: str
-    element: tuple[int, ...]
+    of_finite: bool
+    inputs: tuple
+    output: Any
 
 
 def phases_of(nodes: list[Node], places: list) -> list[str]:
@@ -99,9 +101,14 @@ def phases_of(nodes: list[Node], places: list) -> list[str]:
 
 
 class Examination:
-    """What is not finite in one run of a record, operator by operator, and where it came from."""
+    """What is not finite in one run of a record, operator by operator, and where it came from.
 
-    def __init__(self, key, arrays, places):
+    Attributes:
+        gradients: the slots of what derivatives gave and no node takes.
+        tested: whether an operator looked for what is not finite.
+    """
+
+    def __init__(self, key, arrays, places, gradients=()):
         self.nodes = decode(key)
         self.arrays = arrays
         self.places = places
@@ -109,12 +116,28 @@ class Examination:
         # The slots of what was differentiated, as far as it is not finite.
         self.losses: list[int] = []
         self.origins: dict[int, Origin] = {}
+        # Not of every reverse: a hook may have been given what another one made.
+        self._unread = unread_gradients(self.nodes)
+        self.gradients = frozenset(self._unread).intersection(gradients)
         self._states: dict[int, int] = {}
+        # The last node that was run, with what it was given and gave.
+        self._ran: tuple | None = None
         # By slot: the inputs that are not finite, and the node.
         self._sources: dict[int, tuple[int, list[int]]] = {}
 
-    def look(self, index: int, node: Node, inputs, results) -> None:
-        """Look at what a node was given and gave."""
+    def run(self, index: int, node: Node, inputs, results) -> None:
+        """A node was run. What it gave is looked at when the next one has begun to be computed."""
+        ran, self._ran = self._ran, (index, node, inputs, results)
+        if ran is not None:
+            self._look(*ran)
+
+    def end(self) -> None:
+        """All were run."""
+        ran, self._ran = self._ran, None
+        if ran is not None:
+            self._look(*ran)
+
+    def _look(self, index: int, node: Node, inputs, results) -> None:
         given = [self.state(slot, array) for slot, array in zip(node.inputs, inputs, strict=True)]
         if node.signature.op.name in TESTS and any(given):
             self.tested = True
@@ -129,16 +152,9 @@ class Examination:
             self._sources[slot] = index, [s for s, g in zip(node.inputs, given, strict=True) if g]
             made_nan = state & NAN and not any(g & NAN for g in given)
             if given and (made_nan or not any(given)):
-                numbers = np.asarray(array)
-                element = np.unravel_index(int(np.argmax(~np.isfinite(numbers))), numbers.shape)
+                op = node.signature.op
                 self.origins[slot] = Origin(
-                    index,
-                    slot,
-                    node.signature.op.name,
-                    state,
-                    tuple([describe_array(array) for array in inputs]),
-                    describe_array(array),
-                    tuple([int(position) for position in element]),
+                    index, slot, op.name, op.public, state, not any(given), tuple(inputs), array
                 )
 
     def state(self, slot: int, array=None) -> int:
@@ -148,6 +164,14 @@ class Examination:
             found = state_of(self.arrays[-1 - slot] if array is None else array)
             self._states[slot] = found
         return found
+
+    def finds(self, live) -> bool:
+        """Whether a result, or a gradient that no node takes, is not finite."""
+        return any(map(self.state, live)) or any(map(self.made, self._unread))
+
+    def made(self, slot: int) -> int:
+        """What the array at a slot has, if a node was run for it."""
+        return self._states.get(slot, FINITE)
 
     def depends_on(self, slot: int) -> dict[int, int | None]:
         """What is not finite that a slot depends on: each slot, with the next one on the way."""
@@ -196,14 +220,19 @@ class Examination:
 
 
 class Suspect:
-    """The source of a Value that is not finite and that nothing has used: it has its array."""
+    """The source of a Value that is not finite and that nothing has used: it has its array.
+
+    Attributes:
+        gradient: whether it is what a derivative gave.
+        settled: whether it was told, tested or used.
+    """
 
     apart = True
-    __slots__ = ("array", "error", "state", "told")
+    __slots__ = ("array", "error", "gradient", "settled", "state")
 
-    def __init__(self, array, state: int, error: NonFiniteError):
-        self.array, self.state, self.error = array, state, error
-        self.told = False
+    def __init__(self, array, state: int, error: NonFiniteError, gradient: bool):
+        self.array, self.state, self.error, self.gradient = array, state, error, gradient
+        self.settled = False
 
     def produce(self, value: Value) -> None:
         """An operator takes it: what is only infinite may be meant, and goes on.
@@ -212,7 +241,7 @@ class Suspect:
             NonFiniteError: it has NaN, and numerics are still checked.
         """
         if self.state & NAN and context.check_numerics:
-            self.told = True
+            self.settled = True
             raise self.error
         self.release(value)
 
@@ -223,13 +252,14 @@ class Suspect:
             NonFiniteError: numerics are still checked.
         """
         if context.check_numerics:
-            self.told = True
+            self.settled = True
             raise self.error
         self.release(value)
-        return np.asarray(value.array)
+        return fetched(value.array)
 
     def release(self, value: Value) -> None:
         """Let the Value have its array."""
+        self.settled = True
         value.array = self.array
         value.source = None
 
@@ -252,7 +282,8 @@ class Steps:
         self._met: set[int | None] = set()
         # The handles assigned since the step began, by id, with what they had before it.
         self._assigned: dict[int, tuple[ref, Value | None]] = {}
-        self._suspects: list[ref] = []
+        # Values with the Suspects that are their sources, which stay when those are gone.
+        self._suspects: list[tuple[ref, Suspect]] = []
         # What is known of infinite arrays that operators went on with, by their ids.
         self._known: dict[int, NonFiniteError] = {}
 
@@ -268,27 +299,36 @@ class Steps:
         """One more step begins.
 
         Raises:
-            NonFiniteError: something of the last one that has NaN is still there.
+            NonFiniteError: as of `settle`; infinite gradients that are kept may wait.
         """
         self.number += 1
         self.one_by_one = False
         self._assigned.clear()
-        self.settle()
+        self.settle(False)
 
-    def settle(self) -> None:
+    def settle(self, ends: bool = True) -> None:
         """What was suspected has to be settled.
 
+        Args:
+            ends: whether this is the end; else gradients that are only infinite and are kept, to be
+                added up and tested in a later step, wait.
+
         Raises:
-            NonFiniteError: something that has NaN is still there, and nothing has tested it.
+            NonFiniteError: something that has NaN is still there, or a gradient was not finite, and
+                nothing has tested it.
         """
         suspects, self._suspects = self._suspects, []
-        for suspect in suspects:
-            value = suspect()
-            if value is not None and isinstance(value.source, Suspect):
-                found = value.source
+        for reference, found in suspects:
+            value = reference()
+            if found.settled:
+                continue
+            if value is not None:
+                if found.gradient and not found.state & NAN and not ends:
+                    self._suspects.append((reference, found))
+                    continue
                 found.release(value)
-                if found.state & NAN and not found.told:
-                    raise found.error
+            if found.gradient or (value is not None and found.state & NAN):
+                raise found.error
 
     def before(self, key, externals) -> None:
         """A segment is about to run: those that it tests are no longer suspected."""
@@ -327,6 +367,7 @@ class Steps:
         """
         faults = [(slot, value) for slot, value in held if seen.state(slot)]
         handled = seen.tested or machine.on_gradients is not None
+        lost = seen.gradients.difference([slot for slot, _ in held])
         assigned = self._parameters_assigned()
         for slot, value in faults:
             if id(value) in assigned or (not handled and value.aval.inexact and _is_one(value)):
@@ -334,12 +375,18 @@ class Steps:
                 if error is not None:
                     self.put_back()
                     return error
+        for slot in sorted(lost) if not handled else ():
+            error = self._error(seen, slot, externals) if seen.made(slot) else None
+            if error is not None:
+                self.put_back()
+                return error
         for slot, value in faults if not handled else ():
             error = self._error(seen, slot, externals)
             if error is not None:
                 self._know(value.array, error)
-                value.source, value.array = Suspect(value.array, seen.state(slot), error), None
-                self._suspects.append(ref(value))
+                found = Suspect(value.array, seen.state(slot), error, slot in seen.gradients)
+                value.source, value.array = found, None
+                self._suspects.append((ref(value), found))
         return None
 
     def judge_copy(self, seen: Examination, slot: int, single: bool) -> None:
@@ -450,6 +497,17 @@ def begin_step(stream: Stream, what: int | None) -> None:
     if steps.meet(what):
         stream.flush()
         steps.begin()
+
+
+def note_gradients(gradients: list[Value]) -> None:
+    """A derivative has given these, while numerics are checked: a step may not end without a look
+    at them."""
+    for value in gradients:
+        source = value.source
+        if isinstance(source, Segment):
+            source.gradients.append(value.slot)
+        elif isinstance(source, Suspect):
+            source.gradient = True
 
 
 def judge_host(operator: str, place: Place, inputs, outputs) -> None:

@@ -13,6 +13,7 @@ from weakref import finalize, ref
 import numpy as np
 
 from mycel.kernel.base.context import context
+from mycel.kernel.base.division import division, fetched
 from mycel.kernel.base.errors import GOES_ANOTHER_WAY, HookOrderError
 from mycel.kernel.base.places import Place, user_place
 from mycel.kernel.base.signals import Reported, came_from_outside, keep_what_python_drops
@@ -21,15 +22,9 @@ from mycel.kernel.define.aval import Aval
 from mycel.kernel.execute.capture import Capture
 from mycel.kernel.execute.checks import Tripped
 from mycel.kernel.execute.communicate import repeat_latest
-from mycel.kernel.execute.compile import (
-    Guard,
-    NotFinite,
-    Together,
-    decode,
-    executables,
-    seen_bytes,
-)
+from mycel.kernel.execute.compile import NotFinite, Together, decode, executables
 from mycel.kernel.execute.joined import Differs
+from mycel.kernel.execute.looks import Guard, seen_bytes
 from mycel.kernel.execute.numerics import present_steps
 from mycel.kernel.execute.results import Results
 from mycel.kernel.execute.sites import Done, Watch
@@ -132,7 +127,14 @@ class Memory:
         self.needed = self._needed()
         # Whether the program that is laid out checks numerics; None before it is.
         self._prepared: bool | None = None
+        # The devices that it is laid out for.
+        self._grid = None
         self._values = dict(capture.read_values)
+
+    @property
+    def data_bytes(self) -> int:
+        """What the data takes that was made inside the call."""
+        return sum(what.array.nbytes for what in self.inputs if isinstance(what, Constant))
 
     def _needed(self) -> set[int]:
         """The numbers that a replay must have: results, assignments, and what sites receive."""
@@ -259,7 +261,8 @@ class Memory:
     # -- preparing ------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Lay out what a replay needs: once, and again when numerics are to be checked or not."""
+        """Lay out what a replay needs: once, and again when numerics are to be checked or not, or
+        arrays are divided among other devices."""
         if self._prepared is not None:
             self.store.give_all()
         inner = [read for read in self.reads if read.number >= 0]
@@ -269,6 +272,7 @@ class Memory:
         packed = [number for pack in packs for number in pack]
         live = tuple(sorted(n for n in self.needed if n >= 0 and n not in packed))
         self.executable = executables.get(self.key, live, guards, packs)
+        self.executable.name = self.name
         self.expected = b"".join([read.bits for read in inner])
         self.inner_reads = inner
         self.run: Callable[..., list] = self.executable
@@ -320,7 +324,7 @@ class Memory:
             self.result_index = self.order[self.template.number]
         else:
             self.build_result = builder(self.template, self.order, "leaf")
-        self._prepared = context.check_numerics
+        self._prepared, self._grid = context.check_numerics, division.grid
 
     def _lay_out_commits(self) -> None:
         """Tell what is assigned an output: Parameters that are inputs too, which the store keeps;
@@ -352,7 +356,10 @@ class Memory:
             point(handle, ready(results[index], self.avals[index]))
 
     def _packs(self, avals) -> tuple[tuple[int, ...], ...]:
-        """Groups of small results of one type that only sites receive or look at."""
+        """Groups of small results of one type that only sites receive or look at. None of what is
+        divided among devices: to pack it would gather it."""
+        if division.grid is not None:
+            return ()
         others = {leaf.number for leaf in leaves(self.template) if isinstance(leaf, Slot)}
         for bindings in (self.bindings, *[site.bindings for site in self.sites]):
             others.update(number for _, number in bindings)
@@ -377,7 +384,7 @@ def replay(stream: Stream, memory: Memory, arguments: Arguments) -> Any:
     stream.flush()
     if sys.unraisablehook.__class__ is not Reported:
         keep_what_python_drops()
-    if memory._prepared is not context.check_numerics:
+    if memory._prepared is not context.check_numerics or memory._grid is not division.grid:
         memory.prepare()
     for read, source, value in memory.input_reads:
         if not _reads_the_same(read, source, value, tensors):
@@ -430,7 +437,7 @@ def _reads_the_same(read, source, value, tensors) -> bool:
     present = handle._value
     if value is not None and (present is value or present.array is value.array):
         return True
-    return seen_bytes(np.asarray(demand(present)), read.kind) == read.bits
+    return seen_bytes(fetched(demand(present)), read.kind) == read.bits
 
 
 def _changed(read) -> Difference:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mycel.kernel.base.cell import of_base
 from mycel.kernel.prove.notes import Argument, Constant, Held
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.stream import Stream, demand
@@ -34,7 +35,7 @@ class Trace(Observer):
 
     def number_of(self, value: Value) -> int | None:
         """The number of a Value; None for one from nowhere."""
-        raise NotImplementedError
+        raise of_base(self)
 
     def describe(self, value: Value):
         """What a Value is to the call: an inner number, or the input it came from."""

@@ -323,9 +323,10 @@ class _Reader:
         self.stack.append(UNKNOWN)
 
     def do_IMPORT_NAME(self, instruction, _):
-        self.pop()
-        self.pop()
-        self._push((IMPORTED, instruction.argval))
+        names, level = self.pop(), self.pop()
+        dots = level[1].value if level[0] == CONSTANT else 0
+        # Without names to take from it, `import a.b` is worth `a`.
+        self._push((IMPORTED, "." * dots + instruction.argval, _is_none(names)))
 
     def do_IMPORT_FROM(self, instruction, _):
         module = self.stack[-1] if self.stack else UNKNOWN
@@ -499,6 +500,10 @@ _POPS_PUSHES = {
     "LOAD_COMMON_CONSTANT": lambda n: 0,
     "PUSH_EXC_INFO": lambda n: 0,
 }
+
+
+def _is_none(expression) -> bool:
+    return expression[0] == CONSTANT and expression[1].value is None
 
 
 def written_out(expression) -> str:

@@ -43,6 +43,8 @@ _PURE_FILES = (
     "warnings.py", "pdb.py", "bdb.py", "cmd.py",
 )  # fmt: skip
 _WITH_STATE = ("os", "_collections_abc", "posixpath", "genericpath", "ntpath", "codecs")
+# Ours, and called where the module `traceback` calls its own.
+_IN_LIBRARY = "report/tracebacks.py"
 # Parts of Python's library that keep or read state, and come with the interpreter.
 _FROZEN = frozenset(f"<frozen {name}>" for name in _WITH_STATE)
 _LIBRARY = functools.__file__.removesuffix("functools.py")
@@ -63,6 +65,8 @@ def is_watched(filename: str) -> int:
 def _is_watched(filename: str) -> int:
     if filename.startswith(PACKAGE):
         part = filename[len(PACKAGE) :].replace("\\", "/")
+        if part == _IN_LIBRARY:
+            return LIBRARYS
         return USERS if part.startswith(_STATEFUL) else NOT
     if filename in _FROZEN:
         return LIBRARYS

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import copy
 import functools
-import importlib
+import importlib.util
 import inspect
 import operator
 import re
@@ -145,13 +145,29 @@ class Line:
         return self.frame.f_builtins.get(name, UNSEEN)
 
     def module(self, expression):
-        module = sys.modules.get(expression[1])
+        _, written, is_top = expression
+        name = self._name_of_module(written)
+        module = sys.modules.get(name)
         if module is None:
-            self.reads.refuse(f"effect: {expression[1]} was imported", "import it before the call")
+            self.reads.refuse(f"effect: {name} was imported", "import it before the call")
             return UNSEEN
         if not self.reads.is_ours():
-            self.reads.note(FIELD, sys.modules, expression[1], module, expression)
-        return module
+            self.reads.note(FIELD, sys.modules, name, module, expression)
+        return sys.modules.get(name.partition(".")[0], UNSEEN) if is_top else module
+
+    def _name_of_module(self, written: str) -> str:
+        """The whole name of what an import names, which may be relative to the frame's package."""
+        if written[:1] != ".":
+            return written
+        space = self.frame.f_globals
+        package = space.get("__package__")
+        if package is None:
+            package = space.get("__name__", "")
+            package = package if "__path__" in space else package.rpartition(".")[0]
+        try:
+            return importlib.util.resolve_name(written, package)
+        except ImportError:  # as the import itself will say
+            return written
 
     def attribute(self, expression):
         owner = self.value(expression[1])

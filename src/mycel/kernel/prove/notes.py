@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mycel.kernel.base.division import fetched
 from mycel.kernel.base.places import Place
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.record.tensor import Tensor
@@ -57,7 +58,7 @@ class Constant:
 
     def __init__(self, array):
         self.array = array
-        seen = np.asarray(array)
+        seen = fetched(array)
         self.kind = (seen.dtype, seen.shape)
         self.bits = seen.tobytes()
 

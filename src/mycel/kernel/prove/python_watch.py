@@ -18,6 +18,7 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
+from mycel.kernel.base.cell import of_base
 from mycel.kernel.base.places import PACKAGE, Place
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.prove.bytecode import summary
@@ -82,10 +83,10 @@ class Watching:
                 )
 
     def _listen(self) -> None:
-        raise NotImplementedError
+        raise of_base(self)
 
     def _leave(self) -> None:
-        raise NotImplementedError
+        raise of_base(self)
 
     def go_on(self) -> None:
         """What runs at every call has run, a debugger in it perhaps."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mycel.kernel.base.cell import of_base
 from mycel.kernel.define.op import Op
 from mycel.kernel.record.stream import Stream, local, record
 from mycel.kernel.record.value import Value
@@ -31,27 +32,34 @@ class Marker:
         inner: the nodes that recorded its outputs; empty where nothing asks for them.
         pairwise: whether the output at a position depends only on the input at that position.
         eager: whether the rule is called also if no gradient arrives, or none is asked for.
+        begins: whether gradients by its outputs are asked for whatever they depend on.
     """
 
     name = ""
     pairwise = False
     eager = False
+    begins = False
     repeats = False
 
     def __init__(self):
         self.inner: list[tuple] = []
 
+    @property
+    def public(self) -> str:
+        """What users call it."""
+        return self.name
+
     def rule(self, inputs, outputs, cotangents, mask) -> list[Value | None]:
         """The gradients of the inputs; `None` where the mask asks for none."""
-        raise NotImplementedError
+        raise of_base(self)
 
     def renewed(self, present: Callable) -> Marker:
         """The same for other Values: `present` finds the one that takes the place of another."""
-        raise NotImplementedError
+        raise of_base(self)
 
     def described(self, name: Callable) -> tuple:
         """In comparable form; `name` says what a Value is to the call."""
-        raise NotImplementedError
+        raise of_base(self)
 
 
 def mark(stream: Stream, marker: Marker, values: tuple, place: tuple) -> tuple:

@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from mycel.kernel.base import backend
+from mycel.kernel.base.cell import of_base
 from mycel.kernel.record.value import Value
 
 
@@ -25,7 +26,7 @@ class OnHost:
 
     def view(self, value: Value) -> np.ndarray:
         """A Value as Python sees it."""
-        raise NotImplementedError
+        raise of_base(self)
 
     def produce(self, value: Value) -> None:
         """Give a Value an array of its own."""

@@ -128,6 +128,26 @@ class Parameter(Tensor):
     unique = False  # type: ignore[assignment]
     _cache_shape: object = ()
 
+    def add_pipeline_stage(self, stage: int) -> None:
+        """Say that a stage of a pipeline uses this Parameter, beside those of the Cells it is in.
+
+        It lies in the first of its stages, and is sent to the others in every step; what they give
+        of its gradient is added there.
+
+        Raises:
+            TypeError: not an integer from 0.
+
+        Source: MindSpore's `Parameter.add_pipeline_stage`.
+
+        Example:
+            >>> import mycel as ms
+            >>> ms.Parameter(ms.Tensor([1.0]), name="w").add_pipeline_stage(1)
+        """
+        if not isinstance(stage, int) or isinstance(stage, bool) or stage < 0:
+            what = f"add_pipeline_stage of Parameter {self.name!r}: stage"
+            raise errors.wrong(TypeError, what, expected="an integer from 0", actual=repr(stage))
+        self.__dict__.setdefault("_added_stages", []).append(stage)
+
     @property
     def cache_shape(self):
         """The shape of a cache, kept for the caller; empty at first."""

@@ -21,6 +21,7 @@ from mycel.kernel.base import errors
 from mycel.kernel.base.account import Account, Report
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import context
+from mycel.kernel.base.division import division, fetched
 from mycel.kernel.base.places import Place, is_theirs, passed, path_of, theirs, user_place
 from mycel.kernel.base.signals import Reported, keep_what_python_drops
 from mycel.kernel.base.structure import changed_everywhere, structure
@@ -60,6 +61,7 @@ class Segment:
         "external_count",
         "external_slots",
         "externals",
+        "gradients",
         "has_pending",
         "key",
         "met",
@@ -81,6 +83,8 @@ class Segment:
         # Handles assigned since its first node, by weak references, each with the Value it had (its
         # slot, if that is pending here) and how many outputs there were: see execute.checks.
         self.assigned: list[tuple[ref, Value | int, int]] = []
+        # The slots of what derivatives gave, while numerics are checked.
+        self.gradients: list[int] = []
         self.bytes = 0
         # Whether an external is pending: its array is made when the segment runs.
         self.has_pending = False
@@ -153,12 +157,12 @@ class Segment:
     def view(self, value: Value) -> np.ndarray:
         """A Value as Python sees it; the run may leave it waiting for that look."""
         self.produce(value)
-        return np.asarray(demand(value)) if value.source is None else seen(value)
+        return fetched(demand(value)) if value.source is None else seen(value)
 
     def clear(self) -> None:
         """Drop everything: pending Values point here, and buffers must not wait to be collected."""
         self.key, self.outputs, self.places, self.externals = [], [], [], []
-        self.assigned = []
+        self.assigned, self.gradients = [], []
         self.external_slots = {}
 
 
@@ -179,8 +183,11 @@ class Machine:
         begin_step: told that a step begins, while numerics are checked.
         remember: makes of a function, and the Cell it belongs to, one that Graph mode remembers.
         initializer: the initialiser that a name or a number means.
+        note_gradients: told of what a derivative gave, while numerics are checked.
         on_record: told of what runs as one program: the executable, its key, places, inputs and
             results; or None.
+        on_communication: told of each operator among processes that ran: its signature, results,
+            and when it began and ended; or None.
         on_operator: told of each operator, while somebody watches them: what it made goes on.
         on_gradients: told of those of each derivative, once something asked for it; else None.
     """
@@ -189,6 +196,8 @@ class Machine:
         "account",
         "begin_step",
         "initializer",
+        "note_gradients",
+        "on_communication",
         "on_gradients",
         "on_operator",
         "on_record",
@@ -205,10 +214,12 @@ class Machine:
     def __init__(self):
         self.remember: Callable[..., Any] = _not_wired
         self.initializer: Callable[[Any], Any] = _not_wired
+        self.on_communication: Callable[[Signature, list, int, int], None] | None = None
         self.on_gradients: Callable[[Any], None] | None = None
         self.on_record: Callable[..., None] | None = None
         self.on_operator: Callable[[Op, Any], Any] = _not_wired
         self.begin_step: Callable[[Stream, int | None], None] = _not_wired
+        self.note_gradients: Callable[[list[Value]], None] = _not_wired
         self.run_segment: Callable[[Segment, Observer | None], None] = _not_wired
         self.run_by_operator: Callable[..., list] = _not_wired
         self.run_directly: Callable[[Signature, tuple, Place], list] = _not_wired
@@ -237,9 +248,12 @@ class Stream:
         generator: what random operators draw from, once something asked for it.
         unfinished: how many runs of segments, and sites, were broken off by an exception, go on, or
             were run once more for a Value.
+        dynamic: whether the program said of what is recorded now that its lengths change.
+        of_rows: whether what is recorded stands for rows of `vmap`, which have no values.
     """
 
-    __slots__ = ("called", "generator", "scope", "segment", "unfinished")
+    __slots__ = ("called", "dynamic", "generator", "scope", "segment", "unfinished")
+    of_rows = False
 
     def __init__(self, scope: Scope = OUTSIDE):
         self.segment = Segment(self)
@@ -247,6 +261,7 @@ class Stream:
         self.called: tuple | None = None
         self.generator: Any = None
         self.unfinished = 0
+        self.dynamic = False
 
     def within(self, scope: Scope, function: Callable, *args, **kwargs):
         """Call a function in another scope.
@@ -267,6 +282,12 @@ class Stream:
     def exchange(self, scope: Scope) -> Scope:
         """Let another scope hold from here on; what held is returned, and must be put back."""
         before, self.scope = self.scope, scope
+        return before
+
+    def announce(self, dynamic: bool) -> bool:
+        """Note whether the program says that lengths change, from here on; what was noted before is
+        returned, and must be put back."""
+        before, self.dynamic = self.dynamic, dynamic
         return before
 
     def call(self, cell: CellBase, function: Callable, args: tuple, kwargs: dict):
@@ -370,7 +391,10 @@ def demand(value: Value):
 def seen(value: Value) -> np.ndarray:
     """A Value as Python sees it."""
     source = value.source if value.array is None else None
-    return np.asarray(demand(value)) if source is None else source.view(value)
+    if source is not None:
+        return source.view(value)
+    array = demand(value)
+    return np.asarray(array) if division.grid is None else fetched(array)
 
 
 def note_changed(subject: Any, what: str, remedy: str) -> None:
@@ -502,7 +526,7 @@ def _is_special(signature: Signature, inputs, place: tuple, scope: Scope) -> boo
             raise NotImplementedError(text)
         return False
     if signature.bounds:
-        check(op.name, signature.bounds, [value.array for value in inputs], place)
+        check(op, signature.bounds, [value.array for value in inputs], place)
     capture = scope.capture
     return op.collective and not (
         capture is not None and capture.event(COMMUNICATES, None, op.name)

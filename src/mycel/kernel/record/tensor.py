@@ -13,7 +13,9 @@ import jax
 import numpy as np
 
 from mycel.kernel.base import backend, errors
+from mycel.kernel.base.cell import of_base
 from mycel.kernel.base.context import context, get_context
+from mycel.kernel.base.division import division
 from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere, structure
@@ -37,7 +39,7 @@ class StandIn:
     @property
     def operand(self) -> Tensor:
         """The Tensor that it stands for."""
-        raise NotImplementedError
+        raise of_base(self)
 
 
 class Tensor(TensorMethods):
@@ -306,8 +308,12 @@ class Tensor(TensorMethods):
 
     @property
     def param_info(self):
-        """What a Parameter has beside its values; None for any other Tensor."""
-        return None
+        """What a Parameter has beside its values; None for others, unless a program has set it."""
+        return vars(self).get("param_info")
+
+    @param_info.setter
+    def param_info(self, value) -> None:
+        vars(self)["param_info"] = value
 
     def set_dtype(self, dtype) -> DType:
         """Convert the values in place; the element type is returned.
@@ -563,6 +569,8 @@ def update(handle: Tensor, result: Tensor | Value) -> None:
         value = result
     else:
         value = result._value if local.stream.scope.capture is None else resolve(result)
+    if division.assign is not None:
+        value = division.assign(handle, value)
     rebind(handle, value)
     if handle._of is not None:
         rebind(handle._of, value)

@@ -165,8 +165,8 @@ class Poison:
         return error
 
     def _error(self) -> RuntimeError:
-        if isinstance(self.cause, errors.OutOfRangeError):
-            return errors.OutOfRangeError(*self.cause.args)
+        if isinstance(self.cause, (errors.OutOfRangeError, errors.TogetherError)):
+            return type(self.cause)(*self.cause.args)
         reason = f"{type(self.cause).__name__}: {self.cause}"
         if self.culprit == self.operator and self.where == self.place:
             text = errors.OPERATOR_FAILED.format(

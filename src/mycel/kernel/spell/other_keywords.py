@@ -19,11 +19,14 @@ class OtherKeywords(NamedTuple):
 
     `words` maps each to the function's own; one that is older is noted in the log. What is in
     `changed` turns the value of the other keyword into that of the own one, in place among all.
+    `answered` makes the older answer of the newer one; `difference` tells the log how they differ.
     """
 
     words: Mapping[str, str]
     are_older: bool
     changed: Mapping[str, Callable[[dict], None]]
+    answered: Callable | None = None
+    difference: str = ""
 
 
 # By the name of the function, as "ops.split"; filled before any function is written.
@@ -46,15 +49,16 @@ def call_renamed(function: Callable, name: str, own: dict, other: dict):
     Raises:
         TypeError: an argument is missing, or was given twice.
     """
-    words, are_older, changed = other_keywords[name]
+    words, are_older, changed, answered, difference = other_keywords[name]
     passed = {word: value for word, value in other.items() if value is not ABSENT}
     for word, value in passed.items():
         if are_older:
-            older(f"{name}({word}=...)", f"{name}({words[word]}=...)")
+            older(f"{name}({word}=...)", f"{name}({words[word]}=...){difference}")
         own[words[word]] = value
     for word, value in own.items():
         if value is ABSENT:
             raise wrong(TypeError, f"{name}: {word}", "given", "nothing")
     for word in passed.keys() & changed.keys():
         changed[word](own)
-    return function(**own)
+    answer = function(**own)
+    return answered(answer) if answered and passed else answer

@@ -3,9 +3,32 @@
 
 from __future__ import annotations
 
+import functools
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mycel.kernel.base.division import division
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.structure import changed_everywhere
+
+
+@functools.cache
+def _in_parts(kind: type[Primitive]) -> type[Primitive]:
+    """The class of operators that were given strategies or a stage."""
+    if "_undivided" in kind.__dict__:
+        return kind
+
+    def call(self, *args, **kwargs):
+        if "stage" in self.attrs and division.stage is not None:
+            args, kwargs = division.stage(self.attrs["stage"], args, kwargs)
+        if division.call is None or "in_strategy" not in self.attrs:
+            return kind.__call__(self, *args, **kwargs)
+        function = partial(kind.__call__, self, **kwargs)
+        in_strategy, out_strategy = self.attrs["in_strategy"], self.attrs.get("out_strategy")
+        return division.call(function, args, in_strategy, out_strategy, self)
+
+    members = {"__call__": call, "__module__": kind.__module__, "_undivided": kind}
+    return type(kind.__name__, (kind,), members)
 
 
 class Primitive:
@@ -87,11 +110,18 @@ class Primitive:
         return self.add_prim_attr("recompute", mode)
 
     def shard(self, in_strategy=None, out_strategy=None) -> Primitive:
-        """How inputs and results are divided among devices: kept as attributes; there is one here.
+        """How inputs and results are divided among devices, in `semi_auto_parallel`.
+
+        On one device it changes nothing.
+
+        Args:
+            in_strategy: for each input a tuple with the number of parts of each dimension, or a
+                `Layout` called with names.
+            out_strategy: the same for the results; XLA chooses by default.
 
         Raises:
             TypeError: not a tuple.
-            ValueError: of the results only.
+            ValueError: of the results only; and, at the call, a dimension that cannot be divided.
 
         Example:
             >>> import mycel as ms
@@ -105,11 +135,23 @@ class Primitive:
                 if not isinstance(strategy, tuple):
                     raise wrong(TypeError, f"shard: {kind}", "a tuple", repr(strategy))
                 self.add_prim_attr(kind, strategy)
+        if in_strategy is not None:
+            object.__setattr__(self, "__class__", _in_parts(type(self)))
+            changed_everywhere()
         return self
 
     def set_stage(self, stage: int) -> Primitive:
-        """The part of a pipeline it belongs to: kept as an attribute; there is one device."""
-        return self.add_prim_attr("stage", stage)
+        """Which stage of a pipeline computes it; see `Cell.pipeline_stage`.
+
+        Raises:
+            TypeError: not an integer.
+        """
+        if not isinstance(stage, int) or isinstance(stage, bool):
+            raise wrong(TypeError, f"{self.name}.set_stage: stage", "an integer", repr(stage))
+        self.add_prim_attr("stage", stage)
+        object.__setattr__(self, "__class__", _in_parts(type(self)))
+        changed_everywhere()
+        return self
 
     def place(self, role: str, rank_id: int) -> None:
         """Which process runs it: kept as attributes; there is one process."""

@@ -14,6 +14,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import positive_integer
 from mycel.nn.layers.declare import Declared, layer
+from mycel.nn.layers.inside import Inside
 
 
 def _number(value, what: str):
@@ -44,6 +45,8 @@ class ReLU(Cell):
         [0. 2.]
     """
 
+    relu = Inside(lambda cell: ops.ReLU())
+
 
 @layer(ops, "relu6", "nn.ReLU6()(x)", "mint.nn.ReLU6(inplace=False)(input)")
 class ReLU6(Cell):
@@ -58,6 +61,8 @@ class ReLU6(Cell):
         >>> print(mint.nn.ReLU6()(Tensor([-1.0, 9.0])))
         [0. 6.]
     """
+
+    relu6 = Inside(lambda cell: ops.ReLU6())
 
 
 @layer(ops, "leaky_relu", "nn.LeakyReLU(alpha=0.2)(x)", alpha=_number)
@@ -74,6 +79,10 @@ class LeakyReLU(Declared):
         >>> print(nn.LeakyReLU(0.5)(Tensor([-1.0, 2.0])))
         [-0.5  2. ]
     """
+
+
+def _prelu_by_steps(cell: PReLU, x) -> Tensor:
+    return cell.prelu(x, cell.w)
 
 
 class PReLU(Cell):
@@ -93,6 +102,8 @@ class PReLU(Cell):
         >>> print(nn.PReLU()(Tensor([[-1.0, 2.0]])))
         [[-0.25  2.  ]]
     """
+
+    prelu = Inside(lambda cell: ops.PReLU(), _prelu_by_steps)
 
     def __init__(self, channel=1, w=0.25):
         super().__init__()
@@ -153,6 +164,8 @@ class ELU(Cell):
         [0. 2.]
     """
 
+    elu = Inside(lambda cell: ops.Elu(cell.alpha))
+
 
 @layer(ops, "celu", "nn.CELU(alpha=1.0)(x)")
 class CELU(Cell):
@@ -166,6 +179,8 @@ class CELU(Cell):
         [0. 2.]
     """
 
+    celu = Inside(lambda cell: ops.CeLU(cell.alpha))
+
 
 @layer(ops, "selu", "nn.SeLU()(input_x)", "mint.nn.SELU()(input_x)")
 class SeLU(Cell):
@@ -177,6 +192,8 @@ class SeLU(Cell):
         >>> print(mint.nn.SELU()(Tensor([0.0])))
         [0.]
     """
+
+    selu = Inside(lambda cell: ops.SeLU())
 
 
 @layer(ops, "gelu", "nn.GELU(approximate=True)(x)", approximate=_approximation)
@@ -194,6 +211,8 @@ class GELU(Cell):
         [0.]
     """
 
+    gelu = Inside(lambda cell: ops.GeLU(cell.approximate))
+
 
 @layer(ops, "fast_gelu", "nn.FastGelu()(x)")
 class FastGelu(Cell):
@@ -203,6 +222,8 @@ class FastGelu(Cell):
         >>> print(nn.FastGelu()(Tensor([0.0])))
         [0.]
     """
+
+    fast_gelu = Inside(lambda cell: ops.FastGeLU())
 
 
 @layer(ops, "silu", "nn.SiLU()(x)", "mint.nn.SiLU(inplace=False)(input)")
@@ -219,6 +240,8 @@ class SiLU(Cell):
         [0.]
     """
 
+    silu = Inside(lambda cell: ops.SiLU())
+
 
 @layer(ops, "sigmoid", "nn.Sigmoid()(input_x)")
 class Sigmoid(Cell):
@@ -228,6 +251,8 @@ class Sigmoid(Cell):
         >>> print(nn.Sigmoid()(Tensor([0.0])))
         [0.5]
     """
+
+    sigmoid = Inside(lambda cell: ops.Sigmoid())
 
 
 @layer(ops, "logsigmoid", "nn.LogSigmoid()(input_x)")
@@ -248,6 +273,8 @@ class Tanh(Cell):
         >>> print(nn.Tanh()(Tensor([0.0])))
         [0.]
     """
+
+    tanh = Inside(lambda cell: ops.Tanh())
 
 
 @layer(ops, "tanhshrink", "nn.Tanhshrink()(x)")
@@ -276,6 +303,8 @@ class Softmax(Cell):
         [0.5 0.5]
     """
 
+    softmax = Inside(lambda cell: ops.Softmax(cell.axis))
+
 
 @layer(ops, "log_softmax", "nn.LogSoftmax(axis=-1)(x)",
     "mint.nn.LogSoftmax(dim=None)(input)", axis=_no_text)  # fmt: skip
@@ -292,6 +321,8 @@ class LogSoftmax(Cell):
         >>> print(mint.nn.LogSoftmax(-1)(Tensor([1.0, 1.0])))
         [-0.6931472 -0.6931472]
     """
+
+    log_softmax = Inside(lambda cell: ops.LogSoftmax(cell.axis))
 
 
 @layer(ops, "softmin", "nn.Softmin(axis=-1)(x)")
@@ -341,6 +372,8 @@ class Softsign(Cell):
         [0.5]
     """
 
+    softsign = Inside(lambda cell: ops.Softsign())
+
 
 @layer(ops, "hardswish", "nn.HSwish()(input)")
 class HSwish(Cell):
@@ -350,6 +383,8 @@ class HSwish(Cell):
         >>> print(nn.HSwish()(Tensor([3.0])))
         [3.]
     """
+
+    hswish = Inside(lambda cell: ops.HSwish())
 
 
 @layer(ops, "hardsigmoid", "nn.HSigmoid()(input_x)")
@@ -361,6 +396,8 @@ class HSigmoid(Cell):
         [0.5]
     """
 
+    hsigmoid = Inside(lambda cell: ops.HSigmoid())
+
 
 @layer(ops, "mish", "nn.Mish()(input_x)")
 class Mish(Cell):
@@ -370,6 +407,8 @@ class Mish(Cell):
         >>> print(nn.Mish()(Tensor([0.0])))
         [0.]
     """
+
+    mish = Inside(lambda cell: ops.Mish())
 
 
 class Hardtanh(Cell):
@@ -409,6 +448,8 @@ class HShrink(Cell):
         [0. 2.]
     """
 
+    hshrink = Inside(lambda cell: ops.HShrink(cell.lambd))
+
 
 @layer(ops, "softshrink", "nn.SoftShrink(lambd=0.5)(input_x)")
 class SoftShrink(Cell):
@@ -421,6 +462,8 @@ class SoftShrink(Cell):
         >>> print(nn.SoftShrink()(Tensor([0.25, 2.0])))
         [0.  1.5]
     """
+
+    softshrink = Inside(lambda cell: ops.SoftShrink(cell.lambd))
 
 
 @layer(ops, "threshold", "nn.Threshold(threshold, value)(input_x)",

@@ -14,6 +14,7 @@ from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, is_number, number, one_of, positive_integer
+from mycel.nn.layers.inside import Inside
 
 
 class Dropout(Cell):
@@ -34,6 +35,8 @@ class Dropout(Cell):
         >>> print(nn.Dropout(p=0.5)(Tensor([1.0, 2.0])))
         [1. 2.]
     """
+
+    dropout = Inside(lambda cell: ops.Dropout(cell.keep_prob if cell.p is None else 1.0 - cell.p))
 
     def __init__(self, keep_prob=0.5, p=None, dtype=float32):
         super().__init__()
@@ -94,6 +97,17 @@ class Dropout2d(Cell):
         return f"p={self.p}"
 
 
+def _by_steps(cell: Embedding, ids) -> Tensor:
+    """What `Embedding` computes, an operator at a time: as MindSpore's, of ids in a row."""
+    flat = ids.reshape(-1)
+    if cell.use_one_hot:
+        one, zero = Tensor(1.0, cell.dtype), Tensor(0.0, cell.dtype)
+        rows = cell.array_mul(cell.one_hot(flat, cell.vocab_size, one, zero), cell.embedding_table)
+    else:
+        rows = cell.gather(cell.embedding_table, flat, 0)
+    return rows.reshape(*ids.shape, -1)
+
+
 class Embedding(Cell):
     """A row of a trained table for each number: (…) to (…, embedding_size).
 
@@ -116,6 +130,12 @@ class Embedding(Cell):
         [[4. 5.]
          [0. 1.]]
     """
+
+    gather = Inside(lambda cell: ops.Gather(), _by_steps)
+    one_hot = Inside(lambda cell: ops.OneHot(), _by_steps)
+    array_mul = Inside(lambda cell: ops.MatMul(), _by_steps)
+    # Nothing computes with it, in MindSpore neither; programs divide it.
+    expand = Inside(lambda cell: ops.ExpandDims(), _by_steps)
 
     def __init__(
         self,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from mycel import ops
 from mycel.kernel.base.dtypes import float32
@@ -12,6 +13,7 @@ from mycel.kernel.define.definition import interned
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, positive_integer, positive_integers
+from mycel.nn.layers.inside import Inside
 from mycel.nn.layers.linear import weight_and_bias
 from mycel.ops.nn.convolution import conv
 
@@ -112,6 +114,26 @@ class Convolution(SlidingKernel):
         )
 
 
+class _ChannelsLast(ops.Conv2D):
+    """The operator inside of a layer whose inputs and weight have their channels last."""
+
+    def __call__(self, x: Any, weight: Any) -> Any:
+        output = super().__call__(x.transpose(0, 3, 1, 2), weight.transpose(0, 3, 1, 2))
+        return output.transpose(0, 2, 3, 1)
+
+
+def _operator(cell: Conv2d):
+    kind = ops.Conv2D if cell.data_format == "NCHW" else _ChannelsLast
+    window = cell.pad_mode, cell.padding, cell.stride, cell.dilation, cell.group
+    return kind(cell.out_channels, cell.kernel_size, 1, *window)
+
+
+def _by_steps(cell: Conv2d, x) -> Tensor:
+    """What `Conv2d` computes, an operator at a time."""
+    y = cell.conv2d(x, cell.weight)
+    return y if cell.bias is None else cell.bias_add(y, cell.bias)
+
+
 class Conv2d(Convolution):
     """Slide kernels over images: (N, in_channels, H, W) to (N, out_channels, H', W').
 
@@ -135,13 +157,24 @@ class Conv2d(Convolution):
 
     Source: MindSpore's `mindspore.nn.Conv2d`.
 
+    Subclasses with steps of their own have `self.conv2d(x, weight)`, without bias, and
+    `self.bias_add(x, bias)`.
+
     Example:
         >>> layer = nn.Conv2d(1, 2, 3, pad_mode="valid", weight_init="ones")
         >>> print(layer(ops.ones((1, 1, 3, 3), mycel.float32)).asnumpy().ravel())
         [9. 9.]
+        >>> class Doubled(nn.Conv2d):
+        ...     def construct(self, x):
+        ...         return self.conv2d(x, 2 * self.weight)
+        >>> layer = Doubled(1, 1, 1, weight_init="ones")
+        >>> print(layer(ops.ones((1, 1, 1, 2), mycel.float32)).asnumpy().ravel())
+        [2. 2.]
     """
 
     _formats = ("NCHW", "NHWC")
+    conv2d = Inside(_operator, _by_steps)
+    bias_add = Inside(lambda cell: ops.BiasAdd(cell.data_format), _by_steps)
 
     def __init__(
         self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,
@@ -159,38 +192,11 @@ class Conv2d(Convolution):
         output = self._convolved(x.transpose(0, 3, 1, 2), self.weight.transpose(0, 3, 1, 2))
         return output.transpose(0, 2, 3, 1)
 
-    def conv2d(self, x, weight):
-        """The outputs without bias for a weight that is given: subclasses that change theirs.
-
-        Example:
-            >>> class Doubled(nn.Conv2d):
-            ...     def construct(self, x):
-            ...         return self.conv2d(x, 2 * self.weight)
-            >>> layer = Doubled(1, 1, 1, weight_init="ones")
-            >>> print(layer(ops.ones((1, 1, 1, 2), mycel.float32)).asnumpy().ravel())
-            [2. 2.]
-        """
-        if self.data_format == "NCHW":
-            return self._convolved(x, weight, biased=False)
-        axes = 0, 3, 1, 2
-        output = self._convolved(x.transpose(*axes), weight.transpose(*axes), biased=False)
-        return output.transpose(0, 2, 3, 1)
-
-    def bias_add(self, x, bias):
-        """Outputs with a bias added to each channel, as subclasses with steps of their own do.
-
-        Example:
-            >>> layer = nn.Conv2d(1, 1, 1)
-            >>> print(layer.bias_add(ops.ones((1, 1, 1, 2), mycel.float32), Tensor([2.0])))
-            [[[[3. 3.]]]]
-        """
-        return ops.BiasAdd(self.data_format)(x, bias)
-
-    def _convolved(self, x, weight, biased=True):
+    def _convolved(self, x, weight):
         return conv(
             x,
             weight,
-            self.bias if biased else None,
+            self.bias,
             self.stride,
             self.pad_mode,
             self.padding,

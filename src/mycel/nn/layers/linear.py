@@ -18,6 +18,7 @@ from mycel.kernel.spell import Primitive, op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, positive_integer
 from mycel.nn.layers.activation import get_activation
+from mycel.nn.layers.inside import Inside
 
 
 @op()
@@ -63,6 +64,14 @@ def weight_and_bias(shape, fan: int, weight_init, bias_init, has_bias: bool, dty
     return weight, Parameter(initializer(bias_init, (shape[0],), dtype), name="bias")
 
 
+def _by_steps(dense: Dense, x) -> Tensor:
+    """What `Dense` computes, an operator at a time: as MindSpore's, of two dimensions."""
+    y = dense.matmul(x if x.ndim == 2 else x.reshape(-1, x.shape[-1]), dense.weight)
+    y = y if dense.bias is None else dense.bias_add(y, dense.bias)
+    y = y if dense.activation is None else dense.activation(y)
+    return y if x.ndim == 2 else y.reshape(*x.shape[:-1], -1)
+
+
 class Dense(Cell):
     """y = activation(x · weightᵀ + bias): inputs (…, in_channels) to outputs (…, out_channels).
 
@@ -86,6 +95,9 @@ class Dense(Cell):
         >>> print(layer(Tensor([[1.0, 2.0, 3.0]])))
         [[6. 6.]]
     """
+
+    matmul = Inside(lambda dense: ops.MatMul(transpose_b=True), _by_steps)
+    bias_add = Inside(lambda dense: ops.BiasAdd(), _by_steps)
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
+from mycel.nn.layers.inside import Inside, in_parts
 from mycel.ops.nn.normalization import batch_norm_inference, batch_norm_training, normalized
 
 
@@ -32,8 +33,18 @@ def _parameter(name: str, start, shape, dtype, trained=True) -> Parameter:
     return Parameter(initializer(start, shape, dtype), name=name, requires_grad=trained)
 
 
+def _by_steps(cell: _BatchNorm, x) -> Tensor:
+    """The same as `construct`, divided as the operator of this step was told."""
+    moving = cell.gamma, cell.beta, cell.moving_mean, cell.moving_variance
+    name = "bn_train" if cell.takes_batch else "bn_infer"
+    return in_parts(cell, name, lambda x, *_: type(cell).construct(cell, x), x, *moving)
+
+
 class _BatchNorm(Cell):
     """What the batch normalisations share."""
+
+    bn_train = Inside(lambda cell: ops.BatchNorm(True, cell.eps, cell.momentum), _by_steps)
+    bn_infer = Inside(lambda cell: ops.BatchNorm(False, cell.eps), _by_steps)
 
     # How many dimensions the inputs may have.
     ranks: tuple[int, ...] = ()
@@ -88,9 +99,14 @@ class _BatchNorm(Cell):
             return self._normalised(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)
         return self._normalised(x)
 
-    def _normalised(self, x):
+    @property
+    def takes_batch(self) -> bool:
+        """Whether the statistics are those of the batch."""
         by_batch = self.use_batch_statistics
-        if not (self.training if by_batch is None else by_batch):
+        return self.training if by_batch is None else by_batch
+
+    def _normalised(self, x):
+        if not self.takes_batch:
             moments = self.moving_mean, self.moving_variance
             return batch_norm_inference(x, *moments, self.gamma, self.beta, self.eps)
         output, mean, variance = batch_norm_training(x, self.gamma, self.beta, self.eps)

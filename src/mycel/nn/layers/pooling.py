@@ -6,11 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 from mycel import ops
+from mycel.kernel.base.cell import of_base
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of
 from mycel.nn.layers.declare import layer
+from mycel.nn.layers.inside import Inside
 from mycel.ops.nn.pooling import avg_pool, max_pool, max_pool2d, mean_pool
 
 PAD_MODES = ("VALID", "SAME", "PAD")
@@ -81,11 +83,16 @@ class Pooling(Cell):
         return pooled.transpose(0, 2, 3, 1)
 
     def _pooled(self, x):
-        raise NotImplementedError
+        raise of_base(self)
 
     def extend_repr(self) -> str:
         """The window."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+
+
+def _mode(cell: Pooling) -> str:
+    """The word for an operator inside; padding of the layer's own is none of its."""
+    return "valid" if cell.pad_mode == "PAD" else cell.pad_mode
 
 
 class MaximumPooling(Pooling):
@@ -129,6 +136,8 @@ class MaxPool2d(MaximumPooling):
         >>> print(nn.MaxPool2d(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
         [[[[4.]]]]
     """
+
+    max_pool = Inside(lambda cell: ops.MaxPool(cell.kernel_size, cell.stride, _mode(cell)))
 
     def _pooled(self, x):
         if self.pad_mode != "PAD":
@@ -223,6 +232,8 @@ class AvgPool2d(AveragePooling):
         >>> print(nn.AvgPool2d(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
         [[[[2.5]]]]
     """
+
+    avg_pool = Inside(lambda cell: ops.AvgPool(cell.kernel_size, cell.stride, _mode(cell)))
 
     def _pooled(self, x):
         if self.pad_mode == "SAME" or (self.pad_mode == "VALID" and not self.divisor_override):

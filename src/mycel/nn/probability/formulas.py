@@ -153,10 +153,10 @@ class Comparable(Formulas):
         return self._entropy(*ours) + self._kl_loss(dist, *args, **kwargs)
 
     def _entropy(self, *args, **kwargs) -> Tensor:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no formula `_entropy`: define it.")
 
     def _kl_loss(self, dist, *args, **kwargs) -> Tensor:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no formula `_kl_loss`: define it.")
 
 
 def drawn(formula: Callable) -> Callable:

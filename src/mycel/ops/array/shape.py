@@ -84,6 +84,7 @@ def reshape_as(x, other):
     "ops.transpose(input=x, dims=axes)",
     "ops.permute(input=x, axis=axes)",
     "Transpose()(input=x, dims=axes)",
+    "TransposeView()(input=x, input_perm=axes)",
     "mint.permute(input=x, dims=axes)",
     rearranges=True,
 )

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
+from mycel.kernel.base.dtypes import as_dtype
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.spell import Primitive
@@ -120,8 +122,9 @@ class PyFunc(Primitive):
     """A Python function on NumPy arrays, called on the host at every run; see Custom.
 
     Args:
-        fn: takes and returns NumPy arrays.
-        in_types, in_shapes: accepted; the function gets what it is called with.
+        fn: takes and returns NumPy arrays; what is declared with the shape () it gets as a number.
+        in_types, in_shapes: lists with the element type and the shape of each argument. The
+            function gets an argument in that shape; -1 is any length.
         out_types, out_shapes: lists with the element type and the shape of each result.
         stateful: accepted; the function is called every time.
 
@@ -129,7 +132,9 @@ class PyFunc(Primitive):
         A tuple, one Tensor for each of out_types.
 
     Raises:
-        ValueError: the function returns another number of results, or one of another shape.
+        ValueError: the function returns another number of results, or one of another shape; or it
+            is called with other arguments than declared, or with an argument of another size.
+        TypeError: an argument has another element type than declared.
 
     Source: MindSpore's `mindspore.ops.PyFunc`.
 
@@ -144,16 +149,39 @@ class PyFunc(Primitive):
         if not callable(fn):
             raise wrong(TypeError, "PyFunc: fn", "a function", f"{type(fn).__name__} {fn!r:.60}")
         self.fn = fn
-        self.in_types, self.in_shapes = in_types, in_shapes
+        self.in_types, self.in_shapes = tuple(in_types), tuple(map(tuple, in_shapes))
         self.out_types, self.out_shapes = tuple(out_types), tuple(map(tuple, out_shapes))
         self.stateful = stateful
 
         @functools.wraps(fn)
         def listed(*arrays):
-            made = fn(*arrays)
+            made = fn(*self._declared(arrays))
             return tuple(made) if isinstance(made, (tuple, list)) else (made,)
 
         self._run = Custom(listed, self.out_shapes, self.out_types)
 
     def __call__(self, *inputs):
+        declared = len(self.in_types), len(self.in_shapes)
+        if declared != (len(inputs),) * 2:
+            expected = f"{declared[0]} (in_types) and {declared[1]} (in_shapes)"
+            raise wrong(ValueError, "PyFunc: the number of arguments", expected, str(len(inputs)))
         return self._run(*inputs)
+
+    def _declared(self, arrays):
+        """The arguments in the shapes that were declared for them."""
+        made = []
+        for array, kind, shape in zip(arrays, self.in_types, self.in_shapes, strict=True):
+            if as_dtype(array.dtype) != as_dtype(kind):
+                expected, actual = f"{as_dtype(kind)}, as declared", f"{as_dtype(array.dtype)}"
+                raise wrong(TypeError, "PyFunc: the type of an argument", expected, actual)
+            if not _fits(array.size, shape):
+                expected = f"that of {shape}, as declared"
+                raise wrong(ValueError, "PyFunc: the size of an argument", expected, array.shape)
+            made.append(array.reshape(shape) if shape else array.item())
+        return made
+
+
+def _fits(size: int, shape: tuple[int, ...]) -> bool:
+    """Whether so many elements make this shape, in which one length may be -1."""
+    known = math.prod(length for length in shape if length >= 0)
+    return size % known == 0 if -1 in shape and known else size == known

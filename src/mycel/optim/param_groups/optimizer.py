@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
+from mycel.kernel.base.cell import of_base
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
@@ -234,7 +235,7 @@ class Optimizer(Cell):
             members: which of all Parameters they are.
             step: the counter that `_step` was given.
         """
-        raise NotImplementedError
+        raise of_base(self)
 
     def _rate(self, group, step) -> Tensor:
         """The rate of a group at this step."""

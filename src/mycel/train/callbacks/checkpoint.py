@@ -10,7 +10,9 @@ from collections.abc import Callable
 
 from mycel.checkpoint import save_checkpoint
 from mycel.checkpoint.saving import writer
+from mycel.checkpoint.sharded import slices
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.processes import number
 from mycel.kernel.record.generator import Generator
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
@@ -19,7 +21,7 @@ from mycel.train.callbacks.monitors import count, step_in_epoch
 from mycel.train.callbacks.rates import Monitoring
 from mycel.train.folders import make_directory
 
-FORMATS = ("ckpt", "safetensors")
+FORMATS = ("ckpt", "safetensors", slices.FORMAT)
 BREAKPOINT = "_breakpoint.ckpt"
 BEST = "-best"
 _COUNTED = ("epoch_num", "step_num")
@@ -33,7 +35,7 @@ class CheckpointConfig:
         save_checkpoint_seconds: save after so many seconds; not if there are steps.
         keep_checkpoint_max: keep the latest so many files; 0 or None keeps as the next says.
         keep_checkpoint_per_n_minutes: keep one file for so many minutes; not if there is a max.
-        integrated_save: accepted; nothing is cut over devices.
+        integrated_save: accepted; see `save_checkpoint`.
         async_save: let a thread write the files.
         saved_network: a Cell to save in place of the one that is trained, such as the network
             without its optimiser.
@@ -43,7 +45,8 @@ class CheckpointConfig:
         exception_save: save once more if the training ends with an exception.
         crc_check: whether there is a checksum; None as in `save_checkpoint`.
         remove_redundancy: accepted on one device.
-        format: 'ckpt' or 'safetensors'.
+        format: 'ckpt', 'safetensors', or 'index.json': in slices, by all devices; see
+            `save_checkpoint`. All processes need one directory then.
         kwargs: accepted; they concern parameter servers and several devices.
 
     Raises:
@@ -112,7 +115,9 @@ class CheckpointConfig:
         self.map_param_inc = kwargs.get("incremental", False)
         if format != "ckpt" and (enc_key is not None or crc_check or exception_save):
             expected = "given without enc_key, crc_check and exception_save"
-            raise wrong(ValueError, "format='safetensors'", expected, "one of them")
+            raise wrong(ValueError, f"format={format!r}", expected, "one of them")
+        if format == slices.FORMAT and async_save:
+            raise wrong(ValueError, f"async_save with format={format!r}", "False", async_save)
 
     def get_checkpoint_policy(self) -> dict:
         """When files are saved and how many are kept, as a dictionary."""
@@ -183,7 +188,7 @@ class CheckpointManager:
 
     def remove_ckpoint_file(self, file_name: str) -> None:
         """Remove a file."""
-        os.remove(file_name)
+        slices.remove(file_name)
         self.ckpoint_filelist.remove(file_name)
 
     def remove_oldest_ckpoint_file(self) -> None:
@@ -364,6 +369,8 @@ class ModelCheckpoint(Monitoring):
     def _make_room(self) -> None:
         """Remove older files, so that with the next one there are as many as wanted."""
         config, manager = self._config, self._manager
+        if config.format == slices.FORMAT and number() > 0:
+            return  # the first process removes what belongs to all
         manager.update_ckpoint_filelist(self._directory, self._prefix)
         minutes, now = config.keep_checkpoint_per_n_minutes, time.time()
         if config.keep_checkpoint_max:
@@ -406,7 +413,7 @@ def unused_prefix(directory: str, prefix: str, broken: bool = False) -> str:
     pattern = re.compile(rf"{re.escape(prefix)}(?:[^a-zA-Z](\d+))?-.*")
     numbers = []
     for name in os.listdir(directory):
-        checkpoint = name.endswith((".ckpt", ".safetensors"))
+        checkpoint = name.endswith(tuple(f".{format}" for format in FORMATS))
         match = pattern.fullmatch(name)
         if checkpoint and name.endswith(BREAKPOINT) is broken and match:
             numbers.append(int(match[1]) + 1 if match[1] else 1)

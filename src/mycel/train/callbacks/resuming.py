@@ -9,8 +9,15 @@ import signal
 
 from mycel.checkpoint import load_checkpoint, save_checkpoint
 from mycel.checkpoint.random_state import PREFIX, random_state, set_random_state
+from mycel.checkpoint.sharded import slices
+from mycel.kernel.base.division import division
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.parallel_settings import shares_training
+from mycel.kernel.base.processes import number
+from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, is_integer, positive_integer
+from mycel.ops.collectives.groups import HCCL_WORLD_COMM_GROUP
+from mycel.ops.collectives.table import collective
 from mycel.train.callbacks.base import Callback
 from mycel.train.folders import make_directory
 
@@ -18,23 +25,31 @@ ASKED = "GracefulExit"
 # What a backup has beside the Parameters: how many epochs and steps are done, and the random state
 # that is no array.
 EPOCH, STEP, RANDOM = "epoch_num", "step_num", "random_state"
+NOT_SHARED = (
+    "Processes find backups of different epochs in {folder}: process by process, behind epoch "
+    "{epochs} (0: none). Give all of them one folder, on a disk that they share."
+)
 
 
 class BackupAndRestore(Callback):
     """Saves a training after epochs; the next one goes on where that stopped.
 
     The file has the Parameters and the state of the optimiser, how many epochs and steps are done,
-    and all random state. A training that finds it runs the epochs that are left: with data that
-    are the same in every epoch, to the same bits as one that nobody interrupted. Data that are
-    shuffled anew in each epoch begin with the order of a first one.
+    and all random state. A training that finds it runs the epochs that are left, to the same bits
+    as one that nobody interrupted. Data sets of this package are shuffled as they would have been,
+    if a seed was chosen; of others, each epoch must be the same.
+
+    Several devices, or processes that reduce gradients, save `backup.index.json` in slices (see
+    `save_checkpoint`), which as many or others go on from, or one. All processes need one folder.
 
     Args:
-        backup_dir: the folder of the file `backup.ckpt`; it is made.
+        backup_dir: the folder of the file `backup.ckpt`, or `backup.index.json`; it is made.
         save_freq: 'epoch', or a number of epochs.
         delete_checkpoint: remove the file after a training that was not interrupted.
 
     Raises:
         TypeError, ValueError: an argument is wrong; the text names it.
+        RuntimeError: processes find files of different epochs.
 
     Source: MindSpore's `mindspore.train.BackupAndRestore`, which restores the Parameters and runs
     all epochs again. So does this one with a file of MindSpore's.
@@ -53,17 +68,20 @@ class BackupAndRestore(Callback):
 
     def __init__(self, backup_dir, save_freq="epoch", delete_checkpoint=True):
         super().__init__()
-        self.backup_file = os.path.join(make_directory(backup_dir, "backup_dir"), "backup.ckpt")
+        self._folder = make_directory(backup_dir, "backup_dir")
+        self._whole = os.path.join(self._folder, "backup.ckpt")
+        self._in_slices = os.path.join(self._folder, f"backup{slices.ENDING}")
         what = "BackupAndRestore: save_freq"
         self.save_freq = 1 if save_freq == "epoch" else positive_integer(save_freq, what)
         self.delete_checkpoint = boolean(delete_checkpoint, "BackupAndRestore: delete_checkpoint")
 
     def on_train_begin(self, run_context):
         """Begin with what was saved, if there is a file."""
-        if not os.path.exists(self.backup_file):
+        file = self._file_to_begin_with()
+        if file is None:
             return
         told = run_context.original_args()
-        found = load_checkpoint(self.backup_file, net=told.train_network)
+        found = load_checkpoint(file, net=told.train_network)
         if EPOCH in found:
             told.resumed_epoch_num = int(found[EPOCH])
             told.cur_step_num = int(found[STEP])
@@ -78,12 +96,52 @@ class BackupAndRestore(Callback):
         if told.cur_epoch_num % self.save_freq == 0:
             states, rest = random_state()
             done = {EPOCH: told.cur_epoch_num, STEP: told.cur_step_num, RANDOM: json.dumps(rest)}
-            save_checkpoint(told.train_network, self.backup_file, append_dict={**done, **states})
+            file = self.backup_file
+            save_checkpoint(told.train_network, file, append_dict={**done, **states})
+            self._remove(other_than=file)
 
     def on_train_end(self, run_context):
         """Remove the file if that is wanted."""
-        if self.delete_checkpoint and os.path.exists(self.backup_file):
-            os.remove(self.backup_file)
+        if not self.delete_checkpoint:
+            return
+        if shares_training():
+            # All have ended: whoever is started again begins anew in all processes, or in none.
+            collective("AllReduce", HCCL_WORLD_COMM_GROUP, Tensor([0]), op="sum").asnumpy()
+        self._remove()
+
+    def _remove(self, other_than: str = "") -> None:
+        if number() == 0:
+            for file in self._files():
+                if file != other_than:
+                    slices.remove(file)
+
+    @property
+    def backup_file(self) -> str:
+        """Where the training is saved: in slices, if several devices have it."""
+        return self._in_slices if shares_training() or division.enter is not None else self._whole
+
+    def _files(self) -> list[str]:
+        """What was saved, by several devices and by one."""
+        return [file for file in (self._in_slices, self._whole) if os.path.exists(file)]
+
+    def _file_to_begin_with(self) -> str | None:
+        """The file of what was saved last; None if there is none.
+
+        There are two if the training went on with one device, or with several, and was ended before
+        the file of the other kind was removed.
+        """
+        files = self._files()
+        file = files[0] if len(files) == 1 else max(files, key=_epoch_of, default=None)
+        if shares_training():
+            own = Tensor([0 if file is None else _epoch_of(file)])
+            epochs = collective("AllGather", HCCL_WORLD_COMM_GROUP, own).asnumpy().tolist()
+            if len(set(epochs)) > 1:
+                raise RuntimeError(NOT_SHARED.format(folder=self._folder, epochs=epochs))
+        return file
+
+
+def _epoch_of(file: str) -> int:
+    return int(load_checkpoint(file, choice_func=EPOCH.__eq__)[EPOCH])
 
 
 class OnRequestExit(Callback):

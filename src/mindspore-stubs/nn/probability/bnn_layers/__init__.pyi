@@ -3,3 +3,7 @@
 
 
 from mycel.nn.probability.bnn_layers import *
+from mindspore.nn.probability.bnn_layers import bnn_cell_wrapper as bnn_cell_wrapper
+from mindspore.nn.probability.bnn_layers import conv_variational as conv_variational
+from mindspore.nn.probability.bnn_layers import dense_variational as dense_variational
+from mindspore.nn.probability.bnn_layers import layer_distribution as layer_distribution

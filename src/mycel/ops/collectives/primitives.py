@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators among processes: MindSpore's primitives of the table in `ops.collective_table`."""
+"""Operators among processes: MindSpore's primitives of the table in `ops.collectives.table`."""
 
 from __future__ import annotations
 
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
-from mycel.ops.collective_table import collective
-from mycel.ops.processes import HCCL_WORLD_COMM_GROUP, check_group, check_rank, ranks_of
+from mycel.ops.collectives.groups import HCCL_WORLD_COMM_GROUP, check_group, check_rank, ranks_of
+from mycel.ops.collectives.table import collective
 
 
 class ReduceOp:

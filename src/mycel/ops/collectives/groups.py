@@ -39,7 +39,7 @@ def meet() -> None:
         RuntimeError: it did not say where they meet, or they did not come.
 
     Example:
-        >>> from mycel.ops.processes import meet
+        >>> from mycel.ops.collectives.groups import meet
         >>> meet()
     """
     if asked() is not None:
@@ -56,7 +56,7 @@ def check_group(group) -> str:
         RuntimeError: a launcher started several processes that cannot meet.
 
     Example:
-        >>> from mycel.ops.processes import check_group
+        >>> from mycel.ops.collectives.groups import check_group
         >>> check_group("nccl_world_group")
         'nccl_world_group'
     """
@@ -76,7 +76,7 @@ def ranks_of(group) -> tuple[int, ...]:
         As `check_group`.
 
     Example:
-        >>> from mycel.ops.processes import ranks_of
+        >>> from mycel.ops.collectives.groups import ranks_of
         >>> ranks_of("nccl_world_group")
         (0,)
     """
@@ -90,7 +90,7 @@ def ranks_of_own(group, what: str) -> tuple[int, ...]:
         RuntimeError: it is not.
 
     Example:
-        >>> from mycel.ops.processes import ranks_of_own
+        >>> from mycel.ops.collectives.groups import ranks_of_own
         >>> ranks_of_own("nccl_world_group", "AllReduce")
         (0,)
     """
@@ -114,7 +114,7 @@ def check_rank(rank, what: str, count: int | None = None) -> int:
         ValueError: there is no such process.
 
     Example:
-        >>> from mycel.ops.processes import check_rank
+        >>> from mycel.ops.collectives.groups import check_rank
         >>> check_rank(0, "src")
         0
     """
@@ -135,7 +135,7 @@ def rank_within(rank, group, what: str) -> int:
         ValueError: the process is not in the group.
 
     Example:
-        >>> from mycel.ops.processes import rank_within
+        >>> from mycel.ops.collectives.groups import rank_within
         >>> rank_within(0, "nccl_world_group", "src")
         0
     """

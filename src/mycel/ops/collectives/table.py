@@ -19,7 +19,7 @@ from mycel.kernel.base.processes import AXIS
 from mycel.kernel.define.collective import Collective
 from mycel.kernel.record.dispatch import applyn
 from mycel.ops.array.copying import identity
-from mycel.ops.processes import ranks_of_own
+from mycel.ops.collectives.groups import ranks_of_own
 
 
 def _all_reduce(x, *, op):
@@ -154,7 +154,7 @@ def collective(name: str, group: str, x, **statics) -> Any:
         statics: what the row's function takes by keyword.
 
     Example:
-        >>> from mycel.ops.collective_table import collective
+        >>> from mycel.ops.collectives.table import collective
         >>> print(collective("AllReduce", "hccl_world_group", Tensor([1.0, 2.0]), op="sum"))
         [1. 2.]
     """

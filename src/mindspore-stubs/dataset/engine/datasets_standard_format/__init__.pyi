@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.dataset.engine.datasets_standard_format means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.dataset import *

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.nn.probability.bnn_layers.conv_variational means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.nn.probability.bnn_layers import *

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators among processes, and the groups of processes that they run in."""
+
+from mycel.ops.collectives.passing import Receive, Send
+from mycel.ops.collectives.primitives import (
+    AllGather,
+    AllReduce,
+    AlltoAll,
+    Barrier,
+    Broadcast,
+    CollectiveGather,
+    CollectiveScatter,
+    Reduce,
+    ReduceOp,
+    ReduceScatter,
+)
