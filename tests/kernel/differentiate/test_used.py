@@ -35,7 +35,9 @@ def test_recorded(case, answer, mode):
         result = encode(evaluate(case, ms))
     assert structure(result) == answer.structure
     for mine, theirs in zip(arrays(decode(result)), arrays(answer.output), strict=True):
-        assert_close(mine, theirs, case.name)
+        # What cancels to zero is rounded as the largest element is.
+        scale = np.maximum(1, np.abs(theirs).max(initial=0)).astype(theirs.dtype)
+        assert_close(mine / scale, theirs / scale, case.name)
 
 
 def everywhere(function, *inputs):
