@@ -14,12 +14,12 @@ from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.checks import boolean
 from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
-from mycel.optim.fused_update import Formula
+from mycel.optim.fused_update import DECAY, UPDATE, Formula
 from mycel.optim.optimizer import Optimizer, set_betas
 from mycel.report.keywords import no_keyword
 
-# What Adam is told about memory, which asks for nothing here.
-_NOT_NEEDED = ("use_lazy", "use_offload")
+# What Adam takes by keyword only.
+_MORE = ("use_lazy", "use_offload")
 
 
 class Adam(Optimizer):
@@ -32,7 +32,8 @@ class Adam(Optimizer):
         eps: added to the root.
         use_nesterov: look one step ahead with the mean.
         use_amsgrad: divide by the largest mean square so far.
-        use_locking, use_lazy, use_offload: accepted; they ask for nothing that is needed here.
+        use_lazy: as LazyAdam for the tables of `EmbeddingLookup`.
+        use_locking, use_offload: accepted; they ask for nothing that is needed here.
 
     Raises:
         TypeError: an argument of another type.
@@ -63,9 +64,9 @@ class Adam(Optimizer):
         **kwargs,
     ):
         for name in kwargs:
-            if name not in _NOT_NEEDED:
+            if name not in _MORE:
                 known = [*inspect.signature(Adam).parameters][:-1]
-                raise TypeError(no_keyword("Adam", name, [*known, *_NOT_NEEDED], user_place()))
+                raise TypeError(no_keyword("Adam", name, [*known, *_MORE], user_place()))
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         set_betas(self, beta1, beta2, eps)
         boolean(use_locking, "Adam: use_locking")
@@ -76,6 +77,7 @@ class Adam(Optimizer):
                 raise wrong(ValueError, f"Adam: {name}", "False with use_amsgrad", value)
         self.beta1_power = Parameter(Tensor(1.0, float32), name="beta1_power")
         self.beta2_power = Parameter(Tensor(1.0, float32), name="beta2_power")
+        self._spared = UPDATE if kwargs.get("use_lazy") else DECAY
         self.params = self.parameters
         self.moment1 = self.states("moment1")
         self.moment2 = self.states("moment2")
@@ -124,7 +126,10 @@ class AdamWeightDecay(Optimizer):
 
 
 class LazyAdam(Optimizer):
-    """Adam under its name for sparse gradients; those are dense here, so it is Adam.
+    """Adam that leaves rows of a table alone which a batch does not look up.
+
+    That concerns the tables of `EmbeddingLookup` with sparse=True: a row whose gradient is zero
+    keeps its values and moments, and does not decay. For all other Parameters it is Adam.
 
     Args:
         params: Parameters or groups of them; see Optimizer.
@@ -146,6 +151,8 @@ class LazyAdam(Optimizer):
         >>> print(optimizer((Tensor([1.0, 1.0]),)), w.asnumpy().round(3))
         True [0.5 1.5]
     """
+
+    _spared = UPDATE
 
     @opt_init_args_register
     def __init__(
@@ -188,6 +195,8 @@ class AdamOffload(LazyAdam):
         >>> print(optimizer((Tensor([1.0, 1.0]),)), w.asnumpy().round(3))
         True [0.5 1.5]
     """
+
+    _spared = DECAY
 
 
 class AdaMax(Optimizer):
@@ -249,5 +258,6 @@ def _step_of_adam(optimizer: Any, gradients, largest=None) -> Tensor:
     power2 = _advance(optimizer.beta2_power, optimizer.beta2)
     states = optimizer.moment1, optimizer.moment2
     settings = power1, power2, optimizer.beta1, optimizer.beta2, optimizer.eps
-    formula = Formula(rules.adam, states, settings, (optimizer.use_nesterov,), largest)
+    choices = (optimizer.use_nesterov,)
+    formula = Formula(rules.adam, states, settings, choices, largest, optimizer._spared)
     return optimizer._step(gradients, formula)

@@ -11,7 +11,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, number
 from mycel.ops.update import rules
 from mycel.optim.arguments import opt_init_args_register
-from mycel.optim.fused_update import Formula
+from mycel.optim.fused_update import UPDATE, Formula
 from mycel.optim.optimizer import Optimizer, floating
 
 
@@ -164,6 +164,8 @@ class Adadelta(Optimizer):
 class FTRL(Optimizer):
     """Follows the regularised leader: many Parameters become exactly 0.
 
+    In tables of `EmbeddingLookup` with sparse=True, rows whose gradient is zero stay as they are.
+
     Args:
         params: Parameters or groups of them; see Optimizer.
         initial_accum: what the sums of squares start from.
@@ -218,11 +220,13 @@ class FTRL(Optimizer):
     def construct(self, gradients) -> Any:
         """Take one step; True."""
         states, settings = (self.moments, self.linear), (self.l1, self.l2, self.lr_power)
-        return self._step(gradients, Formula(rules.ftrl, states, settings))
+        return self._step(gradients, Formula(rules.ftrl, states, settings, spared=UPDATE))
 
 
 class ProximalAdagrad(Optimizer):
     """Adagrad that draws Parameters towards 0 by the weights of two norms.
+
+    In tables of `EmbeddingLookup` with sparse=True, rows whose gradient is zero stay as they are.
 
     Args:
         params: Parameters or groups of them; see Optimizer.
@@ -265,5 +269,5 @@ class ProximalAdagrad(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        settings = self.l1, self.l2
-        return self._step(gradients, Formula(rules.proximal_adagrad, (self.accum,), settings))
+        formula = Formula(rules.proximal_adagrad, (self.accum,), (self.l1, self.l2), spared=UPDATE)
+        return self._step(gradients, formula)

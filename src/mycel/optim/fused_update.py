@@ -7,15 +7,20 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
+
 from mycel.kernel.base.division import division
 from mycel.kernel.define.op import Op
 from mycel.kernel.record.dispatch import to_values
 from mycel.kernel.record.stream import record
 from mycel.kernel.record.tensor import Tensor, rebind
 from mycel.kernel.record.value import Value
+from mycel.ops.update.rule import prepared
 
 # Combinations of rules beyond this many are built anew.
 MOST_COMBINATIONS = 256
+# What rows without a gradient are spared; see Formula.
+DECAY, UPDATE = "decay", "update"
 
 
 class Formula(NamedTuple):
@@ -27,6 +32,8 @@ class Formula(NamedTuple):
         settings: arrays behind the rate, the same for all Parameters.
         choices: its static arguments but `centralize`.
         last: a list of the state that may be left out, or None.
+        spared: in a table with sparse gradients, what a row whose gradient is zero is spared:
+            DECAY, its weight decay, or UPDATE, all of it; None if nothing.
     """
 
     rule: Any
@@ -34,6 +41,7 @@ class Formula(NamedTuple):
     settings: Sequence[Tensor] = ()
     choices: tuple = ()
     last: Sequence[Tensor] | None = None
+    spared: str | None = None
 
 
 class FusedUpdate:
@@ -68,9 +76,10 @@ class FusedUpdate:
                 gradient is centred; in the order of the states.
         """
         states, settings, last = formula.states, formula.settings, formula.last
-        ops: dict[tuple[bool, bool, bool], Op] = {}
+        ops: dict[tuple[bool, bool, bool, bool], Op] = {}
         for n, (parameter, gradient, rate, decay, scale, centralize) in enumerate(rows):
-            kind = decay is not None, scale is not None, centralize
+            by_rows = formula.spared is not None and parameter._has_sparse_gradient
+            kind = decay is not None, scale is not None, centralize, by_rows
             op = ops.get(kind)
             if op is None:
                 op = ops[kind] = _op_of(formula, *kind)
@@ -140,13 +149,43 @@ class FusedUpdate:
             rebind(handle, value)
 
 
-def _op_of(formula: Formula, decayed: bool, scaled: bool, centralize: bool) -> Op:
-    """The operator of a formula, with decay and scale or without."""
+def _op_of(formula: Formula, decayed: bool, scaled: bool, centralize: bool, by_rows: bool) -> Op:
+    """The operator of a formula, with decay and scale or without, over all rows or by rows."""
     count = 3 + len(formula.states) + len(formula.settings)
-    present = (True,) * count + (decayed, scaled)
-    if formula.last is not None:
-        present += (True,)
-    return _op(formula.rule.definition, present, (*formula.choices, centralize))
+    last = () if formula.last is None else (True,)
+    definition, statics = formula.rule.definition, (*formula.choices, centralize)
+    if not by_rows:
+        return _op(definition, (True,) * count + (decayed, scaled) + last, statics)
+    op = _op(definition, (True,) * count + (False, scaled) + last, statics)
+    decay = count if decayed else None
+    return _by_rows(op, 1 + len(formula.states), decay, formula.spared == UPDATE)
+
+
+@functools.lru_cache(MOST_COMBINATIONS)
+def _by_rows(op: Op, states: int, decay: int | None, kept: bool) -> Op:
+    """An operator of a formula without decay, for a table in which a row whose gradient is zero
+    was not looked up.
+
+    Args:
+        states: how many arrays are before the gradient, the Parameter first.
+        decay: the place of the weight decay among the arrays, if there is one.
+        kept: whether such a row stays as it is, in the states too.
+    """
+
+    def run(*arrays):
+        parameter, gradient = arrays[0], arrays[states]
+        named = (gradient != 0).any(tuple(range(1, gradient.ndim)), keepdims=True)
+        operands = list(arrays)
+        if decay is not None:
+            decayed = prepared(gradient, parameter, operands.pop(decay), None, False)
+            operands[states] = jnp.where(named, decayed, gradient).astype(gradient.dtype)
+        results = op.function(*operands)
+        if not kept:
+            return results
+        pairs = zip(results, arrays[:states], strict=True)
+        return tuple(jnp.where(named, new, old) for new, old in pairs)
+
+    return Op(op.name, run)
 
 
 def _op(definition, present, statics) -> Op:

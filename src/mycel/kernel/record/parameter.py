@@ -127,6 +127,8 @@ class Parameter(Tensor):
     storage_format = ""
     unique = False  # type: ignore[assignment]
     _cache_shape: object = ()
+    # Whether rows without a gradient were not looked up, for optimisers (see optim.fused_update).
+    _has_sparse_gradient = False
 
     def add_pipeline_stage(self, stage: int) -> None:
         """Say that a stage of a pipeline uses this Parameter, beside those of the Cells it is in.

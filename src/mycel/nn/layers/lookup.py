@@ -28,7 +28,8 @@ class EmbeddingLookup(Cell):
         target: 'CPU' or 'DEVICE'; accepted, the table lies where the program runs.
         slice_mode, manual_shapes: accepted; how MindSpore spreads the table over devices.
         max_norm: shorten each row that is looked up to this length.
-        sparse: must be True with the target 'CPU'.
+        sparse: LazyAdam, FTRL and ProximalAdagrad leave the rows alone whose gradient is zero, and
+            Adam does not let them decay; must be True with the target 'CPU'.
         dtype: the element type of the table.
         vocab_cache_size: accepted; of older MindSpore, for a table on a server.
 
@@ -81,6 +82,7 @@ class EmbeddingLookup(Cell):
             self.max_norm = number(max_norm, f"{name}.max_norm", "above 0", lambda n: n > 0)
         table = initializer(param_init, (vocab_size, embedding_size), as_dtype(dtype))
         self.embedding_table = Parameter(table, name="embedding_table")
+        self.embedding_table._has_sparse_gradient = self.sparse
 
     def construct(self, indices) -> Tensor:
         """The rows."""
