@@ -81,6 +81,7 @@ from mycel.tuning import malloc as _malloc
 from mycel.tuning import materialize as _materialize
 from mycel.tuning import numpy_rules as _numpy_rules
 from mycel.tuning import options as _options
+from mycel.tuning import padding as _padding
 
 if _typing.TYPE_CHECKING:
     # These packages are loaded when a name of theirs is first asked for: see compat/names.toml.
@@ -107,6 +108,9 @@ _backend.tuning.materialize = _materialize.materialize
 _backend.tuning.open_lengths = _numpy_rules.lengths
 _backend.tuning.by_numpy = _by_numpy.compiled
 _backend.tuning.to_arrays = _by_numpy.to_arrays
+_backend.tuning.padded = _padding.written
+_backend.tuning.lengthened = _padding.lengthened
+_backend.tuning.cut = _padding.cut
 _settings.context.before_device_change = _stream.flush
 _stream.machine.remember = _Remembered
 _stream.machine.initializer = _initializer_of

@@ -31,7 +31,7 @@ PUBLIC = {
 # Those that are caught within the package or leave it as something else, by what they say.
 INNER = {
     *("Elsewhere", "Tripped", "NotFinite", "TooLarge", "StopIteration", "Refused", "NeedsValues"),
-    *("_NoProgram", "_Missing", "Differs", "LookupError", "Unknown"),
+    *("_NoProgram", "_Missing", "Differs", "LookupError", "Unknown", "NotPadded"),
     *("Deadlock", "Mismatch", "TimeoutError", "SystemExit"),
 }
 # In these the class is an argument of the function around the `raise`.

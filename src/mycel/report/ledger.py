@@ -41,6 +41,8 @@ _CHANGING = re.compile(
 
 SHAPES_CHANGE = "shape changes from call to call: run operator by operator"
 SHAPES_COMPILE = "shape changes from call to call: compiled each time, for the sake of {operator}"
+SHAPES_PADDED = "shape changes from call to call: padded to lengths of {lengths}"
+SHAPES_NOT_PADDED = "shape changes from call to call, and is not padded: {reason}"
 
 # In place of a function's name, where lines are put together.
 _OTHERS = "others"
@@ -177,6 +179,13 @@ class Ledger:
             what = SHAPES_COMPILE.format(operator=refused)
             remedy = "bring its inputs to a few lengths, by padding"
         self._add(Line("shapes", name, what, _where(user_place(2)), cell_path(), remedy), 0.0)
+
+    def pads(self, what: str, refused: str) -> None:
+        """A program is padded, or is not for some reason."""
+        name = self.working_for() or "a segment"
+        text = SHAPES_NOT_PADDED if refused else SHAPES_PADDED
+        told = text.format(reason=refused, lengths=what)
+        self._add(Line("shapes", name, told, _where(user_place(2)), cell_path()), 0.0)
 
     def raise_if_over(self) -> None:
         """Raise for a budget that was used up; called when no value can be lost any more."""

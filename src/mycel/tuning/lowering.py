@@ -139,8 +139,10 @@ def _is_slow(x, weight, stride, pads, dilation) -> bool:
     sizes = _sizes(lengths, kernel, stride, dilation, pads)
     if any(k > min(n, size) for k, n, size in zip(kernel, lengths, sizes, strict=True)):
         return True
+    if weight.shape[0] * weight.shape[1] < MANY_WEIGHTS:
+        return False
     windows = x.shape[0] * math.prod(sizes)
-    return windows <= FEW_WINDOWS and weight.shape[0] * weight.shape[1] >= MANY_WEIGHTS
+    return isinstance(windows, int) and windows <= FEW_WINDOWS  # an open number is none
 
 
 def _grouped(x, weight, stride, pads, dilation, groups):

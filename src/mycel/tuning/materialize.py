@@ -49,7 +49,8 @@ def materialize(array):
     The loop never runs, which XLA cannot know: no number is beyond infinity. An optimisation
     barrier would say it better; XLA on CPU takes it away before it fuses.
     """
-    if array.size < LARGE or not jnp.issubdtype(array.dtype, jnp.floating):
+    is_open = not all(isinstance(length, int) for length in array.shape)
+    if is_open or array.size < LARGE or not jnp.issubdtype(array.dtype, jnp.floating):
         return array
     times = (array[(0,) * array.ndim] > np.inf).astype(np.int32)
 

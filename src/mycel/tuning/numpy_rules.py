@@ -35,15 +35,23 @@ class Unknown(Exception):
     """NumPy cannot do this as XLA does."""
 
 
-def lengths(shape: Sequence, names: tuple[str, ...]) -> Callable[[tuple[int, ...]], tuple]:
-    """Lengths that may be open, as a function of the sizes of the open ones."""
+def lengths(
+    shape: Sequence, names: tuple[str, ...], **others: Callable
+) -> Callable[[tuple[int, ...]], tuple]:
+    """Lengths that may be open, as a function of the sizes of the open ones.
+
+    Args:
+        others: in place of Python's `max` and `min`, for sizes that are arrays.
+    """
     if all(isinstance(length, (int, np.integer)) for length in shape):
         fixed = tuple([int(length) for length in shape])
         return lambda sizes: fixed
     parts = "".join(f"{str(length).replace('^', '**')}, " for length in shape)
-    known = {"floordiv": operator.floordiv, "mod": operator.mod, "max": max, "min": min}
+    known = {"floordiv": operator.floordiv, "mod": operator.mod, "max": max, "min": min, **others}
     # The text is JAX's own: sums and products of the names.
-    return eval(f"lambda sizes: (lambda {', '.join(names)}: ({parts}))(*sizes)", known)
+    text = f"lambda sizes: (lambda {', '.join(names)}: ({parts}))(*sizes)"
+    # Not from "<string>", where code of users may be from, which is looked into.
+    return eval(compile(text, "<mycel lengths>", "eval"), known)
 
 
 def _rule(*names: str):

@@ -50,6 +50,10 @@ class Account(Protocol):
         compiled nevertheless, for the sake of an operator that cannot be run so."""
         ...
 
+    def pads(self, what: str, refused: str) -> None:
+        """A program is padded, to what; or is not although that was asked for, and why."""
+        ...
+
     def ran(self, nodes: int) -> None:
         """A segment is being run."""
         ...

@@ -71,6 +71,10 @@ def keep_programs_in(folder: str) -> None:
     compilation_cache.reset_cache()
 
 
+def _not_padded(*_):
+    raise NotImplementedError("Nothing is padded where no rules are known.")
+
+
 class Tuning:
     """What is chosen by platform; the package root fills it in, and nothing is tuned without."""
 
@@ -78,8 +82,11 @@ class Tuning:
         "accepts",
         "by_numpy",
         "compiler_options",
+        "cut",
+        "lengthened",
         "materialize",
         "open_lengths",
+        "padded",
         "prepare",
         "to_arrays",
         "to_materialize",
@@ -100,6 +107,11 @@ class Tuning:
         self.open_lengths: Callable | None = None
         self.by_numpy: Callable = lambda jaxpr, names: None
         self.to_arrays: Callable[[list], list] = list
+        # A traced function as a program for longer arrays; an array made longer; and what counts of
+        # a result (see tuning.padding).
+        self.padded: Callable = _not_padded
+        self.lengthened: Callable = _not_padded
+        self.cut: Callable = _not_padded
 
 
 tuning = Tuning()

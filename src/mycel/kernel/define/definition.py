@@ -143,6 +143,7 @@ class Definition:
             new = Op(self.name, self._function(values, present), self.rule, self.fallible)
             new.reads, new.rearranges = int(self.windows), self.rearranges
             new.names = self.names
+            new.origin = Definition._function, self, values, present
             if self.indices is not None:
                 new.bounds = functools.partial(self._bounds, values, present)
             op = self._ops.setdefault(key, new)

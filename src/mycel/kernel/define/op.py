@@ -124,6 +124,8 @@ class Op:
             no definition made.
         bounds: what its indices may hold, by the avals of its inputs; None if it has none.
         rearranges: its output has just the elements of its one input, integers unchanged.
+        origin: what its function is, `make(source, *rest)`, where the source is a definition, or
+            the operator that it is the reverse of; None if nobody says.
         reads: how often it reads its inputs in loops that XLA cannot join with what made them; 0
             if it can (see tuning.materialize).
         one, two, many: signatures by the avals of one, two or any inputs.
@@ -142,6 +144,7 @@ class Op:
         "name",
         "names",
         "one",
+        "origin",
         "patterns",
         "reads",
         "rearranges",
@@ -167,6 +170,7 @@ class Op:
         self.reads = 0
         self.bounds: Callable[[tuple[Aval, ...]], tuple[Bounds, ...]] | None = None
         self.rearranges = False
+        self.origin: tuple | None = None
         self._jitted = self._inlined = None
         self.one: dict[Aval, Signature] = {}
         self.two: dict[Aval, dict[Aval, Signature]] = {}
@@ -320,14 +324,16 @@ class Op:
             backward = self._reverses[(mask, present)] = Op(self.name + "'", function)
             backward.fallible, backward.reads = self.fallible, 2 * self.reads
             backward.names = self.names
+            backward.origin = reverse_function, self, mask, present
         return backward
 
     def batched(self, mask: tuple[bool, ...]) -> Op:
         """The Op over one more leading axis, of the inputs that `mask` names and of all outputs."""
         batched = self._batched.get(mask)
         if batched is None:
-            function = jax.vmap(self.function, tuple([0 if mapped else None for mapped in mask]))
+            function = _over_rows(self.function, mask)
             batched = self._batched[mask] = Op(f"vmap({self.name})", function)
+            batched.origin = _over_rows, self, mask
             batched.fallible, batched.reads = self.fallible, self.reads
             batched.rearranges, batched.names = self.rearranges, self.names
             if self.bounds is not None:
@@ -335,6 +341,10 @@ class Op:
             if self.rule is nothing_flows:
                 batched.rule = nothing_flows
         return batched
+
+
+def _over_rows(function: Callable, mask: tuple[bool, ...]) -> Callable:
+    return jax.vmap(function, tuple([0 if mapped else None for mapped in mask]))
 
 
 def _bounds_of_rows(bounds, mask, avals) -> tuple[Bounds, ...]:

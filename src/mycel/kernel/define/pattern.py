@@ -27,14 +27,18 @@ MOST_PATTERNS = 16
 
 
 @functools.cache
-def _symbols(count: int) -> tuple:
-    """Symbols for lengths; those of one number have one scope, so that they can be compared."""
+def symbols_of(count: int, least: int = 2) -> tuple:
+    """Symbols for lengths of so many at least; those of one number have one scope, so that they
+    can be compared."""
     from jax import export  # it takes 20 ms, and few programs need it
 
-    return tuple(export.symbolic_shape(", ".join(_names(count)))) if count else ()
+    names = names_of(count)
+    bounds = [f"{name} >= {least}" for name in names]
+    return tuple(export.symbolic_shape(", ".join(names), constraints=bounds)) if count else ()
 
 
-def _names(count: int) -> list[str]:
+def names_of(count: int) -> list[str]:
+    """The names of so many symbols."""
     return [f"n{number}" for number in range(count)]
 
 
@@ -57,9 +61,9 @@ class Pattern:
         self.numbers: dict[tuple[int, ...], int] = {}
         self._fixed = {n for _, shape in inputs for n in shape if n > 0}
         self._lengths: list[tuple] | None = None
-        names = _names(count)
+        names = names_of(count)
         try:
-            symbols = _symbols(count)
+            symbols = symbols_of(count)
             structs = [
                 jax.ShapeDtypeStruct([n if n >= 0 else symbols[-1 - n] for n in shape], kind)
                 for kind, shape in inputs

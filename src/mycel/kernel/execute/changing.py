@@ -20,6 +20,7 @@ from mycel.kernel.define.bounds import check
 from mycel.kernel.define.op import Signature, signatures
 from mycel.kernel.define.pattern import Pattern
 from mycel.kernel.execute.direct import is_compiled
+from mycel.kernel.execute.padded import Padding
 
 # Structures of a family that are compiled at once; fewer where the program says that its lengths
 # change.
@@ -42,15 +43,17 @@ class Family:
         count: how many structures were new.
         keys: the records of the latest two of these, the latest first.
         compiled: the compiled ones, behind the first two; and `compilations`, how often.
+        padding: how its structures are padded; None if that was not asked for.
     """
 
-    __slots__ = ("at_once", "compilations", "compiled", "count", "keys")
+    __slots__ = ("at_once", "compilations", "compiled", "count", "keys", "padding")
 
     def __init__(self):
         self.at_once = COMPILED_AT_ONCE
         self.count = self.compilations = 0
         self.keys: tuple[tuple, tuple] = ((), ())
         self.compiled: set[tuple] = set()
+        self.padding: Padding | None = None
 
     def see(self, key: tuple) -> None:
         """A structure is new."""
@@ -91,6 +94,7 @@ class Families:
 
     def __init__(self):
         self._known: OrderedDict[tuple, Family] = OrderedDict()
+        self._some_padded = False
         self._lock = threading.Lock()
 
     def of(self, key) -> Family:
@@ -102,10 +106,20 @@ class Families:
                 self._known.popitem(last=False)
         return family
 
+    def pad(self, family: Family) -> None:
+        """Pad the structures of a family from now on."""
+        if family.padding is None:
+            family.padding, self._some_padded = Padding(), True
+
+    def padding(self, key) -> Padding | None:
+        """How the structures of a record's family are padded; None if that was not asked for."""
+        return self.of(key).padding if self._some_padded else None
+
     def clear(self) -> None:
         """Forget all of them."""
         with self._lock:
             self._known.clear()
+            self._some_padded = False
 
 
 families = Families()

@@ -140,6 +140,9 @@ class Executable:
         return function
 
     def _function(self) -> Any:
+        padding = families.padding(self.structure[0])
+        if padding is not None and padding.pad(self):
+            return self.function
         return self.jitted(self.written())
 
     def written(

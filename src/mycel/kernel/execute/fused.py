@@ -30,7 +30,7 @@ from mycel.kernel.execute.compile import (
 )
 from mycel.kernel.execute.direct import poison_of, run_operator
 from mycel.kernel.execute.numerics import Examination, present_steps
-from mycel.kernel.record.stream import Segment, demand, local, machine, place_of
+from mycel.kernel.record.stream import PADDED, Segment, demand, local, machine, place_of
 from mycel.kernel.record.value import Observer, Poison
 
 
@@ -136,15 +136,22 @@ def _how(executable: Executable, key, may_be_opened: bool) -> str | Plan | None:
     shapes changed; or, where that is None, operator by operator."""
     if executable.compiled:
         return COMPILED
-    new = executable.runs == 1
-    if new and executables.family_count(key) > COMPILED_AT_ONCE:
+    new, dynamic = executable.runs == 1, local.stream.dynamic
+    if new and not dynamic and executables.family_count(key) > COMPILED_AT_ONCE:
         return None  # another structure of operators that were compiled, or soon are
     family = families.of(key)
-    if local.stream.dynamic:
+    if dynamic:
         family.at_once = COMPILED_IF_DYNAMIC
+    if dynamic == PADDED:
+        families.pad(family)
     if new:
         family.see(key)
+    padding = family.padding
     if family.count <= family.at_once:
+        if padding is not None:
+            padding.see(key)
+        return COMPILED
+    if new and padding is not None and padding.pad(executable):
         return COMPILED
     how = None
     may_be_opened = may_be_opened and not isinstance(executable, Together)

@@ -38,7 +38,7 @@ from mycel.kernel.prove.python_watch import DEBUGGED, is_debugged, watch_over
 from mycel.kernel.prove.reads import Reads
 from mycel.kernel.prove.sources import elements, put_back
 from mycel.kernel.record.parameter import Parameter
-from mycel.kernel.record.stream import Stream, demand, local, machine
+from mycel.kernel.record.stream import OPEN, PADDED, Stream, demand, local, machine
 from mycel.kernel.record.tensor import OpenTensor, Tensor
 
 # Agreeing calls needed before a replay; a miss doubles them, up to the most.
@@ -56,6 +56,9 @@ MOST_WAYS = 8
 # many of them.
 PATIENCE = 4
 LONGEST_REST = 256
+
+# What `dynamic` of `jit` says of lengths.
+_LENGTHS: dict[int | str, int] = {0: 0, 1: OPEN, "padded": PADDED}
 
 _SIMPLE = frozenset((bool, int, float, complex, str, bytes, type(None)))
 _INEXACT = frozenset((float, complex))
@@ -119,11 +122,11 @@ class Remembered:
     Attributes:
         function: what is remembered; calling it directly runs it in PyNative.
         owner: the Cell it belongs to, if any.
-        dynamic: whether its lengths are said to change.
+        dynamic: what is said of its lengths: 0, or see `record.stream.Stream`.
         ways: what is remembered, by the key of the arguments.
     """
 
-    def __init__(self, function: Callable, owner=None, dynamic: bool = False):
+    def __init__(self, function: Callable, owner=None, dynamic: int = 0):
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self.owner = owner
@@ -187,7 +190,8 @@ class Remembered:
                     break
             else:
                 self._tell_apart(way, tensors)
-        outer = stream.announce(self.dynamic or _announces_lengths(self.owner))
+        padded = PADDED if _announces_lengths(self.owner) else 0
+        outer = stream.announce(max(self.dynamic, padded))
         try:
             if debugged:
                 way.reason = Difference(DEBUGGED, self.place, "", "remove it")
@@ -495,16 +499,16 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @overload
-def jit(function: _Function, *, dynamic: int = 0, **options: Any) -> _Function: ...
+def jit(function: _Function, *, dynamic: int | str = 0, **options: Any) -> _Function: ...
 
 
 @overload
 def jit(
-    function: None = None, *, dynamic: int = 0, **options: Any
+    function: None = None, *, dynamic: int | str = 0, **options: Any
 ) -> Callable[[_Function], _Function]: ...
 
 
-def jit(function: Any = None, *, dynamic: int = 0, **options: Any) -> Any:
+def jit(function: Any = None, *, dynamic: int | str = 0, **options: Any) -> Any:
     """Compile what repeats: a function, a Cell's `construct`, or any method.
 
     The first calls run in PyNative and are noted; when two in a row did the same, the next one is
@@ -516,14 +520,17 @@ def jit(function: Any = None, *, dynamic: int = 0, **options: Any) -> Any:
         function: what to compile; may be left out to give options: `@jit(dynamic=1)`.
         dynamic: 1 if lengths of its inputs change from call to call. Then only the first shape is
             compiled at once; others run operator by operator, without being compiled, until they
-            come back. With 0 that is so from the third shape on. Results are those of the other,
-            within rounding.
+            come back. With 0 that is so from the third shape on. "padded": inputs are lengthened to
+            the next of a few lengths (8, 10, 12, 14, 16, 20, 24, …: at most a quarter more), each
+            of which is compiled once, and what lies behind the true lengths is masked, where that
+            provably changes no result; else it is as with 1, and the ledger says why. Results are
+            those of the others, within rounding.
         options: MindSpore's own (jit_level, capture_mode, fullgraph, …); each is noted once in the
             log, since there is one way to compile here.
 
     Raises:
-        TypeError: the function cannot be called, or `dynamic` is no integer.
-        ValueError: `dynamic` is neither 0 nor 1.
+        TypeError: the function cannot be called, or `dynamic` is neither an integer nor a string.
+        ValueError: `dynamic` is neither 0, nor 1, nor "padded".
 
     Source: MindSpore's `mindspore.jit` (and its older name `ms_function`).
 
@@ -535,19 +542,20 @@ def jit(function: Any = None, *, dynamic: int = 0, **options: Any) -> Any:
         [2. 4.]
     """
     function = options.pop("fn", function)  # its name in MindSpore 2.0
-    if isinstance(dynamic, bool) or not isinstance(dynamic, int):
-        raise errors.wrong(TypeError, "jit: dynamic", "an integer, 0 or 1", repr(dynamic))
-    if dynamic not in (0, 1):
-        raise errors.wrong(ValueError, "jit: dynamic", "0 or 1", repr(dynamic))
+    if isinstance(dynamic, bool) or not isinstance(dynamic, (int, str)):
+        raise errors.wrong(TypeError, "jit: dynamic", '0, 1 or "padded"', repr(dynamic))
+    if dynamic not in _LENGTHS:
+        raise errors.wrong(ValueError, "jit: dynamic", '0, 1 or "padded"', repr(dynamic))
     log.without_effect("jit", options)
     if function is None:
         return functools.partial(jit, dynamic=dynamic) if dynamic else jit
+    lengths = _LENGTHS[dynamic]
     if isinstance(function, Remembered):
-        function.dynamic = function.dynamic or bool(dynamic)
+        function.dynamic = max(function.dynamic, lengths)
         return function
     if not callable(function):
         raise TypeError(f"jit needs a function or a Cell, not {type(function).__name__}.")
     if isinstance(function, CellBase):
         # As in MindSpore: jit(cell) remembers the calls of that Cell.
-        return Remembered(function.__call__, function, bool(dynamic))
-    return Remembered(function, dynamic=bool(dynamic))
+        return Remembered(function.__call__, function, lengths)
+    return Remembered(function, dynamic=lengths)

@@ -42,6 +42,9 @@ dead: Any = _nobody
 MOST_OUTPUTS = 4000
 MOST_BYTES = 4 << 30
 
+# What programs say of lengths that change.
+OPEN, PADDED = 1, 2
+
 LOST = "A value was lost: its segment ran without it."
 
 
@@ -248,7 +251,8 @@ class Stream:
         generator: what random operators draw from, once something asked for it.
         unfinished: how many runs of segments, and sites, were broken off by an exception, go on, or
             were run once more for a Value.
-        dynamic: whether the program said of what is recorded now that its lengths change.
+        dynamic: 0, or what the program said of what is recorded now: its lengths are `OPEN`, or are
+            to be `PADDED`.
         of_rows: whether what is recorded stands for rows of `vmap`, which have no values.
     """
 
@@ -261,7 +265,7 @@ class Stream:
         self.called: tuple | None = None
         self.generator: Any = None
         self.unfinished = 0
-        self.dynamic = False
+        self.dynamic = 0
 
     def within(self, scope: Scope, function: Callable, *args, **kwargs):
         """Call a function in another scope.
@@ -284,8 +288,8 @@ class Stream:
         before, self.scope = self.scope, scope
         return before
 
-    def announce(self, dynamic: bool) -> bool:
-        """Note whether the program says that lengths change, from here on; what was noted before is
+    def announce(self, dynamic: int) -> int:
+        """Note what the program says of lengths that change, from here on; what was noted before is
         returned, and must be put back."""
         before, self.dynamic = self.dynamic, dynamic
         return before
