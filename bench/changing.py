@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m bench.changing`: training steps whose batch length is another at each call.
 
-An MLP 64-128-128-10 with Adam, in PyNative and in `@jit`: processor time of a step with a new
-length, of one with a length that comes back, what was compiled, and the memory that is added.
+An MLP 64-128-128-10 with Adam, in PyNative, in `@jit`, and padded: processor time of a step with a
+new length, of one with a length that comes back, what was compiled, and the memory that is added.
 `--torch` times the same in PyTorch eager. `--memory` makes 10,000 calls: with fresh lengths, with
 fresh NumPy batches of 5 MB, with fresh numbers and with fresh functions as arguments.
 """
@@ -24,7 +24,12 @@ from bench.frameworks import python_of
 
 FIRST, NEW = 30, 200
 CALLS = 10_000
-LANES = ("PyNative", "@jit")
+# By name, what is asked of `jit`.
+LANES: dict[str, dict | None] = {
+    "PyNative": None,
+    "@jit": {},
+    "@jit(dynamic='padded')": {"dynamic": "padded"},
+}
 TORCH = """
 import time, numpy as np, torch
 f = torch.nn
@@ -51,7 +56,7 @@ def resident() -> float:
     return pages * os.sysconf("SC_PAGESIZE") / 1e6
 
 
-def training(jit: bool, width: int = 64, hidden: int = 128):
+def training(jit: dict | None, width: int = 64, hidden: int = 128):
     """A step, as a function of the batch length that returns its processor time in ms."""
     import mycel as ms  # not for PyTorch's lane, nor before memory is counted
     from mycel import Tensor, nn
@@ -67,7 +72,7 @@ def training(jit: bool, width: int = 64, hidden: int = 128):
         optimizer(gradients)
         return loss
 
-    call = ms.jit(step) if jit else step
+    call = step if jit is None else ms.jit(step, **jit)
     chance = np.random.default_rng(0)
 
     def run(length: int) -> float:
@@ -80,10 +85,10 @@ def training(jit: bool, width: int = 64, hidden: int = 128):
     return run
 
 
-def times(name: str, jit: bool) -> None:
+def times(name: str) -> None:
     from mycel.debug import ledger
 
-    run = training(jit)
+    run = training(LANES[name])
     for length in (20, 20, 20, 21, 22, 23):
         run(length)
     before, compiled = resident(), ledger().counts.compilations
@@ -101,7 +106,7 @@ def memory() -> None:
     from mycel import Tensor, nn
 
     warnings.simplefilter("ignore")
-    run = training(False, 8, 16)
+    run = training(None, 8, 16)
     net = nn.Dense(64, 8)
     batch = np.random.default_rng(0).standard_normal((20480, 64)).astype(np.float32)
     small = Tensor(batch[:8])
@@ -156,7 +161,7 @@ def main() -> None:
     if options.memory:
         memory()
     elif options.lane:
-        times(options.lane, options.lane == "@jit")
+        times(options.lane)
     else:
         # Each in a process of its own: lengths that the other had would come back, and be compiled.
         for lane in LANES:

@@ -295,8 +295,8 @@ class Settings(Precise):
 
         A Tensor with an open length, as `ms.Tensor(shape=[None, 64], dtype=ms.float32)`, says that
         lengths change. Where calls of this Cell are compiled, in Graph mode or by `ms.jit(cell)`,
-        only the first shape is then compiled at once (see `dynamic` of `ms.jit`). Calls are not
-        compared with what was announced.
+        its inputs are then padded to a few lengths (see `dynamic="padded"` of `ms.jit`). Calls are
+        not compared with what was announced.
 
         Raises:
             ValueError: an input is given both by position and by name, or `construct` has no input

@@ -190,8 +190,8 @@ class Remembered:
                     break
             else:
                 self._tell_apart(way, tensors)
-        padded = PADDED if _announces_lengths(self.owner) else 0
-        outer = stream.announce(max(self.dynamic, padded))
+        lengths = PADDED if _announces_lengths(self.owner) else self.dynamic
+        outer = stream.announce(lengths)
         try:
             if debugged:
                 way.reason = Difference(DEBUGGED, self.place, "", "remove it")
@@ -206,7 +206,7 @@ class Remembered:
             stream.announce(outer)
             if dropped:
                 forget_repeats()
-        self._tell(way, perf_counter() - begun)
+        self._tell(way, perf_counter() - begun, lengths == PADDED)
         return result
 
     def _new_way(self, key) -> Way:
@@ -398,11 +398,13 @@ class Remembered:
         machine.account.counts.misses += 1
         way.reason = difference._replace(again=None)
 
-    def _tell(self, way: Way, seconds: float) -> None:
+    def _tell(self, way: Way, seconds: float, padded: bool) -> None:
         """Say in the ledger why this call was not replayed."""
         kind, what, place, cell, remedy = "first", "it was recorded", self.place, "", ""
         if way.reason is not None:
             what, place, cell, remedy, kind, _ = way.reason
+            if padded and kind == "argument":
+                kind, remedy = "first", ""  # new lengths run by programs that are there
         told = (self.name, kind, what, place or self.place, cell, remedy, seconds)
         if not way.rest:
             way.reason = None

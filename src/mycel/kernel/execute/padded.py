@@ -245,6 +245,7 @@ class Fit:
         ]
         self.traced: dict[Any, Any] = {}
         self.programs: dict[Any, Compiled] = {}
+        self._refused: dict[Any, str] = {}
         self.lock = threading.Lock()
 
     def sizes(self, structure: Structure) -> tuple[int, ...] | None:
@@ -284,12 +285,18 @@ class Fit:
         inside = () if indices is None else indices.inside
         asked = live, guards, packs, inside, len(executable.structure)
         with self.lock:
+            if asked in self._refused:
+                raise NotPadded(self._refused[asked])
             known = self.programs.get((asked, room))
             if known is None:
-                jaxpr = self.traced.get(asked)
-                if jaxpr is None:
-                    jaxpr = self.traced[asked] = self._traced(executable)
-                known = self.programs[asked, room] = self._written(executable, jaxpr, room)
+                try:
+                    jaxpr = self.traced.get(asked)
+                    if jaxpr is None:
+                        jaxpr = self.traced[asked] = self._traced(executable)
+                    known = self.programs[asked, room] = self._written(executable, jaxpr, room)
+                except NotPadded as error:
+                    self._refused[asked] = str(error)
+                    raise
         return known
 
     def _traced(self, executable):
