@@ -257,7 +257,13 @@ def test_lengths_that_are_said_to_change_are_compiled_once(xla, way):
 
 
 def test_what_dynamic_may_be():
-    for wrong, kind in ((2, ValueError), (-1, ValueError), (True, TypeError), (1.0, TypeError), ("1", ValueError)):
+    for wrong, kind in (
+        (2, ValueError),
+        (-1, ValueError),
+        (True, TypeError),
+        (1.0, TypeError),
+        ("1", ValueError),
+    ):
         with pytest.raises(kind, match=r"jit: dynamic must be .*test_changing\.py"):
             ms.jit(lambda x: x, dynamic=wrong)
 

@@ -131,7 +131,7 @@ def test_a_training_is_that_of_the_lengths_as_they_are(hooked):
 def test_each_bucket_is_compiled_once(xla):
     step, *_ = training("padded")
     # Those that equal another length of the program by chance are not padded.
-    lengths = [n for n in range(40, 64)]
+    lengths = list(range(40, 64))
     for length in lengths:
         step(*batch(5, length))[0].asnumpy()
     counts = ms.debug.ledger().counts
@@ -261,7 +261,7 @@ def test_a_wrong_index_is_found_as_ever():
     wrong = numbers(18)
     wrong[17] = 10
     for given, more in ((wrong, 0), (numbers(19), 8)):
-        with pytest.raises(IndexError, match="10|11|12"):
+        with pytest.raises(IndexError, match=r"10|11|12"):
             looked_up(given, Tensor(more, ms.int32)).asnumpy()
 
 

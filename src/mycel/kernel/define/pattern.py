@@ -23,7 +23,7 @@ from mycel.kernel.base.signals import came_from_outside, undisturbed
 from mycel.kernel.define.aval import Aval, aval_of
 
 # Patterns of one operator; further ones are not made.
-MOST_PATTERNS = 16
+MOST_PATTERNS = 64
 
 
 @functools.cache

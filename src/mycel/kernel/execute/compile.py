@@ -30,7 +30,7 @@ from mycel.kernel.execute.communicate import Done, keep, repeat
 from mycel.kernel.execute.joined import Joined, compare
 from mycel.kernel.execute.looks import Checked, Guard, are_finite, have_finite_sums, seen_bits
 from mycel.kernel.execute.nodes import Node, decode
-from mycel.kernel.execute.spread import InAll, OtherResults
+from mycel.kernel.execute.spread import InAll, OtherResults, in_words, what_is_computed
 from mycel.kernel.execute.staged import Ends, Schedule
 from mycel.kernel.record.stream import machine
 
@@ -119,6 +119,8 @@ class Executable:
         "size",
         "structure",
     )
+    # Whether it is the program of one process, on one device.
+    on_one_device = True
 
     def __init__(self, key, live, guards=(), packs=(), look_at_indices=True, check_numerics=False):
         nodes = decode(key)
@@ -194,11 +196,14 @@ class Executable:
 
     def _compile(self, arrays, layout: str = ""):
         """The results of the first call; of the first one with another layout of the arrays."""
+        function = self.function
+        if self.compiled:  # for another structure, if it is padded
+            return function(*arrays)
         if context.save_graphs:
             self._save_graphs(arrays)
         start = time.perf_counter()
         with machine.account.compiling(self.size, self.name):
-            results = self.function(*arrays)
+            results = function(*arrays)
         self.compiled = True
         machine.account.compiled(self.size, time.perf_counter() - start, layout)
         return results
@@ -228,6 +233,7 @@ class Divided(Executable):
     """
 
     __slots__ = ("_alone", "_divides", "_grid", "_latest", "_layouts", "_used")
+    on_one_device = False
 
     def __init__(self, *structure):
         assert division.grid is not None
@@ -247,7 +253,7 @@ class Divided(Executable):
         if self._grid.meet is None:
             return function
         nodes, _, guards, *_ = self.parts
-        return InAll(function, _told(nodes), _structure(nodes, guards))
+        return InAll(function, in_words(nodes), what_is_computed(nodes, guards))
 
     def jitted(self, function: Callable) -> Any:
         """A function of its arrays, to be compiled for the devices of the grid."""
@@ -385,22 +391,6 @@ class Staged(Divided):
         return known
 
 
-def _told(nodes: list[Node]) -> str:
-    """A program in words."""
-    names = [node.signature.op.name for node in nodes]
-    some = names if len(names) < 4 else [names[0], names[1], "…", names[-1]]
-    return f"a program of {len(names)} operators [{', '.join(some)}]"
-
-
-def _structure(nodes: list[Node], guards) -> str:
-    """What a program computes, as it is told in every process."""
-    told = [
-        (node.signature.op.name, [str(aval.struct) for aval in node.signature.outputs], node.inputs)
-        for node in nodes
-    ]
-    return f"{told} {guards}"
-
-
 def _difference(before: list[tuple], now: list[tuple]) -> str:
     """Which input of a program lies otherwise than before."""
     for number, ((shape, parts), (_, former)) in enumerate(zip(now, before, strict=True)):
@@ -418,6 +408,7 @@ class Together(Executable):
     """
 
     __slots__ = ()
+    on_one_device = False
 
     def _function(self) -> Joined:
         return self.joined(lambda part, write: _compiled(write()))

@@ -20,6 +20,7 @@ import numpy as np
 
 from mycel.kernel.base import backend
 from mycel.kernel.base.signals import came_from_outside, undisturbed
+from mycel.kernel.define.definition import static_key
 from mycel.kernel.define.op import Op
 from mycel.kernel.define.pattern import names_of, symbols_of
 from mycel.kernel.execute.nodes import Node, decode
@@ -29,6 +30,8 @@ from mycel.kernel.record.stream import machine
 MOST_STRUCTURES = 4
 # So often a family is laid side by side anew.
 MOST_FITS = 8
+# Programs of a fit that are kept, the latest.
+MOST_PROGRAMS = 64
 # Buckets are 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, …: four for each doubling.
 SMALLEST = 8
 STEPS = 4
@@ -167,9 +170,20 @@ def _generalized(parts: list, lengths: _Lengths):
         return lengths.of(tuple(parts))
     if kind is tuple and all(len(part) == len(first) for part in parts):
         return tuple([_generalized(list(row), lengths) for row in zip(*parts, strict=True)])
-    if any(part != first for part in parts):
+    if not all(_is_same(part, first) for part in parts):
         raise NotPadded("an attribute is another one")
     return first
+
+
+def _is_same(one, other) -> bool:
+    """Whether two values are equal, and choose the same code: 1 and 1.0 do not."""
+    if one is other:
+        return True
+    if one.__class__ is not other.__class__ or one != other:
+        return False
+    if one.__class__ is tuple:
+        return all(map(_is_same, one, other))
+    return static_key((one,)) == static_key((other,))
 
 
 def _function(parts) -> Callable:
@@ -231,7 +245,11 @@ class Fit:
                 self._attributes.append((number, parts))
             self.functions.append(_named(_function(parts), node.signature.op))
             avals = zip(*[_avals(structure.nodes[number]) for structure in structures], strict=True)
-            sizes.append([_generalized([aval.shape for aval in row], lengths) for row in avals])
+            shapes = [_generalized([aval.shape for aval in row], lengths) for row in avals]
+            if _is_open(shapes) and not node.signature.op.can_be_opened:
+                # It may compare lengths as it likes.
+                raise NotPadded(f"{node.signature.op.public} was written by the program itself")
+            sizes.append(shapes)
         self._lengths = sizes
         self._told: dict[Any, Callable] = {}
         self._inputs = [
@@ -246,6 +264,8 @@ class Fit:
         self.traced: dict[Any, Any] = {}
         self.programs: dict[Any, Compiled] = {}
         self._refused: dict[Any, str] = {}
+        # By what is asked of the record, the indices that it computes, and their limits.
+        self._inside: dict[Any, tuple] = {}
         self.lock = threading.Lock()
 
     def sizes(self, structure: Structure) -> tuple[int, ...] | None:
@@ -261,7 +281,7 @@ class Fit:
         if min(sizes) < self._least or self.at(self.shapes, sizes) != tuple(shapes):
             return None
         for number, parts in self._attributes:
-            if self.at(parts, sizes) != _parts(structure.nodes[number].signature.op):
+            if not _is_same(self.at(parts, sizes), _parts(structure.nodes[number].signature.op)):
                 return None
         nodes = zip(structure.nodes, self.reference.nodes, strict=True)
         attributes = {number for number, _ in self._attributes}
@@ -283,8 +303,10 @@ class Fit:
         """The program of a record for some room."""
         _, live, guards, packs, indices, _ = executable.parts
         inside = () if indices is None else indices.inside
-        asked = live, guards, packs, inside, len(executable.structure)
+        asked = live, guards, packs
         with self.lock:
+            if self._inside.setdefault(asked, inside) != inside:
+                raise NotPadded("indices that it computes point into an open length")
             if asked in self._refused:
                 raise NotPadded(self._refused[asked])
             known = self.programs.get((asked, room))
@@ -297,6 +319,8 @@ class Fit:
                 except NotPadded as error:
                     self._refused[asked] = str(error)
                     raise
+                if len(self.programs) > MOST_PROGRAMS:
+                    del self.programs[next(iter(self.programs))]
         return known
 
     def _traced(self, executable):
@@ -362,6 +386,10 @@ class Fit:
             assert open_lengths is not None
             known = self._told[parts] = open_lengths((parts,), self.names)
         return known(sizes)[0]
+
+
+def _is_open(shapes) -> bool:
+    return not all(isinstance(length, int) for shape in shapes for length in shape)
 
 
 def _avals(node: Node) -> tuple:
@@ -491,6 +519,8 @@ class Padding:
         return True
 
     def _padded(self, executable) -> Padded | None:
+        if not executable.on_one_device:
+            raise NotPadded("it runs on several devices")
         if executable.checked is not None:
             raise NotPadded("numerics are checked")
         structure = structure_of(executable.structure[0])

@@ -25,6 +25,7 @@ from mycel.kernel.base.places import Place, user_place
 from mycel.kernel.base.processes import AXIS, world
 from mycel.kernel.define.collective import Collective
 from mycel.kernel.execute.communicate import meet
+from mycel.kernel.execute.nodes import Node
 
 # Programs of whose text the digest is kept.
 MOST_KNOWN = 4096
@@ -150,3 +151,19 @@ def _other_numbers(watch, ranks, entered: list[tuple[str, str]], words: Words) -
         if any(one[position][1] != digest for one in told):
             return errors.OTHER_NUMBERS.format(what=name, rank=world.rank, place=words.place)
     return ""
+
+
+def in_words(nodes: list[Node]) -> str:
+    """A program in words."""
+    names = [node.signature.op.name for node in nodes]
+    some = names if len(names) < 4 else [names[0], names[1], "…", names[-1]]
+    return f"a program of {len(names)} operators [{', '.join(some)}]"
+
+
+def what_is_computed(nodes: list[Node], guards) -> str:
+    """What a program computes, as it is told in every process."""
+    known = [
+        (node.signature.op.name, [str(aval.struct) for aval in node.signature.outputs], node.inputs)
+        for node in nodes
+    ]
+    return f"{known} {guards}"

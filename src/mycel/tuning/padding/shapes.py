@@ -184,7 +184,8 @@ def _slice(padding: Padding, equation, value: Value):
                 moved[number] = start, length
                 start, limit = 0, length_of(axis)
         room_of_limits.append((padding.room(start), padding.room(limit)))
-    array = lax.slice(value.array, *zip(*room_of_limits, strict=True), strides)
+    from_, to = zip(*room_of_limits, strict=True)
+    array = lax.slice(value.array, from_, to, strides)
     for number, (start, length) in moved.items():
         array = lax.dynamic_slice_in_dim(array, padding.size(start), length, number)
     return Value(array, tuple(axes), value.zero and whole)
