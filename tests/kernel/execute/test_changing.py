@@ -355,3 +355,21 @@ def test_data_that_is_another_at_each_call_is_not_kept():
         assert total.replays > replays
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("dynamic", [None, 0, 1, "padded"])
+def test_an_operator_of_the_program_may_compare_lengths(dynamic):
+    """Oracle: NumPy. What the user wrote is never traced for open lengths."""
+
+    @ops.custom_op
+    def scaled(x):
+        return x * (2 if x.shape[0] == 12 else 3)
+
+    def total(x):
+        return ops.square(scaled(x)).sum(0)
+
+    call = total if dynamic is None else ms.jit(total, dynamic=dynamic)
+    for length in (9, 10, 11, 12, 13, 12, 12, 12, 20):
+        rows = np.full((length, 3), 0.5, np.float32)
+        expected = length * (1.0 if length == 12 else 2.25)
+        np.testing.assert_allclose(call(Tensor(rows)).asnumpy(), expected)

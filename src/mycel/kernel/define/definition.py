@@ -55,7 +55,7 @@ class Definition:
         self.defaults: dict[str, object] = {}
         # How it is spelled, and the public names that follow from that.
         self.spellings: tuple[str, ...] = ()
-        self.names: list[str] = []
+        self.names: list[str] | None = []
         self.windows = False
         self.indices: Callable | None = None
         self.rearranges = False

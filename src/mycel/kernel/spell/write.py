@@ -164,7 +164,7 @@ def documentation(definition: Definition, target: str = "") -> str | None:
         text = f"{head}{ASSIGNED.format(target)}{blank}{rest}"
     if not text or "\n    Source:" in text:
         return text
-    names = [name for name in definition.names if "__" not in name]
+    names = [name for name in (definition.names or ()) if "__" not in name]
     if not names:
         return text
     source = f"\n\n    Source: MindSpore's {', '.join(f'`{name}`' for name in names)}."

@@ -62,6 +62,7 @@ class UserOperator(Definition):
         name = name_of(function)
         _check_parameters(name, function)
         super().__init__(name, _traced(name, function))
+        self.names = None  # it may compare lengths as it likes (see `Op.can_be_opened`)
         self.bprop = bprop
 
     def set_reverse(self, reverse: Callable) -> None:
