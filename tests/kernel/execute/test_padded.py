@@ -214,6 +214,9 @@ PADDED = {
     "numbered": lambda x: x * ops.arange(x.shape[1]).reshape(1, -1, 1),
     "convolved": lambda x: ops.conv1d(x.swapaxes(1, 2), ops.ones((2, 4, 3))).sum(2),
     "sorted": lambda x: ops.sort(x, 1)[0][:, 0],
+    "every other one": lambda x: x[:, ::2].sum(1),
+    "a half": lambda x: x[:, : x.shape[1] // 2].sum(1),
+    "losses": lambda x: ops.mse_loss(x, x * 0.5) + ops.l1_loss(x, x * 2) + ops.huber_loss(x, x + 3),
     "Python's arithmetic of a length": lambda x: x.sum() / float(3 * x.shape[1] - 2),
 }  # fmt: skip
 
@@ -244,6 +247,38 @@ def test_what_is_not_padded_is_right_and_said(name):
 def test_a_length_that_is_another_one_by_chance_is_not_padded():
     lines = run_all(lambda x: ops.matmul(x, x.swapaxes(1, 2)), [9, 11, 4, 1, 3, 12], rows_of)
     assert any("equals another one by chance" in line for line in lines), lines
+
+
+def test_types_and_numbers_of_axes_have_programs_of_their_own():
+    """Oracle: NumPy, for the same operators of other types, inside and outside of the function."""
+    means = ms.jit(lambda x: x.mean(1), dynamic="padded")
+    kinds = [(9, "float16"), (11, "float16"), (13, "float16"), (10, "float32"), (12, "float32")]
+    for length, kind in [*kinds, (11, "float64"), (12, "float64"), (14, "float16")]:
+        value = 1 if kind == "float16" else 1e6
+        for mean in (means, lambda x: x.mean(1)):
+            found = mean(Tensor(np.full((3, length), value, kind)))
+            assert found.asnumpy().dtype == kind
+            np.testing.assert_array_equal(found.asnumpy(), np.full(3, value, kind))
+    tripled = ms.jit(lambda x: x * 3, dynamic="padded")
+    for shape in [(9, 4), (11, 4), (13, 4), (3, 10, 4), (3, 12, 4), (14,), (15,), (5, 6)]:
+        np.testing.assert_array_equal(tripled(Tensor(np.ones(shape, np.float32))).asnumpy(), 3)
+
+
+def test_nothing_is_padded_that_did_not_ask_for_it():
+    asked = ms.jit(lambda x: ops.tanh(x).sum(0), dynamic="padded")
+    for length in (9, 11, 13):
+        asked(Tensor(np.ones((length, 3), np.float32))).asnumpy()
+    ms.debug.ledger().reset()
+    plain = ms.jit(lambda x: ops.tanh(x).sum(0))
+    for length in (30, 31, 32, 33):
+        for _ in range(4):
+            plain(Tensor(np.ones((length, 3), np.float32))).asnumpy()
+    assert not any("padded" in line for line in told())
+
+
+def test_lengths_that_no_input_has_are_said():
+    lines = run_all(lambda x, n: x + ops.arange(n).sum(), range(9, 14), lambda n: (Tensor(1), n))
+    assert any("no length of an input changes" in line for line in lines), lines
 
 
 def test_a_wrong_index_is_found_as_ever():

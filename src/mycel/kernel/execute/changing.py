@@ -94,7 +94,6 @@ class Families:
 
     def __init__(self):
         self._known: OrderedDict[tuple, Family] = OrderedDict()
-        self._some_padded = False
         self._lock = threading.Lock()
 
     def of(self, key) -> Family:
@@ -106,20 +105,17 @@ class Families:
                 self._known.popitem(last=False)
         return family
 
-    def pad(self, family: Family) -> None:
-        """Pad the structures of a family from now on."""
+    def padding(self, key) -> Padding:
+        """How the structures of a record's family are padded."""
+        family = self.of(key)
         if family.padding is None:
-            family.padding, self._some_padded = Padding(), True
-
-    def padding(self, key) -> Padding | None:
-        """How the structures of a record's family are padded; None if that was not asked for."""
-        return self.of(key).padding if self._some_padded else None
+            family.padding = Padding()
+        return family.padding
 
     def clear(self) -> None:
         """Forget all of them."""
         with self._lock:
             self._known.clear()
-            self._some_padded = False
 
 
 families = Families()

@@ -102,6 +102,7 @@ class Executable:
     Attributes:
         asked: when it was asked for last, as a number of such questions.
         checked: what is looked at; None if nothing is.
+        may_be_padded: whether a compiled function that replays it asks for that (see `padded`).
         name: of a program that a compiled function replays, which function.
         parts: what its program is made of, so that it can be made once more (see `program`).
     """
@@ -113,6 +114,7 @@ class Executable:
         "fallible",
         "function",
         "indices",
+        "may_be_padded",
         "name",
         "parts",
         "runs",
@@ -131,7 +133,7 @@ class Executable:
         self.name = ""
         self.fallible = any(node.signature.op.fallible for node in nodes)
         self.size = len(nodes)
-        self.compiled = False
+        self.compiled = self.may_be_padded = False
         self.runs = self.asked = 0
 
     def __getattr__(self, name):
@@ -142,8 +144,7 @@ class Executable:
         return function
 
     def _function(self) -> Any:
-        padding = families.padding(self.structure[0])
-        if padding is not None and padding.pad(self):
+        if self.may_be_padded and families.padding(self.structure[0]).pad(self):
             return self.function
         return self.jitted(self.written())
 

@@ -142,16 +142,11 @@ def _how(executable: Executable, key, may_be_opened: bool) -> str | Plan | None:
     family = families.of(key)
     if dynamic:
         family.at_once = COMPILED_IF_DYNAMIC
-    if dynamic == PADDED:
-        families.pad(family)
     if new:
         family.see(key)
-    padding = family.padding
-    if family.count <= family.at_once:
-        if padding is not None:
-            padding.see(key)
+    if new and dynamic == PADDED and families.padding(key).pad(executable):
         return COMPILED
-    if new and padding is not None and padding.pad(executable):
+    if family.count <= family.at_once:
         return COMPILED
     how = None
     may_be_opened = may_be_opened and not isinstance(executable, Together)

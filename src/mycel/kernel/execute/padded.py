@@ -20,12 +20,15 @@ import numpy as np
 
 from mycel.kernel.base import backend
 from mycel.kernel.base.signals import came_from_outside, undisturbed
+from mycel.kernel.define.aval import Aval
 from mycel.kernel.define.definition import static_key
 from mycel.kernel.define.op import Op
 from mycel.kernel.define.pattern import names_of, symbols_of
 from mycel.kernel.execute.nodes import Node, decode
 from mycel.kernel.record.stream import machine
 
+# What lengths are divided by.
+PARTS = (2, 3, 4)
 # Structures of a family that are laid side by side.
 MOST_STRUCTURES = 4
 # So often a family is laid side by side anew.
@@ -97,14 +100,27 @@ class _Lengths:
                 return factor * self.symbols[one] * self.symbols[other]
         for base, symbol in zip(self._bases, self.symbols, strict=True):
             line = _line(numbers, base)
-            if line is not None:
+            # Not one that becomes less, for which a longer array would be too short.
+            if line is not None and line[0] > 0:
                 return line[0] * symbol + line[1]
+        for (one, base), (other, more) in itertools.combinations(enumerate(self._bases), 2):
+            rest = {n - b - m for n, b, m in zip(numbers, base, more, strict=True)}
+            if len(rest) == 1:
+                return self.symbols[one] + self.symbols[other] + rest.pop()
+        for base, symbol in zip(self._bases, self.symbols, strict=True):
+            for part, more in itertools.product(PARTS, range(-max(PARTS), 2 * max(PARTS))):
+                if all(n == (b + more) // part for n, b in zip(numbers, base, strict=True)):
+                    return (symbol + more) // part
         return None
 
 
 def _multiple(numbers, base) -> int | None:
     factor = numbers[0] // base[0]
-    return factor if all(n == factor * b for n, b in zip(numbers, base, strict=True)) else None
+    return (
+        factor
+        if factor > 0 and all(n == factor * b for n, b in zip(numbers, base, strict=True))
+        else None
+    )
 
 
 def _line(numbers, base) -> tuple[int, int] | None:
@@ -198,22 +214,31 @@ def _function(parts) -> Callable:
 
 
 class Structure(NamedTuple):
-    """A record, and the shapes of its inputs; None for one that no operator takes."""
+    """A record.
 
+    Attributes:
+        inputs: their shapes; None for one that no operator takes.
+        form: their types and numbers of axes, in which the structures of one fit agree.
+    """
+
+    key: tuple[int, ...]
     nodes: list[Node]
     inputs: tuple[tuple[int, ...] | None, ...]
+    form: tuple
 
 
 def structure_of(key) -> Structure:
     """The structure of a record."""
     nodes = decode(key)
-    shapes: dict[int, tuple[int, ...]] = {}
+    avals: dict[int, Aval] = {}
     for node in nodes:
         for slot, aval in zip(node.inputs, node.signature.inputs, strict=True):
             if slot < 0:
-                shapes[-1 - slot] = aval.shape
-    count = max(shapes, default=-1) + 1
-    return Structure(nodes, tuple([shapes.get(number) for number in range(count)]))
+                avals[-1 - slot] = aval
+    known = [avals.get(number) for number in range(max(avals, default=-1) + 1)]
+    inputs = tuple([None if aval is None else aval.shape for aval in known])
+    form = tuple([None if aval is None else (aval.numpy, len(aval.shape)) for aval in known])
+    return Structure(tuple(key), nodes, inputs, form)
 
 
 class Fit:
@@ -244,7 +269,10 @@ class Fit:
                 parts = _generalized(list(map(_parts, ops)), lengths)
                 self._attributes.append((number, parts))
             self.functions.append(_named(_function(parts), node.signature.op))
-            avals = zip(*[_avals(structure.nodes[number]) for structure in structures], strict=True)
+            avals = [_avals(structure.nodes[number]) for structure in structures]
+            if any([a.numpy for a in row] != [a.numpy for a in avals[0]] for row in avals):
+                raise NotPadded(f"{node.signature.op.public} gives another type")
+            avals = zip(*avals, strict=True)
             shapes = [_generalized([aval.shape for aval in row], lengths) for row in avals]
             if _is_open(shapes) and not node.signature.op.can_be_opened:
                 # It may compare lengths as it likes.
@@ -287,6 +315,9 @@ class Fit:
         attributes = {number for number, _ in self._attributes}
         for number, (node, reference) in enumerate(nodes):
             if number not in attributes and node.signature.op is not reference.signature.op:
+                return None
+            pairs = zip(_avals(node), _avals(reference), strict=True)
+            if any(aval.numpy != known.numpy for aval, known in pairs):
                 return None
             shapes = [aval.shape for aval in _avals(node)]
             if [self.at(shape, sizes) for shape in self._lengths[number]] != shapes:
@@ -489,20 +520,55 @@ class Padded:
 NOTHING = np.zeros((), np.int8)
 
 
+class Form:
+    """The structures of a family whose inputs are of the same types, and what fits them."""
+
+    def __init__(self):
+        self.structures: list[Structure] = []
+        self.fit: Fit | None = None
+        self.fits = 0
+
+    def padded(self, executable, structure: Structure) -> Padded | None:
+        """What runs a record; None for the first one, which runs as it is.
+
+        Raises:
+            NotPadded: nothing does.
+        """
+        if not self.structures:
+            self.structures.append(structure)
+        if any(structure.key == known.key for known in self.structures) and self.fit is None:
+            return None
+        sizes = None if self.fit is None else self.fit.sizes(structure)
+        if sizes is None:
+            sizes = self._fit_anew(structure).sizes(structure)
+        assert self.fit is not None
+        assert sizes is not None
+        return Padded(self.fit, sizes, executable)
+
+    def _fit_anew(self, structure: Structure) -> Fit:
+        if self.fits >= MOST_FITS:
+            raise NotPadded(f"its structures differ by more than lengths ({MOST_FITS} were tried)")
+        self.fits += 1
+        others = [known for known in self.structures if known.inputs != structure.inputs]
+        if not others:
+            raise NotPadded("lengths are among its attributes, but no length of an input changes")
+        kept = [*others[: MOST_STRUCTURES - 2], *others[MOST_STRUCTURES - 2 :][-1:], structure]
+        self.fit = Fit(kept)
+        self.structures = kept
+        # From now on the shapes of results follow without tracing.
+        for node, other in zip(kept[-2].nodes, structure.nodes, strict=True):
+            op, before = other.signature.op, node.signature
+            if op is before.op and before is not other.signature:
+                op.open(before, other.signature)
+        return self.fit
+
+
 class Padding:
     """How the structures of a family are padded."""
 
     def __init__(self):
-        self._structures: list[Structure] = []
-        self._fit: Fit | None = None
-        self._fits = 0
+        self._forms: dict[tuple, Form] = {}
         self._lock = threading.RLock()
-
-    def see(self, key) -> None:
-        """A structure that is not padded, with which others are compared."""
-        with self._lock:
-            if len(self._structures) < MOST_STRUCTURES:
-                self._structures.append(structure_of(key))
 
     def pad(self, executable) -> bool:
         """Run a record by the program of its buckets from now on; whether that can be."""
@@ -524,29 +590,4 @@ class Padding:
         if executable.checked is not None:
             raise NotPadded("numerics are checked")
         structure = structure_of(executable.structure[0])
-        sizes = None if self._fit is None else self._fit.sizes(structure)
-        if sizes is None:
-            fit = self._fit_anew(structure)
-            if fit is None:
-                return None
-            sizes = fit.sizes(structure)
-        assert self._fit is not None
-        assert sizes is not None
-        return Padded(self._fit, sizes, executable)
-
-    def _fit_anew(self, structure: Structure) -> Fit | None:
-        """What a structure has in common with those before; None if it is the first one."""
-        if self._fits >= MOST_FITS:
-            raise NotPadded(f"its structures differ by more than lengths ({MOST_FITS} were tried)")
-        others = [s for s in self._structures if s.inputs != structure.inputs]
-        if not others:
-            return None
-        self._fits += 1
-        kept = [*others[: MOST_STRUCTURES - 2], *others[MOST_STRUCTURES - 2 :][-1:], structure]
-        self._structures, self._fit = kept, Fit(kept)
-        # From now on the shapes of results follow without tracing.
-        for node, other in zip(kept[-2].nodes, structure.nodes, strict=True):
-            op, before = other.signature.op, node.signature
-            if op is before.op and before is not other.signature:
-                op.open(before, other.signature)
-        return self._fit
+        return self._forms.setdefault(structure.form, Form()).padded(executable, structure)

@@ -36,7 +36,7 @@ from mycel.kernel.prove.sources import contents_of, first_change
 from mycel.kernel.record.packed import Packed, still_packed
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.scope import Scope
-from mycel.kernel.record.stream import Stream, demand, machine
+from mycel.kernel.record.stream import PADDED, Stream, demand, local, machine
 from mycel.kernel.record.tensor import Tensor, new_tensor, point
 from mycel.kernel.record.value import ready, value_of
 
@@ -106,6 +106,7 @@ class Memory:
         self.inputs = capture.inputs
         self.used = [capture.inputs[-1 - number] for number in used]
         self.seen = 1
+        self.padded = local.stream.dynamic == PADDED
         self.ready = False
         # Objects that the key of arguments knows by id: held, so that no id is used again.
         self._held = arguments.held
@@ -273,6 +274,7 @@ class Memory:
         live = tuple(sorted(n for n in self.needed if n >= 0 and n not in packed))
         self.executable = executables.get(self.key, live, guards, packs)
         self.executable.name = self.name
+        self.executable.may_be_padded |= self.padded
         self.expected = b"".join([read.bits for read in inner])
         self.inner_reads = inner
         self.run: Callable[..., list] = self.executable

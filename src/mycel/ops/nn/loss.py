@@ -43,7 +43,7 @@ def broadcastable(x, y, what: str):
         ValueError: their shapes cannot be broadcast.
     """
     try:
-        np.broadcast_shapes(x.shape, y.shape)
+        jnp.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         raise ValueError(f"{what}: the shapes {x.shape} and {y.shape} do not fit.") from None
     x, y = promoted(x, y)

@@ -29,6 +29,8 @@ def _dynamic_slice(padding: Padding, equation, value: Value, *starts: Value):
     for number, (axis, start) in enumerate(zip(value.axes, starts, strict=True)):
         length, begin = lengths_taken[number], start.array
         if not is_open_axis(axis):
+            if not is_number(length):
+                raise Refused("dynamic_slice (of an open length)")
             axes.append(axis_of(length))
         elif length == length_of(axis):
             axes.append(axis)
@@ -59,6 +61,8 @@ def _dynamic_update(padding: Padding, equation, value: Value, update: Value, *st
                 raise Refused("dynamic_update_slice (of a part of an open length)")
             axis = axis_of(whole)
             begin = jnp.clip(begin, 0, jnp.asarray(padding.size(whole) - length, begin.dtype))
+        elif is_open_axis(mine):
+            raise Refused("dynamic_update_slice (of an open length)")
         arrays.append(begin)
         axes.append(decayed(axis))
     return Value(equation.primitive.bind(value.array, update.array, *arrays), tuple(axes))
@@ -79,6 +83,8 @@ def _clipped(padding: Padding, name: str, indices, axes_of, mapped, taken, mode)
         if mode == _MODES.CLIP:
             here = jnp.clip(here, 0, last)
         elif mode == _MODES.FILL_OR_DROP:
+            if padding.room(length_of(axis)) >= jnp.iinfo(indices.dtype).max:
+                raise Refused(f"{name} (indices of {indices.dtype})")
             here = jnp.where(here > last, jnp.iinfo(indices.dtype).max, here)
         elif mode != _MODES.PROMISE_IN_BOUNDS:
             raise Refused(f"{name} ({mode})")
@@ -100,6 +106,8 @@ def _gather(padding: Padding, equation, value: Value, indices: Value):
         if number in gone:
             continue
         length = taken[number]
+        if not is_open_axis(axis) and not is_number(length):
+            raise Refused("gather (of an open length)")
         if not is_open_axis(axis) or (not is_number(length) and length == length_of(axis)):
             kept.append(axis if is_open_axis(axis) else axis_of(length))
         else:
@@ -140,6 +148,8 @@ def _scatter(padding: Padding, equation, value: Value, indices: Value, updates: 
         window = next(windows)
         length = taken[number] = shape[window]
         if not is_open_axis(axes[number]):
+            if is_open_axis(updates.axes[window]):
+                raise Refused(f"{name} (of an open length)")
             continue
         if length == length_of(axes[number]):
             axes[number] = common(name, axes[number], updates.axes[window])

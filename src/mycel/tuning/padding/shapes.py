@@ -171,6 +171,8 @@ def _slice(padding: Padding, equation, value: Value):
     for number, axis in enumerate(value.axes):
         start, limit, length = starts[number], limits[number], shape[number]
         if not is_open_axis(axis):
+            if not (is_number(start) and is_number(limit)):
+                raise Refused("slice (of an open length)")
             axes.append(axis_of(length))
         elif start == 0 and strides[number] == 1 and length == length_of(axis):
             axes.append(axis)

@@ -43,7 +43,7 @@ _NEUTRAL: dict[str, Callable] = {
     "reduce_prod": lambda kind: 1,
     "reduce_max": _least,
     "reduce_min": _most,
-    "reduce_and": lambda kind: True,
+    "reduce_and": lambda kind: True if kind == np.bool_ else -1,
     "reduce_or": lambda kind: False,
     "reduce_xor": lambda kind: 0,
     "argmax": _least,
