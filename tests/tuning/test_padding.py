@@ -169,6 +169,14 @@ CASES = {
     "zeros around": (lambda x: jnp.pad(x, ((0, 0), (2, 1), (0, 0))), ROWS),
     "ones around": (lambda x: jnp.pad(x, ((0, 0), (1, 1), (1, 0)), constant_values=1), ROWS),
     "split": (lambda x: jnp.split(x, 3, 2), ROWS),
+    "repeated": (lambda x: jnp.tile(x, (1, 3, 2)).sum(1), ROWS),
+    "rolled": (lambda x: (jnp.roll(x, 2, 1), jnp.roll(x, -3, 1)), ROWS),
+    "the middle": (lambda x: x[:, 1:-1].sum(1), ROWS),
+    "a part written": (
+        lambda x, y: lax.dynamic_update_slice(x, y, (0, 1, 0)).sum(1), ROWS, (2, "n-1", 3)
+    ),
+    "fixed rows written": (lambda x, y: lax.dynamic_update_slice(x, y, (0, 9, 0)), ROWS, (2, 2, 3)),
+    "place in all": (lambda x: (x.argmax(), x.reshape(-1, 3).argmin(0)), ROWS),
     "numbered": (lambda x: x * jnp.arange(x.shape[1])[:, None], ROWS),
     "triangle": (lambda x: jnp.tril(x).sum(-1), (2, "n", "n")),
     "eye": (lambda x: x @ jnp.eye(x.shape[1]), (2, "n")),
@@ -211,15 +219,14 @@ def test_what_lies_behind_is_not_read(name):
 
 
 SMOOTH = [
-    "elementwise", "a row for all", "sum", "mean", "extremes", "running backwards",
-    "softmax", "logsumexp", "product of matrices", "sum over open", "open by open", "attention",
-    "attention to others", "flattened", "flattened and back", "heads", "heads together",
-    "flat sum", "flat rows", "groups of two", "one before", "all but the first", "differences",
-    "beside", "stacked", "with a fixed one", "put together",
+    "elementwise", "a row for all", "sum", "mean", "extremes", "running backwards", "softmax",
+    "logsumexp", "product of matrices", "sum over open", "open by open", "attention",
+    "attention to others", "flattened", "flattened and back", "heads", "heads together", "flat sum",
+    "flat rows", "groups of two", "one before", "all but the first", "differences", "beside",
+    "stacked", "repeated", "the middle", "a part written", "with a fixed one", "put together",
     "zeros around", "ones around", "split", "numbered", "triangle", "eye", "lengths", "layer norm",
     "norm along open", "batch norm", "recurrent", "recurrent, open rows", "recurrent, both open",
-    "convolution", "dilated", "causal", "open batch",
-    "pooled",
+    "convolution", "dilated", "causal", "open batch", "pooled",
 ]  # fmt: skip
 
 
@@ -259,6 +266,11 @@ INDEXED = {
         [("n", 3), (4,)],
         ("f", "5"),
     ),
+    "the greatest of each": (
+        lambda x, i: jnp.full((6, 3), -1e3, x.dtype).at[i].max(x),
+        [("n", 3), ("n",)],
+        ("f", "6"),
+    ),
     "from the end": (lambda x, i: x[-i], [("n", 3), (4,)], ("f", "5")),
     "moving window": (
         lambda x, i: lax.dynamic_slice(x, (i[0] + 2, i[0] * 0), (2, 3)),
@@ -293,7 +305,6 @@ def test_random_bits_are_the_very_same():
 
 REFUSED = {
     "loops": lambda x: lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * 2), (0, x)),
-    "places in what is interleaved": lambda x: x.reshape(-1, 3).argmax(0),
     "sums of what is interleaved": lambda x: x.reshape(-1, 3).cumsum(0),
     "other rows": lambda x: x.reshape(x.shape[1], -1),
     "windows": lambda x: lax.reduce_window(x, 0.0, lax.add, (1, 2, 1), (1, 1, 1), "VALID"),

@@ -249,6 +249,65 @@ def test_a_length_that_is_another_one_by_chance_is_not_padded():
     assert any("equals another one by chance" in line for line in lines), lines
 
 
+class Convolved(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3)
+        self.pool, self.last = nn.MaxPool2d(2, 2), nn.Dense(3 * 3 * 3, 5)
+
+    def construct(self, x):
+        return self.last(self.pool(ops.relu(self.norm(self.conv(x)))).reshape(x.shape[0], -1))
+
+
+class Recurrent(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.LSTM(3, 4, bidirectional=True, batch_first=True)
+        self.last = nn.Dense(8, 5)
+
+    def construct(self, x):
+        return self.last(self.inner(x)[0]).mean(1)
+
+
+SHAPED = {Convolved: lambda n: (n, 2, 6, 6), Recurrent: lambda n: (n // 2, n, 3)}
+
+
+@pytest.mark.parametrize("kind", SHAPED)
+def test_networks_of_open_batches_and_times(kind):
+    """Parameters, moving statistics and losses, of a compiled step that is called once a length."""
+
+    def run(compiled):
+        ms.set_seed(4)
+        net = kind()
+        net.set_train()
+        optimizer = nn.Momentum(net.trainable_params(), 0.05, 0.9)
+        derivative = ms.value_and_grad(
+            lambda x: ops.square(net(x)).mean(), None, optimizer.parameters
+        )
+
+        def step(x):
+            loss, gradients = derivative(x)
+            optimizer(gradients)
+            return loss
+
+        called = ms.jit(step, dynamic="padded") if compiled else step
+        chance = np.random.default_rng(9)
+        found = []
+        for length in (18, 22, 26, 34, 28, 20):
+            x = Tensor(chance.standard_normal(SHAPED[kind](length)).astype(np.float32))
+            found.append(float(called(x)))
+        return found, [p.asnumpy() for p in net.get_parameters()]
+
+    with execution("direct"):
+        losses, parameters = run(False)
+    with execution("fused"):
+        found, mine = run(True)
+    np.testing.assert_allclose(found, losses, 2e-5)
+    for one, other in zip(mine, parameters, strict=True):
+        np.testing.assert_allclose(one, other, 2e-4, 2e-5)
+    assert all("padded to lengths of" in line for line in told()), told()
+
+
 def test_types_and_numbers_of_axes_have_programs_of_their_own():
     """Oracle: NumPy, for the same operators of other types, inside and outside of the function."""
     means = ms.jit(lambda x: x.mean(1), dynamic="padded")

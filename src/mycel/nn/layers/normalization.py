@@ -17,14 +17,18 @@ from mycel.ops.nn.normalization import batch_norm_inference, batch_norm_training
 
 
 @op()
-def moved(moving, batch, *, share, correction=1.0):
+def moved(moving, batch, *, share, count=None):
     """The moving statistic, `share` of the way towards that of the batch.
+
+    The variance over all data is estimated larger than that within the batch, of which it has so
+    many elements, the `count`.
 
     Example:
         >>> from mycel.nn.layers.normalization import moved
         >>> print(moved(Tensor([0.0]), Tensor([2.0]), 0.25))
         [0.5]
     """
+    correction = 1.0 if count is None else count / max(count - 1, 1)
     moved = moving * (1 - share) + batch * (share * correction)
     return moved.astype(moving.dtype)
 
@@ -111,13 +115,12 @@ class _BatchNorm(Cell):
             return batch_norm_inference(x, *moments, self.gamma, self.beta, self.eps)
         output, mean, variance = batch_norm_training(x, self.gamma, self.beta, self.eps)
         count = x.size // x.shape[1]
-        self._move(self.moving_mean, mean, 1.0)
-        # The variance over all data is estimated larger than that within the batch.
-        self._move(self.moving_variance, variance, count / max(1, count - 1))
+        self._move(self.moving_mean, mean)
+        self._move(self.moving_variance, variance, count)
         return output
 
-    def _move(self, moving, batch, correction):
-        update(moving, moved(moving, batch, self.momentum, correction))
+    def _move(self, moving, batch, count=None):
+        update(moving, moved(moving, batch, self.momentum, count))
 
     def extend_repr(self) -> str:
         """What the layer was made with, and its Parameters."""
@@ -379,8 +382,8 @@ class _InstanceNorm(_BatchNorm):
         if self.training:
             count = x.size // (x.shape[0] * x.shape[1])
             over = (0, *space)
-            self._move(self.moving_mean, mean.mean(over), 1.0)
-            self._move(self.moving_variance, variance.mean(over), count / max(1, count - 1))
+            self._move(self.moving_mean, mean.mean(over))
+            self._move(self.moving_variance, variance.mean(over), count)
         return output
 
     def extend_repr(self) -> str:

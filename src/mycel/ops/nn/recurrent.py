@@ -48,13 +48,16 @@ def _rule(form, inputs, outputs, cotangents, mask):
 @functools.cache
 def scan_op(form: Form) -> Op:
     """The operator of a scan."""
-    function = functools.partial(forward, form)
-    return Op(form.kind, function, rule=functools.partial(_rule, form))
+    made = Op(form.kind, functools.partial(forward, form), rule=functools.partial(_rule, form))
+    made.names = []
+    return made
 
 
 @functools.cache
 def _gradients_op(form: Form, present: tuple, mask: tuple) -> Op:
-    return Op(form.kind + "'", functools.partial(gradients, form, present, mask))
+    made = Op(form.kind + "'", functools.partial(gradients, form, present, mask))
+    made.names = []
+    return made
 
 
 def scan(kind, x, weights, states=None, lengths=None, backwards=False):

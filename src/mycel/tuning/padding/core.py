@@ -321,6 +321,20 @@ def _inside(equation) -> Iterator:
                 yield inner
 
 
+def least_of(kind):
+    """The least number of a type."""
+    if kind == np.bool_:
+        return False
+    return -np.inf if jnp.issubdtype(kind, jnp.inexact) else jnp.iinfo(kind).min
+
+
+def greatest_of(kind):
+    """The greatest number of a type."""
+    if kind == np.bool_:
+        return True
+    return np.inf if jnp.issubdtype(kind, jnp.inexact) else jnp.iinfo(kind).max
+
+
 def joined(name: str, values: Sequence[Value]) -> tuple[Any, ...]:
     """The axes of values of one shape, but for axes of one element."""
     if not values:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -13,8 +15,10 @@ from mycel.tuning.padding.core import (
     axis_of,
     common,
     decayed,
+    greatest_of,
     is_number,
     is_open_axis,
+    least_of,
     length_of,
     one_range,
     rule_for,
@@ -50,22 +54,37 @@ def _dynamic_slice(padding: Padding, equation, value: Value, *starts: Value):
 @rule_for("dynamic_update_slice")
 def _dynamic_update(padding: Padding, equation, value: Value, update: Value, *starts: Value):
     lengths_taken = equation.invars[1].aval.shape
-    arrays, axes = [], []
+    arrays, axes, parts = [], [], []
     for number, (axis, start) in enumerate(zip(value.axes, starts, strict=True)):
         length, begin, mine = lengths_taken[number], start.array, update.axes[number]
         if is_open_axis(axis) and length == length_of(axis):
             axis, begin = common("dynamic_update_slice", axis, mine), jnp.zeros_like(begin)
         elif is_open_axis(axis):
             whole = one_range("dynamic_update_slice", axis)
-            if is_open_axis(mine):
-                raise Refused("dynamic_update_slice (of a part of an open length)")
+            one_range("dynamic_update_slice", mine)
             axis = axis_of(whole)
-            begin = jnp.clip(begin, 0, jnp.asarray(padding.size(whole) - length, begin.dtype))
+            most = jnp.asarray(padding.size(whole) - padding.size(length), begin.dtype)
+            begin = jnp.clip(begin, 0, most)
+            if is_open_axis(mine):
+                parts.append(number)
         elif is_open_axis(mine):
             raise Refused("dynamic_update_slice (of an open length)")
         arrays.append(begin)
         axes.append(decayed(axis))
-    return Value(equation.primitive.bind(value.array, update.array, *arrays), tuple(axes))
+    array, new = value.array, update.array
+    if not parts:
+        return Value(equation.primitive.bind(array, new, *arrays), tuple(axes))
+    # What lies behind the length of the update may not be written: it is put in a longer array, of
+    # which only that is taken which counts.
+    longer = [(0, new.shape[n] if n in parts else 0, 0) for n in range(array.ndim)]
+    written = lax.pad(array, jnp.zeros((), array.dtype), longer)
+    written = equation.primitive.bind(written, new, *arrays)
+    written = lax.slice(written, (0,) * array.ndim, array.shape)
+    for number in parts:
+        place = lax.broadcasted_iota(arrays[number].dtype, array.shape, number) - arrays[number]
+        size = jnp.asarray(padding.size(lengths_taken[number]), place.dtype)
+        written = jnp.where((place >= 0) & (place < size), written, array)
+    return Value(written, tuple(axes))
 
 
 _MODES = lax.GatherScatterMode
@@ -131,7 +150,16 @@ def _gather(padding: Padding, equation, value: Value, indices: Value):
     return Value(array, tuple(axes))
 
 
-@rule_for("scatter-add", "scatter_add", "scatter")
+# What changes nothing where it is put.
+_NOTHING: dict[str, Callable] = {
+    "scatter-add": lambda kind: 0,
+    "scatter-mul": lambda kind: 1,
+    "scatter-max": least_of,
+    "scatter-min": greatest_of,
+}
+
+
+@rule_for("scatter", *_NOTHING)
 def _scatter(padding: Padding, equation, value: Value, indices: Value, updates: Value):
     parameters = dict(equation.params)
     name, numbers = equation.primitive.name, parameters["dimension_numbers"]
@@ -173,6 +201,8 @@ def _scatter(padding: Padding, equation, value: Value, indices: Value, updates: 
         parameters.update(indices_are_sorted=False, unique_indices=False)
         if mode == _MODES.PROMISE_IN_BOUNDS:
             parameters["mode"] = _MODES.CLIP
-    added = padding.filled(updates, 0) if name != "scatter" else updates.array
-    array = equation.primitive.bind(value.array, _clipped(padding, *rest), added, **parameters)
+    put = updates.array
+    if name in _NOTHING:
+        put = padding.filled(updates, _NOTHING[name](put.dtype))
+    array = equation.primitive.bind(value.array, _clipped(padding, *rest), put, **parameters)
     return Value(array, tuple(axes))

@@ -13,6 +13,7 @@ from mycel.tuning.padding.core import (
     Same,
     Value,
     axis_of,
+    decayed,
     fixed_value,
     is_number,
     is_one,
@@ -181,16 +182,29 @@ def _slice(padding: Padding, equation, value: Value):
             axes.append(axis_of(length))
             whole = False
             if not is_number(start):
-                if not is_number(length) or strides[number] != 1:
-                    raise Refused("slice (from an open length)")
+                if strides[number] != 1:
+                    raise Refused("slice (from an open length, in steps)")
                 moved[number] = start, length
                 start, limit = 0, length_of(axis)
         room_of_limits.append((padding.room(start), padding.room(limit)))
     from_, to = zip(*room_of_limits, strict=True)
     array = lax.slice(value.array, from_, to, strides)
     for number, (start, length) in moved.items():
-        array = lax.dynamic_slice_in_dim(array, padding.size(start), length, number)
+        # The room behind it, as it may be longer than what is left.
+        room = padding.room(length)
+        longer = [(0, room if n == number else 0, 0) for n in range(array.ndim)]
+        array = lax.pad(array, jnp.zeros((), array.dtype), longer)
+        array = lax.dynamic_slice_in_dim(array, padding.size(start), room, number)
     return Value(array, tuple(axes), value.zero and whole)
+
+
+@rule_for("tile")
+def _tile(padding: Padding, equation, value: Value):
+    times = equation.params["reps"]
+    if not all(map(is_number, times)):
+        raise Refused("tile (an open number of times)")
+    axes = [axis_of(n, *decayed(a)) for n, a in zip(times, value.axes, strict=True)]
+    return Value(equation.primitive.bind(value.array, **equation.params), tuple(axes), value.zero)
 
 
 @rule_for("bitcast_convert_type")

@@ -16,42 +16,31 @@ from mycel.tuning.padding.core import (
     axis_of,
     common,
     decayed,
+    greatest_of,
     is_number,
     is_open_axis,
     joined,
+    least_of,
     one_range,
     rule_for,
     with_axis,
     without,
 )
 
-
-def _least(kind):
-    if kind == np.bool_:
-        return False
-    return -np.inf if jnp.issubdtype(kind, jnp.inexact) else jnp.iinfo(kind).min
-
-
-def _most(kind):
-    if kind == np.bool_:
-        return True
-    return np.inf if jnp.issubdtype(kind, jnp.inexact) else jnp.iinfo(kind).max
-
-
 _NEUTRAL: dict[str, Callable] = {
     "reduce_sum": lambda kind: 0,
     "reduce_prod": lambda kind: 1,
-    "reduce_max": _least,
-    "reduce_min": _most,
+    "reduce_max": least_of,
+    "reduce_min": greatest_of,
     "reduce_and": lambda kind: True if kind == np.bool_ else -1,
     "reduce_or": lambda kind: False,
     "reduce_xor": lambda kind: 0,
-    "argmax": _least,
-    "argmin": _most,
+    "argmax": least_of,
+    "argmin": greatest_of,
     "cumsum": lambda kind: 0,
     "cumprod": lambda kind: 1,
-    "cummax": _least,
-    "cummin": _most,
+    "cummax": least_of,
+    "cummin": greatest_of,
     "cumlogsumexp": lambda kind: -np.inf,
 }
 
@@ -69,11 +58,18 @@ def _reduction(padding: Padding, equation, value: Value):
 @rule_for("argmax", "argmin")
 def _place_of_extreme(padding: Padding, equation, value: Value):
     (gone,) = equation.params["axes"]
-    if is_open_axis(value.axes[gone]):
-        one_range(equation.primitive.name, value.axes[gone])
     neutral = _NEUTRAL[equation.primitive.name](value.array.dtype)
     array = padding.filled(value, neutral, [gone])
-    return Value(equation.primitive.bind(array, **equation.params), without(value.axes, gone))
+    place = equation.primitive.bind(array, **equation.params)
+    factors = decayed(value.axes[gone])
+    if len(factors) > 1:
+        # The place among the elements that count, which are in the same order.
+        rest, place, step = place, jnp.zeros_like(place), 1
+        for factor in reversed(factors):
+            room = jnp.asarray(padding.room(factor), place.dtype)
+            place = place + lax.rem(rest, room) * jnp.asarray(step, place.dtype)
+            rest, step = lax.div(rest, room), step * padding.size(factor)
+    return Value(place, without(value.axes, gone))
 
 
 @rule_for("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp")
@@ -113,7 +109,7 @@ def _top(padding: Padding, equation, value: Value):
         raise Refused("top_k (an open number of them)")
     if is_open_axis(axis):
         one_range("top_k", axis)
-        array = padding.filled(value, _least(array.dtype), [array.ndim - 1])
+        array = padding.filled(value, least_of(array.dtype), [array.ndim - 1])
     made = equation.primitive.bind(array, **equation.params)
     axes = (*value.axes[:-1], axis_of(count))
     return [Value(part, axes) for part in made]
