@@ -20,18 +20,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from mycel.tuning.numpy_rules import ELEMENTWISE, RULES, Unknown, lengths
+from mycel.tuning.numpy_rules import CALLS, ELEMENTWISE, RULES, Unknown, called, lengths
 
 # Flat arrays that are given to XLA have at least so many elements.
 SMALLEST = 256
 
 _TYPES = frozenset("?bhilqBHILQfd")
-# The programs inside of a program, by the name that they have in it.
-_INSIDE = ("jaxpr", "call_jaxpr", "fun_jaxpr")
-_CALLS = frozenset((
-    "jit", "pjit", "closed_call", "core_call", "remat", "checkpoint", "remat2",
-    "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr",
-))  # fmt: skip
 # Random bits are numbered by their place in the array, whatever its shape.
 _KEYS = frozenset(("random_wrap", "random_unwrap", "random_bits"))
 
@@ -90,7 +84,7 @@ class _Program:
         for equation in jaxpr.eqns:
             name = equation.primitive.name
             ins = [self._of(var, places) for var in equation.invars]
-            if name in _CALLS:
+            if name in CALLS:
                 results = self._read_call(equation, ins)
             else:
                 if name not in _KEYS:
@@ -101,15 +95,11 @@ class _Program:
             places.update(zip(equation.outvars, results, strict=True))
 
     def _read_call(self, equation, ins) -> list[int]:
-        known = [equation.params[part] for part in _INSIDE if part in equation.params]
-        if not known:
-            raise Unknown(equation.primitive.name)
-        closed = known[0]
-        inner = getattr(closed, "jaxpr", closed)
-        if len(inner.invars) != len(ins):
+        inner, constants = called(equation)
+        if inner is None or len(inner.invars) != len(ins):
             raise Unknown(equation.primitive.name)
         places = dict(zip(inner.invars, ins, strict=True))
-        for var, constant in zip(inner.constvars, getattr(closed, "consts", ()), strict=True):
+        for var, constant in zip(inner.constvars, constants, strict=True):
             places[var] = self._place(_plain(constant))
         self._read(inner, places)
         return [self._of(var, places) for var in inner.outvars]

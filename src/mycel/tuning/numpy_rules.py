@@ -30,6 +30,14 @@ ELEMENTWISE = frozenset((
     "zeta", "clz", "erf_inv",
 ))  # fmt: skip
 
+# The programs inside of a program, by the name that they have in it.
+_INSIDE = ("jaxpr", "call_jaxpr", "fun_jaxpr")
+# Primitives that call a program, and do nothing else.
+CALLS = frozenset((
+    "jit", "pjit", "closed_call", "core_call", "remat", "checkpoint", "remat2",
+    "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr",
+))  # fmt: skip
+
 
 class Unknown(Exception):
     """NumPy cannot do this as XLA does."""
@@ -52,6 +60,13 @@ def lengths(
     text = f"lambda sizes: (lambda {', '.join(names)}: ({parts}))(*sizes)"
     # Not from "<string>", where code of users may be from, which is looked into.
     return eval(compile(text, "<mycel lengths>", "eval"), known)
+
+
+def called(equation) -> tuple[Any, Sequence]:
+    """The program that an equation calls, and its constants; None if it is not known."""
+    known = [equation.params[part] for part in _INSIDE if part in equation.params]
+    closed = known[0] if known else None
+    return getattr(closed, "jaxpr", closed), getattr(closed, "consts", ())
 
 
 def _rule(*names: str):

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.tuning.numpy_rules import ELEMENTWISE, lengths
+from mycel.tuning.numpy_rules import CALLS, ELEMENTWISE, called, lengths
 
 # Rules by the name of the primitive: `rule(padding, equation, *values)`, which gives a Value or a
 # list of them.
@@ -40,12 +40,6 @@ _KEEPS_ZERO = frozenset((
     "convert_element_type", "copy", "copy_p", "erf", "expm1", "floor", "imag", "log1p", "max",
     "min", "mul", "neg", "or", "real", "reduce_precision", "round", "sign", "sin", "sinh", "sqrt",
     "square", "stop_gradient", "sub", "tan", "tanh", "xor",
-))  # fmt: skip
-# The programs inside of a program, by the name that they have in it.
-_INSIDE = ("jaxpr", "call_jaxpr", "fun_jaxpr")
-_CALLS = frozenset((
-    "jit", "pjit", "closed_call", "core_call", "remat", "checkpoint", "remat2",
-    "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr",
 ))  # fmt: skip
 _AS_IT_IS = frozenset(("random_wrap", "random_unwrap"))
 
@@ -240,7 +234,7 @@ class Padding:
 
     def _equation(self, equation, values: list[Value]) -> list[Value]:
         name = equation.primitive.name
-        if name in _CALLS:
+        if name in CALLS:
             return self._call(equation, values)
         shapes = [getattr(var.aval, "shape", ()) for var in equation.outvars]
         fixed = not any(value.is_open for value in values)
@@ -259,12 +253,10 @@ class Padding:
         return made if isinstance(made, list) else [made]
 
     def _call(self, equation, values: list[Value]) -> list[Value]:
-        known = [equation.params[part] for part in _INSIDE if part in equation.params]
-        closed = known[0] if known else None
-        inner = getattr(closed, "jaxpr", closed)
+        inner, constants = called(equation)
         if inner is None or len(inner.invars) != len(values):
             raise Refused(equation.primitive.name)
-        return self.run(inner, getattr(closed, "consts", ()), values)
+        return self.run(inner, constants, values)
 
     def _elementwise(self, equation, values: list[Value]) -> Value:
         name = equation.primitive.name
