@@ -107,3 +107,17 @@ def pytest_terminal_summary(terminalreporter):
     if counted:
         replayed, calls = map(sum, zip(*counted, strict=True))
         terminalreporter.write_line(f"natural programs: {replayed} of {calls} calls replayed")
+
+
+@pytest.fixture
+def xla():
+    """What XLA compiles, as a list of seconds that grows."""
+    compiled: list = []
+
+    def note(event: str, duration_secs: float, **_):
+        if event == "/jax/core/compile/backend_compile_duration":
+            compiled.append(duration_secs)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    yield compiled
+    jax.monitoring.unregister_event_duration_listener(note)

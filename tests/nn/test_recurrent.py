@@ -26,7 +26,6 @@ RANDOM = np.random.default_rng(11)
 TIMES, BATCH, WIDTH, SIZE = 4, 3, 3, 2
 SEQUENCES = RANDOM.normal(size=(TIMES, BATCH, WIDTH))
 DOUBLE = ms.float64
-COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
 def states_of(layers, kind):
@@ -373,22 +372,9 @@ def test_a_training_step_has_two_loops(kind):
     assert gradients[0].shape == x.shape
 
 
-@pytest.fixture
-def xla():
-    executables.clear()
-    count = []
-
-    def listen(event, duration, **_):
-        if event == COMPILED:
-            count.append(duration)
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    yield count
-    jax.monitoring.unregister_event_duration_listener(listen)
-
-
 @pytest.mark.parametrize("mode", ["fused", "graph"])
 def test_other_data_and_lengths_compile_nothing(mode, xla):
+    executables.clear()
     ms.set_seed(1)
     net = nn.LSTM(WIDTH, SIZE, 2, bidirectional=True, dropout=0.5).set_train()
     optimizer = nn.SGD(net.trainable_params(), 0.1)

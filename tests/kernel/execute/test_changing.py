@@ -17,8 +17,6 @@ from mycel.kernel.define.op import signatures
 from mycel.kernel.execute import changing
 from mycel.kernel.execute.compile import executables
 
-COMPILED = "/jax/core/compile/backend_compile_duration"
-
 
 @pytest.fixture(autouse=True)
 def afresh():
@@ -26,20 +24,6 @@ def afresh():
     ms.debug.ledger().reset()
     yield
     executables.clear()
-
-
-@pytest.fixture
-def xla():
-    """What XLA compiles, as a list that grows."""
-    compiled: list = []
-
-    def note(event: str, duration_secs: float, **_):
-        if event == COMPILED:
-            compiled.append(duration_secs)
-
-    jax.monitoring.register_event_duration_secs_listener(note)
-    yield compiled
-    jax.monitoring.unregister_event_duration_listener(note)
 
 
 class Net(nn.Cell):

@@ -4,7 +4,6 @@ operator run by itself for the lengths as they are; that of compilations is XLA'
 
 from __future__ import annotations
 
-import jax
 import numpy as np
 import pytest
 
@@ -12,9 +11,8 @@ import mycel as ms
 from harness import assert_close, execution
 from mycel import Tensor, nn, ops
 from mycel.kernel.execute.compile import executables
-from mycel.kernel.execute.padded import bucket
+from mycel.kernel.execute.lengths import bucket
 
-COMPILED = "/jax/core/compile/backend_compile_duration"
 pytestmark = pytest.mark.filterwarnings("ignore:.* is compiled but keeps running")
 
 
@@ -24,20 +22,6 @@ def afresh():
     ms.debug.ledger().reset()
     yield
     executables.clear()
-
-
-@pytest.fixture
-def xla():
-    """What XLA compiles, as a list that grows."""
-    compiled: list = []
-
-    def note(event: str, duration_secs: float, **_):
-        if event == COMPILED:
-            compiled.append(duration_secs)
-
-    jax.monitoring.register_event_duration_secs_listener(note)
-    yield compiled
-    jax.monitoring.unregister_event_duration_listener(note)
 
 
 def told() -> list[str]:
@@ -242,6 +226,15 @@ def test_what_is_not_padded_is_right_and_said(name):
     lines = run_all(function, [9, 11, 14, 23, 18, 31], rows_of)
     if reason:
         assert any("not padded" in line and reason in line for line in lines), lines
+
+
+def test_a_length_without_room_in_longer_arrays_is_not_padded():
+    """Oracle: NumPy. 17 leaves 4 of 21, but 20, its bucket, leaves only 1."""
+    rolled = ms.jit(lambda x: ops.roll(x, -21, 1), dynamic="padded")
+    for length in (9, 11, 14, 17, 18, 19, 22, 23, 25):
+        x = np.random.default_rng(length).standard_normal((3, length)).astype(np.float32)
+        np.testing.assert_array_equal(rolled(Tensor(x)).asnumpy(), np.roll(x, -21, 1))
+    assert any("has no room" in line for line in told()), told()
 
 
 def test_a_length_that_is_another_one_by_chance_is_not_padded():

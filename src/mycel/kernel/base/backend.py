@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Container
 from pathlib import Path
+from typing import Any
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
@@ -71,10 +72,6 @@ def keep_programs_in(folder: str) -> None:
     compilation_cache.reset_cache()
 
 
-def _not_padded(*_):
-    raise NotImplementedError("Nothing is padded where no rules are known.")
-
-
 class Tuning:
     """What is chosen by platform; the package root fills it in, and nothing is tuned without."""
 
@@ -82,11 +79,9 @@ class Tuning:
         "accepts",
         "by_numpy",
         "compiler_options",
-        "cut",
-        "lengthened",
         "materialize",
         "open_lengths",
-        "padded",
+        "padding",
         "prepare",
         "to_arrays",
         "to_materialize",
@@ -107,11 +102,9 @@ class Tuning:
         self.open_lengths: Callable | None = None
         self.by_numpy: Callable = lambda jaxpr, names: None
         self.to_arrays: Callable[[list], list] = list
-        # A traced function as a program for longer arrays; an array made longer; and what counts of
-        # a result (see tuning.padding).
-        self.padded: Callable = _not_padded
-        self.lengthened: Callable = _not_padded
-        self.cut: Callable = _not_padded
+        # What has a traced function `written` for longer arrays, an array `lengthened`, and a
+        # result `cut` to what counts (see tuning.padding). None if nothing is padded.
+        self.padding: Any = None
 
 
 tuning = Tuning()

@@ -10,7 +10,6 @@ number by number; what does not follow is not padded, and the ledger says why.
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -23,145 +22,16 @@ from mycel.kernel.base.signals import came_from_outside, undisturbed
 from mycel.kernel.define.aval import Aval
 from mycel.kernel.define.definition import static_key
 from mycel.kernel.define.op import Op
-from mycel.kernel.define.pattern import names_of, symbols_of
+from mycel.kernel.execute.lengths import Lengths, NotPadded, bases_of, bucket
 from mycel.kernel.execute.nodes import Node, decode
 from mycel.kernel.record.stream import machine
 
-# What lengths are divided by.
-PARTS = (2, 3, 4)
 # Structures of a family that are laid side by side.
 MOST_STRUCTURES = 4
 # So often a family is laid side by side anew.
 MOST_FITS = 8
 # Programs of a fit that are kept, the latest.
 MOST_PROGRAMS = 64
-# Buckets are 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, …: four for each doubling.
-SMALLEST = 8
-STEPS = 4
-
-
-def bucket(length: int) -> int:
-    """The length that arrays of this length are brought to."""
-    if length <= SMALLEST:
-        return SMALLEST
-    step = 1 << max((length - 1).bit_length() - 1, 0)
-    step = max(step // STEPS, 1)
-    return -(-length // step) * step
-
-
-class NotPadded(Exception):
-    """A record cannot be padded; the text says why."""
-
-
-class _Lengths:
-    """What follows from the symbols of a family: numbers that differ between its structures, as
-    what they are made of.
-
-    Args:
-        bases: for each symbol its size in each structure.
-
-    Attributes:
-        least: the least size of a symbol: with larger ones JAX can decide more comparisons.
-    """
-
-    def __init__(self, bases: list[tuple[int, ...]]):
-        self.names = names_of(len(bases))
-        self.least = SMALLEST if min(map(min, bases), default=0) >= SMALLEST else 2
-        self.symbols = symbols_of(len(bases), self.least)
-        self._bases = bases
-        self._known: dict[tuple[int, ...], Any] = {}
-
-    def of(self, numbers: tuple[int, ...]) -> Any:
-        """One number, or what it is made of.
-
-        Raises:
-            NotPadded: nothing is known.
-        """
-        if all(number == numbers[0] for number in numbers):
-            return numbers[0]
-        if numbers not in self._known:
-            self._known[numbers] = self._found(numbers)
-        found = self._known[numbers]
-        if found is None:
-            told = ", ".join(map(str, numbers))
-            raise NotPadded(f"the lengths {told} do not follow from those of the inputs")
-        return found
-
-    def _found(self, numbers):
-        for base, symbol in zip(self._bases, self.symbols, strict=True):
-            factor = _multiple(numbers, base)
-            if factor is not None:
-                return factor * symbol
-        pairs = itertools.combinations_with_replacement(range(len(self._bases)), 2)
-        for one, other in pairs:
-            product = [m * n for m, n in zip(self._bases[one], self._bases[other], strict=True)]
-            factor = _multiple(numbers, product)
-            if factor is not None:
-                return factor * self.symbols[one] * self.symbols[other]
-        for base, symbol in zip(self._bases, self.symbols, strict=True):
-            line = _line(numbers, base)
-            # Not one that becomes less, for which a longer array would be too short.
-            if line is not None and line[0] > 0:
-                return line[0] * symbol + line[1]
-        for (one, base), (other, more) in itertools.combinations(enumerate(self._bases), 2):
-            rest = {n - b - m for n, b, m in zip(numbers, base, more, strict=True)}
-            if len(rest) == 1:
-                return self.symbols[one] + self.symbols[other] + rest.pop()
-        for base, symbol in zip(self._bases, self.symbols, strict=True):
-            for part, more in itertools.product(PARTS, range(-max(PARTS), 2 * max(PARTS))):
-                if all(n == (b + more) // part for n, b in zip(numbers, base, strict=True)):
-                    return (symbol + more) // part
-        return None
-
-
-def _multiple(numbers, base) -> int | None:
-    factor = numbers[0] // base[0]
-    return (
-        factor
-        if factor > 0 and all(n == factor * b for n, b in zip(numbers, base, strict=True))
-        else None
-    )
-
-
-def _line(numbers, base) -> tuple[int, int] | None:
-    """The two numbers by which one row of numbers is made of another one."""
-    first = next((k for k, b in enumerate(base) if b != base[0]), 0)
-    if not first:
-        return None
-    slope, rest = divmod(numbers[first] - numbers[0], base[first] - base[0])
-    end = numbers[0] - slope * base[0]
-    alike = all(n == slope * b + end for n, b in zip(numbers, base, strict=True))
-    return (slope, end) if slope and not rest and alike else None
-
-
-def _bases(inputs: list[list[tuple[int, ...]]]) -> list[tuple[int, ...]]:
-    """The rows of lengths that all others follow from."""
-    rows = {
-        row
-        for shapes in zip(*inputs, strict=True)
-        for row in zip(*shapes, strict=True)
-        if any(number != row[0] for number in row)
-    }
-    bases: list[tuple[int, ...]] = []
-    for row in sorted(rows, key=lambda row: (sum(row), row)):
-        if any(min(row) < 1 or 0 in base for base in [*bases, row]):
-            raise NotPadded("a length is zero")
-        alone = _Lengths(bases)._found(row) if bases else None
-        if alone is None or not _is_product(row, bases):
-            bases.append(row)
-    return bases
-
-
-def _is_product(row, bases) -> bool:
-    """Whether a row is a multiple of others, or one of them and a bit."""
-    known = [*bases, *[
-        tuple([m * n for m, n in zip(one, other, strict=True)])
-        for one, other in itertools.combinations_with_replacement(bases, 2)
-    ]]  # fmt: skip
-    if any(_multiple(row, base) is not None for base in known):
-        return True
-    return any(line is not None and line[0] == 1 for line in (_line(row, b) for b in bases))
-
 
 # -- operators whose attributes are lengths ------------------------------------------------------
 
@@ -174,7 +44,7 @@ def _parts(op: Op) -> Any:
     return (make, _parts(source) if isinstance(source, Op) else source, *rest)
 
 
-def _generalized(parts: list, lengths: _Lengths):
+def _generalized(parts: list, lengths: Lengths):
     """What several have in common, with symbols in place of the numbers that differ."""
     first = parts[0]
     if all(part is first for part in parts):
@@ -255,7 +125,7 @@ class Fit:
     def __init__(self, structures: list[Structure]):
         self.reference = structures[0]
         inputs: list = [[s or () for s in structure.inputs] for structure in structures]
-        lengths = _Lengths(_bases(inputs))
+        lengths = Lengths(bases_of(inputs))
         self.names, self.symbols, self._least = lengths.names, lengths.symbols, lengths.least
         if not self.names:
             raise NotPadded("no length of an input is another one")
@@ -370,7 +240,9 @@ class Fit:
 
     def _written(self, executable, jaxpr, room) -> Compiled:
         tuning = backend.tuning
-        run, axes = tuning.padded(jaxpr, self.names, room)
+        if tuning.padding is None:
+            raise NotPadded("no rules are known")
+        run, axes, open_lengths = tuning.padding.written(jaxpr, self.names, room)
         function = executable.jitted(run)
         sizes = jax.ShapeDtypeStruct((len(room),), np.int32)
         shapes = [self.at(shape, room) for shape in self.shapes]
@@ -382,7 +254,7 @@ class Fit:
             reason = str(error).partition("\n")[0]
             operator = getattr(error, "operator", "")
             raise NotPadded(f"{operator}: no rule for {reason}" if operator else reason) from error
-        return Compiled(function, axes, [])
+        return Compiled(function, axes, open_lengths, [])
 
     def _structs(self, shapes) -> list[jax.ShapeDtypeStruct]:
         """What inputs look like that have these shapes."""
@@ -451,11 +323,13 @@ class Compiled(NamedTuple):
     Attributes:
         function: `function(sizes, *arrays)`.
         axes: of its results.
+        lengths: the open ones that are in it.
         ran: not empty once it was compiled.
     """
 
     function: Any
     axes: list[tuple]
+    lengths: set
     ran: list[bool]
 
 
@@ -475,6 +349,9 @@ class Padded:
         pairs = zip(self._rooms, fit.shapes, strict=True)
         self._longer = [room != fit.at(shape, sizes) for room, shape in pairs]
         self._program = fit.program(executable, self._room)
+        for length in self._program.lengths:
+            if fit.at(length, sizes) > fit.at(length, self._room):
+                raise NotPadded(f"a length of {length} has no room in longer arrays")
         axes = self._program.axes
         self._cut = [any(not isinstance(n, int) for axis in known for n in axis) for known in axes]
 
@@ -492,9 +369,10 @@ class Padded:
         if not self._program.ran:
             self._program.ran.append(True)
         names, tuning = self._fit.names, backend.tuning
+        assert tuning.padding is not None
         cut = [n for n, is_cut in enumerate(self._cut) if is_cut]
         rest = names, self._room, self._sizes
-        parts = [tuning.cut(results[n], self._program.axes[n], *rest) for n in cut]
+        parts = [tuning.padding.cut(results[n], self._program.axes[n], *rest) for n in cut]
         for number, array in zip(cut, tuning.to_arrays(parts), strict=True):
             results[number] = array
         for number, slot in enumerate(self._live):
@@ -507,7 +385,8 @@ class Padded:
         return self._program.function.lower(self._given, *self._lengthened(arrays))
 
     def _lengthened(self, arrays) -> list:
-        lengthened = backend.tuning.lengthened
+        assert backend.tuning.padding is not None
+        lengthened = backend.tuning.padding.lengthened
         given: list = [NOTHING] * len(arrays)
         for number, (room, longer) in enumerate(zip(self._rooms, self._longer, strict=True)):
             if self._fit.reference.inputs[number] is not None:

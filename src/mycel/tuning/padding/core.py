@@ -88,14 +88,17 @@ class Value(NamedTuple):
 
 
 def is_number(length) -> bool:
+    """Whether a length is fixed."""
     return isinstance(length, (int, np.integer))
 
 
 def is_one(length) -> bool:
+    """Whether a length is 1, whatever the sizes are."""
     return is_number(length) and length == 1
 
 
 def is_open_axis(axis) -> bool:
+    """Whether some elements of an axis may not count."""
     return isinstance(axis, Same) or not all(map(is_number, axis))
 
 
@@ -114,6 +117,7 @@ def axis_of(*factors) -> Axis:
 
 
 def decayed(axis) -> Axis:
+    """The factors of an axis; of one along which all is equal some that fit."""
     return axis_of(axis.length) if isinstance(axis, Same) else axis
 
 
@@ -123,6 +127,8 @@ def fixed_value(array) -> Value:
 
 
 def rule_for(*names: str):
+    """Decorate the rule of primitives of these names."""
+
     def known(function):
         for name in names:
             RULES[name] = function
@@ -146,16 +152,21 @@ class Padding:
         names: those of the symbols.
         room: the lengths of arrays, by symbol.
         sizes: the true lengths, as arrays without axes.
+
+    Attributes:
+        lengths: the open ones that were asked for.
     """
 
     def __init__(self, names: tuple[str, ...], room: tuple[int, ...], sizes: Sequence):
         self._names = names
         self._room, self._sizes = room, tuple(sizes)
+        self.lengths: set = set()
 
     def room(self, length) -> int:
         """How long an axis is in the program."""
         if is_number(length):
             return int(length)
+        self.lengths.add(length)
         (found,) = lengths((length,), self._names)(self._room)
         return found
 
@@ -361,12 +372,14 @@ def one_range(name: str, axis) -> Any:
 
 
 def length_of(axis):
+    """The length of an axis, with symbols."""
     if isinstance(axis, Same):
         return axis.length
     return math.prod(axis)
 
 
 def without(axes: tuple, number: int) -> tuple:
+    """All axes but one."""
     return axes[:number] + axes[number + 1 :]
 
 
@@ -376,10 +389,13 @@ class Written(NamedTuple):
     Attributes:
         run: `run(sizes, *arrays)`: the sizes as one array, arrays as long as their room.
         axes: of its results, once it was traced: for each axis its factors.
+        lengths: the open ones that are in it. It serves sizes for which none of these is longer
+            than its room, as a remainder may be.
     """
 
     run: Callable
     axes: list[tuple]
+    lengths: set
 
 
 def written(jaxpr, names: tuple[str, ...], room: tuple[int, ...]) -> Written:
@@ -394,6 +410,7 @@ def written(jaxpr, names: tuple[str, ...], room: tuple[int, ...]) -> Written:
         Refused: when it is traced: a primitive has no rule.
     """
     axes: list[tuple] = []
+    open_lengths: set = set()
 
     def run(sizes, *arrays):
         padding = Padding(names, room, [sizes[number] for number in range(len(names))])
@@ -403,9 +420,10 @@ def written(jaxpr, names: tuple[str, ...], room: tuple[int, ...]) -> Written:
         ]
         results = padding.run(jaxpr.jaxpr, jaxpr.consts, values)
         axes[:] = [tuple(map(decayed, result.axes)) for result in results]
+        open_lengths.update(padding.lengths)
         return [result.array for result in results]
 
-    return Written(run, axes)
+    return Written(run, axes, open_lengths)
 
 
 def lengthened(array, room: tuple[int, ...]) -> np.ndarray:
