@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from mycel.tuning.padding.core import (
-    Padding,
+    Computation,
     Refused,
     Value,
     axis_of,
@@ -24,7 +24,7 @@ from mycel.tuning.padding.core import (
 
 
 @rule_for("random_bits")
-def _bits(padding: Padding, equation, key: Value):
+def _bits(padding: Computation, equation, key: Value):
     aval = equation.invars[0].aval
     shape, width = equation.params["shape"], equation.params["bit_width"]
     partitionable = getattr(jax.config, "jax_threefry_partitionable", False)
@@ -51,7 +51,7 @@ def _bits(padding: Padding, equation, key: Value):
 
 
 @rule_for("cond")
-def _cond(padding: Padding, equation, which: Value, *values: Value):
+def _cond(padding: Computation, equation, which: Value, *values: Value):
     made: list = []
 
     def branch(closed, *arrays):
@@ -70,7 +70,7 @@ def _cond(padding: Padding, equation, which: Value, *values: Value):
 
 
 @rule_for("scan")
-def _scan(padding: Padding, equation, *values: Value):
+def _scan(padding: Computation, equation, *values: Value):
     parameters = equation.params
     consts, carried = parameters["num_consts"], parameters["num_carry"]
     closed, length = parameters["jaxpr"], parameters["length"]

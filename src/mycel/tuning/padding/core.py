@@ -145,7 +145,7 @@ def _smallest(*numbers):
     return functools.reduce(jnp.minimum, numbers)
 
 
-class Padding:
+class Computation:
     """One computation of a traced function for some room.
 
     Args:
@@ -413,7 +413,7 @@ def written(jaxpr, names: tuple[str, ...], room: tuple[int, ...]) -> Written:
     open_lengths: set = set()
 
     def run(sizes, *arrays):
-        padding = Padding(names, room, [sizes[number] for number in range(len(names))])
+        padding = Computation(names, room, [sizes[number] for number in range(len(names))])
         values = [
             Value(array, tuple(map(axis_of, var.aval.shape)), True)
             for var, array in zip(jaxpr.jaxpr.invars, arrays, strict=True)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from mycel.tuning.padding.core import (
-    Padding,
+    Computation,
     Refused,
     Value,
     axis_of,
@@ -27,7 +27,7 @@ from mycel.tuning.padding.core import (
 
 
 @rule_for("dynamic_slice")
-def _dynamic_slice(padding: Padding, equation, value: Value, *starts: Value):
+def _dynamic_slice(padding: Computation, equation, value: Value, *starts: Value):
     lengths_taken = equation.params["slice_sizes"]
     arrays, axes = [], []
     for number, (axis, start) in enumerate(zip(value.axes, starts, strict=True)):
@@ -52,7 +52,7 @@ def _dynamic_slice(padding: Padding, equation, value: Value, *starts: Value):
 
 
 @rule_for("dynamic_update_slice")
-def _dynamic_update(padding: Padding, equation, value: Value, update: Value, *starts: Value):
+def _dynamic_update(padding: Computation, equation, value: Value, update: Value, *starts: Value):
     lengths_taken = equation.invars[1].aval.shape
     arrays, axes, parts = [], [], []
     for number, (axis, start) in enumerate(zip(value.axes, starts, strict=True)):
@@ -90,7 +90,7 @@ def _dynamic_update(padding: Padding, equation, value: Value, update: Value, *st
 _MODES = lax.GatherScatterMode
 
 
-def _clipped(padding: Padding, name: str, indices, axes_of, mapped, taken, mode):
+def _clipped(padding: Computation, name: str, indices, axes_of, mapped, taken, mode):
     """Indices that do behind the true end of an axis what they do behind the end of an array."""
     for column, number in enumerate(mapped):
         axis = axes_of[number]
@@ -112,7 +112,7 @@ def _clipped(padding: Padding, name: str, indices, axes_of, mapped, taken, mode)
 
 
 @rule_for("gather")
-def _gather(padding: Padding, equation, value: Value, indices: Value):
+def _gather(padding: Computation, equation, value: Value, indices: Value):
     parameters = dict(equation.params)
     numbers, taken = parameters["dimension_numbers"], parameters["slice_sizes"]
     gone = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
@@ -160,7 +160,7 @@ _NOTHING: dict[str, Callable] = {
 
 
 @rule_for("scatter", *_NOTHING)
-def _scatter(padding: Padding, equation, value: Value, indices: Value, updates: Value):
+def _scatter(padding: Computation, equation, value: Value, indices: Value, updates: Value):
     parameters = dict(equation.params)
     name, numbers = equation.primitive.name, parameters["dimension_numbers"]
     mapped = numbers.scatter_dims_to_operand_dims

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from mycel.tuning.padding.core import (
-    Padding,
+    Computation,
     Refused,
     Same,
     Value,
@@ -27,13 +27,13 @@ from mycel.tuning.padding.core import (
 
 
 @rule_for("dim_as_value")
-def _length(padding: Padding, equation):
+def _length(padding: Computation, equation):
     size = padding.size(equation.params["dim"])
     return fixed_value(jnp.asarray(size, equation.outvars[0].aval.dtype))
 
 
 @rule_for("broadcast_in_dim")
-def _broadcast(padding: Padding, equation, value: Value, *_):
+def _broadcast(padding: Computation, equation, value: Value, *_):
     shape, places = equation.params["shape"], equation.params["broadcast_dimensions"]
     axes: list = [axis_of(n) if is_number(n) else Same(n) for n in shape]
     for number, place in enumerate(places):
@@ -47,7 +47,7 @@ def _broadcast(padding: Padding, equation, value: Value, *_):
 
 
 @rule_for("iota")
-def _iota(padding: Padding, equation, *_):
+def _iota(padding: Computation, equation, *_):
     parameters = equation.params
     shape, along = parameters["shape"], parameters["dimension"]
     axes = [axis_of(n) if is_number(n) else Same(n) for n in shape]
@@ -68,7 +68,7 @@ def quotient(whole, part):
 
 
 @rule_for("reshape")
-def _reshape(padding: Padding, equation, value: Value, *_):
+def _reshape(padding: Computation, equation, value: Value, *_):
     new = equation.params["new_sizes"]
     if equation.params.get("dimensions") is not None or any(is_number(n) and not n for n in new):
         raise Refused("reshape")
@@ -140,27 +140,27 @@ def _number_in_common(factor, rest):
 
 
 @rule_for("transpose")
-def _transpose(padding: Padding, equation, value: Value):
+def _transpose(padding: Computation, equation, value: Value):
     order = equation.params["permutation"]
     axes = tuple([value.axes[number] for number in order])
     return Value(lax.transpose(value.array, order), axes, value.zero)
 
 
 @rule_for("squeeze")
-def _squeeze(padding: Padding, equation, value: Value):
+def _squeeze(padding: Computation, equation, value: Value):
     gone = equation.params["dimensions"]
     axes = tuple([axis for number, axis in enumerate(value.axes) if number not in gone])
     return Value(lax.squeeze(value.array, gone), axes, value.zero)
 
 
 @rule_for("optimization_barrier")
-def _barrier(padding: Padding, equation, *values: Value):
+def _barrier(padding: Computation, equation, *values: Value):
     arrays = lax.optimization_barrier([value.array for value in values])
     return [value._replace(array=array) for value, array in zip(values, arrays, strict=True)]
 
 
 @rule_for("slice")
-def _slice(padding: Padding, equation, value: Value):
+def _slice(padding: Computation, equation, value: Value):
     parameters = equation.params
     starts, limits = parameters["start_indices"], parameters["limit_indices"]
     strides = parameters["strides"] or (1,) * len(starts)
@@ -199,7 +199,7 @@ def _slice(padding: Padding, equation, value: Value):
 
 
 @rule_for("tile")
-def _tile(padding: Padding, equation, value: Value):
+def _tile(padding: Computation, equation, value: Value):
     times = equation.params["reps"]
     if not all(map(is_number, times)):
         raise Refused("tile (an open number of times)")
@@ -208,7 +208,7 @@ def _tile(padding: Padding, equation, value: Value):
 
 
 @rule_for("bitcast_convert_type")
-def _same_bits(padding: Padding, equation, value: Value):
+def _same_bits(padding: Computation, equation, value: Value):
     made = equation.primitive.bind(value.array, **equation.params)
     if np.ndim(made) != np.ndim(value.array):
         raise Refused("bitcast_convert_type (to another number of elements)")
@@ -216,7 +216,7 @@ def _same_bits(padding: Padding, equation, value: Value):
 
 
 @rule_for("concatenate")
-def _concatenate(padding: Padding, equation, *values: Value):
+def _concatenate(padding: Computation, equation, *values: Value):
     along = equation.params["dimension"]
     others = [value._replace(axes=without(value.axes, along)) for value in values]
     axes = list(joined("concatenate", others))
@@ -240,7 +240,7 @@ def _concatenate(padding: Padding, equation, *values: Value):
 
 
 @rule_for("stack")
-def _stack(padding: Padding, equation, *values: Value):
+def _stack(padding: Computation, equation, *values: Value):
     axes = list(joined("stack", values))
     axes.insert(equation.params["axis"], axis_of(len(values)))
     made = equation.primitive.bind(*[value.array for value in values], **equation.params)
@@ -248,7 +248,7 @@ def _stack(padding: Padding, equation, *values: Value):
 
 
 @rule_for("unstack")
-def _unstack(padding: Padding, equation, value: Value):
+def _unstack(padding: Computation, equation, value: Value):
     along = equation.params["axis"]
     if is_open_axis(value.axes[along]):
         raise Refused("unstack (along an open length)")
@@ -257,7 +257,7 @@ def _unstack(padding: Padding, equation, value: Value):
 
 
 @rule_for("split")
-def _split(padding: Padding, equation, value: Value):
+def _split(padding: Computation, equation, value: Value):
     along, lengths_taken = equation.params["axis"], equation.params["sizes"]
     results, begin = [], 0
     if is_open_axis(value.axes[along]):
@@ -271,7 +271,7 @@ def _split(padding: Padding, equation, value: Value):
 
 
 @rule_for("pad")
-def _pad(padding: Padding, equation, value: Value, fill: Value):
+def _pad(padding: Computation, equation, value: Value, fill: Value):
     config = equation.params["padding_config"]
     shape = equation.outvars[0].aval.shape
     axes, room = [], []
@@ -295,7 +295,7 @@ def _pad(padding: Padding, equation, value: Value, fill: Value):
 
 
 @rule_for("rev")
-def _reversed(padding: Padding, equation, value: Value):
+def _reversed(padding: Computation, equation, value: Value):
     array = lax.rev(value.array, equation.params["dimensions"])
     for number in equation.params["dimensions"]:
         axis = value.axes[number]

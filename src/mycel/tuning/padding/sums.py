@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from mycel.tuning.padding.core import (
-    Padding,
+    Computation,
     Refused,
     Value,
     axis_of,
@@ -46,7 +46,7 @@ _NEUTRAL: dict[str, Callable] = {
 
 
 @rule_for(*[name for name in _NEUTRAL if name.startswith("reduce")])
-def _reduction(padding: Padding, equation, value: Value):
+def _reduction(padding: Computation, equation, value: Value):
     name, gone = equation.primitive.name, equation.params["axes"]
     neutral = _NEUTRAL[name](value.array.dtype)
     array = padding.filled(value, neutral, [n for n in gone if is_open_axis(value.axes[n])])
@@ -56,7 +56,7 @@ def _reduction(padding: Padding, equation, value: Value):
 
 
 @rule_for("argmax", "argmin")
-def _place_of_extreme(padding: Padding, equation, value: Value):
+def _place_of_extreme(padding: Computation, equation, value: Value):
     (gone,) = equation.params["axes"]
     neutral = _NEUTRAL[equation.primitive.name](value.array.dtype)
     array = padding.filled(value, neutral, [gone])
@@ -73,7 +73,7 @@ def _place_of_extreme(padding: Padding, equation, value: Value):
 
 
 @rule_for("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp")
-def _running(padding: Padding, equation, value: Value):
+def _running(padding: Computation, equation, value: Value):
     name, along = equation.primitive.name, equation.params["axis"]
     if is_open_axis(value.axes[along]):
         one_range(name, value.axes[along])
@@ -85,7 +85,7 @@ def _running(padding: Padding, equation, value: Value):
 
 
 @rule_for("sort")
-def _sort(padding: Padding, equation, *values: Value):
+def _sort(padding: Computation, equation, *values: Value):
     along, keys = equation.params["dimension"], equation.params["num_keys"]
     axes = joined("sort", values)
     arrays = [value.array for value in values]
@@ -102,7 +102,7 @@ def _sort(padding: Padding, equation, *values: Value):
 
 
 @rule_for("top_k")
-def _top(padding: Padding, equation, value: Value):
+def _top(padding: Computation, equation, value: Value):
     axis = value.axes[-1]
     array, count = value.array, equation.params["k"]
     if not is_number(count):
@@ -116,7 +116,7 @@ def _top(padding: Padding, equation, value: Value):
 
 
 @rule_for("dot_general")
-def _product(padding: Padding, equation, left: Value, right: Value):
+def _product(padding: Computation, equation, left: Value, right: Value):
     (sums_left, sums_right), (batch_left, batch_right) = equation.params["dimension_numbers"]
     arrays = [left.array, right.array]
     for one, other in zip(sums_left, sums_right, strict=True):
@@ -138,7 +138,7 @@ def _product(padding: Padding, equation, left: Value, right: Value):
 
 
 @rule_for("conv_general_dilated")
-def _convolution(padding: Padding, equation, x: Value, weight: Value):
+def _convolution(padding: Computation, equation, x: Value, weight: Value):
     parameters = equation.params
     numbers = parameters["dimension_numbers"]
     batch, channels, *places = numbers.lhs_spec
@@ -178,7 +178,7 @@ def _convolution(padding: Padding, equation, x: Value, weight: Value):
     "reduce_window", "reduce_window_sum", "reduce_window_max", "reduce_window_min",
     "select_and_scatter_add", "select_and_gather_add",
 )  # fmt: skip
-def _windows(padding: Padding, equation, *values: Value):
+def _windows(padding: Computation, equation, *values: Value):
     parameters = equation.params
     name = equation.primitive.name
     axes = list(values[0].axes)
