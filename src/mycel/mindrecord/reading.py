@@ -7,6 +7,7 @@ scalars (MessagePack) and its arrays lie.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -75,9 +76,9 @@ class OneFile:
             self._kinds = {name: _kind(field) for name, field in self.schema.items()}
             for name in self.arrays:
                 self._kinds[name]
-            with sqlite3.connect(f"file:{path}.db?mode=ro&immutable=1", uri=True) as database:
+            database = sqlite3.connect(f"file:{path}.db?mode=ro&immutable=1", uri=True)
+            with contextlib.closing(database):
                 rows = np.array(database.execute(_QUERY).fetchall(), np.int64).reshape(-1, 6)
-            database.close()
         except _UNREADABLE as error:
             reason = f"{type(error).__name__}: {error}"
             raise MRMOpenError(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pathlib
 import re
@@ -442,7 +443,7 @@ class _Pages:
             columns += f", INC_{number} INT, {name}_0 {kind}"
             key += f", INC_{number}"
         database = sqlite3.connect(f"{self._path}.db")
-        with database:
+        with contextlib.closing(database), database:
             database.execute(f"CREATE TABLE INDEXES({columns}, PRIMARY KEY({key}))")
             database.execute("CREATE TABLE SHARD_NAME(NAME TEXT NOT NULL)")
             name = pathlib.Path(self._path).name
@@ -453,7 +454,6 @@ class _Pages:
                 fields = [part for value in row[8] for part in (0, value)]
                 rows.append([*row[:8], *fields])
             database.executemany(f"INSERT INTO INDEXES VALUES ({places})", rows)
-        database.close()
 
 
 def _size(value, what: str, least: int, most: int) -> int:

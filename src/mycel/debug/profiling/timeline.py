@@ -7,6 +7,7 @@ import contextlib
 import glob
 import os
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -188,7 +189,11 @@ class Timeline:
         self.is_open = False
         if self._asks:
             jax.profiler.stop_trace()
-            self._read()
+            # jaxlib's types are made when they are first used; where their warnings are errors, as
+            # under `-W error`, that ends the process.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._read()
         self.marks = {kind: merged(found) for kind, found in self.marks.items()}
         self.spans.sort(key=lambda span: (span.start, -span.end))
 
