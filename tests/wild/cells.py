@@ -2,7 +2,7 @@
 """Run a tutorial's code cells in order, as a newcomer would, and tell what each did.
 
 python cells.py DOCUMENT REPORT [--mindspore] [--seconds N] [--smaller OLD=>NEW ...] runs those of a
-notebook or of a page in Markdown, in an empty folder. `download` makes stand-in data in the
+notebook or of a page in Markdown, in an empty folder, after --before LINE. `download` makes stand-in data in the
 place that the document names; lines that begin with % or ! are left out. Each OLD=>NEW is a figure
 that is made smaller.
 """
@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import importlib.abc
+import importlib.machinery
 import io
 import json
 import linecache
@@ -24,6 +26,7 @@ import textwrap
 import time
 import traceback
 import types
+from unittest import mock
 
 HERE = pathlib.Path(__file__).parent
 # The Python that has mycel, which makes the stand-in data also where the cells run in MindSpore.
@@ -38,6 +41,7 @@ def main() -> None:
     parser.add_argument("--mindspore", action="store_true", help="run them in MindSpore itself")
     parser.add_argument("--maker", default=sys.executable, help="a Python that has mycel")
     parser.add_argument("--seconds", type=int, default=300, help="for one cell")
+    parser.add_argument("--before", default="", help="a line to run first: the page's imports")
     parser.add_argument("--smaller", nargs="*", default=(), help="figures: OLD=>NEW")
     options = parser.parse_args()
     if not options.mindspore:
@@ -48,8 +52,10 @@ def main() -> None:
     for name, what in (("download", {"download": stand_in}), ("requests", {"get": Answer})):
         sys.modules[name] = types.ModuleType(name)
         sys.modules[name].__dict__.update(what)
+    sys.meta_path.append(Torch())
     main_module = types.ModuleType("__main__")
     sys.modules["__main__"] = main_module
+    exec(options.before, main_module.__dict__)
     found = []
     for number, (source, said) in enumerate(cells(options.document)):
         for change in options.smaller:
@@ -121,6 +127,26 @@ def expected(cell: dict) -> str:
     for output in cell.get("outputs", []):
         text += "".join(output.get("text", "")) + str(output.get("ename", ""))
     return text[:20000]
+
+
+class Torch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """What pages import of PyTorch for comparison, where it is not there: it takes all calls."""
+
+    def find_spec(self, name, path=None, target=None):
+        """The modules that are made here."""
+        if name.split(".")[0] not in ("torch", "torchaudio", "torchtext", "torchvision"):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        """A module that has every name."""
+        module = mock.MagicMock(name=spec.name, __spec__=spec, __path__=[])
+        # Libraries ask whether a value is one of these.
+        module.Tensor = type("Tensor", (), {})
+        return module
+
+    def exec_module(self, module):
+        """There is nothing in it."""
 
 
 def stand_in(url: str, path: str = ".", **_: object) -> str:

@@ -211,6 +211,11 @@ def faces(path: pathlib.Path) -> None:
         _picture(path / "faces" / f"{number}.jpg", 64, 64)
 
 
+def cats(path: pathlib.Path) -> None:
+    """A folder with a folder of one picture."""
+    _picture(path / "image_cat" / "jpg" / "000000039769.jpg", 160, 128)
+
+
 MAKERS = {
     "MNIST_Data.zip": mnist,
     "cifar-10-binary.tar.gz": cifar_binary,
@@ -227,8 +232,8 @@ MAKERS = {
     ".wav": voice,
     "aclImdb_v1.tar.gz": reviews,
     "glove.6B.zip": glove,
-    "banana.jpg": lambda path: _picture(path, 356, 200),
-    "image_cat.zip": folders("image_cat", ("",), ("cat",)),
+    "image_cat.zip": cats,
+    ".jpg": lambda path: _picture(path, 356, 200),
     "ImageNetSimilar.tar.gz": folders("ImageNetSimilar", ("train",), ("-1", "0"), 4),
 }
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 from wild import tutorials
-from wild.cells import cells, expected, meaning
+from wild.cells import Torch, cells, expected, meaning
 
 PAGE = """Words.
 
@@ -42,6 +42,14 @@ def test_a_translation_is_known_by_its_code():
     assert meaning("x = 1  # eins") == meaning("# one\nx  =  1")
     assert meaning("x = 1") != meaning("x = 2")
     assert meaning("f(  # oben") == meaning("f(")
+
+
+def test_pytorch_in_a_comparison_takes_every_call():
+    finder = Torch()
+    assert finder.find_spec("torchless") is None
+    module = finder.create_module(finder.find_spec("torchvision.transforms"))
+    assert list(module.Compose([module.ToTensor()])(1)) == []
+    assert not isinstance(1, module.Tensor)
 
 
 def test_what_is_missing_runs_in_a_mindspore():

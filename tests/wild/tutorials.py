@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the tutorials of MindSpore's documentation, here or in MindSpore itself.
+"""Run the tutorials and guides of MindSpore's documentation, here or in MindSpore itself.
 
 python -m tests.wild.tutorials [NAMES] [--mindspore PYTHON] [--page]
 
@@ -35,6 +35,14 @@ ELSEWHERE = (
     f"{_OPERATIONS}/op_custom_ascendc",
     f"{_OPERATIONS}/op_custom_julia",
     f"{_OPERATIONS}/op_customopbuilder",
+    "docs/features/parallel",
+    "docs/faq/installation",
+)
+# What guides take for granted: they show parts of programs.
+IMPORTS = (
+    "import copy, numpy as np, mindspore, mindspore as ms, mindspore.dataset as ds; "
+    "from mindspore import Callback, Tensor, context, nn, ops, set_context, GRAPH_MODE; "
+    "from mindspore.dataset import vision"
 )
 # Fewer epochs, of fewer pictures.
 SMALLER = {
@@ -44,7 +52,12 @@ SMALLER = {
     "cv/vit": ["epoch_size = 10=>epoch_size = 1"],
     "generative/cyclegan": ["epochs = 7=>epochs = 1"],
     "generative/dcgan": ["num_epochs = 10=>num_epochs = 1"],
-    "generative/diffusion": ["epochs = 10=>epochs = 1", "timesteps = 200=>timesteps = 20"],
+    "generative/diffusion": [
+        "epochs = 10=>epochs = 1",
+        "timesteps = 200=>timesteps = 20",
+        "Tensor([40])=>Tensor([4])",
+        "[0, 50, 100, 150, 199]=>[0, 5, 10, 15, 19]",
+    ],
     "generative/gan": ["total_epoch = 200=>total_epoch = 2", "Generator199=>Generator1"],
     "generative/pix2pix": ["epoch_num = 100=>epoch_num = 1"],
     "nlp/sentiment_analysis": ["num_epochs = 5=>num_epochs = 1"],
@@ -54,12 +67,11 @@ SMALLER = {
 
 def documents() -> dict[str, pathlib.Path]:
     """Each tutorial that has code cells; an English one where its code is another."""
-    root = sources.repository("mindspore-ai/docs", COMMIT, "tutorials") / "tutorials"
-    chinese, english = root / "source_zh_cn", root / "source_en"
     found: dict[str, pathlib.Path] = {}
-    for folder, prefix in ((chinese, ""), (english, "en/")):
+    for prefix, folder in _folders().items():
         for path in sorted(folder.rglob("*")):
             name = path.relative_to(folder).with_suffix("").as_posix()
+            name = prefix.removeprefix("en/") + name
             if path.suffix not in (".ipynb", ".md") or name.startswith(ELSEWHERE):
                 continue
             code = [meaning(source) for source, _ in cells(path)]
@@ -68,7 +80,16 @@ def documents() -> dict[str, pathlib.Path]:
                 there = [meaning(source) for source, _ in cells(known)]
                 code = code if set(code) - set(there) else []
             if code:
-                found[prefix + name] = path
+                found["en/" * prefix.startswith("en/") + name] = path
+    return found
+
+
+def _folders() -> dict[str, pathlib.Path]:
+    """Where documents are, by what their names begin with: tutorials, then the other guides."""
+    found = {}
+    for below, prefix in (("tutorials", ""), ("docs/mindspore", "docs/")):
+        root = sources.repository("mindspore-ai/docs", COMMIT, below) / below
+        found[prefix], found["en/" + prefix] = root / "source_zh_cn", root / "source_en"
     return found
 
 
@@ -85,6 +106,7 @@ def one(name: str, document: pathlib.Path, mindspore: str | None, seconds: int) 
     words = [HERE / "cells.py", document, report, "--maker", sys.executable]
     words += ["--seconds", str(seconds)]
     words += ["--mindspore"] if mindspore else []
+    words += ["--before", IMPORTS] if "docs/" in name else []
     words += ["--smaller", *SMALLER.get(name.removeprefix("en/"), ())]
     with (folder / f"{key}.log").open("w") as log:
         try:
