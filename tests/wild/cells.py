@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a tutorial's code cells in order, as a newcomer would, and tell what each did.
 
-python cells.py DOCUMENT REPORT [--mindspore] [--seconds N] [--smaller OLD=>NEW ...] runs those of a
-notebook or of a page in Markdown, in an empty folder, after --before LINE. `download` makes stand-in data in the
-place that the document names; lines that begin with % or ! are left out. Each OLD=>NEW is a figure
-that is made smaller.
+python cells.py DOCUMENT REPORT [--mindspore] [--seconds N] [--before LINE] [--smaller OLD=>NEW ...]
+runs those of a notebook or of a page in Markdown, in an empty folder, after LINE. `download` makes
+stand-in data in the place that the document names; lines that begin with % or ! are left out. Each
+OLD=>NEW is a figure that is made smaller.
 """
 
 from __future__ import annotations
