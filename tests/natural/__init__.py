@@ -38,6 +38,7 @@ THEMES = (
     "between",
     "again",
     "attacked",
+    "identities",
 )
 
 for theme in THEMES:

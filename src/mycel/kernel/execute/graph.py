@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import functools
 import gc
-import hashlib
 import types
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any, TypeVar, overload
@@ -22,9 +21,9 @@ from mycel.kernel.base.places import definition_of
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
 from mycel.kernel.execute.communicate import forget_repeats
+from mycel.kernel.execute.keys import key_of
 from mycel.kernel.execute.numerics import begin_step
 from mycel.kernel.execute.replay import TRIPPED, Arguments, Difference, Memory, replay
-from mycel.kernel.execute.templates import carries_tensors
 from mycel.kernel.prove.explain import (
     argument_names,
     describe_key,
@@ -36,8 +35,7 @@ from mycel.kernel.prove.explain import (
 from mycel.kernel.prove.notes import hooks_of
 from mycel.kernel.prove.python_watch import DEBUGGED, is_debugged, watch_over
 from mycel.kernel.prove.reads import Reads
-from mycel.kernel.prove.sources import elements, put_back
-from mycel.kernel.record.parameter import Parameter
+from mycel.kernel.prove.sources import put_back
 from mycel.kernel.record.stream import OPEN, PADDED, Stream, demand, local, machine
 from mycel.kernel.record.tensor import OpenTensor, Tensor
 
@@ -60,12 +58,6 @@ LONGEST_REST = 256
 # What `dynamic` of `jit` says of lengths.
 _LENGTHS: dict[int | str, int] = {0: 0, 1: OPEN, "padded": PADDED}
 
-_SIMPLE = frozenset((bool, int, float, complex, str, bytes, type(None)))
-_INEXACT = frozenset((float, complex))
-# Larger arrays are known by a digest.
-MOST_BITS = 1 << 12
-# One NaN for all, since none equals itself.
-_NAN = float("nan")
 BREAKPOINT = "a breakpoint was reached"
 
 
@@ -163,10 +155,10 @@ class Remembered:
         if context.counts_steps:
             begin_step(stream, id(self))
         tensors: list[Tensor] = []
-        arguments = Arguments(tensors, [], [])
-        key = tuple([_key_of(argument, arguments) for argument in args])
+        arguments = Arguments(tensors, [], [], {})
+        key = tuple([key_of(argument, arguments) for argument in args])
         if kwargs:
-            key += tuple([(name, _key_of(kwargs[name], arguments)) for name in kwargs])
+            key += tuple([(name, key_of(kwargs[name], arguments)) for name in kwargs])
         if len(tensors) > 1:
             key += (_pattern(tensors),)
         if structure.tensor_hooks:
@@ -179,7 +171,7 @@ class Remembered:
             way = self._new_way(key)
         elif not debugged:
             for memory in way.memories:
-                if memory.ready and memory.holds(tensors):
+                if memory.ready and memory.holds(tensors, arguments.containers):
                     result = replay(stream, memory, arguments)
                     if result.__class__ is not Difference:
                         self._replayed(way, memory)
@@ -189,7 +181,7 @@ class Remembered:
                         self._missed(way, memory, result)
                     break
             else:
-                self._tell_apart(way, tensors)
+                self._tell_apart(way, arguments)
         lengths = PADDED if _announces_lengths(self.owner) else self.dynamic
         outer = stream.announce(lengths)
         try:
@@ -219,10 +211,10 @@ class Remembered:
             self.ways.popitem(last=False)[1].forget()
         return way
 
-    def _tell_apart(self, way: Way, tensors: list[Tensor]) -> None:
+    def _tell_apart(self, way: Way, arguments: Arguments) -> None:
         """Why none of what is remembered fits the present state."""
         if way.reason is None and way.memories and way.memories[0].ready:
-            way.reason = way.memories[0].missed(tensors)
+            way.reason = way.memories[0].missed(arguments.tensors, arguments.containers)
 
     def _replayed(self, way: Way, memory: Memory) -> None:
         self.replays += 1
@@ -420,32 +412,6 @@ class Remembered:
         return describe_remembered(self.name, self.place, told)
 
 
-def _key_of(argument, arguments: Arguments):
-    """What of an argument chooses the memory: avals of Tensors, values of numbers, identities."""
-    kind = argument.__class__
-    if kind is Tensor:
-        arguments.tensors.append(argument)
-        fields = argument.__dict__
-        return (
-            (argument._value.aval, _fields(fields, arguments)) if fields else argument._value.aval
-        )
-    if kind in _SIMPLE:
-        if kind in _INEXACT and (not argument or argument != argument):
-            return (kind, argument if not argument else _NAN, repr(argument))  # 0.0 is not -0.0
-        return (kind, argument)
-    if isinstance(argument, (tuple, list)):
-        if isinstance(argument, list):
-            arguments.containers.append(argument)
-        return (kind, tuple([_key_of(part, arguments) for part in argument]))
-    if isinstance(argument, dict):
-        arguments.containers.append(argument)
-        return (kind, _fields(argument, arguments))
-    if isinstance(argument, Tensor) and not isinstance(argument, Parameter):
-        arguments.tensors.append(argument)
-        return (kind, argument._value.aval, _fields(argument.__dict__, arguments))
-    return _key_of_object(argument, kind, arguments)
-
-
 def _announces_lengths(owner) -> bool:
     """Whether `Cell.set_inputs` said that lengths of this Cell's inputs are open."""
     announced = owner.__dict__.get("_announced_inputs", ()) if owner is not None else ()
@@ -456,39 +422,6 @@ def _has_open(announced) -> bool:
     if isinstance(announced, (tuple, list)):
         return any(map(_has_open, announced))
     return isinstance(announced, OpenTensor)
-
-
-def _fields(fields: dict, arguments: Arguments) -> tuple:
-    """Names and keys; a name that is no string with its type, since 1 and True are equal."""
-    return tuple(
-        [
-            (name if name.__class__ is str else (name.__class__, name), _key_of(part, arguments))
-            for name, part in fields.items()
-        ]
-    )
-
-
-def _key_of_object(argument, kind, arguments: Arguments):
-    """Arrays, sets and objects that carry Tensors are known by what is in them, all others by what
-    they are: what is read of them is compared."""
-    if isinstance(argument, np.ndarray) and not argument.dtype.hasobject:
-        arguments.containers.append(argument)
-        bits = argument.tobytes()
-        if len(bits) > MOST_BITS:
-            bits = hashlib.blake2b(bits).digest()
-        return (kind, argument.dtype, argument.shape, bits)
-    if isinstance(argument, np.generic):
-        return (kind, argument.tobytes())
-    if isinstance(argument, (set, frozenset, deque)):
-        if not isinstance(argument, frozenset):
-            arguments.containers.append(argument)
-        return (kind, tuple([_key_of(part, arguments) for part in elements(argument)]))
-    if carries_tensors(argument):
-        arguments.containers.append(argument)
-        return (kind, _fields(argument.__dict__, arguments))
-    # Held by the memory, so that the id is not used again.
-    arguments.held.append(argument)
-    return (kind, id(argument))
 
 
 def _pattern(tensors: list) -> tuple:

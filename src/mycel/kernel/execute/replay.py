@@ -30,9 +30,11 @@ from mycel.kernel.execute.results import Results
 from mycel.kernel.execute.sites import Done, Watch
 from mycel.kernel.execute.store import Store
 from mycel.kernel.execute.templates import bound_to, builder, leaves, of_inputs
+from mycel.kernel.prove import kinds
 from mycel.kernel.prove.cases import Case
+from mycel.kernel.prove.kinds import kind_of
 from mycel.kernel.prove.notes import Constant, Held, Slot, same, same_function
-from mycel.kernel.prove.sources import contents_of, first_change
+from mycel.kernel.prove.sources import Referent, contents_of, first_change
 from mycel.kernel.record.packed import Packed, still_packed
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.scope import Scope
@@ -66,6 +68,20 @@ class Difference(NamedTuple):
     again: list[Done] | None = None
 
 
+def _passed_among(passed: list, others: list) -> list[tuple[int, Any]]:
+    """The arguments that are among other things too, with their numbers."""
+    if not passed:
+        return []
+    known = {id(part): (index, part) for index, part in enumerate(passed)}
+    found = {id(part): known[id(part)] for part in others if id(part) in known}
+    return [*found.values()]
+
+
+def _is_compared(part) -> bool:
+    """Whether a key of arguments tells what it holds, not which one it is."""
+    return kind_of(part) in (kinds.CONTAINER, kinds.OBJECT)
+
+
 # A program had a wrong index, or made what is not finite: the call differs in nothing, and PyNative
 # tells what is wrong.
 TRIPPED = Difference("")
@@ -75,12 +91,13 @@ class Arguments(NamedTuple):
     """What a call was given, flat, in the order of its key.
 
     `tensors` are its Tensors, `containers` the lists, dicts and data objects in it, and `held`
-    what the key knows by id.
+    what the key knows by id; `met` numbers all containers by id.
     """
 
     tensors: list[Tensor]
     containers: list
     held: list
+    met: dict[int, int]
 
 
 class Memory:
@@ -123,7 +140,10 @@ class Memory:
                 self._count_of_changes,
             )
         ]
-        self._met_otherwise = self._arguments_met_otherwise(arguments.tensors)
+        others = self._parts_from_outside()
+        self._met_otherwise = _passed_among(arguments.tensors, others)
+        self._containers_met_otherwise = _passed_among(arguments.containers, others)
+        self._containers_outside = frozenset([id(part) for part in others if _is_compared(part)])
         self._site_reads = capture.site_reads
         self.needed = self._needed()
         # Whether the program that is laid out checks numerics; None before it is.
@@ -146,20 +166,19 @@ class Memory:
             numbers.update(number for _, number in site.bindings)
         return numbers
 
-    def _arguments_met_otherwise(self, tensors: list[Tensor]) -> list[tuple[int, Tensor]]:
-        """The arguments that the program has elsewhere too: the call is replayed for them only."""
-        passed = {id(tensor): (index, tensor) for index, tensor in enumerate(tensors)}
-        if not passed:
-            return []
+    def _parts_from_outside(self) -> list:
+        """What the call has by other ways than as arguments: an argument that is the very same
+        object is one for a program that asks `is`, or changes it."""
         (case,) = self.cases
         met: list = [member for cell, *_ in case.cells for member in cell.__dict__.values()]
         for source in case.guards.sources:
-            met += [source.value] if source.snapshot is None else source.snapshot.items
-        return [passed[id(part)] for part in met if id(part) in passed]
+            value = source.value() if type(source.value) is Referent else source.value
+            met += [value] if source.snapshot is None else source.snapshot.items
+        return met
 
     # -- comparing ------------------------------------------------------------------------
 
-    def holds(self, tensors: list[Tensor]) -> bool:
+    def holds(self, tensors: list[Tensor], containers: list) -> bool:
         """Whether the Python state that the call read is as it was, for these arguments."""
         handles = self._handles
         for tensor in tensors:
@@ -168,6 +187,8 @@ class Memory:
         for index, handle in self._met_otherwise:
             if tensors[index] is not handle:
                 return False
+        if containers and self._is_otherwise(containers):
+            return False
         cases = self.cases
         for index, case in enumerate(cases):
             if case.hold():
@@ -176,7 +197,16 @@ class Memory:
                 return True
         return False
 
-    def missed(self, tensors: list[Tensor]) -> Difference:
+    def _is_otherwise(self, containers: list) -> bool:
+        """Whether a container is the one that the function reads too, and was not, or was."""
+        for index, part in self._containers_met_otherwise:
+            if containers[index] is not part:
+                return True
+        known = len(self._containers_met_otherwise)
+        outside = self._containers_outside
+        return sum([id(part) in outside for part in containers]) != known
+
+    def missed(self, tensors: list[Tensor], containers: list) -> Difference:
         """Why it does not hold, by what was there in the latest state."""
         both = "an argument is {} that the function also reads without being passed it"
         remedy = "pass it, or let the function read it, but not both"
@@ -184,6 +214,9 @@ class Memory:
             return Difference(both.format("a Tensor"), None, "", remedy, "argument")
         if any(tensors[index] is not handle for index, handle in self._met_otherwise):
             return Difference(both.format("no longer the Tensor"), None, "", remedy, "argument")
+        if self._is_otherwise(containers):
+            what = both.format("a container, or no longer the container,")
+            return Difference(what, None, "", remedy, "argument")
         what, place = self.cases[0].missed()
         return Difference(what, place, "", "pass it as a Tensor, or keep it constant", "state")
 

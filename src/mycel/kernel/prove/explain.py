@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments in words: what a key of arguments stands for, and how two of them differ.
 
-A key is what `_key_of` in execute/graph.py makes: for each argument an Aval (a Tensor), or its type
+A key is what `key_of` in execute/keys.py makes: for each argument an Aval (a Tensor), or its type
 with its value, its parts or its identity; `(name, key)` for those given by name; behind them which
 Tensors are the same one, and their hooks.
 """
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.define.aval import Aval
+from mycel.kernel.prove.notes import Again
 
 # Differences that are told; more are counted.
 MOST_TOLD = 3
@@ -34,6 +35,7 @@ _SAME_OBJECT = "pass the same object, or its data"
 _SAME_PARTS = "pass containers of one structure"
 _SAME_CALL = "call it with the same arguments, in one order"
 _COPY = "pass copies, or one Tensor, at every call"
+_ALIKE = "pass copies, or one and the same, at every call"
 _HOOKS = "register hooks once, before the calls"
 
 _missing: Any = object()
@@ -205,6 +207,9 @@ def _differences(name: str, old, new):
         yield _of_tensors(name, old, new)
     elif isinstance(old, Aval) or isinstance(new, Aval) or not (_is_typed(old) and _is_typed(new)):
         yield _Difference(f"`{name}` went {_kind(old)} -> {_kind(new)}", _CONVERT)
+    elif Again in (old[0], new[0]):
+        what = f"`{name}` is{' not' if new[0] is not Again else ''} another argument once more"
+        yield _Difference(what, _ALIKE)
     elif old[0] is not new[0]:
         yield _of_types(name, old, new)
     elif _has_parts(old) and _has_parts(new):
@@ -292,6 +297,8 @@ def _value(entry) -> str:
         return str(entry)
     if not _is_typed(entry):
         return "..."
+    if entry[0] is Again:
+        return "<as before>"
     if _is_value(entry):
         return _short.repr(entry[1]) if len(entry) > 1 else "None"
     if _has_parts(entry):

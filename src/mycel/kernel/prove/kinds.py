@@ -237,6 +237,22 @@ def _is_written_in_python(kind: type) -> bool:
     return False
 
 
+@functools.lru_cache(4096)
+def slots_of(kind: type) -> tuple:
+    """What a class keeps in slots of its own, or of a class of a program above it."""
+    return tuple(
+        [
+            part
+            for owner in kind.__mro__
+            if not is_machine(owner.__module__)
+            for part in owner.__dict__.values()
+            if type(part) is types.MemberDescriptorType
+            and part.__objclass__ is owner
+            and owner.__flags__ >> 9 & 1
+        ]
+    )
+
+
 # -- functions written in C ---------------------------------------------------------------------
 
 _PURE_FUNCTIONS_OF = frozenset((

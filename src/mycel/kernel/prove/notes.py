@@ -36,6 +36,10 @@ class Argument:
     index: int
 
 
+class Again:
+    """In a key of arguments, with a number: the very container that stands there before."""
+
+
 class Held:
     """A handle from outside, compared by identity."""
 

@@ -44,6 +44,7 @@ from mycel.kernel.prove.sources import (
     TooLarge,
     changes,
     first_change,
+    is_array,
     is_container,
     parts_of,
 )
@@ -104,8 +105,8 @@ class Reads(Attributes):
             self._arguments.add(id(tensor.__dict__))
         for container in containers:
             self._check_argument(container)
-        for generator in (random._inst, np.random.mtrand._rand):
-            self._check_generator(generator)
+        self._check_generator(random._inst)
+        self._check_generator(np.random.mtrand._rand)
         self.reach(function)
 
     def _check_argument(self, container) -> None:
@@ -291,8 +292,7 @@ class Reads(Attributes):
         if function.__kwdefaults__:
             whole = f"{name}.__kwdefaults__"
             self.note(PART, function, "__kwdefaults__", function.__kwdefaults__, whole)
-        if function.__kwdefaults__:
-            self.content(function.__kwdefaults__, f"{name}.__kwdefaults__")
+            self.content(function.__kwdefaults__, whole)
 
     def functions_of(self, frame) -> list:
         """The functions from outside that have the code of a frame."""
@@ -448,7 +448,7 @@ class Reads(Attributes):
             return None
         try:
             snapshot = Snapshot(container, self.flow)
-            if _is_array(container):
+            if is_array(container):
                 self.numpy_settings()
             elif isinstance(container, defaultdict):
                 factory = container.default_factory
@@ -462,7 +462,7 @@ class Reads(Attributes):
 
     def _use_inside(self, container, depth=0) -> None:
         """A container made inside may have others in it."""
-        if depth > 3 or kind_of(container) != kinds.CONTAINER or _is_array(container):
+        if depth > 3 or kind_of(container) != kinds.CONTAINER or is_array(container):
             return
         if len(container) > 1024:
             return
@@ -539,10 +539,14 @@ class Reads(Attributes):
 
     def all_fields(self, value, path) -> None:
         """All fields of an object may be read."""
+        if not self.is_outside(value):
+            return
         fields = getattr(value, "__dict__", None)
-        if self.is_outside(value) and isinstance(fields, dict):
+        if isinstance(fields, dict):
             self.reached[id(fields)] = fields
             self.content(fields, path)
+        for slot in kinds.slots_of(type(value)):
+            self.note(SLOT, value, slot, SLOT(value, slot), path)
 
     def asked(self, owner, name) -> None:
         """`getattr` or `hasattr` was called."""
@@ -569,10 +573,6 @@ class Reads(Attributes):
             fields = getattr(owner, "__dict__", None)
             if isinstance(fields, dict):
                 self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
-
-
-def _is_array(value) -> bool:
-    return isinstance(value, (np.ndarray, bytearray, memoryview)) or hasattr(value, "typecode")
 
 
 _REACHED = {

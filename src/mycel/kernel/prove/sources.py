@@ -23,8 +23,6 @@ from mycel.kernel.base.places import Place
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.prove.bytecode import written_out
 
-# A program may put another in its place.
-_sorted = sorted
 # Larger arrays and containers are not compared: what reads them stays in PyNative.
 MOST_BYTES = 64 << 20
 MOST_ELEMENTS = 1 << 16
@@ -81,7 +79,8 @@ def _same_fixed(now, before) -> bool:
     if len(now) != len(before):
         return False
     if isinstance(now, frozenset):
-        return now == before and sorted(map(repr, now)) == sorted(map(repr, before))
+        # The order in which a program meets them depends on how they were put in.
+        return now == before and all(map(same_plain, now, before))
     return all(map(same_plain, now, before))
 
 
@@ -184,6 +183,11 @@ class Snapshot:
         return "was changed"
 
 
+def is_array(value) -> bool:
+    """Whether what it holds is numbers in memory."""
+    return isinstance(value, (np.ndarray, bytearray, memoryview)) or hasattr(value, "typecode")
+
+
 def is_container(value) -> bool:
     """Whether content is compared: what can be changed in place and has elements."""
     return isinstance(value, (list, dict, set, deque, np.ndarray, bytearray, *VIEWS)) or (
@@ -203,16 +207,9 @@ def elements(value) -> list:
         ):
             parts += pair
         return parts
-    if isinstance(value, (set, frozenset)):
-        return _sorted(value, key=_by_type_and_text)
     if isinstance(value, np.ndarray):
         return value.ravel().tolist()
     return list(value)
-
-
-def _by_type_and_text(element) -> tuple[str, str]:
-    plain = element.__class__ in _PLAIN or isinstance(element, tuple)
-    return type(element).__name__, repr(element) if plain else str(id(element))
 
 
 def _bytes_of(value) -> bytes | None:
