@@ -187,7 +187,7 @@ class Memory:
         for index, handle in self._met_otherwise:
             if tensors[index] is not handle:
                 return False
-        if containers and self._is_otherwise(containers):
+        if containers and self._containers_outside and self._is_otherwise(containers):
             return False
         cases = self.cases
         for index, case in enumerate(cases):
