@@ -136,21 +136,34 @@ def test_a_cache_has_no_effect_and_says_so(caplog, monkeypatch):
         ds.DatasetCache("1")
 
 
-def test_debug_hook():
-    # Oracle: MindSpore's rule: the hook sees the columns before and after each operation.
+def test_debug_hook(capsys):
+    # Oracle: MindSpore 2.10: around the operations of maps alone, with a tuple; what it returns
+    # has no effect.
     class Shapes(ds.DebugHook):
         def compute(self, args):
-            seen.append([value.shape for value in args])
-            names.append(self.prev_op_name)
-            return args
+            seen.append((type(args), [np.shape(value) for value in args], self.prev_op_name))
+            return (0,)
 
-    seen, names = [], []
+    def first(x):
+        return x[:2], x
+
+    seen = []
     ds.config.set_debug_mode(True, debug_hook_list=[Shapes()])
     data = ds.NumpySlicesDataset({"x": [[1, 2, 3]], "y": [4]}, shuffle=False)
-    data = data.map(lambda x: x[:2], ["x"]).map(transforms.OneHot(5), ["y"])
-    list(data.create_dict_iterator(num_epochs=1))
-    assert seen == [[(3,), ()], [(2,), ()], [(2,), (5,)]]
-    assert len(names) == 3 and all("test_rarer_names.py" in name for name in names)
+    data = data.map([first, lambda x, z: x], ["x"]).map(transforms.OneHot(5), ["y"]).batch(1)
+    rows = list(data.create_dict_iterator(num_epochs=1, output_numpy=True))
+    assert rows[0]["x"].tolist() == [[1, 2]] and rows[0]["y"].tolist() == [[0, 0, 0, 0, 1]]
+    assert seen == [
+        (tuple, [(3,)], "first"),
+        (tuple, [(2,), (3,)], "first"),
+        (tuple, [(2,)], "<lambda>"),
+        (tuple, [()], "OneHot"),
+        (tuple, [(5,)], "OneHot"),
+    ]
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == 5
+    assert told[0] == "[Dataset debugger] Print the [INPUT] of the operation [first]."
+    assert told[1] == "[Dataset debugger] Print the [OUTPUT] of the operation [first]."
     ds.config.set_debug_mode(True, debug_hook_list=[Shapes])
     with pytest.raises(TypeError, match="DebugHooks"):
         list(data.create_dict_iterator(num_epochs=1))

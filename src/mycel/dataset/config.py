@@ -50,7 +50,7 @@ class _Settings:
         self.worker_timeout = 300
         self.callback_timeout = 60
         self.debug_mode = False
-        self.debug_hooks: list = []
+        self.debug_hooks: list | None = None
         self.error_samples_mode = ErrorSamplesMode.RETURN
         self.do_copy = False
         self.parallel_convert = False
@@ -202,7 +202,8 @@ def set_debug_mode(debug_mode_flag: bool, debug_hook_list: list | None = None) -
     """Make every row when it is asked for, in the calling thread, so that a debugger stops in it.
 
     Args:
-        debug_hook_list: `DebugHook`s, called with each row before the first and behind each map.
+        debug_hook_list: `DebugHook`s, called around the operations of each `map`. Default: one
+            that prints the type and the shape of each column.
 
     Example:
         >>> ds.config.set_debug_mode(False)
@@ -210,7 +211,7 @@ def set_debug_mode(debug_mode_flag: bool, debug_hook_list: list | None = None) -
     settings.debug_mode = _boolean(debug_mode_flag, "set_debug_mode: debug_mode_flag")
     if debug_hook_list is not None and not isinstance(debug_hook_list, list):
         raise wrong(TypeError, "set_debug_mode: debug_hook_list", "a list", repr(debug_hook_list))
-    settings.debug_hooks = debug_hook_list or []
+    settings.debug_hooks = debug_hook_list
 
 
 def get_debug_mode() -> bool:

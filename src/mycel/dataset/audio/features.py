@@ -368,7 +368,8 @@ class InverseMelScale(AudioTensorOperation):
         norm: whether all bands have one area, a `NormType`.
         mel_type: which mel scale, a `MelType`.
 
-    Input: (..., n_mels, time). Output: (..., n_stft, time). It begins at random values.
+    Input: (..., n_mels, time). Output: (..., n_stft, time); as in MindSpore, (1, n_stft, time) for
+    one of (n_mels, time). It begins at random values.
 
     Raises:
         TypeError, ValueError: an argument is wrong.
@@ -427,4 +428,4 @@ class InverseMelScale(AudioTensorOperation):
             if found < self.tolerance_loss or abs(loss - found) < self.tolerance_change:
                 break
             loss = found
-        return made.reshape(*array.shape[:-2], len(bands), array.shape[-1])
+        return made.reshape(*(array.shape[:-2] or (1,)), len(bands), array.shape[-1])

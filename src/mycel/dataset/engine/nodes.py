@@ -12,7 +12,7 @@ from mycel.dataset import config
 from mycel.dataset.engine import chance, worker
 from mycel.dataset.engine.callbacks import CalledBack, checked_callbacks
 from mycel.dataset.engine.dataset import Dataset, UnionBaseDataset
-from mycel.dataset.engine.debugging import show
+from mycel.dataset.engine.debugging import shown
 from mycel.dataset.engine.machinery import Flow, Row, Steps, of_passes
 from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.together import Columns, Together
@@ -160,6 +160,8 @@ class MapDataset(UnionBaseDataset):
         """What changes a row, by its number and itself."""
         inputs, join, numbers = self._inputs(), self._joined(), run.numbers(self)
         operations = prepared(self.operations)
+        if run.session.debug and config.settings.debug_mode:
+            operations = shown(operations)
         # Asked in each pass: a program may change the operations between them.
         new = all(map(makes_new, Compose.decompose(self.operations)))
 
@@ -186,16 +188,13 @@ class MapDataset(UnionBaseDataset):
                 )
 
             return flow.then(begin)
-        single = run.session.debug
-        if single:
-            shown, change = change, lambda number, row: show(shown(number, row), self._named())
         if self.callbacks:
             place = run.session.place(self)
             return flow.then(lambda parent: CalledBack(self.callbacks, change, run, place, parent))
         if config.settings.error_samples_mode is not config.ErrorSamplesMode.RETURN:
             mode = config.settings.error_samples_mode
             return flow.then(lambda parent: _Tolerant(mode, change, parent))
-        return flow.map(change, 1 if single else self._threads())
+        return flow.map(change, 1 if run.session.debug else self._threads())
 
     def _together(self, run: Run) -> Together | None:
         inputs, columns = self._inputs(), self._columns()

@@ -13,7 +13,6 @@ from mycel.dataset import config
 from mycel.dataset.engine import worker
 from mycel.dataset.engine.batching import stacked
 from mycel.dataset.engine.dataset import Dataset, UnionBaseDataset
-from mycel.dataset.engine.debugging import show
 from mycel.dataset.engine.machinery import Flow, Row, chosen, produced
 from mycel.dataset.engine.nodes import RAISED, integer, name_list, operation_name
 from mycel.dataset.engine.schema import Schema
@@ -420,9 +419,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
             content = run.session.content(self, [self.source.__getitem__])
             if content is not None:
                 return self._in_processes(run, content, order, workers)
-        if not run.session.debug:
-            return chosen(order, self._read)
-        return chosen(order, lambda index: show(self._read(index), self._named()))
+        return chosen(order, self._read)
 
     def _in_processes(
         self, run: Run, content: bytes, order: Sequence | np.ndarray, workers: int

@@ -213,6 +213,18 @@ class Attributes:
                 return fields[name]
         return _bound(described, owner, kind)
 
+    def _of_machine(self, owner, name, path):
+        """What a class of the machine has is not changed; a program may add names to an object."""
+        described = class_attribute(type(owner), name)
+        if described is not ABSENT:
+            return described if isinstance(described, types.FunctionType) else UNSEEN
+        fields = getattr(owner, "__dict__", None)
+        if type(fields) is not dict or self.is_ours() or not self.is_outside(owner):
+            return UNSEEN
+        value = fields.get(name, ABSENT)
+        self.note(FIELD, fields, name, value, path)
+        return UNSEEN if value is ABSENT else value
+
     def note_owner(self, owner) -> None:
         """Of which class an object is, and what that is made of."""
         kind = type(owner)
@@ -323,11 +335,6 @@ def _of_partial(reads, partial, name, path):
     return reads._of_object(partial, name, path)
 
 
-def _class_function(owner, name):
-    described = getattr(type(owner), name, UNSEEN)
-    return described if isinstance(described, types.FunctionType) else UNSEEN
-
-
 def _bound(described, owner, kind):
     if described is ABSENT:
         return UNSEEN
@@ -359,5 +366,5 @@ _ATTRIBUTES = {
     kinds.PARTIAL: _of_partial,
     kinds.OBJECT: Attributes._of_object,
     kinds.CELL: Attributes._of_object,
-    kinds.MACHINE: lambda reads, owner, name, path: _class_function(owner, name),
+    kinds.MACHINE: Attributes._of_machine,
 }
