@@ -113,6 +113,7 @@ RULES |= {
         "expm1": np.expm1, "tanh": np.tanh, "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt,
         "floor": np.floor, "ceil": np.ceil, "is_finite": np.isfinite, "rem": np.fmod,
         "rsqrt": lambda x: np.reciprocal(np.sqrt(x)),
+        "one_minus_square": lambda x: (1 + x) * (1 - x),
         "logistic": lambda x: np.reciprocal(1 + np.exp(-x)),
         "sign": lambda x: np.where(x == 0, x, np.sign(x)),
     }.items()

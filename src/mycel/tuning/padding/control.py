@@ -69,10 +69,20 @@ def _cond(padding: Computation, equation, which: Value, *values: Value):
     return [Value(array, known) for array, known in zip(arrays, axes, strict=True)]
 
 
+def _counts(equation) -> tuple[int, int]:
+    """How many inputs of a scan are the same at each time, and how many are carried on."""
+    parameters = equation.params
+    if "num_consts" in parameters:
+        return parameters["num_consts"], parameters["num_carry"]
+    # From JAX 0.12 on.
+    consts, carried, _ = parameters["ft_in"].update(equation.invars).unpack()
+    return len(list(consts)), len(list(carried))
+
+
 @rule_for("scan")
 def _scan(padding: Computation, equation, *values: Value):
     parameters = equation.params
-    consts, carried = parameters["num_consts"], parameters["num_carry"]
+    consts, carried = _counts(equation)
     closed, length = parameters["jaxpr"], parameters["length"]
     backwards = parameters["reverse"]
     values = tuple([v._replace(axes=tuple(map(decayed, v.axes))) for v in values])
