@@ -121,6 +121,19 @@ def test_what_is_written_into_data_arrives():
     assert w.asnumpy().tolist() == [4.0]
 
 
+def test_a_copy_takes_any_memo_and_writes_nothing_into_it():
+    # Oracle: MindSpore 2.10, which names it `memodict`; a public program hands over a Tensor.
+    x, memo = Tensor([1.0, 2.0]), Tensor([5.0])
+    apart = x.__deepcopy__(memodict=memo)
+    apart[0] = 7.0
+    assert (x.tolist(), apart.tolist(), memo.tolist()) == ([1.0, 2.0], [7.0, 2.0], [5.0])
+    notes = {}
+    assert Parameter(x, name="a").__deepcopy__(memodict=notes).name == "a"
+    assert notes == {}
+    one, other = copy.deepcopy([x, x])
+    assert one is other
+
+
 def test_data_in_a_compiled_call():
     """The oracle is the sum: what a replay writes into `data` is seen outside."""
     x = Tensor([0.0])

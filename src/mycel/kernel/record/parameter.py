@@ -217,14 +217,13 @@ class Parameter(Tensor):
     def __format__(self, spec):
         return super().__format__(spec) if spec else repr(self)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memodict):
         copy = Parameter.__new__(Parameter)
         copy._value = _apart(self)
         copy._hooks = copy._store = None
         copy.__dict__.update(self.__dict__)
         copy.name = self.name
         copy._requires_grad = self._requires_grad
-        memo[id(self)] = copy
         _join(copy)
         return copy
 

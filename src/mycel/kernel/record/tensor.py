@@ -358,11 +358,11 @@ class Tensor(TensorMethods):
 
     # -- copying ------------------------------------------------------------------------
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memodict):
+        # `copy.deepcopy` notes the copy itself; programs that call this hand over anything.
         copy = new_tensor(self._value, self.__class__)
         copy.__dict__.update(self.__dict__)
         copy.__dict__.pop("_of", None)
-        memo[id(self)] = copy
         return copy
 
     def __reduce__(self):
