@@ -148,3 +148,33 @@ def test_bad_parts():
         )
     with pytest.raises(ValueError, match="A sparse Tensor must be a matrix"):
         Tensor(VALUES).to_coo()
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 1), (1, 3), (3,), (1,)])
+@pytest.mark.parametrize("kind", ["coo", "csr"])
+def test_a_dense_factor_repeats_to_the_whole(kind, shape):
+    # Oracle: NumPy. Public programs scale the rows of a CSRTensor with a column.
+    factor = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
+    made = COOTensor(Tensor(PLACES), Tensor(VALUES), (2, 3))
+    made = made.to_csr() if kind == "csr" else made
+    other = Tensor(factor)
+    assert_close((made * other).to_dense(), dense(VALUES) * factor)
+    assert_close((made / other).to_dense(), dense(VALUES) / factor)
+
+    slope = ms.grad(lambda other: (made * other).values.sum())(other)
+    spread = np.broadcast_to(factor, (2, 3))
+    lengths = [n for n, m in enumerate((1,) * (2 - factor.ndim) + shape) if m != spread.shape[n]]
+    wanted = dense(VALUES).sum(axis=tuple(lengths), keepdims=True).reshape(shape)
+    assert_close(slope, wanted)
+
+
+def test_a_dense_factor_that_does_not_repeat():
+    made = COOTensor(Tensor(PLACES), Tensor(VALUES), (2, 3))
+    with pytest.raises(ValueError, match=r"of shape \(2, 3\), or lengths 1 in it"):
+        made * Tensor([[1.0, 2.0]])
+
+
+def test_the_element_type_of_a_sparse_tensor():
+    # Oracle: MindSpore 2.7 and 2.10, whose `ops.dtype` takes them.
+    made = COOTensor(Tensor(PLACES), Tensor(VALUES), (2, 3))
+    assert ops.dtype(made) == ops.dtype(made.to_csr()) == ops.dtype(made.values)

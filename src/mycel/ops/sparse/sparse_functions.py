@@ -264,7 +264,7 @@ def csr_gather(indptr, indices, dense, sparse_shape):
     """
     if tuple(dense.shape) != sizes_of(sparse_shape):
         raise errors.wrong(ValueError, "dense", f"of shape {sparse_shape}", str(dense.shape))
-    return values_at(dense, csr_positions(indptr, indices))
+    return values_at(dense, csr_positions(indptr, indices), dense.shape)
 
 
 @op("SparseTensorDenseMatmul(adjoint_st=turn, adjoint_dt=turn_dense)"

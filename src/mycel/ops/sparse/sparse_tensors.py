@@ -27,10 +27,12 @@ def scattered(places, values, *, shape):
     return jnp.zeros(shape, values.dtype).at[at].add(values, mode="drop")
 
 
-@op(indices=lambda dense, places: [rows_of(1, dense.shape[: places.shape[1]])])
-def values_at(dense, places):
-    """The elements in some places."""
-    return dense[tuple(places.astype(np.int64).T)]
+@op(indices=lambda dense, places, *, shape: [rows_of(1, shape[: places.shape[1]])])
+def values_at(dense, places, *, shape):
+    """The elements in some places of a Tensor that is repeated to a shape, without repeating it."""
+    dense = dense.reshape((1,) * (len(shape) - dense.ndim) + dense.shape)
+    at = places.astype(np.int64).T
+    return dense[tuple(0 * n if size == 1 else n for n, size in zip(at, dense.shape, strict=False))]
 
 
 @op()
@@ -268,19 +270,33 @@ class COOTensor(Sparse):
         return self + (-other)
 
     def __mul__(self, other):
-        return self.with_values(arithmetic.mul(self.values, met_in(other, self.indices)))
+        return self.with_values(
+            arithmetic.mul(self.values, met_in(other, self.indices, self.shape))
+        )
 
     __rmul__ = __mul__
 
     def __truediv__(self, other):
-        return self.with_values(arithmetic.true_divide(self.values, met_in(other, self.indices)))
+        return self.with_values(
+            arithmetic.true_divide(self.values, met_in(other, self.indices, self.shape))
+        )
 
 
-def met_in(other, places):
-    """What a sparse Tensor meets in its places: a number stays one."""
-    if isinstance(other, Tensor) and other.ndim:
-        return values_at(other, places)
-    return other
+def met_in(other, places, shape):
+    """What a sparse Tensor of a shape meets in its places: a number stays one.
+
+    Raises:
+        ValueError: the other Tensor does not repeat to that shape.
+    """
+    if not isinstance(other, Tensor) or not other.ndim:
+        return other
+    behind = shape[len(shape) - other.ndim :]
+    if other.ndim > len(shape) or any(
+        n not in (1, m) for n, m in zip(other.shape, behind, strict=True)
+    ):
+        wanted = f"of shape {shape}, or lengths 1 in it"
+        raise errors.wrong(ValueError, "The other Tensor", wanted, str(other.shape))
+    return values_at(other, places, shape)
 
 
 def _together(parts, shape) -> COOTensor:
@@ -392,12 +408,16 @@ class CSRTensor(Sparse):
         return self.add(other, 1, -1)
 
     def __mul__(self, other):
-        return self.with_values(arithmetic.mul(self.values, met_in(other, self.places())))
+        return self.with_values(
+            arithmetic.mul(self.values, met_in(other, self.places(), self.shape))
+        )
 
     __rmul__ = __mul__
 
     def __truediv__(self, other):
-        return self.with_values(arithmetic.true_divide(self.values, met_in(other, self.places())))
+        return self.with_values(
+            arithmetic.true_divide(self.values, met_in(other, self.places(), self.shape))
+        )
 
 
 def dense_to_coo(x) -> COOTensor:
@@ -405,7 +425,7 @@ def dense_to_coo(x) -> COOTensor:
     if tensor_of(x, "tensor").ndim != 2:
         raise errors.wrong(ValueError, "A sparse Tensor", "a matrix", str(x.shape))
     places = Tensor(np.argwhere(x.asnumpy()).astype(np.int32))
-    return COOTensor([places, values_at(x, places), x.shape])
+    return COOTensor([places, values_at(x, places, x.shape), x.shape])
 
 
 def dense_to_csr(x) -> CSRTensor:

@@ -16,6 +16,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.execute.sites import every_call
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
+from mycel.ops.sparse.sparse_tensors import Sparse
 
 
 def constexpr(
@@ -164,7 +165,7 @@ depend = Depend()
 
 
 class DType(Primitive):
-    """The element type of a Tensor.
+    """The element type of a Tensor, or of the values of a sparse one.
 
     Source: MindSpore's `mindspore.ops.DType`.
 
@@ -177,7 +178,7 @@ class DType(Primitive):
         super().__init__("DType")
 
     def __call__(self, x):
-        if not isinstance(x, Tensor):
+        if not isinstance(x, (Tensor, Sparse)):
             raise wrong(TypeError, "DType: x", "a Tensor", type(x).__name__)
         return x.dtype
 
