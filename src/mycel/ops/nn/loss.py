@@ -86,7 +86,7 @@ def _picked(x, classes):
 
 def _picked_forward(x, classes):
     # An empty array carries the shape: the reverse needs no value of x.
-    return _picked(x, classes), (classes, jnp.empty((0, *x.shape), x.dtype))
+    return _picked(x, classes), (classes, jnp.zeros((0, *x.shape), x.dtype))
 
 
 def _picked_backward(kept, cotangent):
