@@ -192,3 +192,19 @@ def slots_by_other_ways(jit):
         return step(batch(0)), write(batch(0)), settings.last
 
     return loop, lambda: None
+
+
+@program
+def names_given_to_objects_of_the_machine(jit):
+    derivative = ms.grad(lambda x: (x * x).sum())
+
+    @jit.step
+    def step(x):
+        return x * getattr(derivative, "gain", 1.0)
+
+    def loop(i):
+        if i > 3:
+            derivative.gain = 2.0 + i // 8
+        return step(batch(0))
+
+    return loop, lambda: None

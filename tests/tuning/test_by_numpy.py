@@ -161,6 +161,12 @@ def test_elements_by_index():
     agrees(lambda x, i: lax.dynamic_slice(x, (i, i), (3, 2)), 5, floats(7, 6), integers())
 
 
+@pytest.mark.parametrize("start", [0, 2, 9, -4])
+def test_parts_by_a_start(start):
+    """Also where they would end behind the array, or begin before it."""
+    agrees(lambda x: lax.dynamic_slice(x, (start, start), (1, 2)), 7, floats(7, 6))
+
+
 @pytest.mark.parametrize("mode", ["clip", "drop"])
 def test_sums_by_index(mode):
     """The same row twice, and rows that are not there."""

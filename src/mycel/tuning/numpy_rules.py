@@ -24,10 +24,10 @@ ELEMENTWISE = frozenset((
     "bessel_i1e", "cbrt", "ceil", "clamp", "convert_element_type", "cos", "cosh", "digamma", "div",
     "eq", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "igamma",
     "igammac", "integer_pow", "is_finite", "le", "lgamma", "log", "log1p", "logistic", "lt",
-    "max", "min", "mul", "ne", "neg", "nextafter", "not", "or", "polygamma", "population_count",
-    "pow", "rem", "round", "rsqrt", "select_n", "shift_left", "shift_right_arithmetic",
-    "shift_right_logical", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "xor",
-    "zeta", "clz", "erf_inv",
+    "max", "min", "mul", "ne", "neg", "nextafter", "not", "one_minus_square", "or", "polygamma",
+    "polynomial", "population_count", "pow", "rem", "round", "rsqrt", "select_n", "shift_left",
+    "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt", "square", "sub",
+    "tan", "tanh", "xor", "zeta", "clz",
 ))  # fmt: skip
 
 # The programs inside of a program, by the name that they have in it.
@@ -266,6 +266,22 @@ def _slice(equation, names):
     by = equation.params["strides"]
     steps = lengths(by if by is not None else (1,) * len(equation.params["start_indices"]), names)
     return lambda sizes, x: x[tuple(map(slice, starts(sizes), ends(sizes), steps(sizes)))]
+
+
+@_rule("dynamic_slice")
+def _dynamic_slice(equation, names):
+    parts = lengths(equation.params["slice_sizes"], names)
+
+    def run(sizes, x, *starts):
+        counts = parts(sizes)
+        # As XLA's: one that would end behind the array begins earlier.
+        begins = [
+            min(max(int(start), 0), whole - count)
+            for start, whole, count in zip(starts, x.shape, counts, strict=True)
+        ]
+        return x[tuple([slice(n, n + count) for n, count in zip(begins, counts, strict=True)])]
+
+    return run
 
 
 @_rule("rev")

@@ -38,7 +38,9 @@ class Decoder(nn.Cell):
     def __init__(self):
         super().__init__()
         self.words, self.places = nn.Embedding(WORDS, WIDTH), nn.Embedding(200, WIDTH)
-        self.inner = nn.Dense(WIDTH, 3 * WIDTH)
+        # No bias: the gradient of that of the keys is nothing but rounding, of which Adam makes
+        # steps of full length.
+        self.inner = nn.Dense(WIDTH, 3 * WIDTH, has_bias=False)
         self.norm, self.drop = nn.LayerNorm((WIDTH,)), nn.Dropout(p=0.25)
         self.outer = nn.Dense(WIDTH, WORDS)
 

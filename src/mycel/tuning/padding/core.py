@@ -31,8 +31,8 @@ from mycel.tuning.numpy_rules import CALLS, ELEMENTWISE, called, lengths
 RULES: dict[str, Callable] = {}
 
 _ELEMENTWISE = ELEMENTWISE | frozenset((
-    "abs", "add_any", "complex", "conj", "copy", "copy_p", "imag", "one_minus_square", "real",
-    "reduce_precision", "square", "stop_gradient",
+    "abs", "add_any", "complex", "conj", "copy", "copy_p", "imag", "real", "reduce_precision",
+    "square", "stop_gradient",
 ))  # fmt: skip
 # Of these, what gives zero for zero; and what gives zero where all of its inputs are zero.
 _KEEPS_ZERO = frozenset((
