@@ -8,6 +8,7 @@ import collections
 
 import numpy as np
 
+import mycel as ms
 from mycel import Tensor
 from natural.common import batch, program
 

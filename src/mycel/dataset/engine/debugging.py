@@ -103,7 +103,7 @@ class PrintDataHook(DebugHook):
 
 def shown(operations: Sequence[Callable]) -> list[Callable]:
     """The operations of a `map`, with the hooks of debug mode around them."""
-    hooks = config.settings.debug_hooks
+    hooks: Sequence[DebugHook] | None = config.settings.debug_hooks
     for hook in hooks or ():
         if not isinstance(hook, DebugHook):
             raise wrong(TypeError, "set_debug_mode: debug_hook_list", "DebugHooks", repr(hook))
@@ -114,7 +114,7 @@ def shown(operations: Sequence[Callable]) -> list[Callable]:
 class _Shown:
     """One operation with the hooks around it; its inputs are shown where none comes before."""
 
-    def __init__(self, operation: Callable, hooks: list[DebugHook], is_first: bool):
+    def __init__(self, operation: Callable, hooks: Sequence[DebugHook], is_first: bool):
         self._operation, self._hooks, self._is_first = operation, hooks, is_first
         self._name = getattr(operation, "__name__", type(operation).__name__)
 

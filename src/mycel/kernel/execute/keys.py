@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict, deque
+from typing import Any
 
 import numpy as np
 
@@ -94,7 +95,7 @@ def _attributes(argument, kind: type, arguments: Arguments) -> tuple:
     return tuple(more)
 
 
-def _key_of_object(argument, kind: type, arguments: Arguments):
+def _key_of_object(argument: Any, kind: type, arguments: Arguments):
     """Arrays, sets and objects that carry Tensors are known by what is in them, all others by what
     they are: what is read of them is compared."""
     if isinstance(argument, np.generic):
@@ -120,7 +121,7 @@ def _key_of_object(argument, kind: type, arguments: Arguments):
     return (kind, id(argument))
 
 
-def _key_of_array(array: np.ndarray, kind: type) -> tuple:
+def _key_of_array(array: Any, kind: type) -> tuple:
     """Its numbers, how they lie in memory, and whether it can be written to."""
     bits = array.tobytes()
     if len(bits) > MOST_BITS:
