@@ -209,3 +209,38 @@ def names_given_to_objects_of_the_machine(jit):
         return step(batch(0))
 
     return loop, lambda: None
+
+
+@program
+def derivatives_made_inside(jit):
+    settings, kept = {"gain": 1.0}, {}
+
+    @jit.step
+    def closed(x, y):
+        gain = settings["gain"]
+        along = ms.grad(lambda s: (s * s * y * gain).sum())
+        return along(x)
+
+    @jit.step
+    def of_the_call_before(x, y):
+        def inner(s):
+            return (s * s * y).sum()
+
+        before, kept["derivative"] = kept.get("derivative"), ms.grad(inner)
+        along = kept["derivative"]
+        return along(x) if before is None else along(x) + 10 * before(x)
+
+    @jit.step
+    def through_others(x, y):
+        def of(factor):
+            return ms.value_and_grad(lambda s: (s * s * y * factor).sum())
+
+        both = [of(2), of(settings["gain"])]
+        return [one(x) for one in both]
+
+    def loop(i):
+        settings["gain"] = 1.0 + i // 5
+        x, y = batch(i), batch(i + 1)
+        return closed(x, y), of_the_call_before(x, y), through_others(x, y)
+
+    return loop, lambda: None

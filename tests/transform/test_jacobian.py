@@ -101,6 +101,35 @@ def test_jvp():
     assert [leaf.shape for leaf in ms.jvp(ops.relu, Tensor(X), Tensor(X))] == [(2, 3), (2, 3)]
 
 
+@pytest.mark.parametrize(
+    "function, expected",
+    [
+        (lambda x, y: x * x + y, [3, 5]),
+        (lambda x, y: x.astype(ms.float32) * 2 + y, [3.0, 3.0]),
+        (lambda x, y: ops.square(x) * y, [3, 12]),
+    ],
+)
+def test_directions_of_integers(function, expected):
+    """Oracle: MindSpore 2.10, and by hand."""
+
+    def change(x, v):
+        return ms.jvp(function, (x, x), (v, v))[1]
+
+    x, v = np.array([1, 2], np.int32), np.array([1, 1], np.int32)
+    agree(run_everywhere(change, x, v), np.array(expected))
+
+
+def test_a_derivative_by_what_a_reverse_of_integers_is_given():
+    """Oracle: MindSpore 2.10. What closes over an argument is made inside, and replayed."""
+
+    def by_seed(x, v):
+        along = ms.grad(lambda seed: ms.vjp(lambda a: a * a, x)[1](seed))
+        return along(v)
+
+    x, v = np.array([1, 2], np.int32), np.array([1, 1], np.int32)
+    agree(run_everywhere(by_seed, x, v), np.array([2, 4]))
+
+
 def test_products_inside_products():
     """A Hessian in both orders, and a gradient through jvp."""
 

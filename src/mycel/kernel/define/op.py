@@ -390,7 +390,12 @@ def _pull(varied, varying, cotangents, present):
     inexact: list[bool] = []
 
     def varied_inexact(*replaced):
-        outputs = varied(*replaced)
+        # A reverse inside gives real numbers for integers as well, so that it is differentiated.
+        outer, _pulled.is_varied = _pulled.is_varied, True
+        try:
+            outputs = varied(*replaced)
+        finally:
+            _pulled.is_varied = outer
         listed = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
         inexact[:] = [jnp.issubdtype(output.dtype, jnp.inexact) for output in listed]
         return [output for output, real in zip(listed, inexact, strict=True) if real]
@@ -405,7 +410,18 @@ def _pull(varied, varying, cotangents, present):
     given = [next(rest) if there else None for there in present]
     differentiable = [c for c, real in zip(given, inexact, strict=True) if real]
     pulled = pull([_seed(o, c) for o, c in zip(outputs, differentiable, strict=True)])
+    if _pulled.is_varied:
+        return tuple(pulled)
     return tuple(g.astype(w.dtype) for g, w in zip(pulled, varying, strict=True))
+
+
+class _Pulled(threading.local):
+    """Whether what is traced is differentiated once more."""
+
+    is_varied = False
+
+
+_pulled = _Pulled()
 
 
 def _pull_real(varied, varying, real, cotangents, present):

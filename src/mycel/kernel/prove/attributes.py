@@ -368,3 +368,13 @@ _ATTRIBUTES = {
     kinds.CELL: Attributes._of_object,
     kinds.MACHINE: Attributes._of_machine,
 }
+
+
+def not_kept_alive(value):
+    """What a source holds of an object: a program may wait for the end of one."""
+    if kind_of(value) == kinds.OBJECT:
+        try:
+            return Referent(value)
+        except TypeError:
+            return value
+    return value

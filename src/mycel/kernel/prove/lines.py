@@ -292,7 +292,7 @@ class Line:
             for value in arguments:
                 self._to_python(value)
             return UNSEEN
-        if kind == kinds.MACHINE:
+        if kind == kinds.MACHINE and not reads.may_be_made_inside(function):
             reads.reach(function)
         if kind == kinds.CLASS and hasattr(function, "__del__"):
             reads.refuse(

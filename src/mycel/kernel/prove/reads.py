@@ -22,7 +22,7 @@ import numpy as np
 
 from mycel.kernel.base.places import PACKAGE, Place
 from mycel.kernel.prove import kinds
-from mycel.kernel.prove.attributes import UNSEEN, Attributes, class_attribute
+from mycel.kernel.prove.attributes import UNSEEN, Attributes, class_attribute, not_kept_alive
 from mycel.kernel.prove.bytecode import ATTRIBUTE, CONSTANT, summary, written_out
 from mycel.kernel.prove.callees import by_first_argument, by_name, runs_code_when_asked
 from mycel.kernel.prove.kinds import is_watched, kind_of
@@ -38,7 +38,6 @@ from mycel.kernel.prove.sources import (
     SLOT,
     STATE,
     Left,
-    Referent,
     Snapshot,
     Source,
     TooLarge,
@@ -334,7 +333,7 @@ class Reads(Attributes):
         if sites and key in self.left and self.left[key].after == sites:
             return
         self.reach(value)
-        held = _not_kept_alive(value)
+        held = not_kept_alive(value)
         source = Source(look, holder, name, held, snapshot, path, Place(*self.place))
         parts = [self._left_part(part) for part in parts_of(value, snapshot)] if sites else []
         if is_set or any(part.__class__ is Slot for part in parts):
@@ -506,6 +505,14 @@ class Reads(Attributes):
         if id(function.__code__) not in self._inside:
             self.reach(function)
 
+    def may_be_made_inside(self, machine) -> bool:
+        """Whether one of our own objects is of a function whose code was defined in the call, and
+        was not read from outside. What that function reads is seen when it runs."""
+        function = getattr(machine, "__dict__", {}).get("function")
+        if type(function) is not types.FunctionType or id(machine) in self.reached:
+            return False
+        return id(function.__code__) in self._inside
+
     def flow(self, value) -> None:
         """An object from outside goes where it cannot be followed."""
         self.reach(value)
@@ -588,13 +595,3 @@ _REACHED = {
     kinds.DECIMAL: Reads.decimals,
     kinds.MACHINE: Reads._reach_machine,
 }
-
-
-def _not_kept_alive(value):
-    """What a source holds of an object: a program may wait for the end of one."""
-    if kind_of(value) == kinds.OBJECT:
-        try:
-            return Referent(value)
-        except TypeError:
-            return value
-    return value
