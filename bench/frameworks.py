@@ -74,6 +74,7 @@ class Worker:
         kinds: what each name means.
         device: "cpu" or "gpu".
         mixed: whether networks compute in BFloat16, with weights in Float32.
+        python: the interpreter, of an environment of its own; by default that of the framework.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Worker:
         kinds: dict[str, Kind] = KINDS,
         device: str = "cpu",
         mixed: bool = False,
+        python: str | None = None,
     ):
         self.name = name
         settings = {"BENCH_DEVICE": device, "BENCH_TYPE": "bfloat16" if mixed else "float32"}
@@ -93,7 +95,7 @@ class Worker:
         if tree is not None:
             settings["PYTHONPATH"] = str(tree / "src")
         self._process = subprocess.Popen(
-            [python_of(name, kinds), "-m", "bench.worker", kinds[name].module],
+            [python or python_of(name, kinds), "-m", "bench.worker", kinds[name].module],
             cwd=HERE.parent,
             env=os.environ | settings,
             stdin=subprocess.PIPE,
