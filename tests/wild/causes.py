@@ -48,6 +48,8 @@ LEFT_OUT: dict[str, str] = {
 _MINDIR = "MindIR, the inner representation of MindSpore's own compiler"
 _ON_PURPOSE = "errors on purpose"
 TUTORIALS: dict[str, str] = {
+    "comparisons with PyTorch": "signatures, two on each page, which are no programs",
+    "others, that read data": "signatures; folders of data that are not there",
     "beginner/save_load": _MINDIR,
     "en/beginner/save_load": f"{_MINDIR}; spaces in two cells that are no spaces",
     "compile/statements": "`z += i` of a global `z`, which only a compiler of source text takes",

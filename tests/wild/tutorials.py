@@ -146,16 +146,29 @@ def table(found: dict[str, dict]) -> str:
     """One line for each document: the cells that ran, and what stopped the others."""
     lines = ["| tutorial | cells | mycel | MindSpore 2.7 | why others did not |"]
     lines.append("|---|---:|---:|---:|---|")
+    alike: dict[str, list[dict]] = {}
     for name, row in found.items():
         if "mycel" not in row:
+            continue
+        if name.startswith(COMPARISONS):
+            alike.setdefault(NAMED[SHOWN[1] in row], []).append(row)
             continue
         ran = [len(row[key]) if key in row else "" for key in SHOWN]
         counts = " | ".join(str(count) for count in (row["cells"], *ran))
         lines.append(f"| {name} | {counts} | {CAUSES.get(name, '')} |")
+    for name, rows in sorted(alike.items()):
+        counts = [sum(row["cells"] for row in rows)]
+        counts += [sum(len(row[key]) for row in rows) for key in SHOWN if key in rows[0]]
+        shown = " | ".join(map(str, [*counts, *[""] * (3 - len(counts))]))
+        lines.append(f"| {COMPARISONS}/…, {len(rows)} {name} | {shown} | {CAUSES[name]} |")
     return "\n".join(lines) + "\n"
 
 
 SHOWN = ("mycel", "mindspore-2.7.0")
+# Pages that compare one operator with PyTorch's: one line for those that were run in MindSpore too,
+# one for the others.
+COMPARISONS = "docs/note/api_mapping"
+NAMED = {True: "comparisons with PyTorch", False: "others, that read data"}
 
 
 def missing(row: dict) -> list[int]:
