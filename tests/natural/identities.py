@@ -244,3 +244,17 @@ def derivatives_made_inside(jit):
         return closed(x, y), of_the_call_before(x, y), through_others(x, y)
 
     return loop, lambda: None
+
+
+@program
+def a_tensor_that_refers_to_itself(jit):
+    @jit.step
+    def step(x, y):
+        return x * (2 if x.other is y else 3)
+
+    def loop(i):
+        x, y = batch(i), batch(i + 1)
+        x.other, y.other = (x if i % 4 == 1 else y), x
+        return step(x, y)
+
+    return loop, lambda: None

@@ -37,9 +37,9 @@ def key_of(argument, arguments: Arguments):
     if kind is Tensor:
         arguments.tensors.append(argument)
         fields = argument.__dict__
-        return (
-            (argument._value.aval, _fields(fields, arguments)) if fields else argument._value.aval
-        )
+        if not fields:
+            return argument._value.aval
+        return _again(argument, arguments) or (argument._value.aval, _fields(fields, arguments))
     if kind in _SIMPLE:
         if kind in _INEXACT and (not argument or argument != argument):
             return (kind, argument if not argument else _NAN, repr(argument))  # 0.0 is not -0.0
@@ -47,10 +47,8 @@ def key_of(argument, arguments: Arguments):
     if isinstance(argument, (tuple, list, dict)):
         # Which of them are one and the same is seen by `is`, and when one is changed; and one may
         # hold itself.
-        count = len(arguments.met)
-        number = arguments.met.setdefault(id(argument), count)
-        if number != count:
-            return (Again, number)
+        if again := _again(argument, arguments):
+            return again
         if not isinstance(argument, tuple):
             arguments.containers.append(argument)
         if isinstance(argument, dict):
@@ -63,8 +61,16 @@ def key_of(argument, arguments: Arguments):
         return (kind, parts, more) if more else (kind, parts)
     if isinstance(argument, Tensor) and not isinstance(argument, Parameter):
         arguments.tensors.append(argument)
-        return (kind, argument._value.aval, _attributes(argument, kind, arguments))
+        more = _again(argument, arguments)
+        return more or (kind, argument._value.aval, _attributes(argument, kind, arguments))
     return _key_of_object(argument, kind, arguments)
+
+
+def _again(argument, arguments: Arguments) -> tuple | None:
+    """The key of a container that was met before; None, and it is counted, where it was not."""
+    count = len(arguments.met)
+    number = arguments.met.setdefault(id(argument), count)
+    return None if number == count else (Again, number)
 
 
 def _fields(fields: dict, arguments: Arguments) -> tuple:
@@ -103,10 +109,8 @@ def _key_of_object(argument: Any, kind: type, arguments: Arguments):
     is_array = isinstance(argument, np.ndarray) and not argument.dtype.hasobject
     is_set = isinstance(argument, (set, frozenset, deque))
     if is_array or is_set or carries_tensors(argument):
-        count = len(arguments.met)
-        number = arguments.met.setdefault(id(argument), count)
-        if number != count:
-            return (Again, number)
+        if again := _again(argument, arguments):
+            return again
         if not isinstance(argument, frozenset):
             arguments.containers.append(argument)
         if is_array:
