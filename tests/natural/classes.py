@@ -8,8 +8,8 @@ import types
 import typing
 from collections import UserDict, UserList
 
-from mycel import Parameter, nn, ops
-from natural.common import batch, effect_free, linear, program, weight
+from mycel import Parameter, Tensor, nn, ops
+from natural.common import batch, effect_free, linear, program, vector, weight
 
 
 @program
@@ -464,3 +464,29 @@ def deep_hierarchy(jit):
     net = Net()
     step = jit.step(lambda x: net(x))
     return (lambda i: step(batch(i))), lambda: None
+
+
+@program
+def a_number_class_on_the_right(jit):
+    class Dual:
+        uses = 0
+
+        def __init__(self, value, slope):
+            self.value, self.slope = value, slope
+
+        def __radd__(self, other):
+            return Dual(other + self.value, self.slope)
+
+        def __rmul__(self, other):
+            Dual.uses += 1
+            return Dual(other * self.value, other * self.slope)
+
+    number = Dual(Tensor(vector(1)), 1.0)
+
+    def body(x):
+        number.slope = float(Dual.uses % 3)
+        result = x + x * number
+        return result.value, result.slope
+
+    step = jit.step(body)
+    return (lambda i: step(Tensor(vector(i)))), lambda: Dual.uses

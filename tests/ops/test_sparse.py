@@ -178,3 +178,36 @@ def test_the_element_type_of_a_sparse_tensor():
     # Oracle: MindSpore 2.7 and 2.10, whose `ops.dtype` takes them.
     made = COOTensor(Tensor(PLACES), Tensor(VALUES), (2, 3))
     assert ops.dtype(made) == ops.dtype(made.to_csr()) == ops.dtype(made.values)
+
+
+@pytest.mark.parametrize("kind", ["COO", "CSR"])
+def test_a_dense_one_on_the_left_leaves_the_result_to_the_sparse_one(kind):
+    # Oracle: NumPy with the dense matrix, as MindSpore 2.10 gives for COO; the other mode.
+    x = COOTensor(Tensor(PLACES), Tensor(VALUES), (2, 3))
+    if kind == "CSR":
+        x = x.to_csr()
+    left, expected = np.arange(6.0).reshape(2, 3), dense(VALUES)
+
+    def work(tensor):
+        made = [(tensor * x).to_dense()]
+        if kind == "COO":
+            made += [tensor + x, tensor - x, x - tensor]
+        return made
+
+    numpys = [left * expected, left + expected, left - expected, expected - left]
+    compiled = ms.jit(work)
+    for each in (work, compiled, compiled, compiled):
+        for result, wanted in zip(each(Tensor(left)), numpys, strict=False):
+            assert_close(result.asnumpy(), wanted, kind)
+    assert_close((left * x).to_dense().asnumpy(), left * expected, "an array")
+    for wrong in (lambda: Tensor(left) / x, lambda: 2 / x, lambda: ops.exp(x), lambda: Tensor(x)):
+        with pytest.raises(TypeError, match=f"{kind}Tensor"):
+            wrong()
+
+
+def test_a_sparse_tensor_is_not_multiplied_as_a_tuple_is():
+    # Oracle: Python's own error for classes without the operator.
+    row = RowTensor(Tensor([1]), Tensor([[5, 6, 7]]), (2, 3))
+    for wrong in (lambda: 2 * row, lambda: row * 2, lambda: Tensor(2) * row, lambda: row + (1,)):
+        with pytest.raises(TypeError):
+            wrong()

@@ -11,6 +11,7 @@ import numpy as np
 from mycel import ops
 from mycel.kernel.base.dtypes import bool_
 from mycel.kernel.base.places import user_place
+from mycel.kernel.record.data import without_tensors
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
@@ -77,7 +78,7 @@ def _numbers_of(path: str, value) -> np.ndarray:
     reason = "is no value"
     if not isinstance(value, (str, bytes, dict, set, frozenset, type)):
         try:
-            numbers = np.asarray(_without_tensors(value))
+            numbers = np.asarray(without_tensors(value))
         except (ValueError, TypeError) as error:
             reason = f"is no array of numbers ({error})"
         else:
@@ -85,12 +86,6 @@ def _numbers_of(path: str, value) -> np.ndarray:
                 return numbers
     written = f"{type(value).__name__} {value!r:.60}"
     raise TypeError(f"patch at {path!r} (at {user_place(4)}): {written} {reason}. {_WRITE}")
-
-
-def _without_tensors(value):
-    if isinstance(value, Tensor):
-        return value.asnumpy()
-    return [_without_tensors(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def _wrong(path: str, field: str, expected: str, actual) -> str:

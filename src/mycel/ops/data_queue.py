@@ -20,8 +20,9 @@ from mycel.kernel.base.dtypes import as_dtype
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.define.aval import Aval, aval_of
+from mycel.kernel.record.data import to_array
 from mycel.kernel.record.stream import Stream, demand, local, refuse
-from mycel.kernel.record.tensor import Tensor, new_tensor, to_array
+from mycel.kernel.record.tensor import Tensor, new_tensor
 from mycel.kernel.record.value import Value, value_of
 from mycel.kernel.spell.primitive import Primitive
 

@@ -30,10 +30,11 @@ from mycel.kernel.base.stages import Stages
 from mycel.kernel.base.structure import structure
 from mycel.kernel.define.constraint import constraint
 from mycel.kernel.execute.spread import run_in_all
+from mycel.kernel.record.data import to_array
 from mycel.kernel.record.dispatch import apply1
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import demand, flush, local, record
-from mycel.kernel.record.tensor import Tensor, new_tensor, to_array
+from mycel.kernel.record.tensor import Tensor, new_tensor
 from mycel.kernel.record.value import Poison, Value, value_of
 from mycel.parallel import strategy_files
 from mycel.parallel.layout import Layout

@@ -15,7 +15,8 @@ from mycel.kernel.base.division import division
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.version import __version__
-from mycel.kernel.record.tensor import Tensor, to_array
+from mycel.kernel.record.data import to_array
+from mycel.kernel.record.tensor import Tensor
 from mycel.tuning.malloc import keep_freed_memory
 
 NO_MORE = (

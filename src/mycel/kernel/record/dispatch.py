@@ -17,6 +17,7 @@ from mycel.kernel.base.places import theirs, user_place
 from mycel.kernel.base.promotion import scalar_dtype
 from mycel.kernel.define.aval import aval_of
 from mycel.kernel.define.op import Op
+from mycel.kernel.record.data import opts_out
 from mycel.kernel.record.stream import (
     MOST_BYTES,
     MOST_OUTPUTS,
@@ -192,6 +193,18 @@ def to_values(inputs) -> tuple[Value, ...]:
     return tuple([resolve(x) if isinstance(x, Tensor) else number_value(x, like) for x in inputs])
 
 
+def defers(x, reflected: str) -> bool:
+    """Whether a binary operator leaves the result to the method `reflected` of its other operand,
+    as Python's numbers do: `x` has no numbers itself, and its class, not one of Python's own, has
+    that method."""
+    kind = x.__class__
+    if isinstance(x, Tensor) or kind.__module__ == "builtins":
+        return False
+    if isinstance(x, (np.ndarray, np.generic, list, tuple)) and not opts_out(kind):
+        return False
+    return getattr(kind, reflected, None) not in (None, getattr(object, reflected, None))
+
+
 def number_value(x, like: Value | None) -> Value:
     """A Python number as a 0-d input: what varies is never a constant of the program."""
     kind = x.__class__
@@ -209,7 +222,7 @@ def number_value(x, like: Value | None) -> Value:
             ) from None
     if isinstance(x, StandIn):
         return resolve(x.operand)
-    if isinstance(x, (np.ndarray, np.generic, list, tuple)):
+    if isinstance(x, (np.ndarray, np.generic, list, tuple)) and not opts_out(kind):
         return data_value(x, None)
     if hasattr(x, "__array__"):
         return data_value(np.asarray(x), None)

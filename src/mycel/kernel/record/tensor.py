@@ -9,17 +9,17 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-import jax
 import numpy as np
 
-from mycel.kernel.base import backend, errors
+from mycel.kernel.base import errors
 from mycel.kernel.base.cell import of_base
 from mycel.kernel.base.context import context, get_context
 from mycel.kernel.base.division import division
-from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
+from mycel.kernel.base.dtypes import DType, as_dtype, float32
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere, structure
 from mycel.kernel.define.aval import aval_of
+from mycel.kernel.record.data import to_array
 from mycel.kernel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, check_hook
 from mycel.kernel.record.stream import demand, local, machine, note_changed, seen
 from mycel.kernel.record.value import HOOKS, Observer, Value
@@ -435,43 +435,6 @@ def data_value(data, dtype: DType | None) -> Value:
     if capture is not None:
         return capture.lift(value)
     return value
-
-
-def to_array(data, dtype: DType | None) -> jax.Array:
-    """A device array of numbers given in Python."""
-    if isinstance(data, jax.Array):
-        return data if dtype is None else data.astype(dtype.numpy)
-    if not isinstance(data, (np.ndarray, np.generic)):
-        data = _numbers(data, dtype)
-    if data.dtype.kind not in "biufcV":
-        actual = f"data of type {data.dtype}"
-        raise errors.wrong(TypeError, "The data of a Tensor", "numbers", actual)
-    # A copy of our own, which device_put may then share: later changes of the array do not reach,
-    # and no program is compiled for each new shape, as jnp.array would.
-    backend.begin()
-    copy = np.array(data, dtype.numpy if dtype is not None else data.dtype, order="C")
-    return jax.device_put(copy)
-
-
-def _numbers(data, dtype):
-    data = _without_tensors(data)
-    try:
-        array = np.array(data)
-    except ValueError as error:
-        raise ValueError(f"Ragged data at {user_place(4)}: {error}") from None
-    if dtype is None and array.dtype == np.float64:
-        array = array.astype(float32.numpy)
-    elif array.dtype == np.uint64 or (dtype is None and array.dtype.kind == "i"):
-        array = array.astype(int64.numpy)
-    return array
-
-
-def _without_tensors(data):
-    if isinstance(data, Tensor):
-        return look(data, "array")
-    if isinstance(data, (list, tuple)):
-        return [_without_tensors(part) for part in data]
-    return data
 
 
 def _as_shape(shape) -> tuple[int, ...]:

@@ -11,12 +11,19 @@ from collections.abc import Callable, Mapping
 
 from mycel.kernel.base.written import compiled, defined_at
 from mycel.kernel.define.definition import Definition
-from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn
+from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn, defers
 from mycel.kernel.spell.assign import assigned
 from mycel.kernel.spell.other_keywords import ABSENT, call_renamed
 from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling
 
 INPLACE = "inplace"
+
+# A binary operator's method -> the method of its other operand that Python asks next.
+_BINARY = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
+_SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+REFLECTED = {f"__{name}__": f"__r{name}__" for name in _BINARY} | {
+    f"__{name}__": f"__{other}__" for name, other in _SWAPPED.items()
+}
 
 
 def spread(values):
@@ -46,6 +53,7 @@ class Writer:
             "apply_optional": apply_optional,
             "assigned": assigned,
             "bind": definition.bind,
+            "defers": defers,
             "definition": definition,
             "spread": spread,
             "function": definition.function,
@@ -123,6 +131,13 @@ class Writer:
         if spelling.target:
             plain = spelling.name.removesuffix("_")
             return f"    return assigned({expressions[spelling.target]}, {call}, {plain!r})\n"
+        if spelling.name in REFLECTED:
+            other, reflected = expressions["y"], REFLECTED[spelling.name]
+            return (
+                f"    try:\n        return {call}\n    except TypeError:\n"
+                f"        if not defers({other}, {reflected!r}):\n            raise\n"
+                "    return NotImplemented\n"
+            )
         if composite or INPLACE not in expressions:
             return f"    return {call}\n"
         first = expressions[self.definition.arrays[0]]

@@ -113,6 +113,8 @@ class Sparse(tuple):
     __slots__ = ()
     __eq__ = object.__eq__
     __hash__ = object.__hash__
+    # NumPy's convention: an array, or a Tensor, on the left leaves the result to these classes.
+    __array_ufunc__ = None
 
     @property
     def indices(self) -> Tensor:
@@ -167,6 +169,12 @@ class Sparse(tuple):
 
     def __neg__(self):
         return self.with_values(arithmetic.neg(self.values))
+
+    def _unsupported(self, other):
+        return NotImplemented
+
+    # Not those of tuples; a kind that can be added or multiplied has its own.
+    __add__ = __mul__ = __rmul__ = _unsupported
 
     def _repr_html_(self) -> str:
         names, whole = ("indptr", "indices", "values")[4 - len(self) :], prod(self.shape)
@@ -269,6 +277,9 @@ class COOTensor(Sparse):
     def __sub__(self, other):
         return self + (-other)
 
+    def __rsub__(self, other):
+        return -self + other
+
     def __mul__(self, other):
         return self.with_values(
             arithmetic.mul(self.values, met_in(other, self.indices, self.shape))
@@ -288,6 +299,8 @@ def met_in(other, places, shape):
     Raises:
         ValueError: the other Tensor does not repeat to that shape.
     """
+    if isinstance(other, np.ndarray):
+        other = Tensor(other)
     if not isinstance(other, Tensor) or not other.ndim:
         return other
     behind = shape[len(shape) - other.ndim :]
@@ -402,10 +415,10 @@ class CSRTensor(Sparse):
         return summed_by(self.values, self.places()[:, 0], self.shape[0]).reshape(-1, 1)
 
     def __add__(self, other):
-        return self.add(other, 1, 1)
+        return self.add(other, 1, 1) if isinstance(other, CSRTensor) else NotImplemented
 
     def __sub__(self, other):
-        return self.add(other, 1, -1)
+        return self.add(other, 1, -1) if isinstance(other, CSRTensor) else NotImplemented
 
     def __mul__(self, other):
         return self.with_values(
