@@ -9,6 +9,8 @@ THEMES = (
     "configs",
     "attributes",
     "caches",
+    "called",
+    "caught",
     "replaced",
     "patched",
     "arguments",

@@ -71,6 +71,8 @@ class Capture(Trace):
         self.watch: Any = None
         self.site_changes: set[tuple[int, str]] = set()
         self.again = again or []
+        # How many of them were begun.
+        self.repeated = 0
         self.check = check
         self.formatted: list[Shown] | None = []
         self._containers: dict[int, int] = {}
@@ -197,20 +199,22 @@ class Capture(Trace):
     def _site(self, function: Callable, args: tuple, kwargs: dict, label):
         if self.python is not None:
             self.python.before_site(self.site_changes)
-        index = len(self.sites)
+        number = self.repeated
+        again = self.again[number] if number < len(self.again) else None
+        self.repeated += again is not None
         arguments: Any = (args, kwargs)
         template = self.template(arguments)
         bindings = self.bindings()
-        if index < len(self.again) and self.check is not None:
-            self.check(self, index, function, template, bindings)
+        if again is not None and self.check is not None:
+            self.check(self, number, function, template, bindings)
         start = self._site_start = self._next_number()
         scope, journal, nodes = self.stream.scope, Journal(), []
         floor = scope.depth if scope.tape is None else scope.floor
         inner = scope.but(tape=nodes, journal=journal, complete=True, floor=floor)
 
         def run():
-            if index < len(self.again):
-                result = self.again[index].emit_again(*arguments)
+            if again is not None:
+                result = again.emit_again(*arguments)
             else:
                 result = call_labelled(function, args, kwargs, label)
             return result, emission(self, arguments, nodes, journal, result)

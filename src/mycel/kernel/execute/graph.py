@@ -263,7 +263,7 @@ class Remembered:
                 noted = stream.within(scope, self._observed, capture, watch, args, kwargs)
                 output, template, bindings = noted
             except BaseException:
-                if again and len(capture.sites) < len(again):
+                if again and capture.repeated < len(again):
                     put_back(again[-1].state)
                 capture.forget()
                 raise

@@ -553,9 +553,11 @@ def _run_sites(stream, memory, values, watch, before, contents) -> Difference | 
     kept = memory.cases[0].set_back(again, contents)
     if kept is not None:
         place = kept.place or user_place(3)
-        raise HookOrderError(GOES_ANOTHER_WAY.format(name=memory.name, site=name, place=place))
+        told = GOES_ANOTHER_WAY.format(name=memory.name, site=name, place=place)
+        raise HookOrderError(told) from again[-1].error
     del kept_alive
-    return Difference(f"the site {name} did something new", kind="hook", again=again)
+    did = "did something new" if again[-1].error is None else "raised an exception"
+    return Difference(f"the site {name} {did}", kind="hook", again=again)
 
 
 def _first_that_differs(memory, values, watch, before, again, contents):

@@ -18,7 +18,7 @@ from weakref import ref
 import numpy as np
 
 from mycel.kernel.base.errors import COLLECTIVE_IN_HOOK
-from mycel.kernel.base.signals import came_from_outside
+from mycel.kernel.base.signals import came_from_outside, is_of_handler
 from mycel.kernel.base.trees import tree_leaves, tree_map
 from mycel.kernel.base.where import tell_reverse
 from mycel.kernel.execute.templates import leaves
@@ -185,20 +185,24 @@ class Watch(Trace):
         # Without a call in between: what the handler of a signal records is before it or in it.
         segment = stream.segment
         self._spans += [(segment, segment.count, site.start - segment.count)]
+        result = error = None
         try:
             result = stream.within(scope, site.function, *args, **kwargs)
-        except Exception as error:
-            tell_hook(error, site.label)
-            if site.reversing is not None:
-                tell_reverse(error, *site.reversing)
-            raise
+        except BaseException as raised:
+            if isinstance(raised, Exception):
+                tell_hook(raised, site.label)
+                if site.reversing is not None:
+                    tell_reverse(raised, *site.reversing)
+            if is_of_handler(raised):
+                raise
+            error = raised
         met, self.met_here = self.met_here, []
-        if result is None and not tape and not journal:
-            return Done(self, met, args, kwargs, (), _NOTHING, (), None), site.quiet
+        if result is None and error is None and not tape and not journal:
+            return Done(self, met, args, kwargs, (), _NOTHING, (), None, None), site.quiet
         self._used = True
         assigned = list({id(h): (h, h._value) for h, _ in journal.assigned}.values())
-        done = Done(self, met, args, kwargs, tape, journal, assigned, result)
-        return done, self._agrees(site, done)
+        done = Done(self, met, args, kwargs, tape, journal, assigned, result, error)
+        return done, error is None and self._agrees(site, done)
 
     def _agrees(self, site: Site, done: Done) -> bool:
         expected, result = site.emitted, done.result
@@ -338,7 +342,8 @@ class Done(NamedTuple):
     is undone and done again. The form that is compared is `Emission`.
 
     `met` has the Values that handles from outside had, `assigned` the handles it assigned, with
-    their Values at its end, and `state` Python's state behind it.
+    their Values at its end, and `state` Python's state behind it. `error` is what it raised: where
+    the call goes on in PyNative, that may be caught.
     """
 
     watch: Watch
@@ -349,6 +354,7 @@ class Done(NamedTuple):
     journal: Journal
     assigned: Sequence[tuple[Tensor, Value]]
     result: object
+    error: BaseException | None
     state: Sequence[Source] = ()
 
     def before(self) -> list[tuple]:
@@ -411,4 +417,6 @@ class Done(NamedTuple):
             connect(change.what)
             change.redo(present)
         put_back(self.state)
+        if self.error is not None:
+            raise self.error
         return tree_map(lambda leaf: handles.get(id(leaf), leaf), self.result)

@@ -11,7 +11,7 @@ from typing import Any
 
 from mycel.kernel.base.places import Place
 from mycel.kernel.prove import kinds
-from mycel.kernel.prove.bytecode import written_out
+from mycel.kernel.prove.bytecode import ATTRIBUTE, CONSTANT, written_out
 from mycel.kernel.prove.kinds import is_machine, kind_of
 from mycel.kernel.prove.sources import (
     ABSENT,
@@ -23,8 +23,11 @@ from mycel.kernel.prove.sources import (
     SLOT,
     Referent,
     Source,
+    elements,
+    is_array,
 )
 
+_PARTS_OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
 _OF_ENUMS = frozenset(("name", "value"))
 # What an expression is worth that nobody can tell without running it.
 UNSEEN: Any = type("Unseen", (), {"__repr__": lambda self: "?"})()
@@ -58,18 +61,19 @@ class Attributes:
         look = _ATTRIBUTES.get(kind)
         if look is not None:
             return look(self, owner, name, path)
-        if kind in (kinds.NOTHING, kinds.FIXED) and type(owner).__dictoffset__:
+        if type(owner).__dictoffset__ or kinds.slots_of(type(owner)):
             if isinstance(owner, Enum) and name in _OF_ENUMS:
                 name = f"_{name}_"  # of which they are properties
             return self._of_object(owner, name, path)
-        if kind == kinds.OPAQUE:
-            if id(owner) in self.reached:
-                self.refuse_opaque(owner, path)
-            return UNSEEN
         value = getattr(owner, name, UNSEEN)
         if kind == kinds.GENERATOR:
             self.reach(value)  # its bit generator
         return value
+
+    def _of_opaque(self, owner, _name, path):
+        if id(owner) in self.reached:
+            self.refuse_opaque(owner, path)
+        return UNSEEN
 
     def refuse_opaque(self, owner, path) -> None:
         """What nobody can look into is used."""
@@ -80,14 +84,16 @@ class Attributes:
         )
 
     def _of_module(self, module, name, path):
-        space = module.__dict__
+        space = kinds.fields_of(module)
+        if name == "__dict__":
+            return self._fields_of(module)
         value = space.get(name, ABSENT)
         if value is ABSENT:
             # Ours are filled as they are used.
             if not (self.is_ours() or is_machine(module.__name__)):
                 self.note(FIELD, space, name, ABSENT, path)
                 self.note(FIELD, space, "__getattr__", space.get("__getattr__", ABSENT), path)
-            return UNSEEN
+            return _bound(class_attribute(type(module), name), module, type(module))
         if self.is_ours():
             return value
         self.note(FIELD, space, name, value, path)
@@ -165,8 +171,9 @@ class Attributes:
     def _of_container(self, container, name, path):
         kind = type(container)
         owner = next((above for above in kind.__mro__ if name in above.__dict__), None)
-        if hasattr(container, "__dict__") and (
-            name in container.__dict__ or owner is None or not kinds.is_unchanged(owner.__module__)
+        fields = kinds.fields_of(container)
+        if fields is not None and (
+            name in fields or owner is None or not kinds.is_unchanged(owner.__module__)
         ):
             return self._of_object(container, name, path)
         described = getattr(kind, name, UNSEEN)
@@ -190,19 +197,23 @@ class Attributes:
         outside = self.is_outside(owner)
         if outside:
             self.note_owner(owner)
-        fields = getattr(owner, "__dict__", None)
+        fields = kinds.fields_of(owner)
         described = class_attribute(kind, name)
         if not outside:
             self.asked_of_objects(kind, name)
         elif fields is None or name not in fields:
             entry = self._found_in(kind, name, path)
             if entry is ABSENT:
-                self._found_in(kind, "__getattr__", path)
+                self._runs_in_c(owner, self._found_in(kind, "__getattr__", path), path)
         if type(described) in (types.MemberDescriptorType, types.GetSetDescriptorType):
             value = SLOT(owner, described)
             if outside:
                 self.note(SLOT, owner, described, value, path)
             return UNSEEN if value is ABSENT else value
+        if isinstance(described, property):
+            self._runs_in_c(owner, described.fget, path)
+        elif outside and kind_of(described) == kinds.OBJECT:
+            self.note_bases(type(described))  # it may become a descriptor, or another kind of one
         if isinstance(described, property) or hasattr(type(described), "__set__"):
             return UNSEEN  # its Python is looked into when it runs
         if fields is not None:
@@ -213,12 +224,24 @@ class Attributes:
                 return fields[name]
         return _bound(described, owner, kind)
 
+    def _runs_in_c(self, owner, function, path) -> None:
+        """What a class has for an attribute is called with the object; if it is written in C, that
+        is not seen."""
+        if function is ABSENT or function is None or isinstance(function, types.FunctionType):
+            return
+        self.reach(function)
+        self.use(function, path)
+        if kind_of(owner) == kinds.CONTAINER:
+            self.content(owner, path)
+        else:
+            self.all_fields(owner, path)
+
     def _of_machine(self, owner, name, path):
         """What a class of the machine has is not changed; a program may add names to an object."""
         described = class_attribute(type(owner), name)
         if described is not ABSENT:
             return described if isinstance(described, types.FunctionType) else UNSEEN
-        fields = getattr(owner, "__dict__", None)
+        fields = kinds.fields_of(owner)
         if type(fields) is not dict or self.is_ours() or not self.is_outside(owner):
             return UNSEEN
         value = fields.get(name, ABSENT)
@@ -238,7 +261,7 @@ class Attributes:
         if key in self.sources or (PART, id(owner), "__class__") in self.sources:
             return
         path = f"the class of a {kind.__name__}"
-        fields = getattr(owner, "__dict__", None)
+        fields = kinds.fields_of(owner)
         parts = [("__class__", kind)] + ([("__dict__", fields)] if type(fields) is dict else [])
         for name, part in parts:
             try:
@@ -304,9 +327,73 @@ class Attributes:
             if type(part) is types.FunctionType:
                 self.reach(part)
 
+    def all_fields(self, value, path) -> None:
+        """All fields of an object may be read."""
+        if not self.is_outside(value):
+            return
+        fields = kinds.fields_of(value)
+        if isinstance(fields, dict):
+            self.reached[id(fields)] = fields
+            self.content(fields, path)
+        slots = kinds.slots_of(type(value))
+        if issubclass(type(value), BaseException):
+            slots = (*slots, BaseException.args)
+        for slot in slots:
+            self.note(SLOT, value, slot, SLOT(value, slot), path)
+
+    def everything_of(self, value, path, depth=0) -> None:
+        """All that an object leads to may be read."""
+        if value is UNSEEN or depth > 8:
+            return self.refuse("effect: pickled what cannot be told", "pickle it outside")
+        kind = kind_of(value)
+        parts = ()
+        if kind in (kinds.OBJECT, kinds.CELL):
+            self.all_fields(value, path)
+            slots = [SLOT(value, slot) for slot in kinds.slots_of(type(value))]
+            parts = (*(kinds.fields_of(value) or {}).values(), *slots)
+        elif kind == kinds.FIXED or (kind == kinds.CONTAINER and not is_array(value)):
+            parts = elements(value) if kind == kinds.CONTAINER else value
+        for part in parts:
+            if kind_of(part) != kinds.NOTHING:
+                self.everything_of(part, path, depth + 1)
+        return self.use(value, path)
+
+    def asked(self, owner, name) -> None:
+        """`getattr` or `hasattr` was called."""
+        if isinstance(name, str):
+            path = (ATTRIBUTE, (CONSTANT, None), name)
+            self.use(self.attribute(owner, name, path), path)
+
+    def set_field(self, owner, name: str, owner_path) -> None:
+        """A field is about to be set or deleted."""
+        path = (ATTRIBUTE, owner_path or (CONSTANT, None), name)
+        if kind_of(owner) != kinds.TENSOR:
+            self.attribute(owner, name, path)
+        elif isinstance(class_attribute(type(owner), name), types.MemberDescriptorType):
+            described = class_attribute(type(owner), name)
+            self.note(SLOT, owner, described, SLOT(owner, described), path)
+        if kind_of(owner) == kinds.FUNCTION and name in _PARTS_OF_FUNCTIONS:
+            self.note(PART, owner, name, getattr(owner, name), path)
+        if not self.is_outside(owner):
+            return
+        described = class_attribute(type(owner), name)
+        setter = class_attribute(type(owner), "__setattr__")
+        if isinstance(described, property):
+            self._runs_in_c(owner, described.fset, path)
+        if isinstance(setter, kinds.METHODS_IN_C) and setter.__objclass__ not in (object, type):
+            self._runs_in_c(owner, setter, path)
+        if isinstance(owner, type):
+            self.note(OF_CLASS, owner, name, owner.__dict__.get(name, ABSENT), path)
+        elif not hasattr(type(described), "__set__"):
+            fields = kinds.fields_of(owner)
+            if isinstance(fields, dict):
+                self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
+
     def _fields_of(self, owner):
-        fields = getattr(owner, "__dict__", UNSEEN)
-        if fields is not UNSEEN and self.is_outside(owner):
+        fields = kinds.fields_of(owner)
+        if fields is None:
+            return UNSEEN
+        if self.is_outside(owner):
             self.reached[id(fields)] = fields
         return fields
 
@@ -345,7 +432,7 @@ def _bound(described, owner, kind):
     if type(described) is classmethod:
         return types.MethodType(described.__func__, kind)
     if isinstance(described, (types.MethodDescriptorType, types.WrapperDescriptorType)):
-        return described.__get__(owner)
+        return described.__get__(owner, kind)
     return UNSEEN if hasattr(type(described), "__get__") else described
 
 
@@ -367,6 +454,7 @@ _ATTRIBUTES = {
     kinds.OBJECT: Attributes._of_object,
     kinds.CELL: Attributes._of_object,
     kinds.MACHINE: Attributes._of_machine,
+    kinds.OPAQUE: Attributes._of_opaque,
 }
 
 

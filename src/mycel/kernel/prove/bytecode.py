@@ -18,6 +18,8 @@ from typing import NamedTuple
 # Expressions are tuples that begin with one of these.
 LOCAL, CLOSED, GLOBAL, CONSTANT, ATTRIBUTE, ITEM, CALL, SUPER, IMPORTED, OTHER = range(10)
 UNKNOWN = (OTHER,)
+# The keywords of a call with stars, whose arguments are the keywords, if any, and a sequence.
+STARRED = ("*",)
 # What the interpreter pushes beside a function that is to be called.
 _NOTHING = (OTHER, "nothing")
 
@@ -340,7 +342,7 @@ class _Reader:
             # Python 3.11 and 3.12: what follows a function without NULL is an argument.
             function, arguments = second, (first, *arguments)
         names, self.keywords = self.keywords, ()
-        if function == (GLOBAL, "super") and not arguments:
+        if function == (GLOBAL, "super"):
             self.stack.append((SUPER,))
         else:
             self._push((CALL, function, arguments, names))
@@ -365,7 +367,7 @@ class _Reader:
         elif first is _NOTHING:
             first = self.pop()
         del second
-        self._push((CALL, first, arguments, ("",)))
+        self._push((CALL, first, arguments, STARRED))
 
     def do_MAKE_FUNCTION(self, _, argument):
         if not _FUNCTION_ATTRIBUTES:

@@ -11,13 +11,16 @@ import abc
 import ast
 import decimal
 import functools
+import pickle
 import random
 import struct
 import threading
 import types
+import warnings
 import weakref
 from _random import Random as Twister
-from builtins import getattr, hasattr  # not what stands in for them meanwhile
+from array import array
+from builtins import delattr, getattr, hasattr, setattr  # not what stands in for them meanwhile
 from collections import deque
 from contextvars import ContextVar
 from enum import Enum
@@ -115,12 +118,13 @@ def is_unchanged(module: str | None) -> bool:
 RANDOM_GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
 _PURE_TYPES = (
     *PLAIN, range, slice, np.generic, np.dtype, np.ufunc, property, staticmethod, classmethod,
-    types.GetSetDescriptorType, types.MemberDescriptorType, types.CodeType, types.CellType,
-    types.GenericAlias, Enum,
+    types.GetSetDescriptorType, types.MemberDescriptorType, types.CodeType, types.GenericAlias,
+    Enum,
 )  # fmt: skip
 _PURE_MODULES = frozenset((
     "datetime", "decimal", "_decimal", "fractions", "re", "_sre", "pathlib", "uuid", "ipaddress",
     "string", "_thread", "typing", "abc", "_abc", "functools", "operator", "types", "zoneinfo",
+    "_collections", "_json",
 ))  # fmt: skip
 _MEMO = type(functools.lru_cache(maxsize=1)(lambda: None))
 _THREAD_LOCKS = (type(threading.Lock()), type(threading.RLock()))
@@ -141,7 +145,7 @@ def kind_of(value) -> int:
     return known
 
 
-_METHODS_IN_C = (types.MethodDescriptorType, types.WrapperDescriptorType)
+METHODS_IN_C = (types.MethodDescriptorType, types.WrapperDescriptorType)
 # Classes in C whose instances keep what they are in fields.
 _KEEP_FIELDS = (object, types.SimpleNamespace, _THREAD_LOCAL, ast.AST)
 # The first that fits.
@@ -159,8 +163,9 @@ _KINDS = (
     (ContextVar, VARIABLE),
     (weakref.ref, REFERENCE),
     (decimal.Decimal, DECIMAL),
+    (types.CellType, OBJECT),
     (_THREAD_LOCKS, LOCK),
-    ((list, dict, set, deque, np.ndarray, bytearray, memoryview, *VIEWS), CONTAINER),
+    ((list, dict, set, deque, np.ndarray, bytearray, memoryview, array, *VIEWS), CONTAINER),
     (_PURE_TYPES, NOTHING),
 )
 
@@ -175,11 +180,9 @@ def _kind_of(kind: type) -> int:
             return known
     if issubclass(kind, CellBase):
         return CELL
-    if hasattr(kind, "typecode") and hasattr(kind, "itemsize"):
-        return CONTAINER  # array.array
     if is_machine(kind.__module__):
         return MACHINE
-    if hasattr(kind, "__next__") and not _is_written_in_python(kind):
+    if has(kind, "__next__") and not _is_written_in_python(kind):
         return ITERATOR
     if _has_state_in_c(kind):
         return OPAQUE
@@ -200,6 +203,8 @@ def _is_of_numpy_and_holds(kind: type) -> bool:
     and mapped arrays, polynomials, sparse matrices, bit generators."""
     if issubclass(kind, np.ndarray):
         return kind is not np.ndarray
+    if issubclass(kind, np.void):
+        return True  # a view of an array
     if _top(kind.__module__) not in ("numpy", "scipy") or issubclass(kind, type):
         return False
     if issubclass(kind, (*_PURE_TYPES, *RANDOM_GENERATORS)) or kind.__name__ in _HOLD_NOTHING:
@@ -219,7 +224,7 @@ def _has_state_in_c(kind: type) -> bool:
         if _top(owner.__module__) in _PURE_MODULES:
             continue
         for part in owner.__dict__.values():
-            if isinstance(part, _METHODS_IN_C) and part.__objclass__ is owner:
+            if isinstance(part, METHODS_IN_C) and part.__objclass__ is owner:
                 return True
     return False
 
@@ -235,6 +240,25 @@ def _is_written_in_python(kind: type) -> bool:
         if any(isinstance(p, types.FunctionType) or n == "__slots__" for n, p in names.items()):
             return True
     return False
+
+
+# What C compares and writes out by all its fields.
+LOOKED_AT_IN_C = (types.SimpleNamespace, BaseException)
+
+
+def has(kind: type, name: str) -> bool:
+    """Whether a class, or one above it, has a name; its metaclass is not asked."""
+    return any(name in owner.__dict__ for owner in kind.__mro__)
+
+
+def fields_of(value) -> dict | types.MappingProxyType | None:
+    """The fields of an object, without asking it."""
+    if issubclass(type(value), _THREAD_LOCAL):
+        return value.__dict__  # those of this thread
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
 
 
 @functools.lru_cache(4096)
@@ -313,7 +337,8 @@ _INSPECTING = frozenset((
     ("inspect", "getmembers"), ("inspect", "getmembers_static"), ("inspect", "getattr_static"),
     ("inspect", "getclosurevars"), ("inspect", "get_annotations"), ("typing", "get_type_hints"),
     ("inspect", "signature"), ("inspect", "getfullargspec"), ("inspect", "getsource"),
-    ("linecache", "getline"), ("traceback", "format_exc"), ("traceback", "format_stack"),
+    ("linecache", "getline"), ("importlib", "reload"),
+    ("importlib", "invalidate_caches"), ("traceback", "format_exc"), ("traceback", "format_stack"),
     ("traceback", "extract_stack"), ("codecs", "lookup"), ("codecs", "getincrementaldecoder"),
 ))  # fmt: skip
 _CALLBACKS_OF_JAX = frozenset(("debug_print", "debug_callback", "io_callback", "pure_callback"))
@@ -353,6 +378,47 @@ def generator_of(function):
         return owner
     is_global = (getattr(function, "__module__", None) or "").startswith("numpy.random")
     return np.random.mtrand._rand if is_global and not isinstance(function, type) else None
+
+
+# Whether what reads or sets a field by its name sets it.
+_BY_NAME = {getattr: False, hasattr: False, setattr: True, delattr: True}
+_METHODS_BY_NAME = {"__getattribute__": False, "__setattr__": True, "__delattr__": True}
+
+
+def field_by_name(function) -> bool | None:
+    """Whether a function in C sets, or just reads, a field by its name; None for any other."""
+    if type(function) is types.BuiltinFunctionType:
+        return _BY_NAME.get(function) if bound_to(function) is None else None
+    if type(function) in (types.WrapperDescriptorType, types.MethodWrapperType):
+        return _METHODS_BY_NAME.get(function.__name__)
+    return None
+
+
+def bound_to(function):
+    """The object whose method a function in C is."""
+    owner = getattr(function, "__self__", None)
+    if type(owner) is types.ModuleType and type(function) is types.BuiltinFunctionType:
+        return None
+    return owner
+
+
+_FILTERING = frozenset(("simplefilter", "filterwarnings", "resetwarnings"))
+
+
+def sets_warnings(function) -> bool:
+    """Whether a function changes which warnings are shown."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
+    return module == "warnings" and name in _FILTERING
+
+
+def warning_filters(_) -> str:
+    """Which warnings are shown, comparable."""
+    return repr(warnings.filters)
+
+
+def is_pickling(function) -> bool:
+    """Whether a function reads all that an object leads to."""
+    return function is pickle.dumps or function is pickle.dump
 
 
 def names_of(getter) -> list[str]:

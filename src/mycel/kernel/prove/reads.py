@@ -13,7 +13,7 @@ import gc
 import operator
 import random
 import types
-from builtins import getattr, hasattr  # not what stands in for them meanwhile
+from builtins import getattr  # not what stands in for them meanwhile
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -22,8 +22,8 @@ import numpy as np
 
 from mycel.kernel.base.places import PACKAGE, Place
 from mycel.kernel.prove import kinds
-from mycel.kernel.prove.attributes import UNSEEN, Attributes, class_attribute, not_kept_alive
-from mycel.kernel.prove.bytecode import ATTRIBUTE, CONSTANT, summary, written_out
+from mycel.kernel.prove.attributes import UNSEEN, Attributes, not_kept_alive
+from mycel.kernel.prove.bytecode import summary, written_out
 from mycel.kernel.prove.callees import by_first_argument, by_name, runs_code_when_asked
 from mycel.kernel.prove.kinds import is_watched, kind_of
 from mycel.kernel.prove.memos import kept_by, memo_state
@@ -35,13 +35,13 @@ from mycel.kernel.prove.sources import (
     FIELD,
     OF_CLASS,
     PART,
-    SLOT,
     STATE,
     Left,
     Snapshot,
     Source,
     TooLarge,
     changes,
+    elements,
     first_change,
     is_array,
     is_container,
@@ -359,7 +359,7 @@ class Reads(Attributes):
             further(self, value)
 
     def _reach_parts(self, parts) -> None:
-        for part in parts:
+        for part in elements(parts):
             self.reach(part)
 
     def _reach_iterator(self, iterator) -> None:
@@ -413,7 +413,7 @@ class Reads(Attributes):
 
     def _reach_machine(self, value) -> None:
         fields = getattr(value, "__dict__", {})
-        settable = hasattr(type(value), "fields_are_settings")
+        settable = kinds.has(type(value), "fields_are_settings")
         for name, part in tuple(fields.items()):
             if settable and name[0] != "_":
                 self.reached[id(fields)] = fields
@@ -422,7 +422,7 @@ class Reads(Attributes):
                 self.reach(part)
                 if is_container(part):
                     self.content(part, name)
-        if hasattr(type(value), "add_prim_attr"):
+        if kinds.has(type(value), "add_prim_attr"):
             self.reached[id(fields)] = fields
             self.content(fields, value.name)
 
@@ -434,7 +434,7 @@ class Reads(Attributes):
             return True  # an enum, or plain data of a class that has fields
         if kind_of(value) != kinds.CELL or id(value) in self.capture.made_cells:
             return False
-        if "_cells" in value.__dict__:  # else it is being made
+        if "_cells" in kinds.fields_of(value):  # else it is being made
             self.reached[id(value)] = value
         return id(value) in self.reached
 
@@ -452,6 +452,7 @@ class Reads(Attributes):
             elif isinstance(container, defaultdict):
                 factory = container.default_factory
                 self.note(PART, container, "default_factory", factory, path)
+                self.use(factory, path)
         except TooLarge:
             return self.refuse(
                 f"`{written_out(path)}` is too large to be compared",
@@ -465,8 +466,7 @@ class Reads(Attributes):
             return
         if len(container) > 1024:
             return
-        values = container.values() if isinstance(container, dict) else container
-        for part in list(values):
+        for part in elements(container):
             self.use(part, "an element", depth + 1)
 
     def use(self, value, path, depth=0) -> None:
@@ -481,7 +481,7 @@ class Reads(Attributes):
                 self._use_inside(value, depth)
         elif kind == kinds.FIXED:
             if depth < 4:
-                for part in value:
+                for part in elements(value):
                     self.use(part, path, depth + 1)
         elif kind in (kinds.OBJECT, kinds.CELL):
             if self.is_outside(value):
@@ -495,8 +495,10 @@ class Reads(Attributes):
         elif kind == kinds.OPAQUE and id(value) in self.reached:
             self.refuse_opaque(value, path)
         elif kind == kinds.BUILTIN and depth < 4:
-            self.use(getattr(value, "__self__", None), path, depth + 1)
-        elif isinstance(value, operator.attrgetter):
+            if kinds.field_by_name(value) is not None:
+                self.refuse("effect: attributes are asked by computed names", "write the names")
+            self.use(kinds.bound_to(value), path, depth + 1)
+        elif type(value) is operator.attrgetter:
             for name in kinds.names_of(value):
                 self.ask_unseen(name)
 
@@ -520,7 +522,7 @@ class Reads(Attributes):
         if kind not in (kinds.OBJECT, kinds.CELL) or id(value) in self.flowed:
             return
         self.flowed[id(value)] = value
-        if kind == kinds.OBJECT and hasattr(type(value), "fields_are_settings"):
+        if kind == kinds.OBJECT and kinds.has(type(value), "fields_are_settings"):
             self._reach_machine(value)
         # Of which class a Cell is belongs to its form.
         if kind != kinds.CELL and not runs_code_when_asked(type(value)):
@@ -528,6 +530,8 @@ class Reads(Attributes):
             self.flow_class(type(value))
         for name in tuple(self.free):
             self.asked(value, name)
+        if issubclass(type(value), kinds.LOOKED_AT_IN_C):
+            self.all_fields(value, f"a {type(value).__name__}")
 
     def ask_unseen(self, name: str) -> None:
         """An attribute is asked of an object that cannot be seen: it may be any that flowed."""
@@ -544,49 +548,13 @@ class Reads(Attributes):
         code = self.place[0]
         return code is not None and code.co_filename.startswith(PACKAGE)
 
-    def all_fields(self, value, path) -> None:
-        """All fields of an object may be read."""
-        if not self.is_outside(value):
-            return
-        fields = getattr(value, "__dict__", None)
-        if isinstance(fields, dict):
-            self.reached[id(fields)] = fields
-            self.content(fields, path)
-        for slot in kinds.slots_of(type(value)):
-            self.note(SLOT, value, slot, SLOT(value, slot), path)
-
-    def asked(self, owner, name) -> None:
-        """`getattr` or `hasattr` was called."""
-        if isinstance(name, str):
-            path = (ATTRIBUTE, (CONSTANT, None), name)
-            self.use(self.attribute(owner, name, path), path)
-
-    def set_field(self, owner, name: str, owner_path) -> None:
-        """A field is about to be set or deleted."""
-        path = (ATTRIBUTE, owner_path or (CONSTANT, None), name)
-        if kind_of(owner) != kinds.TENSOR:
-            self.attribute(owner, name, path)
-        elif isinstance(class_attribute(type(owner), name), types.MemberDescriptorType):
-            described = class_attribute(type(owner), name)
-            self.note(SLOT, owner, described, SLOT(owner, described), path)
-        if kind_of(owner) == kinds.FUNCTION and name in _PARTS_OF_FUNCTIONS:
-            self.note(PART, owner, name, getattr(owner, name), path)
-        if not self.is_outside(owner):
-            return
-        described = class_attribute(type(owner), name)
-        if isinstance(owner, type):
-            self.note(OF_CLASS, owner, name, owner.__dict__.get(name, ABSENT), path)
-        elif not hasattr(type(described), "__set__"):
-            fields = getattr(owner, "__dict__", None)
-            if isinstance(fields, dict):
-                self.note(FIELD, fields, name, fields.get(name, ABSENT), path)
-
 
 _REACHED = {
     kinds.FIXED: Reads._reach_parts,
     kinds.CLASS: Reads.flow_class,
     kinds.FUNCTION: Reads._reach_function,
     kinds.METHOD: lambda reads, method: reads._reach_parts((method.__func__, method.__self__)),
+    kinds.BUILTIN: lambda reads, function: reads.reach(kinds.bound_to(function)),
     kinds.GENERATOR: Reads._check_generator,
     kinds.ITERATOR: Reads._reach_iterator,
     kinds.PARTIAL: Reads._reach_partial,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 import types
 import weakref
+from array import array
 from builtins import hasattr  # not what stands in for it meanwhile
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -40,6 +41,7 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 _PLAIN = frozenset(PLAIN)
 _EXACT = frozenset((bool, int, str, bytes, type(None), type(Ellipsis)))
 METHOD = types.MethodType
+_SEQUENCES = (list, tuple, set, frozenset, deque)
 _ADD_ALL: Any = (deque.extend, set.update)
 
 
@@ -66,9 +68,9 @@ def same_plain(now, before) -> bool:
         return now == before
     if kind is float or kind is complex:
         return repr(now) == repr(before)
-    if isinstance(now, np.generic):
+    if issubclass(kind, np.generic):
         return now.dtype == before.dtype and now.tobytes() == before.tobytes()
-    if isinstance(now, (tuple, frozenset)):
+    if issubclass(kind, (tuple, frozenset)):
         return _same_fixed(now, before)
     if kind is METHOD:
         return now.__self__ is before.__self__ and now.__func__ is before.__func__
@@ -92,7 +94,8 @@ class Snapshot:
 
     Attributes:
         items: its elements in order (keys and values of a dict in turn), or its bytes.
-        nested: for elements that are containers themselves, their snapshots by position.
+        nested: for elements that are containers themselves, or tuples that may hold some, their
+            snapshots by position.
     """
 
     __slots__ = ("extra", "items", "kind", "nested")
@@ -101,7 +104,7 @@ class Snapshot:
         self.kind = type(value)
         self.nested: list[tuple[int, Snapshot]] = []
         self.extra: Any = None
-        if isinstance(value, (np.ndarray, bytearray, memoryview)) or hasattr(value, "typecode"):
+        if isinstance(value, (np.ndarray, bytearray, memoryview, array)):
             self.items: Any = _bytes_of(value)
             self.extra = _layout(value)
             if self.items is not None:
@@ -115,7 +118,8 @@ class Snapshot:
                 continue
             if met is not None:
                 met(part)
-            if is_container(part) and not any(part is outer for outer in above):
+            holds_more = is_container(part) or (issubclass(kind, tuple) and not _is_plain(part))
+            if holds_more and not any(part is outer for outer in above):
                 self.nested.append((position, Snapshot(part, met, (*above, value))))
 
     def holds(self, value) -> bool:
@@ -146,7 +150,7 @@ class Snapshot:
         """
         if isinstance(value, bytearray):
             value[:] = self.items
-        elif hasattr(value, "typecode"):
+        elif isinstance(value, array):
             value[:] = type(value)(value.typecode, self.items)
         elif self.extra is not None and _layout(value) != self.extra:
             raise TypeError
@@ -166,7 +170,7 @@ class Snapshot:
         elif isinstance(value, (set, deque)):
             value.clear()
             _ADD_ALL[isinstance(value, set)](value, self.items)
-        else:
+        elif not isinstance(value, tuple):
             raise TypeError
         for position, nested in self.nested:
             if not nested.holds(self.items[position]):
@@ -183,16 +187,19 @@ class Snapshot:
         return "was changed"
 
 
+def _is_plain(fixed: tuple) -> bool:
+    """Whether a tuple has nothing in it that can change."""
+    return all(type(part) in _PLAIN for part in tuple.__iter__(fixed))
+
+
 def is_array(value) -> bool:
     """Whether what it holds is numbers in memory."""
-    return isinstance(value, (np.ndarray, bytearray, memoryview)) or hasattr(value, "typecode")
+    return issubclass(type(value), (np.ndarray, bytearray, memoryview, array))
 
 
 def is_container(value) -> bool:
     """Whether content is compared: what can be changed in place and has elements."""
-    return isinstance(value, (list, dict, set, deque, np.ndarray, bytearray, *VIEWS)) or (
-        hasattr(value, "typecode") and hasattr(value, "itemsize")
-    )
+    return issubclass(type(value), (list, dict, set, deque, np.ndarray, bytearray, array, *VIEWS))
 
 
 def elements(value) -> list:
@@ -209,6 +216,9 @@ def elements(value) -> list:
         return parts
     if isinstance(value, np.ndarray):
         return value.ravel().tolist()
+    for kind in _SEQUENCES:
+        if isinstance(value, kind):
+            return [*kind.__iter__(value)]  # not what a subclass has for it
     return list(value)
 
 
@@ -249,7 +259,7 @@ def _slot(owner, descriptor):
 
 def _index(sequence, index):
     try:
-        return sequence[index]
+        return list.__getitem__(sequence, index)
     except IndexError:
         return ABSENT
 

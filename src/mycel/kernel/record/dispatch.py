@@ -220,6 +220,9 @@ def number_value(x, like: Value | None) -> Value:
             raise OverflowError(
                 f"{x} does not fit {scalar[1].dtype} (at {user_place(3)})."
             ) from None
+    for base in (int, float, complex):
+        if isinstance(x, base):  # of a class of the program's own, or an enum
+            return number_value(base(x), like)
     if isinstance(x, StandIn):
         return resolve(x.operand)
     if isinstance(x, (np.ndarray, np.generic, list, tuple)) and not opts_out(kind):
