@@ -41,6 +41,7 @@ THEMES = (
     "again",
     "attacked",
     "identities",
+    "returned",
 )
 
 for theme in THEMES:

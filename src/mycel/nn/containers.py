@@ -295,6 +295,9 @@ class CellList(_Container):
         """
         self._take(str(len(self)), cell)
 
+    def __iadd__(self, cells) -> CellList:
+        return self.extend(cells)
+
     def extend(self, cells) -> CellList:
         """Add several Cells at the end; returns this list.
 

@@ -575,7 +575,7 @@ class TensorMethods:
         """x as Float32; `mycel.ops.array.casting.to_float32`."""
         ...
     def float_power(self, other: _TensorLike) -> _Tensor:
-        """x to the power y as Float64; `mycel.ops.math.powers.float_power`."""
+        """x to the power y as Float64, or Complex128 where one is complex; `mycel.ops.math.powers.float_power`."""
         ...
     def floor(self) -> _Tensor:
         """The largest whole number not above x, element by element; the type stays; `mycel.ops.math.elementwise.floor`."""
@@ -1115,7 +1115,7 @@ class TensorMethods:
         """x with updates subtracted from the slices that the rows of `index` point to; `mycel.ops.array.scatter.tensor_scatter_sub`."""
         ...
     def searchsorted(self, v: _Any, side: _Str = 'left', sorter: _Any = None) -> _Tensor:
-        """Where values can be inserted into x so that it stays sorted, Int64; see `ops.searchsorted`; `mycel.ops.array.ordering.searchsorted_method`."""
+        """Where values can be inserted into x so that it stays sorted, Int32; see `ops.searchsorted`; `mycel.ops.array.ordering.searchsorted_method`."""
         ...
     def select(self, dim: _Axes | None = None, index: _Any = None, condition: _TensorLike | None = None, y: _TensorLike | None = None) -> _Tensor:
         """`x.select(dim, index)` as `mint.select`, `x.select(condition, y)` as `ops.where`; `mycel.ops.spelled.overloads.select_method`."""
@@ -1208,7 +1208,7 @@ class TensorMethods:
         """The sum over some dimensions; integers and booleans add up as Int64; `mycel.ops.math.reduction.sum_method`."""
         ...
     def sum_to_size(self, *shape: _Sizes) -> _Tensor:
-        """The sum over dimensions until x has a shape that broadcasts to its own; `mycel.ops.math.reduction.sum_to_size`."""
+        """The sum over dimensions until x has a shape that broadcasts to its own; booleans add up as; `mycel.ops.math.reduction.sum_to_size`."""
         ...
     def svd(self, full_matrices: _Bool = False, compute_uv: _Bool = True) -> _Tensor:
         """The singular values s of matrices, and u and v with x = u · diag(s) · vᵀ; `mycel.ops.math.decompositions.svd`."""

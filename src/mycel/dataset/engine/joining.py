@@ -215,7 +215,7 @@ def split(dataset: Dataset, sizes, randomize: bool) -> list[Dataset]:
     seed = secrets.randbits(31) if chosen is None else chosen
     parts: list[Dataset] = []
     for start, count in zip(itertools.accumulate([0, *counts]), counts, strict=False):
-        if isinstance(dataset, MappableDataset):
+        if isinstance(dataset, MappableDataset) and dataset.random_access:
             part = _PartSampler(dataset.sampler, start, count, randomize, seed)
             parts.append(dataset.with_sampler(part))
         else:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from types import GeneratorType
 
 import numpy as np
 
@@ -120,6 +121,8 @@ def of_one_class(dataset: Dataset, *methods: str) -> bool:
 
 class MappableDataset(SourceDataset):
     """The base of sources with random access: samplers choose among their rows."""
+
+    random_access = True
 
     def __init__(
         self,
@@ -348,7 +351,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
 
     def _row(self, row, as_column=worker.own_column) -> Row:
         """A row of the source with names, in memory of its own."""
-        values = tuple(row) if isinstance(row, (tuple, list)) else (row,)
+        values = tuple(row) if isinstance(row, (tuple, list, GeneratorType)) else (row,)
         if len(values) != len(self.column_names):
             raise RuntimeError(
                 ROW_LENGTH.format(

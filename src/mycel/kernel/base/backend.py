@@ -186,6 +186,8 @@ def use_target(target: str, index: int = 0) -> bool:
             devices = jax.local_devices(backend=platform)
         except RuntimeError:
             continue
+        if target == "CPU" and index >= len(devices):
+            index = 0  # of what a machine has one of, MindSpore takes any number
         if 0 <= index < len(devices):
             jax.config.update("jax_default_device", devices[index])
             return True

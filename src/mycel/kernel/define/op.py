@@ -384,7 +384,11 @@ def reverse_function(function, mask, present):
 
 
 def _pull(varied, varying, cotangents, present):
-    """Gradients of `varied` at `wanted`; an integer input is differentiated as a real number."""
+    """Gradients of `varied` at `wanted`; an integer input is differentiated as a real number.
+
+    Those of complex numbers point where a real result grows, as MindSpore's do; JAX's are their
+    conjugates.
+    """
     real = [jnp.issubdtype(w.dtype, jnp.inexact) for w in varying]
     floats = [w if r else w.astype(np.float64) for w, r in zip(varying, real, strict=True)]
     inexact: list[bool] = []
@@ -409,7 +413,8 @@ def _pull(varied, varying, cotangents, present):
     rest = iter(cotangents)
     given = [next(rest) if there else None for there in present]
     differentiable = [c for c, real in zip(given, inexact, strict=True) if real]
-    pulled = pull([_seed(o, c) for o, c in zip(outputs, differentiable, strict=True)])
+    seeds = [_conjugate(_seed(o, c)) for o, c in zip(outputs, differentiable, strict=True)]
+    pulled = [_conjugate(gradient) for gradient in pull(seeds)]
     if _pulled.is_varied:
         return tuple(pulled)
     return tuple(g.astype(w.dtype) for g, w in zip(pulled, varying, strict=True))
@@ -439,6 +444,10 @@ def _pull_real(varied, varying, real, cotangents, present):
         next(gradients) if r else jnp.zeros(w.shape, w.dtype)
         for w, r in zip(varying, real, strict=True)
     )
+
+
+def _conjugate(x):
+    return jnp.conj(x) if jnp.issubdtype(x.dtype, jnp.complexfloating) else x
 
 
 def _seed(output, cotangent):

@@ -177,7 +177,9 @@ class Remembered:
                         self._replayed(way, memory)
                         return result
                     again, check, dropped = result.again, memory.check_way, True
-                    if result is not TRIPPED:
+                    if result.is_raised():
+                        way.reason = result._replace(again=None)
+                    elif result is not TRIPPED:
                         self._missed(way, memory, result)
                     break
             else:

@@ -33,13 +33,13 @@ from mycel.kernel.execute.templates import bound_to, builder, leaves, of_inputs
 from mycel.kernel.prove import kinds
 from mycel.kernel.prove.cases import Case
 from mycel.kernel.prove.kinds import kind_of
-from mycel.kernel.prove.notes import Constant, Held, Slot, same, same_function
+from mycel.kernel.prove.notes import Argument, Constant, Held, Slot, same, same_function
 from mycel.kernel.prove.sources import Referent, contents_of, first_change
 from mycel.kernel.record.packed import Packed, still_packed
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.scope import Scope
 from mycel.kernel.record.stream import PADDED, Stream, demand, local, machine
-from mycel.kernel.record.tensor import Tensor, new_tensor, point
+from mycel.kernel.record.tensor import Tensor, is_part, new_tensor, point
 from mycel.kernel.record.value import ready, value_of
 
 # Results of sites up to this size are packed; copying larger ones costs more than an output.
@@ -66,6 +66,11 @@ class Difference(NamedTuple):
     remedy: str = ""
     kind: str = "other"
     again: list[Done] | None = None
+
+    def is_raised(self) -> bool:
+        """Whether a hook or its like raised an exception: what is remembered is as good as
+        before."""
+        return bool(self.again) and self.again[-1].error is not None
 
 
 def _passed_among(passed: list, others: list) -> list[tuple[int, Any]]:
@@ -118,6 +123,7 @@ class Memory:
         self.places = capture.places()
         self.template = template
         self.bindings = bindings
+        self._written = [what.index for what, _ in bindings if isinstance(what, Argument)]
         self.sites = capture.sites
         self.reads = [read for read in capture.reads if read is not None]
         self.inputs = capture.inputs
@@ -187,6 +193,9 @@ class Memory:
         for index, handle in self._met_otherwise:
             if tensors[index] is not handle:
                 return False
+        for index in self._written:
+            if is_part(tensors[index]):
+                return False  # what it was taken from is written to as well
         if containers and self._containers_outside and self._is_otherwise(containers):
             return False
         cases = self.cases

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mycel.kernel.execute.sites import Watch
 from mycel.kernel.execute.templates import Kept
@@ -26,6 +26,8 @@ class Results:
         self.containers = arguments.containers
         # Handles that stand in one template more than once.
         self._shared: dict[Slot, Tensor] = {}
+        # Containers and objects that do, by the ids of their templates.
+        self.made_once: dict[int, Any] = {}
         self.results = results
         self.watch = watch
         # By their positions among the outputs.

@@ -21,6 +21,7 @@ from mycel.kernel.base.written import define
 from mycel.kernel.prove import kinds
 from mycel.kernel.prove.kinds import kind_of
 from mycel.kernel.prove.notes import Argument, Held, Slot, same
+from mycel.kernel.prove.sources import elements, is_array
 from mycel.kernel.record.tensor import Tensor, new_tensor
 
 # Kinds of objects that are what they are, whoever made them.
@@ -93,11 +94,27 @@ class Rebuilt(Kept):
         return built
 
 
+class Shared(Kept):
+    """A container or object that stands in a template more than once, as this very object: made
+    once at every call."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return isinstance(other, Shared) and same(self.value, other.value)
+
+    def build(self, results, leaf):
+        built = results.made_once.get(id(self))
+        if built is None:
+            built = results.made_once[id(self)] = tree_map(leaf, self.value)
+        return built
+
+
 def leaves(template) -> list:
     """The leaves of a template, those in objects too."""
     listed = []
     for leaf in tree_leaves(template):
-        listed += leaves(leaf.value) if isinstance(leaf, Rebuilt) else [leaf]
+        listed += leaves(leaf.value) if isinstance(leaf, (Rebuilt, Shared)) else [leaf]
     return listed
 
 
@@ -122,15 +139,35 @@ class Templates:
         self._passed = passed
         self._outside = outside
         self._refuse = refuse
-        # Tensors that stand in a template more than once, by id, with a number for each.
+        # What stands in a template more than once, by id: a number for each, and its template.
         self._twice: dict[int, int] = {}
+        self._shared: dict[int, Shared] = {}
 
     def of(self, tree):
         """The template of a tree."""
-        tensors = Counter([id(leaf) for leaf in tree_leaves(tree) if isinstance(leaf, Tensor)])
-        twice = [known for known, times in tensors.items() if times > 1]
+        if isinstance(tree, Tensor):
+            return self._tensor(tree)
+        met: Counter = Counter()
+        self._count(tree, met)
+        twice = [known for known, times in met.items() if times > 1]
         self._twice = dict(zip(twice, range(len(twice)), strict=True))
         return self._of(tree, ())
+
+    def _count(self, tree, met: Counter) -> None:
+        """Count how often what the call made stands in a tree."""
+        kind = kind_of(tree)
+        if kind in _THEMSELVES:
+            return
+        if kind != kinds.FIXED:
+            met[id(tree)] += 1
+            if met[id(tree)] > 1 or id(tree) in self._passed or self._outside(tree):
+                return
+        if kind in (kinds.FIXED, kinds.CONTAINER) and not is_array(tree):
+            for part in elements(tree):
+                self._count(part, met)
+        if kind in (kinds.OBJECT, kinds.CONTAINER):
+            for part in _attributes_of(tree).values():
+                self._count(part, met)
 
     def _of(self, tree, above: tuple):
         if isinstance(tree, Tensor):
@@ -146,12 +183,24 @@ class Templates:
             return Kept(tree)
         if any(tree is outer for outer in above):
             return self._no("an object that holds itself")
+        known = id(tree)
+        if known in self._shared:
+            return self._shared[known]
+        made = self._made(tree, kind, (*above, tree))
+        if known in self._twice:
+            made = self._shared[known] = Shared(made)
+        return made
+
+    def _made(self, tree, kind: int, above: tuple):
+        """The template of a container or object that the call made."""
         if kind == kinds.CONTAINER:
-            return self._container(tree, (*above, tree))
+            return self._container(tree, above)
         if kind == kinds.OBJECT and _can_be_rebuilt(tree):
-            fields = {name: self._of(part, (*above, tree)) for name, part in vars(tree).items()}
-            return Rebuilt(type(tree), fields)
+            return Rebuilt(type(tree), self._attributes(tree, above))
         return self._no(f"a {type(tree).__name__} made inside")
+
+    def _attributes(self, tree, above: tuple) -> dict:
+        return {name: self._of(part, above) for name, part in _attributes_of(tree).items()}
 
     def _tensor(self, tensor):
         leaf = self._leaf_of(tensor)
@@ -172,14 +221,16 @@ class Templates:
 
     def _container(self, tree, above):
         if isinstance(tree, (np.ndarray, set, bytearray)):
+            if _attributes_of(tree):
+                return self._no(f"a {type(tree).__name__} with attributes")
             return Copied(tree.copy())
         if isinstance(tree, (list, dict)):
-            values = tree.values() if isinstance(tree, dict) else tree
-            parts = [self._of(part, above) for part in values]
-            plain = type(tree) is list or type(tree) is dict
-            return rebuilt(tree, parts) if plain else Remade(tree, parts)
+            parts = [self._of(part, above) for part in _parts_of(tree)]
+            if type(tree) is list or type(tree) is dict:
+                return rebuilt(tree, parts)
+            return Remade(tree, parts, self._attributes(tree, above))
         if type(tree) is deque:
-            return Remade(tree, [self._of(part, above) for part in tree])
+            return Remade(tree, [self._of(part, above) for part in tree], {})
         return self._no(f"a {type(tree).__name__} made inside")
 
     def _no(self, what: str):
@@ -188,23 +239,41 @@ class Templates:
 
 class Remade(Rebuilt):
     """A list, dict or deque of another class that the call made: `value` has the templates of its
-    parts, `like` is one like it without them."""
+    parts and attributes, `like` is one like it without them."""
 
     __slots__ = ("like",)
 
-    def __init__(self, tree, value: list):
-        super().__init__(type(tree), value)
-        is_deque = isinstance(tree, deque)
-        self.like: Any = (
-            deque(maxlen=tree.maxlen) if is_deque else rebuilt(tree, [None] * len(tree))
-        )
+    def __init__(self, tree, parts: list, attributes: dict):
+        super().__init__(type(tree), (parts, attributes))
+        if isinstance(tree, deque):
+            self.like: Any = deque(maxlen=tree.maxlen)
+            return
+        self.like = rebuilt(tree, [None] * len(parts))
+        if attributes:
+            kinds.fields_of(self.like).clear()
 
     def __eq__(self, other):
         return Rebuilt.__eq__(self, other) and repr(self.like) == repr(other.like)
 
     def build(self, results, leaf):
-        parts = [tree_map(leaf, part) for part in self.value]
-        return deque(parts, self.like.maxlen) if self.kind is deque else rebuilt(self.like, parts)
+        parts, attributes = tree_map(leaf, self.value)
+        if self.kind is deque:
+            return deque(parts, self.like.maxlen)
+        built = rebuilt(self.like, parts)
+        if attributes:
+            kinds.fields_of(built).update(attributes)
+        return built
+
+
+def _attributes_of(value) -> dict:
+    """The fields of an object, but for those that are its content."""
+    fields = kinds.fields_of(value)
+    return {} if fields is None or fields is value else fields
+
+
+def _parts_of(container: list | dict) -> list:
+    """The elements of a list, or the values of a dict."""
+    return elements(container)[1::2] if isinstance(container, dict) else elements(container)
 
 
 def _can_be_rebuilt(value) -> bool:

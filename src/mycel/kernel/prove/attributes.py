@@ -41,6 +41,7 @@ class Attributes:
     """The half of `Reads` that looks attributes up."""
 
     capture: Any
+    _arguments: set[int]
     sources: dict[tuple, Source]
     reached: dict[int, Any]
     flowed: dict[int, Any]
@@ -251,6 +252,9 @@ class Attributes:
     def note_owner(self, owner) -> None:
         """Of which class an object is, and what that is made of."""
         kind = type(owner)
+        if id(owner) in self._arguments:
+            self.note_bases(kind)  # of which class it is belongs to the key of the call
+            return
         if isinstance(owner, logging.Logger):
             # It would note for each level, at the first message, whether it takes it.
             for level in range(0, 60, 10):
@@ -284,7 +288,7 @@ class Attributes:
                 if not kinds.is_unchanged(above.__module__):
                     # It may be given a method that Python looks for by itself.
                     path = f"the number of names of {above.__name__}"
-                    self.note(COUNT, above, None, len(above.__dict__), path)
+                    self.note(COUNT, above, None, COUNT(above, None), path)
 
     def flow_class(self, kind: type) -> None:
         """Objects of a class may be made inside, where they are not seen. What they have of it is

@@ -24,6 +24,7 @@ from builtins import delattr, getattr, hasattr, setattr  # not what stands in fo
 from collections import deque
 from contextvars import ContextVar
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -251,8 +252,8 @@ def has(kind: type, name: str) -> bool:
     return any(name in owner.__dict__ for owner in kind.__mro__)
 
 
-def fields_of(value) -> dict | types.MappingProxyType | None:
-    """The fields of an object, without asking it."""
+def fields_of(value) -> Any:
+    """The fields of an object, without asking it; None where it has none."""
     if issubclass(type(value), _THREAD_LOCAL):
         return value.__dict__  # those of this thread
     try:

@@ -41,7 +41,7 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 _PLAIN = frozenset(PLAIN)
 _EXACT = frozenset((bool, int, str, bytes, type(None), type(Ellipsis)))
 METHOD = types.MethodType
-_SEQUENCES = (list, tuple, set, frozenset, deque)
+_SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, deque)
 _ADD_ALL: Any = (deque.extend, set.update)
 
 

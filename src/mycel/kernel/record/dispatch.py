@@ -8,6 +8,7 @@ unusual) is written out, everything else goes through `record`.
 from __future__ import annotations
 
 from sys import _getframe
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -33,6 +34,10 @@ _new_handle = Tensor.__new__
 _new_value = Value.__new__
 NO_RETURN = " A function or construct without `return` gives None."
 _NUMBERS = frozenset((bool, int, float, complex))
+_BASES: tuple[Any, ...] = (int, float, complex)
+_COMPARING = frozenset((
+    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
+))  # fmt: skip
 _scalar_kinds: dict = {}
 _ALONE = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
 
@@ -105,7 +110,10 @@ def apply2(op: Op, x, y):
         if not isinstance(x, Tensor):
             return applyn(op, (x, y))
         a = x._value
-        b = number_value(y, a)
+        try:
+            b = number_value(y, a)
+        except OverflowError:
+            return applyn(op, (x, y))
     else:
         a, b = to_values((x, y))
     if capture is not None and (_is_new(x, a, stream) or _is_new(y, b, stream)):
@@ -161,7 +169,13 @@ def _is_new(x, value: Value, stream) -> bool:
 
 def applyn(op: Op, inputs):
     """Record an operator of any number of inputs and return the handle(s) of its outputs."""
-    return wrap(record(op, to_values(inputs)))
+    try:
+        values = to_values(inputs)
+    except OverflowError:
+        if op.name not in _COMPARING:
+            raise
+        values = tuple(map(to_value, inputs))  # Int64: what is true of the numbers is told
+    return wrap(record(op, values))
 
 
 def wrap(outputs):
@@ -220,9 +234,11 @@ def number_value(x, like: Value | None) -> Value:
             raise OverflowError(
                 f"{x} does not fit {scalar[1].dtype} (at {user_place(3)})."
             ) from None
-    for base in (int, float, complex):
+    for base in _BASES:
         if isinstance(x, base):  # of a class of the program's own, or an enum
             return number_value(base(x), like)
+    if like is not None and isinstance(x, (np.number, np.bool_)):
+        return number_value(x.item(), like)  # as MindSpore takes NumPy's scalars
     if isinstance(x, StandIn):
         return resolve(x.operand)
     if isinstance(x, (np.ndarray, np.generic, list, tuple)) and not opts_out(kind):

@@ -16,6 +16,7 @@ from mycel.kernel.base.cell import of_base
 from mycel.kernel.base.context import context, get_context
 from mycel.kernel.base.division import division
 from mycel.kernel.base.dtypes import DType, as_dtype, float32
+from mycel.kernel.base.operators import OF_NUMPY, REFLECTED
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere, structure
 from mycel.kernel.define.aval import aval_of
@@ -65,12 +66,11 @@ class Tensor(TensorMethods):
         [[2. 4.]]
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_hooks", "_value")
+    __slots__ = ("__dict__", "__weakref__", "_hooks", "_taken", "_value")
 
     _value: Value
     # NumPy leaves `array * tensor` to the Tensor.
     __array_priority__ = 1000
-    __array_ufunc__ = None
 
     def __init__(
         self,
@@ -170,6 +170,18 @@ class Tensor(TensorMethods):
         return np.array(look(self, "array"))
 
     numpy = asnumpy
+
+    def __array_ufunc__(self, function, method, *inputs, **settings):
+        """Operators of NumPy's arrays, and its functions for them, give Tensors; other functions
+        of NumPy give arrays."""
+        name = OF_NUMPY.get(function.__name__) if method == "__call__" else None
+        if name is not None and not settings:
+            left, right = inputs
+            if isinstance(left, Tensor):
+                return getattr(left, name)(right)
+            return getattr(right, REFLECTED.get(name, name))(left)
+        arrays = [np.asarray(x) if isinstance(x, Tensor) else x for x in inputs]
+        return getattr(function, method)(*arrays, **settings)
 
     def __array__(self, dtype=None, copy=None):
         array = look(self, "array")
@@ -492,6 +504,16 @@ def resolve(handle: Tensor) -> Value:
     if capture is not None and value.source is not stream.segment and value.capture is not capture:
         value = capture.lift(value, handle)
     return value
+
+
+def is_part(handle: Tensor) -> bool:
+    """Whether somebody has what a Tensor was taken from by square brackets."""
+    taken = getattr(handle, "_taken", None)
+    while taken is not None:
+        if taken[0]() is not None:
+            return True
+        taken = taken[3]
+    return False
 
 
 def made_within(handle: Tensor, observer: Observer) -> bool:

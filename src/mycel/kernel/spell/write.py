@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from mycel.kernel.base.operators import REFLECTED
 from mycel.kernel.base.written import compiled, defined_at
 from mycel.kernel.define.definition import Definition
 from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn, defers
@@ -17,13 +18,6 @@ from mycel.kernel.spell.other_keywords import ABSENT, call_renamed
 from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling
 
 INPLACE = "inplace"
-
-# A binary operator's method -> the method of its other operand that Python asks next.
-_BINARY = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
-_SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
-REFLECTED = {f"__{name}__": f"__r{name}__" for name in _BINARY} | {
-    f"__{name}__": f"__{other}__" for name, other in _SWAPPED.items()
-}
 
 
 def spread(values):

@@ -213,6 +213,8 @@ class Conv1d(Convolution):
     Args:
         kernel_size, stride, dilation: an integer.
         padding: zeros on both sides with 'pad': an integer, or two: left, right.
+        weight_init: as for Conv2d; a Tensor may be of shape (out_channels, in_channels / group,
+            kernel_size), as in MindSpore.
         others: as for Conv2d.
 
     Raises:
@@ -234,6 +236,8 @@ class Conv1d(Convolution):
         dilation=1, group=1, has_bias=False, weight_init=None, bias_init=None, dtype=float32,
     ):  # fmt: skip
         window = kernel_size, stride, pad_mode, padding, dilation, group
+        if isinstance(weight_init, Tensor) and weight_init.ndim == 3:
+            weight_init = weight_init.expand_dims(2)
         starts = has_bias, weight_init, bias_init, "NCHW", dtype
         super().__init__(in_channels, out_channels, *window, *starts)
 

@@ -10,6 +10,8 @@ silently); those in an integer Tensor are inputs as well, with bounds.
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any
+from weakref import ref
 
 import jax.numpy as jnp
 import numpy as np
@@ -18,8 +20,8 @@ from jax import lax
 from mycel.kernel.base.places import user_place
 from mycel.kernel.define.bounds import counted
 from mycel.kernel.record.dispatch import number_value, wrap
-from mycel.kernel.record.stream import record
-from mycel.kernel.record.tensor import Tensor, data_value, resolve, update
+from mycel.kernel.record.stream import local, record, refuse
+from mycel.kernel.record.tensor import Tensor, data_value, made_within, resolve, update
 from mycel.kernel.record.value import Value
 from mycel.kernel.spell import add_member, op
 
@@ -332,7 +334,21 @@ def _of_mask(shape, axis, mask) -> list:
 
 
 def _read(self, index):
-    """Tensor.__getitem__."""
+    """Tensor.__getitem__: what is written into the part later reaches the whole."""
+    part = _part(self, index)
+    if index.__class__ is int or _shares(index):
+        part._taken = (ref(self), index, ref(self._value), getattr(self, "_taken", None))
+    return part
+
+
+def _shares(index) -> bool:
+    """Whether an index takes a part as it lies, and copies nothing together."""
+    if index.__class__ is tuple:
+        return all(map(_shares, index))
+    return index is None or index is Ellipsis or index.__class__ in (int, slice)
+
+
+def _part(self, index) -> Any:
     if index.__class__ is int:
         shape = self._value.aval.shape
         if shape:
@@ -344,16 +360,43 @@ def _read(self, index):
             reader = read_index.definition.bind((entry,))
             return wrap(record(reader, (resolve(self), position)))
     if index is False:
-        return _read(_read(self, None), slice(0, 0))
+        return _part(_part(self, None), slice(0, 0))
     plan, positions = _planned(self.shape, _entries(self.shape, index))
     reader = read_index.definition.bind(plan)
     return wrap(record(reader, (resolve(self), *positions)))
 
 
 def _write(self, index, value) -> None:
-    """Tensor.__setitem__: the handle points to a new Value afterwards."""
+    """Tensor.__setitem__: the handle points to a new Value afterwards, and so does what it was
+    taken from by square brackets."""
     if index is False:
         return
+    taken: Any = getattr(self, "_taken", None)
+    whole: Any = None if taken is None else _whole(taken)
+    if taken is None or whole is None:
+        _write_alone(self, index, value)
+        return
+    capture = local.stream.scope.capture
+    if capture is not None and not made_within(self, capture):
+        refuse("a part of another Tensor was written to", "write `x[i, j] = v` to the whole")
+    if whole._value is not taken[2]():
+        update(self, _part(whole, taken[1]))  # it was written to since
+    _write_alone(self, index, value)
+    _write(whole, taken[1], self)
+    self._taken = (*taken[:2], ref(whole._value), taken[3])
+
+
+def _whole(taken: tuple):
+    """The Tensor of which one was taken; None where nobody has it, or what that was taken from."""
+    reference, _, _, above = taken
+    whole = reference()
+    if whole is None and above is not None:
+        outer = _whole(above)
+        whole = None if outer is None else _read(outer, above[1])
+    return whole
+
+
+def _write_alone(self, index, value) -> None:
     shape = self.shape
     items = _entries(shape, index)
     assigned = _assigned(self, value)

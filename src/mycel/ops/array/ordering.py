@@ -255,7 +255,7 @@ def searchsorted(ordered, values, narrow=False, right=False, side=None, sorter=N
 
 @composite("Tensor.searchsorted(x, v, side='left', sorter=None)")
 def searchsorted_method(x, v, side="left", sorter=None):
-    """Where values can be inserted into x so that it stays sorted, Int64; see `ops.searchsorted`.
+    """Where values can be inserted into x so that it stays sorted, Int32; see `ops.searchsorted`.
 
     Args:
         x: [..., N], each row in ascending order.
@@ -269,7 +269,7 @@ def searchsorted_method(x, v, side="left", sorter=None):
         >>> print(Tensor([1, 3]).searchsorted(Tensor([2])))
         [1]
     """
-    return searchsorted(x, v, side=side, sorter=sorter)
+    return searchsorted(x, v, narrow=True, side=side, sorter=sorter)
 
 
 @composite(

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.kernel.base.dtypes import numpy_dtype
+from mycel.kernel.base.dtypes import int8, int16, int32, numpy_dtype, uint8
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import as_vector, axis_in
 from mycel.ops.array.joining import concat
@@ -64,7 +64,7 @@ def cumsum_method(x, axis=None, dtype=None, dim=None):
     Args:
         x: any shape; booleans add up as Int64, all others in their own type.
         axis: the dimension along which elements are added; None (the default) flattens `x` first.
-        dtype: the element type of the result; None for that of `x`.
+        dtype: the element type of the result; None for that of `x`, or Int32 of Int8, Int16, UInt8.
         dim: another name for `axis`.
 
     Example:
@@ -72,6 +72,8 @@ def cumsum_method(x, axis=None, dtype=None, dim=None):
         [ 1  3  6 10]
     """
     chosen = first_given(axis, dim)
+    if dtype is None and x.dtype in (int8, int16, uint8):
+        dtype = int32
     return cumsum(x.reshape(-1), 0, dtype) if chosen is None else cumsum(x, chosen, dtype)
 
 

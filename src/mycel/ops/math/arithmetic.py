@@ -338,8 +338,8 @@ def abs(x):
 
 @abs.reverse
 def _abs_reverse(x, output, cotangent):
-    # 0 at 0, where JAX's own has 1.
-    return cotangent * jnp.sign(x)
+    # 0 at 0, where JAX's own has 1. Of complex numbers as JAX has it, the conjugate.
+    return cotangent * jnp.conj(jnp.sign(x))
 
 
 @op(

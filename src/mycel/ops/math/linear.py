@@ -410,7 +410,7 @@ def cross(x, y, *, dim=None):
 
     Args:
         x: any shape with a dimension of length 3.
-        y: of the same shape.
+        y: of the same shape, or one that is repeated to it.
         dim: the dimension of the vectors; None for the first one of length 3.
 
     Raises:
@@ -420,7 +420,7 @@ def cross(x, y, *, dim=None):
         >>> print(ops.cross(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0])))
         [0. 0. 1.]
     """
-    x, y = promoted(x, y)
+    x, y = jnp.broadcast_arrays(*promoted(x, y))
     axis = dim if dim is not None else (*x.shape, 3).index(3)
     if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
         raise ValueError(f"A cross product needs an axis of length 3, but the shape is {x.shape}.")

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from mycel.kernel.base.dtypes import float64
+from mycel.kernel.base.dtypes import complex128, float64
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.casting import cast
@@ -94,14 +94,15 @@ def power(x, y):
     "mint.float_power(input=x, exponent=y)",
 )
 def float_power(x, y):
-    """x to the power y as Float64.
+    """x to the power y as Float64, or Complex128 where one is complex.
 
     Example:
         >>> ops.float_power(Tensor([2]), 3)
         Tensor(shape=[1], dtype=Float64, value= [ 8.00000000e+00])
     """
-    wide = [cast(n, float64) if isinstance(n, Tensor) else n for n in (x, y)]
-    return power(*wide)
+    tensors = [n for n in (x, y) if isinstance(n, Tensor)]
+    wide = complex128 if any(n.is_complex() for n in tensors) else float64
+    return power(*[cast(n, wide) if isinstance(n, Tensor) else n for n in (x, y)])
 
 
 @op("ops.square(input=x)", "Square()(input=x)", "Tensor.square(x)", "mint.square(input=x)")

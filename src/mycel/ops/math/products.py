@@ -43,7 +43,7 @@ def batch_dot(x, y, *, axes=None):
 
 @op("ops.vecdot(x, y, axis=axis)")
 def vecdot(x, y, *, axis=-1):
-    """The sum of conj(x) · y along an axis.
+    """The sum of conj(x) · y along an axis; Int64 of integers and booleans.
 
     Args:
         x: a Tensor.
@@ -55,6 +55,8 @@ def vecdot(x, y, *, axis=-1):
         [11.]
     """
     x, y = promoted(x, y)
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        x, y = x.astype(jnp.int64), y.astype(jnp.int64)
     return jnp.sum(jnp.conj(x) * y, axis, dtype=x.dtype)
 
 

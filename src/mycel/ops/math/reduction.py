@@ -450,7 +450,8 @@ def nanmean(x, *, axis=None, keepdims=False, dtype=None):
 
 @op("Tensor.sum_to_size(x, *shape)")
 def sum_to_size(x, *, shape):
-    """The sum over dimensions until x has a shape that broadcasts to its own.
+    """The sum over dimensions until x has a shape that broadcasts to its own; booleans add up as
+    Int64.
 
     Raises:
         ValueError: the shape does not broadcast to that of x.
@@ -464,4 +465,5 @@ def sum_to_size(x, *, shape):
     if extra < 0 or [n for wanted, n in pairs if wanted not in (1, n)]:
         raise ValueError(f"{shape} does not broadcast to {x.shape}.")
     axes = [n for n in range(x.ndim) if n < extra or shape[n - extra] == 1]
-    return jnp.sum(x, tuple(axes), dtype=x.dtype).reshape(shape)
+    kind = np.int64 if x.dtype == np.bool_ else x.dtype
+    return jnp.sum(x, tuple(axes), dtype=kind).reshape(shape)

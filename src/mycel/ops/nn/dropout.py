@@ -12,6 +12,7 @@ import numpy as np
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
+from mycel.ops.array.creation import zeros_like
 from mycel.ops.random.drawing import as_key, draw_key
 
 
@@ -98,8 +99,8 @@ def dropout_channels(x, p=0.5, training=True, space=2):
 
     Args:
         x: [N, C, *space], real, with one, two or three dimensions of space; of one also [C, L].
-        p: the probability that a channel is dropped, from 0 and below 1; 0.5 by default. What is
-            kept is divided by 1 - p.
+        p: the probability that a channel is dropped, from 0 to 1; 0.5 by default. What is kept is
+            divided by 1 - p.
         training: whether anything is dropped; False gives `x` itself. True by default.
 
     Example:
@@ -110,6 +111,8 @@ def dropout_channels(x, p=0.5, training=True, space=2):
         >>> print(ops.dropout3d(Tensor([[[[[1.0]]]]]), training=False))
         [[[[[1.]]]]]
     """
+    if p == 1 and not isinstance(p, bool):
+        return zeros_like(x) if training else x
     return _dropped(x, p, training, space)
 
 

@@ -32,7 +32,8 @@ def scale_to_norm(limit, *tensors, order):
     lengths = [length(x.astype(np.float32).reshape(-1), order, -1) for x in tensors]
     norm = length(jnp.stack(lengths), order, -1)
     factor = jnp.minimum(limit.astype(np.float32) / (norm + np.float32(1e-6)), 1)
-    return (*(_scaled(x, factor) for x in tensors), norm)
+    reals = [x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(np.float32) for x in tensors]
+    return (*(_scaled(x, factor) for x in reals), norm)
 
 
 @composite("ops.clip_by_global_norm(x, clip_norm=1.0, use_norm=None)")
@@ -75,7 +76,7 @@ def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
         error_if_nonfinite: raise if the norm is infinite or no number, at the price of waiting.
 
     Returns:
-        A Tensor, or a tuple of them.
+        A Tensor, or a tuple of them; Float32 for integers.
 
     Raises:
         RuntimeError: the norm is not finite, with `error_if_nonfinite`.
