@@ -144,3 +144,24 @@ def a_state_goes_on(jit):
         return states[-1].hidden, type(states[-1]) is State
 
     return loop, lambda: len(states)
+
+
+@program
+def parts_are_returned(jit):
+    kept = Tensor(np.ones((2, 3), np.float32))
+
+    @jit.step
+    def step(x):
+        double = x * 2
+        return x[0], kept[1][1:], double, double[1], (x * 3)[0]
+
+    def loop(i):
+        x = Tensor(batch(i))
+        first, middle, double, second, alone = step(x)
+        first[1] = 9.0
+        middle[0] = float(i)
+        second[0] = 7.0
+        alone[0] = 5.0
+        return x, double, alone
+
+    return loop, lambda: kept

@@ -274,9 +274,10 @@ class Capture(Trace):
         """The ids of the handles that were met by other ways than as arguments."""
         return frozenset([key for key, what in self.outside.items() if isinstance(what, Held)])
 
-    def template(self, tree):
+    def template(self, tree, parts=False):
         """`tree` with everything replaced that a replay makes anew."""
-        return Templates(self._leaf, self._containers, self._is_known, self.refuse).of(tree)
+        known = self._leaf, self._containers, self._is_known, self.refuse
+        return Templates(*known, parts).of(tree)
 
     def _is_known(self, thing) -> bool:
         return self.python is not None and id(thing) in self.python.reached

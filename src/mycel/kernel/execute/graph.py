@@ -307,7 +307,7 @@ class Remembered:
             watch.stop()
             machine.report.watch_printing(False)
         capture.formatted = None
-        template, bindings = capture.template(output), capture.bindings()
+        template, bindings = capture.template(output, parts=True), capture.bindings()
         capture.stream.flush()
         return output, template, bindings
 

@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from mycel.kernel.prove import kinds
 from mycel.kernel.prove.kinds import kind_of
 from mycel.kernel.prove.notes import Argument, Held, Slot, same
 from mycel.kernel.prove.sources import elements, is_array
-from mycel.kernel.record.tensor import Tensor, new_tensor
+from mycel.kernel.record.tensor import Tensor, is_part, new_tensor, wholes_of
 
 # Kinds of objects that are what they are, whoever made them.
 _THEMSELVES = frozenset((
@@ -110,11 +111,43 @@ class Shared(Kept):
         return built
 
 
+class Part(Kept):
+    """A Tensor that was taken by square brackets from one that the program has: what is written
+    into it reaches that. `value` has its template and those of the Tensors above it, None for one
+    that nobody has; `indices` say what of each of them it is."""
+
+    __slots__ = ("indices",)
+
+    def __init__(self, value: tuple, indices: list):
+        super().__init__(value)
+        self.indices = indices
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, Part)
+            and same(self.value, other.value)
+            and self.indices == other.indices
+        )
+
+    def build(self, results, leaf):
+        part, *wholes = [None if each is None else leaf(each) for each in self.value]
+        taken = None
+        for whole, index in zip(reversed(wholes), reversed(self.indices), strict=True):
+            # Of what it was taken is not known: it is taken anew before it is written to.
+            taken = (_nobody if whole is None else ref(whole), index, _nobody, taken)
+        part._taken = taken
+        return part
+
+
+def _nobody() -> None:
+    """Stands for a reference to what is no more."""
+
+
 def leaves(template) -> list:
     """The leaves of a template, those in objects too."""
     listed = []
     for leaf in tree_leaves(template):
-        listed += leaves(leaf.value) if isinstance(leaf, (Rebuilt, Shared)) else [leaf]
+        listed += leaves(leaf.value) if isinstance(leaf, (Rebuilt, Shared, Part)) else [leaf]
     return listed
 
 
@@ -126,6 +159,7 @@ class Templates:
         passed: the containers and objects that were passed, by id, with their numbers.
         outside: whether an object was there before the call.
         refuse: told why a template cannot be made.
+        parts: whether Tensors taken from others stay parts of them.
     """
 
     def __init__(
@@ -134,6 +168,7 @@ class Templates:
         passed: dict[int, int],
         outside: Callable[[object], bool],
         refuse: Callable[[str, str], None],
+        parts: bool,
     ):
         self._leaf_of = leaf_of
         self._passed = passed
@@ -142,13 +177,17 @@ class Templates:
         # What stands in a template more than once, by id: a number for each, and its template.
         self._twice: dict[int, int] = {}
         self._shared: dict[int, Shared] = {}
+        # Tensors that were taken from others, where that matters.
+        self._parts: list[Tensor] | None = [] if parts else None
 
     def of(self, tree):
         """The template of a tree."""
-        if isinstance(tree, Tensor):
-            return self._tensor(tree)
         met: Counter = Counter()
         self._count(tree, met)
+        for part in self._parts or ():
+            for whole in wholes_of(part):
+                if id(whole) in met:
+                    met[id(whole)] += 1  # stands for what the part is of, too
         twice = [known for known, times in met.items() if times > 1]
         self._twice = dict(zip(twice, range(len(twice)), strict=True))
         return self._of(tree, ())
@@ -160,6 +199,10 @@ class Templates:
             return
         if kind != kinds.FIXED:
             met[id(tree)] += 1
+            if kind == kinds.TENSOR:
+                if self._parts is not None and is_part(tree):
+                    self._parts.append(tree)
+                return
             if met[id(tree)] > 1 or id(tree) in self._passed or self._outside(tree):
                 return
         if kind in (kinds.FIXED, kinds.CONTAINER) and not is_array(tree):
@@ -208,8 +251,28 @@ class Templates:
             if type(tensor) is not Tensor or tensor.__dict__:
                 self._no(f"a {type(tensor).__name__} with attributes of its own")
             if id(tensor) in self._twice:
-                return replace(leaf, handle=self._twice[id(tensor)])
+                leaf = replace(leaf, handle=self._twice[id(tensor)])
+            if self._parts and is_part(tensor):
+                return self._part(tensor, leaf)
         return leaf
+
+    def _part(self, tensor, leaf):
+        wholes, indices, taken = [], [], tensor._taken
+        while taken is not None:
+            whole, index, _, taken = taken
+            wholes.append(self._of_part(whole()))
+            indices.append(index)
+        return Part((leaf, *wholes), indices) if any(w is not None for w in wholes) else leaf
+
+    def _of_part(self, whole):
+        """What a part is of: nothing that only the call had."""
+        if whole is None:
+            return None
+        leaf = self._leaf_of(whole)
+        if leaf.__class__ is not Slot:
+            return leaf
+        number = self._twice.get(id(whole))
+        return None if number is None else replace(leaf, handle=number)
 
     def _fixed(self, tree, above):
         if isinstance(tree, frozenset) or not tree:

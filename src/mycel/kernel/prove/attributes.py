@@ -349,6 +349,7 @@ class Attributes:
         """All that an object leads to may be read."""
         if value is UNSEEN or depth > 8:
             return self.refuse("effect: pickled what cannot be told", "pickle it outside")
+        self.use(value, path)
         kind = kind_of(value)
         parts = ()
         if kind in (kinds.OBJECT, kinds.CELL):
@@ -360,7 +361,7 @@ class Attributes:
         for part in parts:
             if kind_of(part) != kinds.NOTHING:
                 self.everything_of(part, path, depth + 1)
-        return self.use(value, path)
+        return None
 
     def asked(self, owner, name) -> None:
         """`getattr` or `hasattr` was called."""

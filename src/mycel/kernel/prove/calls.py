@@ -351,6 +351,8 @@ def _effect(function, arguments) -> str | None:
         return f"{name}() without a seed"
     if kinds.looks_outside(function):
         return f"{name}()"
+    if function is np.datetime64 and arguments[:1] in (["now"], ["today"]):
+        return "the clock was asked"
     return effect_of(function) if kind_of(function) == kinds.BUILTIN else None
 
 

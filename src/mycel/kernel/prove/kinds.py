@@ -332,7 +332,6 @@ _FILES_OF_NUMPY = frozenset((
     "load", "save", "savez", "savez_compressed", "loadtxt", "savetxt", "genfromtxt", "fromfile",
     "fromregex", "memmap", "open_memmap", "DataSource", "NpzFile",
 ))  # fmt: skip
-# Of JAX, what tells the outside something.
 # What looks into objects without asking them.
 _INSPECTING = frozenset((
     ("inspect", "getmembers"), ("inspect", "getmembers_static"), ("inspect", "getattr_static"),
@@ -342,6 +341,8 @@ _INSPECTING = frozenset((
     ("importlib", "invalidate_caches"), ("traceback", "format_exc"), ("traceback", "format_stack"),
     ("traceback", "extract_stack"), ("codecs", "lookup"), ("codecs", "getincrementaldecoder"),
 ))  # fmt: skip
+# What we use ourselves to write to the console and to files.
+_TELL_THE_OUTSIDE = frozenset(("rich", "safetensors"))
 _CALLBACKS_OF_JAX = frozenset(("debug_print", "debug_callback", "io_callback", "pure_callback"))
 
 
@@ -354,6 +355,8 @@ def looks_outside(function) -> bool:
         return True
     if top == "numpy":
         return name in _FILES_OF_NUMPY
+    if top in _TELL_THE_OUTSIDE or module == "jax._src.config":
+        return True
     return module.startswith("scipy.io") or (top == "jax" and name in _CALLBACKS_OF_JAX)
 
 

@@ -378,8 +378,8 @@ class Reads(Attributes):
         self.note(STATE, lock, state, state(lock), "a lock")
 
     def _reach_memo(self, memo) -> None:
-        if (memo.__module__ or "").startswith("mycel."):
-            return  # nobody asks ours how often they were asked
+        if (memo.__module__ or "").startswith(("mycel.", "typing")):
+            return  # nobody asks these how often they were asked
         try:
             self.note(memo_state, memo, None, memo_state(memo), memo.__name__)
         except TooLarge:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -508,12 +508,16 @@ def resolve(handle: Tensor) -> Value:
 
 def is_part(handle: Tensor) -> bool:
     """Whether somebody has what a Tensor was taken from by square brackets."""
+    return next(wholes_of(handle), None) is not None
+
+
+def wholes_of(handle: Tensor) -> Iterator[Tensor]:
+    """What a Tensor was taken from by square brackets, and what that was, as far as it is there."""
     taken = getattr(handle, "_taken", None)
     while taken is not None:
-        if taken[0]() is not None:
-            return True
-        taken = taken[3]
-    return False
+        whole, _, _, taken = taken
+        if whole() is not None:
+            yield whole()
 
 
 def made_within(handle: Tensor, observer: Observer) -> bool:
