@@ -65,7 +65,7 @@ from mycel.ops.math.powers import (
     reciprocal, rsqrt, sqrt, square, xlogy,
 )
 from mycel.ops.math.quantiles import (
-    histc, median_method as median,
+    histc, median_of_all as median,
 )
 from mycel.ops.math.reduction import (
     all, any, logsumexp, mean, nansum, prod, reduce_max as amax, reduce_min as amin, sum,

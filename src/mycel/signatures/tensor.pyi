@@ -883,8 +883,8 @@ class TensorMethods:
     def mean(self, axis: _Axes | None = None, keep_dims: _Bool = False, dim: _Axes | None = None, keepdim: _Bool | None = None, dtype: _DTypeLike | None = None) -> _Tensor:
         """The mean over some dimensions; of integers it is rounded towards zero; `mycel.ops.math.reduction.mean_method`."""
         ...
-    def median(self, axis: _Axes | None = None, keepdims: _Bool = False, dim: _Axes | None = None, keepdim: _Bool | None = None) -> _Tensor:
-        """The median along a dimension and its Int64 index; or the median of all elements alone; `mycel.ops.math.quantiles.median_method`."""
+    def median(self, axis: _Axes = -1, keepdims: _Bool = False, dim: _Axes | None = None, keepdim: _Bool | None = None) -> tuple[_Tensor, _Tensor]:
+        """The median along a dimension, the lower of the two middle elements, and its Int64 index; `mycel.ops.math.quantiles.median_method`."""
         ...
     def min(self, dim: _Axes | None = None, keepdim: _Bool = False, axis: _Axes | None = None, keepdims: _Bool | None = None, initial: _Scalar | None = None, where: _Any = None, return_indices: _Bool = False) -> _Any:
         """The smallest elements; along `dim` with their indices, along `axis` without; `mycel.ops.math.argminmax.min_method`."""

@@ -56,7 +56,10 @@ def brightened(array: np.ndarray, factor: float) -> np.ndarray:
 
 def contrasted(array: np.ndarray, factor: float) -> np.ndarray:
     """Values further from (or nearer to) the mean grey level by a factor."""
-    mean = np.float32(int(grey(array).mean(dtype=np.float64) + 0.5))
+    mean = grey(array).mean(dtype=np.float64)
+    if array.dtype.kind != "f":
+        mean = int(mean + 0.5)
+    mean = np.float32(mean)
     values = array.astype(np.float32) * np.float32(factor) + mean * np.float32(1 - factor)
     return saturate(values, array.dtype)
 

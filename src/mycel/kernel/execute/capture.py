@@ -275,9 +275,11 @@ class Capture(Trace):
         return frozenset([key for key, what in self.outside.items() if isinstance(what, Held)])
 
     def template(self, tree, parts=False):
-        """`tree` with everything replaced that a replay makes anew."""
+        """`tree` with everything replaced that a replay makes anew; of what is returned, what is
+        another object each time counts, and `parts` stay parts of what the program has."""
         known = self._leaf, self._containers, self._is_known, self.refuse
-        return Templates(*known, parts).of(tree)
+        is_made = self.python.has_made if parts and self.python is not None else _never
+        return Templates(*known, is_made, parts).of(tree)
 
     def _is_known(self, thing) -> bool:
         return self.python is not None and id(thing) in self.python.reached
@@ -345,6 +347,10 @@ class Capture(Trace):
 
     def _given_to_sites(self) -> set[int]:
         return {leaf.number for site in self.sites for leaf in site.slots()}
+
+
+def _never(_) -> bool:
+    return False
 
 
 def _tensors(tree) -> list[Tensor]:

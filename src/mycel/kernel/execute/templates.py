@@ -159,6 +159,7 @@ class Templates:
         passed: the containers and objects that were passed, by id, with their numbers.
         outside: whether an object was there before the call.
         refuse: told why a template cannot be made.
+        made_inside: whether the call made a function that is another one at the next call.
         parts: whether Tensors taken from others stay parts of them.
     """
 
@@ -168,12 +169,14 @@ class Templates:
         passed: dict[int, int],
         outside: Callable[[object], bool],
         refuse: Callable[[str, str], None],
+        made_inside: Callable[[types.FunctionType], bool],
         parts: bool,
     ):
         self._leaf_of = leaf_of
         self._passed = passed
         self._outside = outside
         self._refuse = refuse
+        self._made_inside = made_inside
         # What stands in a template more than once, by id: a number for each, and its template.
         self._twice: dict[int, int] = {}
         self._shared: dict[int, Shared] = {}
@@ -218,6 +221,8 @@ class Templates:
         kind = kind_of(tree)
         if kind == kinds.FIXED:
             return self._fixed(tree, above)
+        if kind == kinds.FUNCTION and self._made_inside(tree):
+            return self._no("a function made inside")
         if kind in _THEMSELVES:
             return tree
         if id(tree) in self._passed:

@@ -507,6 +507,10 @@ class Reads(Attributes):
         if id(function.__code__) not in self._inside:
             self.reach(function)
 
+    def has_made(self, function) -> bool:
+        """Whether the call made a function."""
+        return id(function.__code__) in self._inside and id(function) not in self.reached
+
     def may_be_made_inside(self, machine) -> bool:
         """Whether one of our own objects is of a function whose code was defined in the call, and
         was not read from outside. What that function reads is seen when it runs."""

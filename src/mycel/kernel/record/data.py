@@ -10,6 +10,8 @@ from mycel.kernel.base import backend, errors
 from mycel.kernel.base.dtypes import DType, float32, int64
 from mycel.kernel.base.places import user_place
 
+_LARGEST = np.iinfo(np.int64).max
+
 
 def opts_out(kind: type) -> bool:
     """Whether a class says, by NumPy's convention, that its objects are no arrays."""
@@ -42,6 +44,8 @@ def _numbers(data, dtype):
         raise ValueError(f"Ragged data at {user_place(4)}: {error}") from None
     if dtype is None and array.dtype == np.float64:
         array = array.astype(float32.numpy)
+    elif dtype is None and array.dtype == np.uint64 and (array > _LARGEST).any():
+        pass  # no Int64 holds it
     elif array.dtype == np.uint64 or (dtype is None and array.dtype.kind == "i"):
         array = array.astype(int64.numpy)
     return array

@@ -324,9 +324,7 @@ class AdaptiveMaxPool2d(Cell):
 
     Args:
         output_size: an integer, or two; None keeps a length.
-
-    Raises:
-        ValueError: `return_indices`, which is not there.
+        return_indices: whether the positions of the maxima in their images come too, Int64.
 
     Source: MindSpore's `mindspore.nn.AdaptiveMaxPool2d`.
 
@@ -337,12 +335,9 @@ class AdaptiveMaxPool2d(Cell):
 
     def __init__(self, output_size, return_indices=False):
         super().__init__()
-        if return_indices:
-            expected = "False: positions are given by MaxPool2d"
-            raise wrong(ValueError, "AdaptiveMaxPool2d.return_indices", expected, return_indices)
         self.output_size = output_size
         self.return_indices = return_indices
 
-    def construct(self, input) -> Tensor:
+    def construct(self, input) -> Tensor | tuple[Tensor, Tensor]:
         """The pooled input."""
-        return ops.adaptive_max_pool2d(input, self.output_size)
+        return ops.adaptive_max_pool2d(input, self.output_size, self.return_indices)

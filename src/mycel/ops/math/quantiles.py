@@ -47,28 +47,38 @@ def median(x, *, axis=-1, keepdims=False) -> tuple[Array, Array]:
     return (value, index) if keepdims else (value.squeeze(axis), index.squeeze(axis))
 
 
-@composite(
-    "Tensor.median(x, axis=axis, keepdims=keepdims, dim=dim, keepdim=keepdim)",
-    "mint.median(input=x, dim=(dim, None), keepdim=keepdim)",
-)
-def median_method(x, axis=None, keepdims=False, dim=None, keepdim=None):
-    """The median along a dimension and its Int64 index; or the median of all elements alone.
+@composite("Tensor.median(x, axis=axis, keepdims=keepdims, dim=dim, keepdim=keepdim)")
+def median_method(x, axis=-1, keepdims=False, dim=None, keepdim=None) -> tuple[Tensor, Tensor]:
+    """The median along a dimension, the lower of the two middle elements, and its Int64 index.
 
     Args:
         x: any shape.
-        axis: the dimension; None, the default, for all elements, without an index.
+        axis: the dimension, the last one by default.
         keepdims: whether the dimension stays, with length 1; False by default.
         dim: another name for `axis`.
         keepdim: another name for `keepdims`.
 
     Example:
+        >>> print(*Tensor([[3, 1, 2]]).median())
+        [2] [2]
+    """
+    return median(x, first_given(dim, axis), bool(first_given(keepdim, keepdims)))
+
+
+@composite("mint.median(input=x, dim=dim, keepdim=keepdim)")
+def median_of_all(x, dim=None, keepdim=False):
+    """The median along a dimension and its Int64 index; or the median of all elements alone.
+
+    Args:
+        x: any shape.
+        dim: the dimension; None, the default, for all elements, without an index.
+        keepdim: whether the dimension stays, with length 1; False by default.
+
+    Example:
         >>> print(mint.median(Tensor([3, 1, 2])))
         2
     """
-    chosen = first_given(axis, dim)
-    if chosen is None:
-        return median(x.reshape(-1))[0]
-    return median(x, chosen, bool(first_given(keepdim, keepdims)))
+    return median(x.reshape(-1))[0] if dim is None else median(x, dim, bool(keepdim))
 
 
 @op()

@@ -352,6 +352,7 @@ def _share_above(a, x):
 
 def _by_order(a, x):
     """The derivative of the share below x by a; at both ends the share is the same for all a."""
+    a, x = jnp.broadcast_arrays(a, x)
     return jnp.where((x == 0) | (x == jnp.inf), 0, lax.igamma_grad_a(a, x))
 
 
