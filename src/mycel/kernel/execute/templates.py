@@ -131,10 +131,11 @@ class Part(Kept):
 
     def build(self, results, leaf):
         part, *wholes = [None if each is None else leaf(each) for each in self.value]
-        taken = None
+        taken: tuple | None = None
         for whole, index in zip(reversed(wholes), reversed(self.indices), strict=True):
             # Of what it was taken is not known: it is taken anew before it is written to.
             taken = (_nobody if whole is None else ref(whole), index, _nobody, taken)
+        assert part is not None
         part._taken = taken
         return part
 
