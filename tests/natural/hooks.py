@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 
 import mycel as ms
-from mycel import Parameter, nn, ops
+from mycel import Parameter, Tensor, nn, ops
 from natural.common import batch, linear, program, vector
 
 
@@ -315,3 +315,29 @@ def every_call_function_and_a_counter(jit):
         return x * counts["body"]
 
     return (lambda i: step(batch(i))), lambda: counts
+
+
+@program
+def hooks_write_into_parts(jit):
+    net, calls = nn.ReLU(), []
+
+    def hook(cell, inputs):
+        calls.append(len(calls))
+        if len(calls) % 3:
+            inputs[0][0][1] = 3.0
+        else:
+            inputs[0][0] = -float(len(calls))
+
+    net.register_forward_pre_hook(hook)
+
+    @jit.step
+    def step(x):
+        double = x * 2
+        inside = net(double[1:])
+        return net(x[0:1]).sum() + x.sum(), inside.sum() * 2 + double.sum()
+
+    def loop(i):
+        x = Tensor(batch(i))
+        return step(x), x
+
+    return loop, lambda: calls

@@ -30,7 +30,7 @@ from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.marker import Inside, Marker, flattened, record_again
 from mycel.kernel.record.scope import Scope
 from mycel.kernel.record.stream import Segment, Stream, dead, demand, local, seen
-from mycel.kernel.record.tensor import Tensor, point, rebind, resolve
+from mycel.kernel.record.tensor import Tensor, is_part, new_tensor, point, rebind, resolve
 from mycel.kernel.record.value import COMMUNICATES, Value
 
 # The journal of sites that changed nothing; theirs is used again.
@@ -411,7 +411,11 @@ class Done(NamedTuple):
 
         record_again(self.nodes, present, keep, into=True)
         for handle, value in self.assigned:
-            rebind(handles.get(id(handle), handle), present(value))
+            target = handles.get(id(handle), handle)
+            if is_part(target):  # the handle of the replay was none: see record.tensor
+                target[...] = new_tensor(present(value))
+            else:
+                rebind(target, present(value))
         connect(self.result)
         for change in self.journal.changes:
             connect(change.what)
