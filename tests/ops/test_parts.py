@@ -158,3 +158,15 @@ def test_nothing_is_kept_alive():
     assert known() is None
     row[0] = 1.0
     assert_close(row.asnumpy()[0], np.ones(2, np.float32), "row")
+
+
+def test_a_part_of_a_part_again_and_again():
+    # Oracle: NumPy's views.
+    x = Tensor(np.arange(3000, dtype=np.float32))
+    whole, expected = x, np.arange(3000, dtype=np.float32)
+    array = expected
+    for _ in range(2000):
+        x, array = x[1:], array[1:]
+    x[0] = array[0] = 7.0
+    assert_close(x.asnumpy(), array, "part")
+    assert_close(whole.asnumpy(), expected, "whole")

@@ -9,6 +9,7 @@ silently); those in an integer Tensor are inputs as well, with bounds.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 from weakref import ref
@@ -21,7 +22,7 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.define.bounds import counted
 from mycel.kernel.record.dispatch import number_value, wrap
 from mycel.kernel.record.stream import local, record, refuse
-from mycel.kernel.record.tensor import Tensor, data_value, made_within, resolve, update
+from mycel.kernel.record.tensor import Tensor, data_value, is_part, made_within, resolve, update
 from mycel.kernel.record.value import Value
 from mycel.kernel.spell import add_member, op
 
@@ -337,7 +338,10 @@ def _read(self, index):
     """Tensor.__getitem__: what is written into the part later reaches the whole."""
     part = _part(self, index)
     if index.__class__ is int or _shares(index):
-        part._taken = (ref(self), index, ref(self._value), getattr(self, "_taken", None))
+        above = getattr(self, "_taken", None)
+        if above is not None and not is_part(self):
+            above = None  # else `x = x[1:]` in a loop would be longer each time
+        part._taken = (ref(self), index, ref(self._value), above)
     return part
 
 
@@ -371,29 +375,38 @@ def _write(self, index, value) -> None:
     taken from by square brackets."""
     if index is False:
         return
-    taken: Any = getattr(self, "_taken", None)
-    whole: Any = None if taken is None else _whole(taken)
-    if taken is None or whole is None:
+    if getattr(self, "_taken", None) is None:
         _write_alone(self, index, value)
         return
+    line = _line(self)
     capture = local.stream.scope.capture
-    if capture is not None and not made_within(self, capture):
+    if len(line) > 1 and capture is not None and not made_within(self, capture):
         refuse("a part of another Tensor was written to", "write `x[i, j] = v` to the whole")
-    if whole._value is not taken[2]():
-        update(self, _part(whole, taken[1]))  # it was written to since
+    for (whole, _), (part, place) in pairwise(line):
+        if whole._value is not part._taken[2]():
+            update(part, _part(whole, place))  # the whole was written to since
     _write_alone(self, index, value)
-    _write(whole, taken[1], self)
-    self._taken = (*taken[:2], ref(whole._value), taken[3])
+    for (part, place), (whole, _) in pairwise(reversed(line)):
+        _write_alone(whole, place, part)
+        part._taken = (*part._taken[:2], ref(whole._value), part._taken[3])
 
 
-def _whole(taken: tuple):
-    """The Tensor of which one was taken; None where nobody has it, or what that was taken from."""
-    reference, _, _, above = taken
-    whole = reference()
-    if whole is None and above is not None:
-        outer = _whole(above)
-        whole = None if outer is None else _read(outer, above[1])
-    return whole
+def _line(self) -> list[tuple[Any, Any]]:
+    """What somebody has of which a Tensor was taken, what that is of it, and so on down to the
+    Tensor; each with its index in the one before. What nobody has in between is taken anew."""
+    links: list[tuple] = []
+    taken = getattr(self, "_taken", None)
+    while taken is not None:
+        links.append(taken)
+        taken = taken[3]
+    while links and links[-1][0]() is None:
+        links.pop()
+    parts = [self, *(link[0]() for link in links)]
+    line = [(parts.pop(), None)]
+    for link in reversed(links):
+        part = parts.pop()
+        line.append((_read(line[-1][0], link[1]) if part is None else part, link[1]))
+    return line
 
 
 def _write_alone(self, index, value) -> None:
