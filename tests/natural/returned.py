@@ -165,3 +165,33 @@ def parts_are_returned(jit):
         return x, double, alone
 
     return loop, lambda: kept
+
+
+@program
+def states_with_slots(jit):
+    @dataclasses.dataclass(frozen=True, slots=True)
+    class Slotted:
+        hidden: Tensor
+        name: str = "a"
+
+    @dataclasses.dataclass(slots=True)
+    class Carried:
+        hidden: Tensor
+        count: int = 0
+
+    @jit.step
+    def step(state, x, carried):
+        carried = Carried(carried.hidden + x, carried.count)
+        return dataclasses.replace(state, hidden=state.hidden * 0.5 + x), carried
+
+    states = [(Slotted(Tensor(vector())), Carried(Tensor(vector())))]
+
+    def loop(i):
+        state, carried = states[-1]
+        if i == 6:
+            carried.count = 3
+        states.append(step(state, batch(i), carried))
+        state, carried = states[-1]
+        return state.hidden, state.name, carried.hidden, carried.count, type(state) is Slotted
+
+    return loop, lambda: len(states)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections import namedtuple
 
@@ -21,6 +22,12 @@ from mycel.kernel.prove.explain import (
 )
 
 Pair = namedtuple("Pair", "left right")
+
+
+@dataclasses.dataclass(slots=True)
+class Batch:
+    x: Tensor
+    count: int = 0
 
 
 class Config:
@@ -70,6 +77,13 @@ def told(names, before, after):
         (({"a": 1.0},), ({"a": 2.0},), "argument `x['a']` went 1.0 -> 2.0", "pass a Tensor"),
         (({"a": 1},), ({"b": 1},), "the keys of `x` went ['a'] -> ['b']", "one structure"),
         ((Pair(1.0, 2.0),), (Pair(1.0, 3.0),), "argument `x.right` went 2.0 -> 3.0", "a Tensor"),
+        (
+            (Batch(ones(2), 1),),
+            (Batch(ones(2), 2),),
+            "argument `x.count` went 1 -> 2",
+            "pass a Tensor",
+        ),
+        ((Batch(ones(2, 3)),), (Batch(ones(2)),), "`x.x` went (2, 3) -> (2,)", "one rank"),
         ((1.0,), (1.0, 2.0), "one argument more (`y`)", "same arguments"),
         ((1.0, 2.0, 3.0), (1.0,), "2 arguments fewer (`y`, `more[0]`)", "same arguments"),
         ((1.0, 2.0), (2.0, 3.0), "argument `x` went 1.0 -> 2.0; argument `y` went", "a Tensor"),

@@ -119,7 +119,7 @@ def _key_of_object(argument: Any, kind: type, arguments: Arguments):
             parts = tuple([key_of(part, arguments) for part in elements(argument)])
             more = _attributes(argument, kind, arguments)
             return (kind, parts, more) if more else (kind, parts)
-        return (kind, _fields(argument.__dict__, arguments))
+        return (kind, _attributes(argument, kind, arguments))
     # Held by the memory, so that the id is not used again.
     arguments.held.append(argument)
     return (kind, id(argument))

@@ -34,7 +34,8 @@ from mycel.kernel.prove import kinds
 from mycel.kernel.prove.cases import Case
 from mycel.kernel.prove.kinds import kind_of
 from mycel.kernel.prove.notes import Argument, Constant, Held, Slot, same, same_function
-from mycel.kernel.prove.sources import Referent, contents_of, first_change
+from mycel.kernel.prove.reads import contents_of
+from mycel.kernel.prove.sources import Referent, first_change
 from mycel.kernel.record.packed import Packed, still_packed
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.scope import Scope

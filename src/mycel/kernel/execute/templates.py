@@ -22,7 +22,7 @@ from mycel.kernel.base.written import define
 from mycel.kernel.prove import kinds
 from mycel.kernel.prove.kinds import kind_of
 from mycel.kernel.prove.notes import Argument, Held, Slot, same
-from mycel.kernel.prove.sources import elements, is_array
+from mycel.kernel.prove.sources import ABSENT, SLOT, elements, is_array
 from mycel.kernel.record.tensor import Tensor, is_part, new_tensor, wholes_of
 
 # Kinds of objects that are what they are, whoever made them.
@@ -91,7 +91,12 @@ class Rebuilt(Kept):
 
     def build(self, results, leaf):
         built = self.kind.__new__(self.kind)  # type: ignore[call-overload]
-        built.__dict__.update(tree_map(leaf, self.value))
+        values = tree_map(leaf, self.value)
+        for slot in kinds.slots_of(self.kind):
+            if slot.__name__ in values:
+                slot.__set__(built, values.pop(slot.__name__))
+        if values:
+            kinds.fields_of(built).update(values)
         return built
 
 
@@ -335,9 +340,14 @@ class Remade(Rebuilt):
 
 
 def _attributes_of(value) -> dict:
-    """The fields of an object, but for those that are its content."""
+    """The fields of an object, but for those that are its content, and what is in its slots."""
     fields = kinds.fields_of(value)
-    return {} if fields is None or fields is value else fields
+    fields = {} if fields is None or fields is value else fields
+    slots = kinds.slots_of(type(value))
+    if not slots:
+        return fields
+    held = {slot.__name__: SLOT(value, slot) for slot in slots}
+    return {**fields, **{name: part for name, part in held.items() if part is not ABSENT}}
 
 
 def _parts_of(container: list | dict) -> list:
@@ -347,10 +357,8 @@ def _parts_of(container: list | dict) -> list:
 
 def _can_be_rebuilt(value) -> bool:
     kind = type(value)
-    fields = getattr(value, "__dict__", None)
-    slots = any(owner.__dict__.get("__slots__") for owner in kind.__mro__)
-    plain = kind.__new__ in _PLAINLY_MADE and not isinstance(value, BaseException)
-    return isinstance(fields, dict) and plain and not slots
+    keeps = isinstance(kinds.fields_of(value), dict) or bool(kinds.slots_of(kind))
+    return keeps and kind.__new__ in _PLAINLY_MADE and not isinstance(value, BaseException)
 
 
 def carries_tensors(value) -> bool:
@@ -358,7 +366,7 @@ def carries_tensors(value) -> bool:
     what matters, not which object it is."""
     if kind_of(value) != kinds.OBJECT or not _can_be_rebuilt(value):
         return False
-    return any(type(part) is Tensor for part in vars(value).values())
+    return any(type(part) is Tensor for part in _attributes_of(value).values())
 
 
 def builder(template, order: dict[int, int], other: str = "for_site"):

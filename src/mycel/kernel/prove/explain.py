@@ -243,14 +243,17 @@ def _of_types(name: str, old: tuple, new: tuple) -> _Difference:
 
 def _of_containers(name: str, old: tuple, new: tuple):
     kind, mine, others = old[0], old[1], new[1]
-    if issubclass(kind, dict):
+    if not issubclass(kind, (list, tuple)):
+        is_dict = issubclass(kind, dict)
         first, second = dict(mine), dict(others)
         if list(first) != list(second):
             told = f"{_short.repr(list(first))} -> {_short.repr(list(second))}"
-            yield _Difference(f"the keys of `{name}` went {told}", _SAME_PARTS)
+            names = "keys" if is_dict else "fields"
+            yield _Difference(f"the {names} of `{name}` went {told}", _SAME_PARTS)
             return
         for key, entry in first.items():
-            yield from _differences(f"{name}[{_short.repr(key)}]", entry, second[key])
+            part = f"{name}[{_short.repr(key)}]" if is_dict else f"{name}.{key}"
+            yield from _differences(part, entry, second[key])
         return
     if len(mine) != len(others):
         what = f"`{name}` went {_many(len(mine))} -> {_many(len(others))}"
@@ -266,15 +269,15 @@ def _many(count: int) -> str:
 
 
 def _has_parts(entry: tuple) -> bool:
-    """Whether an entry is a container with the keys of its parts."""
+    """Whether an entry is a container, or an object that holds Tensors, with the keys of its
+    parts."""
     if len(entry) != 2 or not isinstance(entry[1], tuple):
         return False
-    if issubclass(entry[0], dict):
-        return all(isinstance(part, tuple) and len(part) == 2 for part in entry[1])
-    parts = entry[1]
-    return issubclass(entry[0], (list, tuple)) and all(
-        isinstance(part, Aval) or _is_typed(part) for part in parts
-    )
+    kind, parts = entry
+    if issubclass(kind, (list, tuple)):
+        return all(isinstance(part, Aval) or _is_typed(part) for part in parts)
+    named = all(isinstance(part, tuple) and len(part) == 2 for part in parts)
+    return named and (issubclass(kind, dict) or all(type(name) is str for name, _ in parts))
 
 
 def _is_value(entry: tuple) -> bool:

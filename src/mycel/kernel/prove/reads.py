@@ -35,6 +35,7 @@ from mycel.kernel.prove.sources import (
     FIELD,
     OF_CLASS,
     PART,
+    SLOT,
     STATE,
     Left,
     Snapshot,
@@ -109,14 +110,15 @@ class Reads(Attributes):
         self.reach(function)
 
     def _check_argument(self, container) -> None:
-        content = container if is_container(container) else container.__dict__
         self.reached[id(container)] = container
-        try:
-            snapshot = Snapshot(content, self.reach)
-        except TooLarge:
-            return self.refuse("an argument is too large to be compared", "pass a Tensor")
-        self._arguments.add(id(content))
-        return self.note(CONTENT, content, None, content, "an argument", snapshot)
+        for look, holder, name, value in _held_by(container):
+            try:
+                snapshot = Snapshot(value, self.reach) if look is CONTENT else None
+            except TooLarge:
+                return self.refuse("an argument is too large to be compared", "pass a Tensor")
+            self._arguments.add(id(holder))
+            self.note(look, holder, name, value, "an argument", snapshot)
+        return None
 
     def _check_generator(self, generator) -> None:
         self.reached[id(generator)] = generator
@@ -220,7 +222,8 @@ class Reads(Attributes):
             self.changed_behind.append([source.as_it_is() for source in sources])
         except TooLarge:
             self.refuse("what a hook changes is too large to be compared", "keep it elsewhere")
-        arguments = [check for check in self.checks.copy().values() if check.look is CONTENT]
+        checks = self.checks.copy().values()
+        arguments = [check for check in checks if check.look in (CONTENT, SLOT)]
         changed = first_change(arguments) if self.effect is None else None
         if changed is not None:
             self.effect = self._effect_of(changed)
@@ -551,6 +554,24 @@ class Reads(Attributes):
         """Whether the line belongs to this package: its names are not changed by programs."""
         code = self.place[0]
         return code is not None and code.co_filename.startswith(PACKAGE)
+
+
+def _held_by(argument):
+    """How and where to look at what an argument holds, and what is there."""
+    fields = argument if is_container(argument) else kinds.fields_of(argument)
+    if fields is not None:
+        yield CONTENT, fields, None, fields
+    for slot in () if fields is argument else kinds.slots_of(type(argument)):
+        yield SLOT, argument, slot, SLOT(argument, slot)
+
+
+def contents_of(arguments: list) -> list[Source]:
+    """What the arguments of a call hold."""
+    return [
+        Source(*held, Snapshot(held[-1]) if held[0] is CONTENT else None, "an argument", None)
+        for argument in arguments
+        for held in _held_by(argument)
+    ]
 
 
 _REACHED = {

@@ -458,17 +458,6 @@ def parts_of(value, snapshot: Snapshot | None) -> list:
     return [*value] if type(value) is tuple else [value]
 
 
-def contents_of(containers: list) -> list[Source]:
-    """What the arguments of a call hold."""
-    if not containers:
-        return []
-    contents = [part if is_container(part) else part.__dict__ for part in containers]
-    return [
-        Source(CONTENT, content, None, content, Snapshot(content), "an argument", None)
-        for content in contents
-    ]
-
-
 def went(before, now) -> str:
     """'went 1.0 -> 2.0', or what else can be said."""
     if before is ABSENT:
