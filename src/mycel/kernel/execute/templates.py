@@ -206,8 +206,11 @@ class Templates:
         kind = kind_of(tree)
         if kind in _THEMSELVES:
             return
-        if kind != kinds.FIXED:
-            met[id(tree)] += 1
+        met[id(tree)] += 1
+        if kind == kinds.FIXED:
+            if met[id(tree)] > 2:
+                return  # what it holds is known to stand here more than once
+        else:
             if kind == kinds.TENSOR:
                 if self._parts is not None and is_part(tree):
                     self._parts.append(tree)

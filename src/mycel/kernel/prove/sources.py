@@ -94,13 +94,19 @@ class Snapshot:
 
     Attributes:
         items: its elements in order (keys and values of a dict in turn), or its bytes.
-        nested: for elements that are containers themselves, or tuples that may hold some, their
+        nested: for elements that are containers themselves, or tuples that hold some, their
             snapshots by position.
     """
 
     __slots__ = ("extra", "items", "kind", "nested")
 
-    def __init__(self, value, met: Callable[[Any], None] | None = None, above: tuple = ()):
+    def __init__(
+        self,
+        value,
+        met: Callable[[Any], None] | None = None,
+        above: tuple = (),
+        known: dict[int, Snapshot] | None = None,
+    ):
         self.kind = type(value)
         self.nested: list[tuple[int, Snapshot]] = []
         self.extra: Any = None
@@ -112,18 +118,30 @@ class Snapshot:
         self.items = elements(value)
         if len(self.items) > MOST_ELEMENTS or len(above) > MOST_DEPTH:
             raise TooLarge
+        # What is nested in several places is looked at once.
+        known = {} if known is None else known
         for position, part in enumerate(self.items):
             kind = type(part)
             if kind in _PLAIN:
                 continue
             if met is not None:
                 met(part)
-            holds_more = is_container(part) or (issubclass(kind, tuple) and not _is_plain(part))
-            if holds_more and not any(part is outer for outer in above):
-                self.nested.append((position, Snapshot(part, met, (*above, value))))
+            if not (is_container(part) or issubclass(kind, tuple)):
+                continue
+            if any(part is outer for outer in above):
+                continue
+            snapshot = known.get(id(part))
+            if snapshot is None:
+                snapshot = known[id(part)] = Snapshot(part, met, (*above, value), known)
+            if snapshot.nested or is_container(part):
+                self.nested.append((position, snapshot))
 
-    def holds(self, value) -> bool:
-        """Whether the container still has this content."""
+    def holds(self, value, seen: set[int] | None = None) -> bool:
+        """Whether the container still has this content.
+
+        Args:
+            seen: the ids of nested snapshots that were looked at already.
+        """
         if type(value) is not self.kind:
             return False
         if self.extra is not None:
@@ -138,9 +156,13 @@ class Snapshot:
             map(same_plain, now, self.items)
         ):
             return False
-        return not self.nested or all(
-            snapshot.holds(now[position]) for position, snapshot in self.nested
-        )
+        seen = set() if seen is None else seen
+        for position, snapshot in self.nested:
+            if id(snapshot) not in seen:
+                seen.add(id(snapshot))
+                if not snapshot.holds(now[position], seen):
+                    return False
+        return True
 
     def put_back(self, value) -> None:
         """Give the container this content again.
@@ -185,11 +207,6 @@ class Snapshot:
             half = 2 if isinstance(value, dict) else 1
             return f"went from {len(self.items) // half} to {len(now) // half} elements"
         return "was changed"
-
-
-def _is_plain(fixed: tuple) -> bool:
-    """Whether a tuple has nothing in it that can change."""
-    return all(type(part) in _PLAIN for part in tuple.__iter__(fixed))
 
 
 def is_array(value) -> bool:
