@@ -62,3 +62,12 @@ def test_a_status_of_another_shape_is_refused():
         ops.NPUClearFloatStatus()(Tensor([1.0]))
     with pytest.raises(TypeError, match="NPUAllocFloatStatus gave"):
         ops.NPUGetFloatStatus()(3)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_the_divisor_of_the_smallest_number(dtype):
+    # Oracle: NumPy, and Python's whole numbers. It was looked for without end.
+    least = np.iinfo(dtype).min
+    x, y = np.array([least, least, 0, -8, 12], dtype), np.array([6, 0, 5, -12, 18], dtype)
+    assert ops.gcd(Tensor(x), Tensor(y)).asnumpy().tolist() == np.gcd(x, y).tolist()
+    assert ops.lcm(Tensor(x[2:]), Tensor(y[2:])).asnumpy().tolist() == [0, 24, 36]

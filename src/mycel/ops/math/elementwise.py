@@ -298,7 +298,15 @@ def gcd(x, y):
         >>> print(ops.gcd(Tensor([12, 7]), Tensor([18, 5])))
         [6 1]
     """
-    return jnp.gcd(*promoted(x, y))
+    return _divisor(*promoted(x, y))
+
+
+def _divisor(x, y):
+    if not jnp.issubdtype(x.dtype, jnp.signedinteger):
+        return jnp.gcd(x, y)
+    # Without signs: the smallest number has no positive one of its type, and was never done with.
+    sizes = [jnp.abs(n).astype(f"u{n.dtype}") for n in (x, y)]
+    return jnp.gcd(*sizes).astype(x.dtype)
 
 
 @op("ops.lcm(input=x, other=y)", "Lcm()(x1=x, x2=y)", "Tensor.lcm(x, other=y)")
@@ -309,7 +317,9 @@ def lcm(x, y):
         >>> print(ops.lcm(Tensor([4, 7]), Tensor([6, 5])))
         [12 35]
     """
-    return jnp.lcm(*promoted(x, y))
+    x, y = promoted(x, y)
+    divisor = _divisor(x, y)
+    return jnp.abs(x // jnp.where(divisor == 0, 1, divisor) * y)
 
 
 @op("SquaredDifference()(x, y)")
