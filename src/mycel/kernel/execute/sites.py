@@ -412,7 +412,7 @@ class Done(NamedTuple):
         record_again(self.nodes, present, keep, into=True)
         for handle, value in self.assigned:
             target = handles.get(id(handle), handle)
-            if is_part(target):  # the handle of the replay was none: see record.tensor
+            if is_part(target):  # in the replay its handle was part of nothing
                 target[...] = new_tensor(present(value))
             else:
                 rebind(target, present(value))

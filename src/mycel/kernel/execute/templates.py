@@ -207,16 +207,15 @@ class Templates:
         if kind in _THEMSELVES:
             return
         met[id(tree)] += 1
-        if kind == kinds.FIXED:
-            if met[id(tree)] > 2:
-                return  # what it holds is known to stand here more than once
-        else:
-            if kind == kinds.TENSOR:
-                if self._parts is not None and is_part(tree):
-                    self._parts.append(tree)
-                return
-            if met[id(tree)] > 1 or id(tree) in self._passed or self._outside(tree):
-                return
+        if kind == kinds.TENSOR:
+            if self._parts is not None and is_part(tree):
+                self._parts.append(tree)
+            return
+        # What a tuple holds stands here twice if it does.
+        if met[id(tree)] > (2 if kind == kinds.FIXED else 1):
+            return
+        if kind != kinds.FIXED and (id(tree) in self._passed or self._outside(tree)):
+            return
         if kind in (kinds.FIXED, kinds.CONTAINER) and not is_array(tree):
             for part in elements(tree):
                 self._count(part, met)
@@ -279,7 +278,7 @@ class Templates:
         return Part((leaf, *wholes), indices) if any(w is not None for w in wholes) else leaf
 
     def _of_part(self, whole):
-        """What a part is of: nothing that only the call had."""
+        """The template of what a part is of; None if that ends with the call."""
         if whole is None:
             return None
         leaf = self._leaf_of(whole)

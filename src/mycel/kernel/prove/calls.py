@@ -181,7 +181,7 @@ class Calls:
             if special is not None:
                 special(self, function, arguments[0], arguments[1:], expression)
         if kinds.is_pickling(function):
-            for value, part in zip(arguments, expression[2], strict=True):
+            for value, part in zip(arguments, expression[2], strict=False):
                 reads.everything_of(value, part)
         effect = None if self._is_asked_for_cycles(function) else _effect(function, arguments)
         if effect is not None:
@@ -279,7 +279,7 @@ class Calls:
         for value, part in zip(arguments[1:], expression[2][1:], strict=False):
             reads.use(value, part)
         if not isinstance(name, str):
-            if kind_of(owner) not in (kinds.OBJECT, kinds.CELL):
+            if owner is UNSEEN or kind_of(owner) not in (kinds.OBJECT, kinds.CELL):
                 reads.refuse("effect: attributes are asked by computed names", "write the names")
             reads.all_fields(owner, expression)
         elif owner is UNSEEN:

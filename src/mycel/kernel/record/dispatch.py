@@ -35,9 +35,6 @@ _new_value = Value.__new__
 NO_RETURN = " A function or construct without `return` gives None."
 _NUMBERS = frozenset((bool, int, float, complex))
 _BASES: tuple[Any, ...] = (int, float, complex)
-_COMPARING = frozenset((
-    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-))  # fmt: skip
 _scalar_kinds: dict = {}
 _ALONE = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
 
@@ -172,9 +169,11 @@ def applyn(op: Op, inputs):
     try:
         values = to_values(inputs)
     except OverflowError:
-        if op.name not in _COMPARING:
+        # By themselves they are Int64. What is true of the numbers can be told, other results
+        # would be of another type.
+        values = tuple(map(to_value, inputs))
+        if op.signature(tuple([value.aval for value in values])).aval.numpy != np.bool_:
             raise
-        values = tuple(map(to_value, inputs))  # Int64: what is true of the numbers is told
     return wrap(record(op, values))
 
 

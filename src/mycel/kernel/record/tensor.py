@@ -69,6 +69,9 @@ class Tensor(TensorMethods):
     __slots__ = ("__dict__", "__weakref__", "_hooks", "_taken", "_value")
 
     _value: Value
+    # Of a part, taken by square brackets: references to the whole and to the Value that it had, the
+    # index between them, and the same of the whole: (whole, index, value, above).
+    _taken: tuple
     # NumPy leaves `array * tensor` to the Tensor.
     __array_priority__ = 1000
 

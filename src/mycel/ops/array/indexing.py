@@ -22,7 +22,15 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.define.bounds import counted
 from mycel.kernel.record.dispatch import number_value, wrap
 from mycel.kernel.record.stream import local, record, refuse
-from mycel.kernel.record.tensor import Tensor, data_value, is_part, made_within, resolve, update
+from mycel.kernel.record.tensor import (
+    Tensor,
+    data_value,
+    is_part,
+    made_within,
+    new_tensor,
+    resolve,
+    update,
+)
 from mycel.kernel.record.value import Value
 from mycel.kernel.spell import add_member, op
 
@@ -376,7 +384,7 @@ def _write(self, index, value) -> None:
     if index is False:
         return
     if getattr(self, "_taken", None) is None:
-        _write_alone(self, index, value)
+        update(self, _written(self, index, value))
         return
     line = _line(self)
     capture = local.stream.scope.capture
@@ -385,9 +393,13 @@ def _write(self, index, value) -> None:
     for (whole, _), (part, place) in pairwise(line):
         if whole._value is not part._taken[2]():
             update(part, _part(whole, place))  # the whole was written to since
-    _write_alone(self, index, value)
-    for (part, place), (whole, _) in pairwise(reversed(line)):
-        _write_alone(whole, place, part)
+    # All of it is made before any of them is given it: what is wrong leaves them as they are.
+    made = [_written(self, index, value)]
+    for (_, place), (whole, _) in pairwise(reversed(line)):
+        made.append(_written(whole, place, new_tensor(made[-1])))
+    for (handle, _), result in zip(reversed(line), made, strict=True):
+        update(handle, result)
+    for (whole, _), (part, _) in pairwise(line):
         part._taken = (*part._taken[:2], ref(whole._value), part._taken[3])
 
 
@@ -409,7 +421,8 @@ def _line(self) -> list[tuple[Any, Any]]:
     return line
 
 
-def _write_alone(self, index, value) -> None:
+def _written(self, index, value) -> Value:
+    """The Value of a Tensor with a part written over."""
     shape = self.shape
     items = _entries(shape, index)
     assigned = _assigned(self, value)
@@ -423,7 +436,7 @@ def _write_alone(self, index, value) -> None:
         writer = write_index.definition.bind(plan)
         made = record(writer, (resolve(self), assigned, *positions))
     assert isinstance(made, Value)
-    update(self, made)
+    return made
 
 
 def _assigned(self, value) -> Value:
