@@ -16,6 +16,7 @@ import mycel as ms
 from mycel import Tensor, nn
 from mycel.kernel.define.aval import aval_of
 from mycel.kernel.define.op import Op
+from mycel.kernel.execute import fused
 from mycel.kernel.execute.compile import Executable, executables
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
@@ -124,6 +125,34 @@ def test_a_learning_rate_of_python_recompiles_nothing(mode, xla):
             before = xla.count
         float(run(x, 0.1 / (index + 1)))
     assert xla.count == before
+
+
+def test_a_loop_over_elements_compiles_its_operators_and_not_itself(xla):
+    """Oracle: NumPy, and XLA's count. It took 5 ms for each element."""
+    table, expected = Tensor(np.zeros((30, 30), np.float32)), np.zeros((30, 30), np.float32)
+    for row in range(30):
+        for column in range(30):
+            table[row, column] = table[row - 1, column] + row * column
+            expected[row, column] = expected[row - 1, column] + row * column
+    np.testing.assert_array_equal(table.asnumpy(), expected)
+    assert xla.count <= 3
+
+
+def test_a_loop_that_keeps_coming_is_compiled(monkeypatch, xla):
+    """Oracle: NumPy, and XLA's count."""
+    monkeypatch.setattr(fused, "LOOP_RUNS", 3)
+    expected = np.linspace(0, 1, 5, dtype=np.float32)
+    for _ in range(300):
+        expected = np.sin(expected)
+    compilations = []
+    for _ in range(6):
+        before = xla.count
+        x = Tensor(np.linspace(0, 1, 5, dtype=np.float32))
+        for _ in range(300):
+            x = x.sin()
+        np.testing.assert_allclose(x.asnumpy(), expected, rtol=1e-5)
+        compilations.append(xla.count - before)
+    assert compilations[0] <= 1 and compilations[1:] == [0, 0, 1, 0, 0]
 
 
 def test_graph_compiles_once_for_a_hundred_calls(xla):

@@ -129,6 +129,10 @@ def _poison_all(held, key, places, error: TogetherError) -> None:
 
 
 COMPILED = "compiled"
+# A record of so many operators, each kind of them so often on average, is a loop of Python's, as
+# over the elements of a Tensor. XLA takes 5 ms to compile one of them, and compiled it runs 10 to
+# 20 us sooner; so such a record is compiled when it has come so often, if it ever does.
+LOOP_SIZE, LOOP_TURNS, LOOP_RUNS = 256, 32, 128
 
 
 def _how(executable: Executable, key, may_be_opened: bool) -> str | Plan | None:
@@ -136,6 +140,8 @@ def _how(executable: Executable, key, may_be_opened: bool) -> str | Plan | None:
     shapes changed; or, where that is None, operator by operator."""
     if executable.compiled:
         return COMPILED
+    if executable.runs <= LOOP_RUNS and _is_loop(executable):
+        return None
     new, dynamic = executable.runs == 1, local.stream.dynamic
     if new and not dynamic and executables.family_count(key) > COMPILED_AT_ONCE:
         return None  # another structure of operators that were compiled, or soon are
@@ -160,6 +166,14 @@ def _how(executable: Executable, key, may_be_opened: bool) -> str | Plan | None:
         machine.account.changes(executable.size, how.refused)
     executables.keep_few(family, executable)
     return COMPILED
+
+
+def _is_loop(executable: Executable) -> bool:
+    """Whether a record is long, and the same few operators over and over."""
+    if executable.size < LOOP_SIZE:
+        return False
+    kinds = {node.signature.id for node in executable.parts[0]}
+    return executable.size >= LOOP_TURNS * len(kinds)
 
 
 def run_by_operator(
