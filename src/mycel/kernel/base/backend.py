@@ -91,7 +91,7 @@ class Tuning:
         # What is done to this process before XLA starts its threads.
         self.prepare: Callable[[], object] = lambda: None
         # Options of XLA's compiler for the platform that programs run on now.
-        self.compiler_options: Callable[[], dict[str, str]] = dict
+        self.compiler_options: Callable[[], dict[str, bool | str]] = dict
         # Whether the compiler knows options, given as pairs of names and values.
         self.accepts: Callable[[tuple], bool] = lambda options: True
         # The slots of a program whose arrays are to be materialized, and what does that.

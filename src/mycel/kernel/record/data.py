@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import jax
 import numpy as np
 
 from mycel.kernel.base import backend, errors
-from mycel.kernel.base.dtypes import DType, float32, int64
+from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
 from mycel.kernel.base.places import user_place
+from mycel.kernel.base.promotion import scalar_dtype
 
 _LARGEST = np.iinfo(np.int64).max
 
@@ -16,6 +19,31 @@ _LARGEST = np.iinfo(np.int64).max
 def opts_out(kind: type) -> bool:
     """Whether a class says, by NumPy's convention, that its objects are no arrays."""
     return getattr(kind, "__array_ufunc__", kind) is None
+
+
+def type_beside(data, other: np.dtype) -> DType | None:
+    """The type of data beside a Tensor of type `other`; None for what it is by itself.
+
+    A list of Python's numbers counts as one such number does, where that type holds all of them.
+    """
+    leaves = list(_leaves(data))
+    if not leaves or not all(type(leaf) in (int, float, complex) for leaf in leaves):
+        return None
+    kind = type(sum(leaves))
+    beside = scalar_dtype(other, kind)
+    if beside.kind in "iu":
+        bounds = np.iinfo(beside)
+        if min(leaves) < bounds.min or max(leaves) > bounds.max:
+            return None
+    return as_dtype(beside)
+
+
+def _leaves(data) -> Iterator:
+    if isinstance(data, (list, tuple)):
+        for part in data:
+            yield from _leaves(part)
+    else:
+        yield data
 
 
 def to_array(data, dtype: DType | None) -> jax.Array:

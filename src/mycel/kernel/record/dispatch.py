@@ -18,7 +18,7 @@ from mycel.kernel.base.places import theirs, user_place
 from mycel.kernel.base.promotion import scalar_dtype
 from mycel.kernel.define.aval import aval_of
 from mycel.kernel.define.op import Op
-from mycel.kernel.record.data import opts_out
+from mycel.kernel.record.data import opts_out, type_beside
 from mycel.kernel.record.stream import (
     MOST_BYTES,
     MOST_OUTPUTS,
@@ -241,7 +241,7 @@ def number_value(x, like: Value | None) -> Value:
     if isinstance(x, StandIn):
         return resolve(x.operand)
     if isinstance(x, (np.ndarray, np.generic, list, tuple)) and not opts_out(kind):
-        return data_value(x, None)
+        return data_value(x, None if like is None else type_beside(x, like.aval.numpy))
     if hasattr(x, "__array__"):
         return data_value(np.asarray(x), None)
     raise TypeError(

@@ -168,7 +168,7 @@ def grid(*tensors, indexing):
         >>> [part.shape for part in grid((Tensor([1]), Tensor([1, 2])), "ij")]
         [(1, 2), (1, 2)]
     """
-    return tuple(jnp.meshgrid(*tensors, indexing=indexing))
+    return tuple(jnp.meshgrid(*map(jnp.atleast_1d, tensors), indexing=indexing))
 
 
 def _meshgrid(inputs, indexing):

@@ -484,7 +484,9 @@ def aminmax(x, *, axis=0, keepdims=False) -> tuple[Array, Array]:
         >>> print(*ops.aminmax(Tensor([[1.0, 5.0], [4.0, float("nan")]])))
         [1. 5.] [4. 5.]
     """
-    axis = None if axis is None else axis_in(axis, x.ndim)
+    axis = None if axis is None else axis_in(axis, max(x.ndim, 1))
+    if x.ndim == 0:
+        axis = None
     low, high = (_numbers(x, axis, stand_in) for stand_in in (np.inf, -np.inf))
     if axis is None:
         return jnp.min(low, keepdims=keepdims), jnp.max(high, keepdims=keepdims)

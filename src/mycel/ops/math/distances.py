@@ -26,7 +26,7 @@ def cosine_similarity(x, y, *, dim=1, epsilon=1e-8):
     """The cosine of the angle between vectors along one dimension.
 
     Args:
-        x, y: of shapes that broadcast.
+        x, y: of shapes that broadcast; a number is a vector of one element.
         dim: the dimension of the vectors, 1 by default.
         epsilon: the least that the product of both lengths counts as.
 
@@ -38,8 +38,8 @@ def cosine_similarity(x, y, *, dim=1, epsilon=1e-8):
         [0.6]
     """
     x, y = map(as_float, promoted(x, y))
-    axis = axis_in(dim, max(x.ndim, y.ndim))
-    x, y = jnp.broadcast_arrays(x, y)
+    x, y = map(jnp.atleast_1d, jnp.broadcast_arrays(x, y))
+    axis = axis_in(dim, x.ndim)
     lengths = jnp.maximum(length(x, 2, axis) * length(y, 2, axis), jnp.array(epsilon, x.dtype))
     return jnp.sum(x * y, axis, dtype=x.dtype) / lengths
 

@@ -205,20 +205,22 @@ def inner(x, y):
 def outer(x, y):
     """All products of an element of x and an element of y: (n) and (m) give (n, m).
 
+    A Tensor without dimensions is taken as a vector of one element.
+
     Raises:
-        ValueError: an operand does not have one dimension.
+        ValueError: an operand has more than one dimension.
 
     Example:
         >>> print(ops.outer(Tensor([1, 2]), Tensor([3, 4])))
         [[3 4]
          [6 8]]
     """
-    if x.ndim != 1 or y.ndim != 1:
+    if x.ndim > 1 or y.ndim > 1:
         raise ValueError(
             f"Both operands must be vectors, but have {x.ndim} and {y.ndim} dimensions."
         )
     x, y = promoted(x, y)
-    return x[:, None] * y[None, :]
+    return x.reshape(-1, 1) * y.reshape(1, -1)
 
 
 @op("ops.tensor_dot(x1=x, x2=y, axes=axes)")

@@ -251,7 +251,7 @@ def gaussian_nll_loss(x, target, variance, *, full=False, epsilon=1e-6, reductio
     """The negative log-likelihood of targets under normal distributions.
 
     Args:
-        x: the means.
+        x: the means; integers are taken as Float32.
         target: a Tensor whose shape goes together with that of `x` by broadcasting.
         variance: of x's shape, or with one number for each row.
         full: count the constant ½ log 2π too.
@@ -267,6 +267,7 @@ def gaussian_nll_loss(x, target, variance, *, full=False, epsilon=1e-6, reductio
     """
     if epsilon <= 0:
         raise ValueError(f"The eps of gaussian_nll_loss must be positive, not {epsilon}.")
+    x = as_float(x)
     if variance.ndim == x.ndim - 1:
         variance = variance[..., None]
     variance = jnp.maximum(variance.astype(x.dtype), _number(epsilon, x))

@@ -72,6 +72,8 @@ def window_mean(x, *, kernel, stride, pads, dilation, divisor):
         >>> print(window_mean(Tensor([1.0, 3.0, 2.0, 0.0]), (2,), (2,), ((0, 0),), (1,), 2))
         [2. 1.]
     """
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        raise TypeError(f"The mean of a window needs real numbers, but its input is {x.dtype}.")
     total = lowering.sum_of_windows(x, kernel, stride, pads, dilation)
     if isinstance(divisor, int):
         return total * jnp.array(1 / divisor, x.dtype)
