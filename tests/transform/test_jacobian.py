@@ -285,6 +285,69 @@ def test_a_list_of_cells_is_mapped_member_by_member():
         np.testing.assert_allclose(gradient.asnumpy(), np.stack((X[number], X[number])), rtol=1e-6)
 
 
+class _Step(nn.Cell):
+    """A network with its own optimiser."""
+
+    def __init__(self, number):
+        super().__init__(auto_prefix=False)
+        ms.set_seed(number)
+        self.net = nn.SequentialCell([nn.Dense(3, 4), nn.Tanh(), nn.Dense(4, 1)])
+        self.optimizer = nn.Adam(self.net.trainable_params(), 0.05)
+        self.gradient = ms.value_and_grad(self.loss, None, self.optimizer.parameters)
+
+    def loss(self, x):
+        return (self.net(x) ** 2).mean()
+
+    def construct(self, x):
+        loss, slopes = self.gradient(x)
+        self.optimizer(slopes)
+        return loss
+
+
+@pytest.mark.parametrize("mode", ["pynative", "jit"])
+def test_an_ensemble_with_optimisers_is_trained_at_once(mode):
+    """Oracle: each network trained by itself."""
+    x = Tensor(np.random.RandomState(1).randn(5, 3).astype(np.float32))
+    alone, together = ([_Step(number) for number in range(3)] for _ in range(2))
+    mapped = ms.vmap(nn.CellList(together), None)
+    train = ms.jit(mapped) if mode == "jit" else mapped
+    for _ in range(5):
+        expected = [float(step(x)) for step in alone]
+        np.testing.assert_allclose(train(x).asnumpy(), expected, rtol=1e-5)
+    for one, other in zip(alone, together, strict=True):
+        for p, q in zip(one.get_parameters(), other.get_parameters(), strict=True):
+            np.testing.assert_allclose(p.asnumpy(), q.asnumpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_what_an_ensemble_assigns_is_each_ones_own():
+    """Oracle: NumPy."""
+
+    class Keep(nn.Cell):
+        def __init__(self, shared=None):
+            super().__init__()
+            self.kept = Parameter(Tensor([0.0, 1.0, 2.0]), name="kept")
+            self.shared = shared
+
+        def construct(self, x):
+            ops.assign(self.kept, x)
+            self.kept += 1.0
+            return self.kept * 2
+
+    cells = [Keep() for _ in range(3)]
+
+    def everything(x):
+        doubled = ms.vmap(cells)(x)
+        return (doubled, *[cell.kept for cell in cells])
+
+    x = np.arange(9, dtype=np.float32).reshape(3, 3)
+    agree(run_everywhere(everything, x), (2 * (x + 1), *(x + 1)))
+    shared = Parameter(Tensor([1.0]), name="shared")
+    with pytest.raises(ValueError, match="share Parameter"):
+        ms.vmap([Keep(shared), Keep(shared), Keep(Parameter(Tensor([2.0]), name="own"))])(Tensor(x))
+    with pytest.raises(ValueError, match="the list is empty"):
+        ms.vmap([])
+
+
 def test_a_mapped_function_is_remembered():
     p = Parameter(Tensor(Y), name="p")
     step = ms.jit(lambda x: ms.vmap(lambda a: (a * p).sum())(x))

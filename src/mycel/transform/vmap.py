@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 import jax.numpy as jnp
@@ -117,7 +117,7 @@ class _Mapping:
         self.known: dict[int, tuple[Value, Value, bool]] = {}
         self.assigned: dict[int, tuple[Tensor, Value]] = {}
         # By id of a handle: Parameters that have rows.
-        self.members: dict[int, Value] = {}
+        self.members: dict[int, _Member] = {}
 
     def row(self, rows: Value) -> Value:
         """The Value inside that stands for each row."""
@@ -137,8 +137,8 @@ class _Mapping:
             value.capture = self
             return value
         member = self.members.get(id(handle))
-        if member is not None:
-            return member
+        if member is not None and value is member.before:
+            return member.row
         outer = self.outer
         around = outer.scope.capture
         if (
@@ -215,6 +215,10 @@ class _Mapping:
             self._record(*node)
         for handle, value in assigned:
             rows, mapped = self._for_all(value)
+            member = self.members.get(id(handle))
+            if member is not None:
+                member.assign(rows, mapped)
+                continue
             if mapped:
                 name = getattr(handle, "name", None)
                 target = f"Parameter {name!r}" if name else "a Tensor from outside"
@@ -256,6 +260,25 @@ class _Mapping:
         return value, False
 
 
+class _Member(NamedTuple):
+    """A Parameter of the first Cell of a CellList, which inside stands for those of all Cells.
+
+    Attributes:
+        row: the Value inside.
+        before: its own when the call began.
+        each: the Parameters, one for each Cell.
+    """
+
+    row: Value
+    before: Value
+    each: tuple[Tensor, ...]
+
+    def assign(self, rows: Value, mapped: bool) -> None:
+        """Give each Cell's Parameter its row of what was assigned, or what is the same for all."""
+        for number, parameter in enumerate(self.each):
+            rebind(parameter, _one(record(_member(number), (rows,))) if mapped else rows)
+
+
 class _Leaf:
     """A leaf of a result: a Value or something else, and whether it has rows."""
 
@@ -270,8 +293,14 @@ class Mapped:
     """The function that `vmap` returns."""
 
     def __init__(self, function, in_axes=0, out_axes=0):
-        # A CellList: one member for each row.
-        self.members = list(function) if getattr(function, "is_ensemble", False) else None
+        # A CellList, or a list of Cells: one member for each row.
+        several = getattr(function, "is_ensemble", False) or (
+            isinstance(function, (list, tuple))
+            and all(hasattr(member, "get_parameters") for member in function)
+        )
+        self.members = list(function) if several else None
+        if several and not self.members:
+            raise ValueError("vmap has no Cell to map: the list is empty.")
         if self.members is None:
             if not callable(function):
                 raise errors.wrong(
@@ -328,14 +357,17 @@ def vmap(
     """A function that computes `fn` for every row of its inputs at once.
 
     Args:
-        fn: a function or Cell of one row, or a CellList: then each row has its own Cell.
+        fn: a function or Cell of one row, or a CellList or list of Cells alike: then each row has
+            its own Cell, whose Parameters are assigned by themselves. `construct` of the first is
+            called, for all of them.
         in_axes: along which axis each input has its rows: a number for all inputs, or a tuple with
             a number, None (the same for all rows) or a nested tuple for each.
         out_axes: where the rows go in the outputs; None for an output without rows.
 
     Raises:
         TypeError: `fn` cannot be called, an axis is not a number, or `fn` looks at values of a row.
-        ValueError: the lengths along the mapped axes differ, or an axis is out of bounds.
+        ValueError: the lengths along the mapped axes differ, an axis is out of bounds, or the Cells
+            differ in their Parameters or share some of them.
         NotImplementedError: a `bprop` or hook inside is to be differentiated from outside.
 
     Source: MindSpore's `mindspore.vmap`. Random operators draw the same for every row.
@@ -414,13 +446,24 @@ def _stack_members(mapping: _Mapping, members) -> None:
     if len({tuple([p.shape for p in parameters]) for parameters in each}) > 1:
         raise ValueError("The Cells of a CellList that is mapped must have the same Parameters.")
     for parameters in zip(*each, strict=True):
+        first = parameters[0]
+        shared = len(set(map(id, parameters))) != len(members)
+        if shared and all(parameter is first for parameter in parameters):
+            continue  # it is as any other thing from outside
+        if shared:
+            raise ValueError(f"Some of the Cells that are mapped share Parameter {first.name!r}.")
         rows = _one(record(_STACK, tuple(map(resolve, parameters))))
-        mapping.members[id(parameters[0])] = mapping.row(rows)
+        mapping.members[id(first)] = _Member(mapping.row(rows), first._value, parameters)
 
 
 @functools.cache
 def _moved(source: int, destination: int) -> Op:
     return Op("moveaxis", lambda x: jnp.moveaxis(x, source, destination))
+
+
+@functools.cache
+def _member(number: int) -> Op:
+    return Op("row_of_member", lambda rows: rows[number])
 
 
 @functools.cache
