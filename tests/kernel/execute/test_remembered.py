@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import io
+import pickle
 import warnings
 
 import numpy as np
@@ -182,6 +184,47 @@ def test_a_method_and_a_construct():
     # A new value is seen, whoever set it.
     first.w.set_data(ms.Tensor([7.0]))
     assert float(first(ms.Tensor([1.0]))) == 7.0
+
+
+@ms.jit
+def _at_module_level(x, factor=2):
+    return x * factor
+
+
+class _WithMethod:
+    @ms.jit
+    def double(self, x):
+        return x * 2
+
+
+def test_a_compiled_function_is_pickled_copied_and_looked_at_as_a_function():
+    """Oracle: what Python does with functions."""
+    for function in (_at_module_level, _WithMethod.double):
+        assert pickle.loads(pickle.dumps(function)) is function
+        assert copy.deepcopy([function])[0] is copy.copy(function) is function
+    assert _at_module_level.__defaults__ == (2,)
+    assert _at_module_level.__code__.co_varnames == ("x", "factor")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _at_module_level.nothing  # noqa: B018
+
+    def inner(x):
+        inner.calls += 1
+        return x * inner.calls
+
+    inner.calls = 0
+    inner = ms.jit(inner)
+    assert copy.deepcopy(inner) is inner
+    assert [float(inner(Tensor(1.0))) for _ in range(6)] == [1, 2, 3, 4, 5, 6]
+    assert inner.calls == 6
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        pickle.dumps(inner)
+
+
+def test_a_compiled_bound_method_is_copied_with_its_object():
+    owner = _WithMethod()
+    owner.compiled = ms.jit(owner.double.__func__.function.__get__(owner))
+    other = copy.deepcopy(owner)
+    assert other.compiled.function.__self__ is other
 
 
 def test_graph_mode_remembers_cells_derivatives_and_optimisers():

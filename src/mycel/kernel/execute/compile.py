@@ -66,6 +66,8 @@ def program(
     apart = backend.tuning.to_materialize(nodes)
 
     def run(*externals):
+        if any(array is None for array in externals):  # JAX would leave that argument out
+            raise RuntimeError("An input of a program has no array.")
         slots = range(-1, -1 - len(externals), -1) if given is None else given
         arrays = dict(zip(slots, externals, strict=True))
         at = arrays.__getitem__

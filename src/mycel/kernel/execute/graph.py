@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
+import sys
 import types
 from collections import OrderedDict
 from collections.abc import Callable
+from operator import attrgetter
 from time import perf_counter
 from typing import Any, TypeVar, overload
 
@@ -133,9 +136,27 @@ class Remembered:
         self.name = name_of(function, owner)
         self.place = definition_of(owner, function)
 
+    def __getattr__(self, name):
+        # Code, defaults, and what a program keeps on a function.
+        if name == "function":
+            raise AttributeError(name)
+        return getattr(self.function, name)
+
     def __reduce__(self):
-        # What is remembered belongs to this process.
-        return Remembered, (self.function, self.owner, self.dynamic)
+        # What is remembered belongs to this process. As a function, it is known by its name.
+        path = getattr(self, "__qualname__", "")
+        module = sys.modules.get(getattr(self, "__module__", ""))
+        try:
+            named = attrgetter(path)(module) is self
+        except AttributeError:
+            named = False
+        return path if named else (Remembered, (self.function, self.owner, self.dynamic))
+
+    def __deepcopy__(self, memo):
+        if isinstance(self.function, types.FunctionType):
+            return self  # as a function is its own copy
+        parts = copy.deepcopy((self.function, self.owner), memo)
+        return Remembered(*parts, self.dynamic)
 
     def __get__(self, instance, kind=None):
         return self if instance is None else types.MethodType(self, instance)
@@ -226,8 +247,8 @@ class Remembered:
         if self.agreeing > AGREEING:
             self.agreeing -= 1
         if way.memories[0] is not memory:
-            way.memories.remove(memory)
-            way.memories.insert(0, memory)
+            # A list of its own: another thread may put the same one in front.
+            way.memories = [memory, *[other for other in way.memories if other is not memory]]
         for memo, asked in memory.repeats:
             memo(*asked)  # it counts how often it is asked
 

@@ -434,18 +434,11 @@ def replay(stream: Stream, memory: Memory, arguments: Arguments) -> Any:
     for read, source, value in memory.input_reads:
         if not _reads_the_same(read, source, value, tensors):
             return _changed(read)
-    arrays = memory.store.inputs(tensors)
-    if machine.on_record is not None:
-        arrays = memory.store.demanded(tensors)
-        machine.on_record(memory.executable, memory.key, memory.places, arrays, memory.numbers)
     try:
-        try:
-            results = memory.run(arrays)
-        except Exception as error:
-            if came_from_outside(error) or not any(array is None for array in arrays):
-                raise
-            # Pending elsewhere: packed, on another thread, or where a run was broken off.
-            results = memory.run(memory.store.demanded(tensors))
+        arrays = memory.store.inputs(tensors)
+        if machine.on_record is not None:
+            machine.on_record(memory.executable, memory.key, memory.places, arrays, memory.numbers)
+        results = memory.run(arrays)
     except Differs as differs:
         return _changed(memory.reads_together[differs.number])
     except Tripped as tripped:
@@ -455,7 +448,7 @@ def replay(stream: Stream, memory: Memory, arguments: Arguments) -> Any:
     except Exception as error:
         if came_from_outside(error):
             raise
-        # A value pending on another thread, or poisoned: PyNative says which.
+        # A value is poisoned: PyNative says which.
         return Difference(f"it could not run: {type(error).__name__}")
     if memory.inner_reads:
         seen = np.asarray(results.pop()).tobytes()

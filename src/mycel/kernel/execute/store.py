@@ -62,19 +62,25 @@ class Store:
         self._assigned = _picker([*assigned.values()])
 
     def inputs(self, tensors: list[Tensor]) -> tuple:
-        """The arrays of all inputs; None for what is pending."""
-        held = [handle._value.array for handle in self._held]
-        passed = [tensors[index]._value.array for index in self._passed]
+        """The arrays of all inputs, computed where they are pending: packed, on another thread, or
+        where a run was broken off."""
+        others = [handle._value.array for handle in self._held]
+        others += [tensors[index]._value.array for index in self._passed]
+        may_be_pending = others
         if not self._out:
             arrays = self._arrays
-        elif len(self._out) == len(self._handles):
-            arrays = [handle._value.array for handle in self._handles]
         else:
-            arrays = self._present(_array)
-        return self._in_order((*arrays, *held, *passed))
+            if len(self._out) == len(self._handles):
+                arrays = [handle._value.array for handle in self._handles]
+            else:
+                arrays = self._present(_array)
+            may_be_pending = [*arrays, *others]
+        for array in may_be_pending:
+            if array is None:  # which JAX would take for an argument that was left out
+                return self._demanded(tensors)
+        return self._in_order((*arrays, *others))
 
-    def demanded(self, tensors: list[Tensor]) -> tuple:
-        """The arrays of all inputs, computed where they are pending."""
+    def _demanded(self, tensors: list[Tensor]) -> tuple:
         others = [*self._held, *[tensors[index] for index in self._passed]]
         return self._in_order((*self._present(demand), *[demand(h._value) for h in others]))
 
