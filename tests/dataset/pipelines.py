@@ -55,6 +55,28 @@ def numbers(ds, count=6, name="x", **settings):
     return ds.NumpySlicesDataset(np.arange(count, dtype=np.int32), [name], **settings)
 
 
+class Triples:
+    """Random access: three numbers."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return tuple([np.array(index * factor, np.int32) for factor in (1, 10, 100)])
+
+
+def _two(a, b, info=None):
+    return (a, b)
+
+
+def _one(a):
+    return np.int32(a + 1)
+
+
+def _both(a, b):
+    return np.int32(a + 1), np.int32(b + 2)
+
+
 # -- sources -----------------------------------------------------------------------------------
 
 
@@ -1080,3 +1102,42 @@ def _write_cifar(folder, rng):
     for name in ("train", "test"):
         rows = rng.integers(0, 20, (3, 2 + 3072), np.uint8)
         (folder / "cifar100" / f"{name}.bin").write_bytes(rows.tobytes())
+
+
+# -- names of columns --------------------------------------------------------------------------
+
+
+def _renaming(name, function, inputs, outputs):
+    def made(ds, folder):
+        data = ds.GeneratorDataset(Triples(), ["a", "b", "c"], shuffle=False)
+        if function is _two:
+            settings = {"input_columns": inputs, "output_columns": outputs}
+            data = data.batch(2, per_batch_map=function, **settings)
+        else:
+            data = data.map(function, inputs, outputs)
+        return [data.get_col_names(), rows_of(data)]
+
+    made.__name__ = f"columns_{name}"
+    pipeline(made)
+
+
+_renaming("one_over_another", _one, ["a"], ["b"])
+_renaming("one_over_the_first", _one, ["c"], ["a"])
+_renaming("exchanged", _both, ["a", "b"], ["b", "a"])
+_renaming("exchanged_apart", _both, ["c", "a"], ["a", "c"])
+_renaming("of_batches_exchanged", _two, ["a", "b"], ["b", "a"])
+
+
+@pipeline
+def to_the_boundary_without_pad_info(ds, folder):
+    data = ds.GeneratorDataset(Lengths(), ["v"], shuffle=False)
+    settings = {"pad_to_bucket_boundary": True}
+    return data.bucket_batch_by_length(["v"], [5, 10], [2, 2, 2], **settings)
+
+
+class Lengths:
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, index):
+        return np.arange(index + 1, dtype=np.int32)

@@ -134,6 +134,35 @@ def test_keywords_of_methods(method):
         getattr(squares(), method)(2 if method == "batch" else both, workers=1)
 
 
+def test_rows_by_their_number():
+    """Oracle: MindSpore 2.10 for what is right; what is wrong is told."""
+    rows = [(np.array(1), np.array(2)), (np.array(3), np.array(4))]
+    data = ds.GeneratorDataset(rows, ["a", "b"], shuffle=False)
+    assert data[1] is rows[1] and ds.NumpySlicesDataset(([1, 2], [3, 4]))[1] == (2, 4)
+    with pytest.raises(IndexError, match="from 0 to 1, but 2"):
+        data[2]
+    for wrong, index in (
+        (data, "a"),
+        (ds.GeneratorDataset(lambda: iter(rows), ["a", "b"]), 0),
+        (ds.GeneratorDataset(rows, ["a", "b"], num_shards=2, shard_id=0), 0),
+    ):
+        with pytest.raises(TypeError, match="must be"):
+            wrong[index]
+
+
+def test_columns_that_nobody_pads_must_be_equal():
+    """Oracle: MindSpore raises too. They were None."""
+    data = ds.GeneratorDataset(
+        lambda: ((np.arange(n), np.arange(2 * n)) for n in (1, 2)), ["v", "w"]
+    )
+    for padded in (
+        data.padded_batch(2, pad_info={"v": ([None], 0)}),
+        data.bucket_batch_by_length(["v"], [5], [2, 2], pad_info={"v": ([None], 0)}),
+    ):
+        with pytest.raises(RuntimeError, match="'w'"):
+            list(padded)
+
+
 def test_padding_of_what_a_function_made():
     with pytest.raises(ValueError, match="pad_info"):
         squares().batch(2, per_batch_map=both_of_a_batch, pad_info={})

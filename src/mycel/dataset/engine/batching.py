@@ -20,6 +20,7 @@ from mycel.dataset.engine.nodes import (
     integer,
     name_list,
     operation_name,
+    TAKEN,
     outputs_in_place,
 )
 from mycel.dataset.engine.session import Run
@@ -167,7 +168,12 @@ class BatchDataset(UnionBaseDataset):
         columns = self.children[0]._columns()
         if self.per_batch_map is None:
             return columns
-        return outputs_in_place(columns, self._inputs(), self.output_columns or self._inputs())
+        inputs = self._inputs()
+        outputs = self.output_columns or inputs
+        for name in outputs:
+            if name in columns and name not in inputs:
+                raise RuntimeError(TAKEN.format(dataset=self.name, name=name, columns=columns))
+        return outputs_in_place(columns, inputs, outputs)
 
     def _flow(self, run: Run) -> Flow:
         def collate(rows: Sequence[Row]) -> Row:
@@ -290,25 +296,21 @@ def padded(rows: Sequence[Row], pad_info: dict, dataset: str, least: int | None 
     """Rows as one row, their columns padded to one shape, or cut to it as in MindSpore.
 
     Args:
-        least: what None in a shape means, instead of the largest of the rows.
+        least: what None in a shape of pad_info means, instead of the largest of the rows.
 
     Raises:
-        RuntimeError: a row has another number of dimensions.
+        RuntimeError: a row has another number of dimensions; rows of a column without an entry in
+            pad_info differ in their shapes.
     """
     names = list(pad_info) or list(rows[0])
     changed = {}
     for name in names:
         shape, value = pad_info.get(name, (None, 0))
         changed[name] = _padded([row[name] for row in rows], shape, value, dataset, name, least)
-    return {name: changed.get(name, _rest(rows, name, dataset)) for name in rows[0]}
-
-
-def _rest(rows: Sequence[Row], name: str, dataset: str):
-    # Columns without an entry of pad_info must be equal already; those with one are not asked.
-    try:
-        return _stack([row[name] for row in rows], name, dataset)
-    except RuntimeError:
-        return None
+    # Columns without an entry of pad_info must be equal already.
+    for name in rows[0].keys() - changed.keys():
+        changed[name] = _stack([row[name] for row in rows], name, dataset)
+    return {name: changed[name] for name in rows[0]}
 
 
 def _padded(values, shape, value, dataset: str, name: str, least: int | None) -> np.ndarray:
@@ -454,7 +456,8 @@ class _Buckets(Steps):
 
     def _padded(self, number: int, rows: list[Row]) -> Row:
         dataset = self._dataset
-        bounded = dataset.to_boundary and number < len(dataset.boundaries)
+        # As in MindSpore: without pad_info no length is left open.
+        bounded = dataset.to_boundary and dataset.pad_info and number < len(dataset.boundaries)
         least = dataset.boundaries[number] - 1 if bounded else None
         return padded(rows, dataset.pad_info, dataset.name, least)
 

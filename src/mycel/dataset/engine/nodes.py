@@ -64,13 +64,13 @@ def operation_name(operation) -> str:
 
 
 def outputs_in_place(columns: list[str], inputs: list[str], outputs: list[str]) -> list[str]:
-    """The columns behind an operation: in place where their number stays, else in front."""
+    """The columns behind an operation: in place where their number stays, else in front. Another
+    column of such a name gives way."""
     if len(inputs) == len(outputs):
         renamed = dict(zip(inputs, outputs, strict=True))
-        if set(inputs) == set(outputs):
-            return list(columns)
-        return [renamed.get(name, name) for name in columns]
-    return outputs + [name for name in columns if name not in inputs]
+        kept = [name for name in columns if name in renamed or name not in outputs]
+        return [renamed.get(name, name) for name in kept]
+    return outputs + [name for name in columns if name not in inputs and name not in outputs]
 
 
 class MapDataset(UnionBaseDataset):
@@ -123,11 +123,7 @@ class MapDataset(UnionBaseDataset):
     def _columns(self) -> list[str]:
         inputs = self._inputs()
         columns = self.children[0]._columns()
-        found = outputs_in_place(columns, inputs, self.output_columns or inputs)
-        for name in found:
-            if found.count(name) > 1:
-                raise RuntimeError(TAKEN.format(dataset=self.name, name=name, columns=found))
-        return found
+        return outputs_in_place(columns, inputs, self.output_columns or inputs)
 
     def _named(self, number: int | None = None) -> str:
         if number is None or number >= len(self.operations):

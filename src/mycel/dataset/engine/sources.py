@@ -328,6 +328,24 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         vars(made).update(vars(self))
         return made
 
+    def __getitem__(self, index):
+        """A row as the source has it, in the order of the source.
+
+        Raises:
+            TypeError: the source has no random access, or the rows are chosen by a sampler or
+                shards; or the index is no integer.
+            IndexError: there is no such row.
+        """
+        if not self.random_access or type(self.sampler) not in (SequentialSampler, RandomSampler):
+            expected = "a source with __getitem__ and __len__, without sampler and shards"
+            raise wrong(TypeError, f"{self.name}[{index!r}]", expected, repr(self.source))
+        if not isinstance(index, (int, np.integer)):
+            raise wrong(TypeError, f"{self.name}: the number of a row", "an integer", repr(index))
+        if not 0 <= index < len(self.source):
+            expected = f"from 0 to {len(self.source) - 1}"
+            raise wrong(IndexError, f"{self.name}: the number of a row", expected, index)
+        return self.source[int(index)]
+
     def get_batch_size(self) -> int:
         return 1 if self.batch_sampler is None else -1
 
