@@ -99,6 +99,8 @@ class WithEvalCell(Cell):
 class WithGradCell(Cell):
     """A network with its loss: (data, label) to the gradients of its trainable Parameters.
 
+    The network is put into training mode.
+
     Args:
         loss_fn: None differentiates the sum of what the network returns.
         sens: the gradient of the loss; None means 1.
@@ -119,6 +121,7 @@ class WithGradCell(Cell):
         self.weights = ParameterTuple(network.trainable_params())
         self.sens = sens
         self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
+        self.network_with_loss.set_train()
 
     def construct(self, *inputs) -> Any:
         """One gradient for each trainable Parameter."""

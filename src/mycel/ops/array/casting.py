@@ -57,14 +57,21 @@ def cast(x, dtype):
     return convert(x, target.name)
 
 
+_AS_IN_NUMPY = {
+    float: types.float64,
+    **dict.fromkeys(("float", "float_"), types.float64),
+    **dict.fromkeys(("int", "int_"), types.int64),
+}
+
+
 @composite("Tensor.astype(x, dtype, copy=copy)")
 def astype(x, dtype, copy=True):
     """x in another element type.
 
     Args:
         x: any shape.
-        dtype: a DType, a NumPy dtype, a Python type or a name; Python's own `float` means Float64
-            and `int` Int64, as in NumPy.
+        dtype: a DType, a NumPy dtype, a Python type or a name; Python's own `float` and "float"
+            mean Float64, `int` and "int" Int64, as in NumPy.
         copy: whether to make a new Tensor even if `x` has this type already.
 
     Raises:
@@ -74,7 +81,8 @@ def astype(x, dtype, copy=True):
         >>> Tensor([1.5, -1.5]).astype("int32")
         Tensor(shape=[2], dtype=Int32, value= [ 1, -1])
     """
-    result = cast(x, types.float64 if dtype is float else dtype)
+    dtype = _AS_IN_NUMPY.get(dtype, dtype) if isinstance(dtype, (str, type)) else dtype
+    result = cast(x, dtype)
     return new_tensor(resolve(result)) if result is x and copy else result
 
 
