@@ -57,6 +57,9 @@ MOST_WAYS = 8
 # many of them.
 PATIENCE = 4
 LONGEST_REST = 256
+# So many in vain one after another, whatever their arguments, as where one of them is another at
+# each call: then the function rests.
+MOST_IN_VAIN = 16
 
 # What `dynamic` of `jit` says of lengths.
 _LENGTHS: dict[int | str, int] = {0: 0, 1: OPEN, "padded": PADDED}
@@ -356,8 +359,8 @@ class Remembered:
             self._forget_data(way)
         way.recorded(PATIENCE + self.agreeing)
         self.vain += 1
-        if self.vain > MOST_KEYS:
-            self.rest = min(PATIENCE << min(self.vain - MOST_KEYS, 16), LONGEST_REST)
+        if self.vain > MOST_IN_VAIN:
+            self.rest = min(PATIENCE << min(self.vain - MOST_IN_VAIN, 16), LONGEST_REST)
 
     def _forget_data(self, latest: Way) -> None:
         """Forget the oldest of what waits for an equal call, if it holds much data."""

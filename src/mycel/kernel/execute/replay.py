@@ -180,7 +180,10 @@ class Memory:
         met: list = [member for cell, *_ in case.cells for member in cell.__dict__.values()]
         for source in case.guards.sources:
             value = source.value() if type(source.value) is Referent else source.value
-            met += [value] if source.snapshot is None else source.snapshot.items
+            if source.snapshot is None:
+                met.append(value)
+            elif source.snapshot.items.__class__ is not bytes:  # those of an array
+                met += source.snapshot.items
         return met
 
     # -- comparing ------------------------------------------------------------------------
