@@ -5,6 +5,7 @@ operator compiled; that of compilations is XLA's own count."""
 from __future__ import annotations
 
 import gc
+import itertools
 
 import jax
 import numpy as np
@@ -14,7 +15,7 @@ import mycel as ms
 from harness import assert_close, execution
 from mycel import Tensor, nn, ops
 from mycel.kernel.define.op import signatures
-from mycel.kernel.execute import changing
+from mycel.kernel.execute import changing, fused
 from mycel.kernel.execute.compile import executables
 
 
@@ -109,7 +110,15 @@ def test_new_lengths_are_compiled_no_more(xla):
     assert "test_changing.py" in line.place
 
 
-def test_what_comes_back_is_compiled(xla):
+def count_as_seconds(monkeypatch):
+    """Each run takes a second, and so does each compilation."""
+    monkeypatch.setattr(changing, "COMPILING", 1)
+    monkeypatch.setattr(changing, "COMPILING_OPERATOR", 0)
+    monkeypatch.setattr(fused, "perf_counter", itertools.count().__next__)
+
+
+def test_what_comes_back_is_compiled(xla, monkeypatch):
+    count_as_seconds(monkeypatch)
     step, _ = training()
     losses(step, range(20, 40))
     before = len(xla)
@@ -122,6 +131,7 @@ def test_what_comes_back_is_compiled(xla):
 
 def test_a_family_keeps_few_programs_and_is_patient(xla, monkeypatch):
     """Lengths that all come back: what is compiled grows slowly, and what is kept is bounded."""
+    count_as_seconds(monkeypatch)
     monkeypatch.setattr(changing, "MOST_OPERATORS", 0)
 
     def run(length):
@@ -137,6 +147,7 @@ def test_a_family_keeps_few_programs_and_is_patient(xla, monkeypatch):
 
 
 def test_what_was_not_asked_for_longest_is_dropped(monkeypatch):
+    count_as_seconds(monkeypatch)
     monkeypatch.setattr(changing, "MOST_OPERATORS", 0)
 
     def run(length):
@@ -174,6 +185,7 @@ def test_operators_without_rule_are_compiled_and_told(xla):
 def test_what_was_forgotten_is_made_again(monkeypatch, xla, jit):
     """Steps are those of PyNative operator by operator, and a program that was compiled is found
     after signatures of all its operators were forgotten."""
+    count_as_seconds(monkeypatch)
     monkeypatch.setattr("mycel.kernel.define.op.MOST_OPENED", 8)
 
     def run():

@@ -3,8 +3,8 @@
 
 A family is a record without its shapes: the same operators, wired alike. Its first structures are
 compiled at once. From then on a new one runs operator by operator, those operators without being
-compiled whose lengths changed (see define.pattern), and is compiled when it comes back: the sooner,
-the fewer of its family are.
+compiled whose lengths changed (see define.pattern). It is compiled once its runs have taken about
+as long as to compile it takes, later where many of its family were.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ from mycel.kernel.execute.padded import Padding
 # change.
 COMPILED_AT_ONCE = 2
 COMPILED_IF_DYNAMIC = 1
+# About how long XLA takes for a program, and for each operator of it, in seconds.
+COMPILING, COMPILING_OPERATOR = 0.05, 0.005
 # Compiled structures of a family have at most so many operators together (120 KB each, in a
 # training step), but a few are always kept; the one that was not asked for longest is dropped. Each
-# time that a quarter as many were compiled, the next has to come twice as often before it is.
+# time that a quarter as many were compiled, the next has to take twice as long before it is.
 MOST_OPERATORS = 800
 FEWEST = 4
 # Families that are known, the longest unused are forgotten.
@@ -65,9 +67,10 @@ class Family:
         latest, before = self.keys
         return before if latest == key else latest
 
-    def patience(self, size: int) -> int:
-        """How often a structure of so many operators runs until it is compiled."""
-        return 1 + (1 << (self.compilations // (room(size) // 4)))
+    def patience(self, size: int) -> float:
+        """For how many seconds a structure of so many operators runs until it is compiled."""
+        once = COMPILING + COMPILING_OPERATOR * size
+        return once * (1 << (self.compilations // (room(size) // 4)))
 
 
 def room(size: int) -> int:

@@ -107,6 +107,7 @@ class Executable:
         may_be_padded: whether a compiled function that replays it asks for that (see `padded`).
         name: of a program that a compiled function replays, which function.
         parts: what its program is made of, so that it can be made once more (see `program`).
+        spent: seconds that it ran operator by operator since lengths change.
     """
 
     __slots__ = (
@@ -121,6 +122,7 @@ class Executable:
         "parts",
         "runs",
         "size",
+        "spent",
         "structure",
     )
     # Whether it is the program of one process, on one device.
@@ -137,6 +139,7 @@ class Executable:
         self.size = len(nodes)
         self.compiled = self.may_be_padded = False
         self.runs = self.asked = 0
+        self.spent = 0.0
 
     def __getattr__(self, name):
         # Asked for once: records whose lengths change have none.

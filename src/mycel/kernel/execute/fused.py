@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import numpy as np
 
 from mycel.kernel.base import backend
@@ -78,7 +80,9 @@ def _fill(held, key, externals, has_pending, places, assigned, gradients) -> Exc
             together = isinstance(executable, Together)
             results = executable(arrays, places) if together else executable(arrays)
         elif isinstance(how, Plan):
+            begun = perf_counter()
             results = run_by_operator(key, live, arrays, places, wrong, plan=how)
+            executable.spent += perf_counter() - begun
         else:
             seen = None if steps is None else Examination(key, arrays, places, gradients)
             results = run_by_operator(key, live, arrays, places, wrong, seen)
@@ -156,7 +160,7 @@ def _how(executable: Executable, key, may_be_opened: bool) -> str | Plan | None:
         return COMPILED
     how = None
     may_be_opened = may_be_opened and not isinstance(executable, Together)
-    waits = executable.runs < family.patience(executable.size)
+    waits = executable.spent < family.patience(executable.size)
     if waits and may_be_opened and backend.on_one_cpu():
         how = plan_of(family.other_than(key), key)
         if how.changed and not how.refused:
