@@ -15,7 +15,7 @@ import pytest
 
 import mycel as ms
 from harness import as_numpy, execution
-from mycel import Parameter, Tensor
+from mycel import Parameter, Tensor, nn
 from mycel.kernel.execute import replay
 from support import remembered_programs
 
@@ -226,6 +226,44 @@ def test_a_compiled_bound_method_is_copied_with_its_object():
     owner.compiled = ms.jit(owner.double.__func__.function.__get__(owner))
     other = copy.deepcopy(owner)
     assert other.compiled.function.__self__ is other
+
+
+class _Inherits(nn.Dense):
+    def construct(self, x):
+        return super().construct(x)
+
+
+WITHOUT_A_CALL = {
+    "a bound method": lambda net: ms.jit(net.construct),
+    "under a name": lambda net: (lambda method: ms.jit(lambda x: method(x)))(net.construct),
+    "a partial": lambda net: ms.jit(functools.partial(type(net).construct, net)),
+    "unbound": lambda net: (lambda f: lambda x: f(net, x))(ms.jit(type(net).construct)),
+    "super": lambda net: ms.jit(net.construct),
+    "its derivative": lambda net: ms.jit(ms.grad(net.construct)),
+}
+
+
+@pytest.mark.parametrize("way", WITHOUT_A_CALL)
+def test_settings_of_our_own_cells_are_seen_without_a_call_of_them(way):
+    """Oracle: the Cell itself in PyNative, and its derivative. These were frozen."""
+    kind = _Inherits if way == "super" else nn.Dense
+    net = nn.SequentialCell(kind(2, 2, "ones", Tensor([1.0, -1.0])), nn.Tanh())
+    changed = net[0] if way == "super" else net
+    plain = ms.grad(changed) if way == "its derivative" else changed
+    function = WITHOUT_A_CALL[way](changed)
+    x = Tensor([[0.1, -0.3]])
+    changes = [
+        lambda: setattr(net[0], "weight", Parameter(Tensor([[1.0, 2.0], [3.0, 4.0]]), name="new")),
+        lambda: setattr(net[0], "activation", nn.ReLU()),
+        lambda: setattr(net[0], "bias", Parameter(Tensor([5.0, 5.0]), name="other")),
+        lambda: net.__setitem__(1, nn.Sigmoid()),
+    ]
+    for change in changes:
+        for _ in range(4):
+            np.testing.assert_allclose(function(x).asnumpy(), plain(x).asnumpy(), 1e-6)
+        change()
+    np.testing.assert_allclose(function(x).asnumpy(), plain(x).asnumpy(), 1e-6)
+    assert ms.debug.ledger().counts.replays
 
 
 def test_graph_mode_remembers_cells_derivatives_and_optimisers():

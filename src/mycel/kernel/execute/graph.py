@@ -58,7 +58,7 @@ MOST_WAYS = 8
 PATIENCE = 4
 LONGEST_REST = 256
 # So many in vain one after another, whatever their arguments, as where one of them is another at
-# each call: then the function rests.
+# each call: then the function rests, but for arguments that come again.
 MOST_IN_VAIN = 16
 
 # What `dynamic` of `jit` says of lengths.
@@ -190,7 +190,7 @@ class Remembered:
         way = self.ways.get(key)
         again = check = None
         dropped = False
-        begun, debugged = perf_counter(), is_debugged()
+        begun, debugged, fresh = perf_counter(), is_debugged(), way is None
         if way is None:
             way = self._new_way(key)
         elif not debugged:
@@ -214,7 +214,7 @@ class Remembered:
             if debugged:
                 way.reason = Difference(DEBUGGED, self.place, "", "remove it")
                 result = self._run_plain(stream, args, kwargs)
-            elif again is None and (way.rest or self.rest):
+            elif again is None and (way.rest or (fresh and self.rest)):
                 result = self._rested(stream, way, args, kwargs)
             else:
                 result = self._record(stream, args, kwargs, arguments, key, way, again, check)

@@ -404,6 +404,13 @@ class Reads(Attributes):
         look = kinds.decimal_context
         self.note(STATE, look, look, look(None), "the context of decimal numbers")
 
+    def _reach_cell(self, cell) -> None:
+        """Its settings and members may be read without a call of it, by code that is not watched:
+        by a method of its class that has another name."""
+        self.capture.meet(cell)
+        for member in cell.cells():
+            self.reach(member)
+
     def _reach_function(self, function) -> None:
         code = function.__code__
         self.functions.setdefault(id(code), []).append(function)
@@ -587,4 +594,5 @@ _REACHED = {
     kinds.MEMO: Reads._reach_memo,
     kinds.DECIMAL: Reads.decimals,
     kinds.MACHINE: Reads._reach_machine,
+    kinds.CELL: Reads._reach_cell,
 }
