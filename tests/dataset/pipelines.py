@@ -1129,6 +1129,30 @@ _renaming("of_batches_exchanged", _two, ["a", "b"], ["b", "a"])
 
 
 @pipeline
+def samplers_added(ds, folder):
+    found = []
+    for first, second in (
+        (lambda: ds.SequentialSampler(2, 3), lambda: ds.SubsetSampler([0, 2])),
+        (lambda: ds.SubsetSampler([5, 3, 1]), lambda: ds.SubsetSampler([1])),
+        (lambda: ds.SequentialSampler(1), lambda: ds.DistributedSampler(2, 1, False)),
+    ):
+        data = numbers(ds, 8)
+        data.use_sampler(first())
+        data.add_sampler(second())
+        found.append(rows_of(data))
+    return found
+
+
+@pipeline
+def schema_parsed_twice(ds, folder):
+    schema = ds.Schema()
+    schema.add_column("x", "int32", [2])
+    before = json.loads(schema.to_json())
+    schema.parse_columns([{"name": "z", "type": "int8", "shape": [3]}])
+    return [before, json.loads(schema.to_json())]
+
+
+@pipeline
 def to_the_boundary_without_pad_info(ds, folder):
     data = ds.GeneratorDataset(Lengths(), ["v"], shuffle=False)
     settings = {"pad_to_bucket_boundary": True}

@@ -111,7 +111,7 @@ class Adagrad(Optimizer):
 
     def construct(self, gradients) -> Any:
         """Take one step; True."""
-        choices = (self.update_slots,)
+        choices = (self.update_slots, True)
         return self._step(gradients, Formula(rules.adagrad, (self.accum,), (), choices))
 
 

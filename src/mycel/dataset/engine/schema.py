@@ -68,7 +68,7 @@ class Schema:
         self.columns.append(column)
 
     def parse_columns(self, columns) -> None:
-        """Columns as a list or dictionary of descriptions.
+        """Columns as a list or dictionary of descriptions, in place of what was there.
 
         Example:
             >>> schema = ds.Schema()
@@ -83,6 +83,8 @@ class Schema:
         for column in columns:
             if "name" not in column or "type" not in column:
                 raise wrong(ValueError, "A column of a schema", "a name and a type", column)
+        self.columns = []
+        for column in columns:
             self.add_column(column["name"], column["type"], column.get("shape"))
 
     def from_json(self, json_obj) -> None:
@@ -107,11 +109,12 @@ class Schema:
             >>> "columns" in ds.Schema().to_json()
             True
         """
-        columns = {
-            column["name"]: {key: value for key, value in column.items() if key != "name"}
-            for column in self.columns
-        }
-        return json.dumps({"columns": columns, "numRows": self.num_rows}, indent=2)
+        made: dict[str, object] = {"columns": self.columns}
+        if self.dataset_type:
+            made["datasetType"] = self.dataset_type
+        if self.num_rows:
+            made["numRows"] = self.num_rows
+        return json.dumps(made, indent=2, sort_keys=True)
 
     def __str__(self) -> str:
         return self.to_json()

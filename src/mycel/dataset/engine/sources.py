@@ -168,7 +168,7 @@ class MappableDataset(SourceDataset):
         self.sampler = as_sampler(new_sampler)
 
     def add_sampler(self, new_sampler) -> None:
-        """Let the sampler choose among the rows that another one has chosen.
+        """Let another sampler choose among the rows that the sampler has chosen.
 
         Example:
             >>> data = ds.NumpySlicesDataset([1, 2, 3], shuffle=False)
@@ -177,8 +177,8 @@ class MappableDataset(SourceDataset):
             [3, 1]
         """
         if new_sampler is not None:
-            self.sampler = copy.copy(self.sampler)
-            self.sampler.add_child(as_sampler(new_sampler))
+            before, self.sampler = self.sampler, copy.copy(as_sampler(new_sampler))
+            self.sampler.add_child(before)
 
     def with_sampler(self, sampler: BuiltinSampler) -> MappableDataset:
         """The same source under another sampler."""

@@ -295,7 +295,8 @@ def apply_sparse_adagrad(
     """
     rate = settings_for(var, lr)
     handles = var, accum
-    return _at_rows(rules.adagrad, handles, grad, indices, rate, update=update_slots)
+    choices = {"update": update_slots, "shifted": False}
+    return _at_rows(rules.adagrad, handles, grad, indices, rate, **choices)
 
 
 @composite(

@@ -61,8 +61,11 @@ def root_mean_square_beside(
 
 
 @rule
-def adagrad(parameter, squares, gradient, rate, *, update=True):
-    """squares += gradient²; parameter - rate · gradient / √squares.
+def adagrad(parameter, squares, gradient, rate, *, update=True, shifted=True):
+    """squares += gradient²; parameter - rate · gradient / √(squares + 1e-8).
+
+    MindSpore's documents leave 1e-8 out; its kernel has it, so that no gradient is no step. That of
+    sparse gradients has not: `shifted=False`.
 
     Example:
         >>> from mycel.ops.update import rules
@@ -71,7 +74,8 @@ def adagrad(parameter, squares, gradient, rate, *, update=True):
         [0.75] [4.]
     """
     sums = squares + jnp.square(gradient) if update else squares
-    return parameter - rate * gradient / jnp.sqrt(sums), sums
+    shift = jnp.asarray(1e-8 if shifted else 0, sums.dtype)
+    return parameter - rate * gradient / jnp.sqrt(sums + shift), sums
 
 
 @rule
