@@ -11,6 +11,7 @@ import contextlib
 import numpy as np
 
 import mycel as ms
+from mycel.kernel.execute import changing
 from mycel.kernel.base.trees import tree_map
 
 EXECUTIONS = ("direct", "fused", "graph")
@@ -28,8 +29,13 @@ TOLERANCE = {
 
 @contextlib.contextmanager
 def execution(name: str):
-    """Run a block directly, fused, or in Graph mode (where Cells and derivatives remember)."""
+    """Run a block directly, fused, or in Graph mode (where Cells and derivatives remember).
+
+    Directly, XLA compiles every operator for its shapes, as many as there are.
+    """
     ms.flush()
+    at_once = changing.ALONE_AT_ONCE
+    changing.ALONE_AT_ONCE = 1 << 60 if name == "direct" else at_once
     before = ms.get_context("mode"), ms.get_context("pynative_synchronize")
     ms.set_context(
         mode=ms.GRAPH_MODE if name == "graph" else ms.PYNATIVE_MODE,
@@ -40,6 +46,7 @@ def execution(name: str):
     finally:
         ms.flush()
         ms.set_context(mode=before[0], pynative_synchronize=before[1])
+        changing.ALONE_AT_ONCE = at_once
 
 
 def as_numpy(tree):

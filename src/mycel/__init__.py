@@ -44,7 +44,7 @@ from mycel.kernel.base.errors import (
 from mycel.kernel.base.version import __version__
 from mycel.kernel.differentiate import api as _api
 from mycel.kernel.differentiate.api import get_grad, grad, value_and_grad
-from mycel.kernel.execute import direct as _direct
+from mycel.kernel.execute import changing as _changing
 from mycel.kernel.execute import forked as _forked
 from mycel.kernel.execute import fused as _fused
 from mycel.kernel.execute import numerics as _numerics
@@ -98,7 +98,7 @@ _stream.machine.note_gradients = _numerics.note_gradients
 _stream.machine.on_operator = _operator_hooks.call_operator_hooks
 _stream.machine.run_segment = _fused.run_segment
 _stream.machine.run_by_operator = _fused.run_for_another
-_stream.machine.run_directly = _direct.run_directly
+_stream.machine.run_directly = _changing.run_alone
 _forked.watch_forks()
 _backend.tuning.prepare = _malloc.keep_freed_memory
 _backend.tuning.accepts = _options.accepts

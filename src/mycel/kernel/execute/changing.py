@@ -11,21 +11,28 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from time import perf_counter
 from typing import NamedTuple
 
+import numpy as np
+
 from mycel.kernel.base import backend
+from mycel.kernel.base.division import division
 from mycel.kernel.base.places import Place
 from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.define.bounds import check
 from mycel.kernel.define.op import Signature, signatures
 from mycel.kernel.define.pattern import Pattern
-from mycel.kernel.execute.direct import is_compiled
+from mycel.kernel.execute.direct import is_compiled, run_directly
 from mycel.kernel.execute.padded import Padding
+from mycel.kernel.record.stream import local
 
 # Structures of a family that are compiled at once; fewer where the program says that its lengths
 # change.
 COMPILED_AT_ONCE = 2
 COMPILED_IF_DYNAMIC = 1
+# The same for operators that run by themselves, each at once.
+ALONE_AT_ONCE = 8
 # About how long XLA takes for a program, and for each operator of it, in seconds.
 COMPILING, COMPILING_OPERATOR = 0.05, 0.005
 # Compiled structures of a family have at most so many operators together (120 KB each, in a
@@ -192,3 +199,44 @@ def run_opened(plan: Plan, signature: Signature, arrays, place: Place) -> list |
             raise
         # XLA says what is wrong, or does what NumPy could not, as where memory is short.
         return None
+
+
+# By the number of a signature that ran by itself: for how many seconds.
+_spent_alone: dict[int, float] = {}
+
+
+def run_alone(signature: Signature, arrays: tuple, place: Place) -> list:
+    """Run one operator now, without compiling it where its lengths keep changing.
+
+    Raises:
+        OutOfRangeError: an index is wrong.
+        RuntimeError: the operator failed while running.
+    """
+    results = None
+    if not is_compiled(signature) and _may_be_opened(signature):
+        key = (signature.id, *range(-1, -1 - signature.arity, -1))
+        family = families.of(key)
+        if signature.id not in _spent_alone:
+            family.see(key)
+        spent = _spent_alone.setdefault(signature.id, 0.0)
+        if family.count > ALONE_AT_ONCE and spent < family.patience(1):
+            begun = perf_counter()
+            results = run_opened(plan(family.other_than(key), key), signature, arrays, place)
+            _spent_alone[signature.id] = spent + perf_counter() - begun
+    return run_directly(signature, arrays, place) if results is None else as_arrays(results)
+
+
+def _may_be_opened(signature: Signature) -> bool:
+    op = signature.op
+    if op.collective or op.fallible or local.stream.scope.traced or division.grid is not None:
+        return False
+    return backend.on_one_cpu()
+
+
+def as_arrays(results: list) -> list:
+    """Results, those of NumPy as arrays of JAX."""
+    plain = {i: r for i, r in enumerate(results) if isinstance(r, (np.ndarray, np.generic))}
+    made = backend.tuning.to_arrays([*plain.values()])
+    for index, array in zip(plain, made, strict=True):
+        results[index] = array
+    return results

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from time import perf_counter
 
-import numpy as np
-
 from mycel.kernel.base import backend
 from mycel.kernel.base.context import context
 from mycel.kernel.base.errors import TogetherError
@@ -16,6 +14,7 @@ from mycel.kernel.execute.changing import (
     COMPILED_AT_ONCE,
     COMPILED_IF_DYNAMIC,
     Plan,
+    as_arrays,
     families,
     run_opened,
 )
@@ -233,16 +232,7 @@ def run_by_operator(
     if seen is not None:
         seen.end()
     results = [by_slot[slot] if slot >= 0 else arrays[-1 - slot] for slot in live]
-    return results if plan is None else _as_arrays(results)
-
-
-def _as_arrays(results: list) -> list:
-    """Results, those of NumPy as arrays of JAX."""
-    plain = {i: r for i, r in enumerate(results) if isinstance(r, (np.ndarray, np.generic))}
-    made = backend.tuning.to_arrays([*plain.values()])
-    for index, array in zip(plain, made, strict=True):
-        results[index] = array
-    return results
+    return results if plan is None else as_arrays(results)
 
 
 def run_for_another(key, live: tuple[int], arrays, places) -> list:
