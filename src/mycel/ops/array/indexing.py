@@ -187,11 +187,18 @@ def _items(index) -> list:
     """The entries of an index; a list that holds more than numbers is one of entries."""
     if isinstance(index, tuple):
         return list(index)
-    if isinstance(index, list) and any(
-        part is None or part is Ellipsis or isinstance(part, (list, tuple, slice)) for part in index
-    ):
+    if isinstance(index, list) and any(issubclass(kind, _ENTRIES) for kind in _kinds_in(index)):
         return list(index)
     return [index]
+
+
+# What only a list of entries has in it.
+_ENTRIES = (type(None), type(Ellipsis), list, tuple, slice)
+
+
+def _kinds_in(index) -> set[type]:
+    """The classes of the members of a list, which may be long."""
+    return set(map(type, index))
 
 
 # Entries that are ready for use; asked first, because nearly all are.
@@ -215,7 +222,9 @@ def _plain(item):
     if isinstance(item, (list, tuple)):
         if not len(item):
             raise IndexError("An empty list points to no element; write x[0:0].")
-        item = np.array([int(v) if isinstance(v, Tensor) else v for v in item])
+        if any(issubclass(kind, Tensor) for kind in _kinds_in(item)):
+            item = [int(v) if isinstance(v, Tensor) else v for v in item]
+        item = np.array(item)
     if isinstance(item, (Tensor, np.ndarray)) and _numpy_kind(item) in "biu":
         if item.ndim == 0 and _numpy_kind(item) == "b":
             return bool(item)
