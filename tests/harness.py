@@ -11,8 +11,8 @@ import contextlib
 import numpy as np
 
 import mycel as ms
-from mycel.kernel.execute import changing
 from mycel.kernel.base.trees import tree_map
+from mycel.kernel.execute import changing
 
 EXECUTIONS = ("direct", "fused", "graph")
 

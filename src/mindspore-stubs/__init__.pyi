@@ -42,6 +42,8 @@ from mindspore import utils as utils
 from mindspore import version as version
 from mycel.kernel.base.dtypes import DType as _Type
 Type = _Type
+from mycel.compat.types import TensorType as _tensor_type
+tensor_type = _tensor_type
 from mycel import COOTensor as _SparseTensor
 SparseTensor = _SparseTensor
 from mycel import float16 as _half

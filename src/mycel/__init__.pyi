@@ -93,6 +93,7 @@ from mycel.compat.types import List as List
 from mycel.compat.types import QuantDtype as QuantDtype
 from mycel.compat.types import String as String
 from mycel.compat.types import TensorType as TensorType
+from mycel.compat.types import TensorType as _tensor_type
 from mycel.compat.types import dtype_to_nptype as dtype_to_nptype
 from mycel.compat.types import dtype_to_pytype as dtype_to_pytype
 from mycel.compat.types import frombuffer as frombuffer
@@ -294,6 +295,7 @@ ms_class = _ms_class
 ms_function = _ms_function
 short = _short
 single = _single
+tensor_type = _tensor_type
 ubyte = _ubyte
 uintc = _uintc
 uintp = _uintp

@@ -21,6 +21,8 @@ from mindspore.common import parameter as parameter
 from mindspore.common import recompute as recompute
 from mindspore.common import seed as seed
 from mindspore.common import tensor as tensor
+from mycel.kernel.base.dtypes import DType as _Type
+Type = _Type
 from mycel.compat.internals import Function as __Function  # pyright: ignore
 _Function = __Function  # pyright: ignore
 from mycel import int8 as _byte

@@ -19,6 +19,7 @@ from mycel.dataset.engine.dataset import (
 )
 from mycel.dataset.engine.debugging import DebugHook
 from mycel.dataset.engine.files import CSVDataset, TextFileDataset, TFRecordDataset
+from mycel.dataset.engine.held import NumpySlicesDataset, PaddedDataset
 from mycel.dataset.engine.images import (
     CelebADataset,
     Cifar10Dataset,
@@ -49,13 +50,7 @@ from mycel.dataset.engine.operations import zip
 from mycel.dataset.engine.records import MindDataset
 from mycel.dataset.engine.records import save as _save
 from mycel.dataset.engine.schema import Schema
-from mycel.dataset.engine.sources import (
-    GeneratorDataset,
-    MappableDataset,
-    NumpySlicesDataset,
-    PaddedDataset,
-    SourceDataset,
-)
+from mycel.dataset.engine.sources import GeneratorDataset, MappableDataset, SourceDataset
 from mycel.dataset.engine.waiting import SyncWaitDataset
 from mycel.dataset.engine.waiting import update as _sync_update
 from mycel.dataset.engine.writing import compare, deserialize, serialize, show

@@ -29,6 +29,8 @@ from mycel.dataset.engine.debugging import DebugHook as DebugHook
 from mycel.dataset.engine.files import CSVDataset as CSVDataset
 from mycel.dataset.engine.files import TFRecordDataset as TFRecordDataset
 from mycel.dataset.engine.files import TextFileDataset as TextFileDataset
+from mycel.dataset.engine.held import NumpySlicesDataset as NumpySlicesDataset
+from mycel.dataset.engine.held import PaddedDataset as PaddedDataset
 from mycel.dataset.engine.images import CelebADataset as CelebADataset
 from mycel.dataset.engine.images import Cifar100Dataset as Cifar100Dataset
 from mycel.dataset.engine.images import Cifar10Dataset as Cifar10Dataset
@@ -56,8 +58,6 @@ from mycel.dataset.engine.records import MindDataset as MindDataset
 from mycel.dataset.engine.schema import Schema as Schema
 from mycel.dataset.engine.sources import GeneratorDataset as GeneratorDataset
 from mycel.dataset.engine.sources import MappableDataset as MappableDataset
-from mycel.dataset.engine.sources import NumpySlicesDataset as NumpySlicesDataset
-from mycel.dataset.engine.sources import PaddedDataset as PaddedDataset
 from mycel.dataset.engine.sources import SourceDataset as SourceDataset
 from mycel.dataset.engine.waiting import SyncWaitDataset as SyncWaitDataset
 from mycel.dataset.engine.writing import compare as compare

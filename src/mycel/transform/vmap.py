@@ -292,7 +292,7 @@ class _Leaf:
 class Mapped:
     """The function that `vmap` returns."""
 
-    def __init__(self, function, in_axes=0, out_axes=0):
+    def __init__(self, function: Any, in_axes=0, out_axes=0):
         # A CellList, or a list of Cells: one member for each row.
         several = getattr(function, "is_ensemble", False) or (
             isinstance(function, (list, tuple))
@@ -313,7 +313,7 @@ class Mapped:
                 if axes is None:
                     raise ValueError(f"{name} of vmap is None: then nothing would be mapped.")
             functools.update_wrapper(self, function, updated=())
-        self.function = self.members[0] if self.members else function
+        self.function: Any = self.members[0] if self.members else function
         self.in_axes = _as_axes(in_axes, "in_axes")
         self.out_axes = _as_axes(out_axes, "out_axes")
 

@@ -16,11 +16,11 @@ from mycel.dataset.engine.machinery import Flow, Row, Steps
 from mycel.dataset.engine.nodes import (
     FAILED,
     RAISED,
+    TAKEN,
     WRONG_COUNT,
     integer,
     name_list,
     operation_name,
-    TAKEN,
     outputs_in_place,
 )
 from mycel.dataset.engine.session import Run
