@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import mycel as ms
+from harness import execution
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -183,3 +184,15 @@ def test_operators_that_are_open_on_a_device_agree(work):
     found = [kernels.make(work, variant)() for variant in here]
     for others in found[1:]:
         np.testing.assert_allclose(others, found[0], rtol=module("device_kernels").TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    "name", ["elements_written", "product_by_three_loops", "prefixes", "trees_trained"]
+)
+def test_programs_of_changing_shapes_are_those_of_compiled_operators(name):
+    """Oracle: each operator compiled for its shapes."""
+    programs, results = module("loop_programs"), []
+    for way in ("direct", "fused"):
+        with execution(way):
+            results.append(programs.PROGRAMS[name](programs.Tools(ms)))
+    np.testing.assert_allclose(*results, rtol=1e-4)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import mycel as ms
 from mycel import Tensor, nn
 from mycel.kernel.define.aval import aval_of
 from mycel.kernel.define.op import Op
-from mycel.kernel.execute import fused
+from mycel.kernel.execute import changing, fused
 from mycel.kernel.execute.compile import Executable, executables
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
@@ -140,7 +141,9 @@ def test_a_loop_over_elements_compiles_its_operators_and_not_itself(xla):
 
 def test_a_loop_that_keeps_coming_is_compiled(monkeypatch, xla):
     """Oracle: NumPy, and XLA's count."""
-    monkeypatch.setattr(fused, "LOOP_RUNS", 3)
+    monkeypatch.setattr(changing, "COMPILING", 2)  # runs, by this clock
+    monkeypatch.setattr(changing, "COMPILING_OPERATOR", 0)
+    monkeypatch.setattr(fused, "perf_counter", itertools.count().__next__)
     expected = np.linspace(0, 1, 5, dtype=np.float32)
     for _ in range(300):
         expected = np.sin(expected)

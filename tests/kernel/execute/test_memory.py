@@ -80,8 +80,8 @@ def test_a_million_operators_without_a_read_stay_within_bounds():
         if index == 20_000:
             compilations = ms.debug.ledger().counts.compilations
     assert most_recorded <= MOST_OUTPUTS + 1
-    # Operator by operator at first, then as one program, made once.
-    assert ms.debug.ledger().counts.compilations == compilations + 1
+    # Operator by operator, and when that took long enough as one program, made once.
+    assert ms.debug.ledger().counts.compilations <= compilations + 1
     np.testing.assert_array_equal(x.asnumpy(), np.full(16, 1e6, np.float32))
 
 

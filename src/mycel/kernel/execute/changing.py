@@ -76,8 +76,12 @@ class Family:
 
     def patience(self, size: int) -> float:
         """For how many seconds a structure of so many operators runs until it is compiled."""
-        once = COMPILING + COMPILING_OPERATOR * size
-        return once * (1 << (self.compilations // (room(size) // 4)))
+        return seconds_to_compile(size) * (1 << (self.compilations // (room(size) // 4)))
+
+
+def seconds_to_compile(size: int) -> float:
+    """About how long XLA takes for a program of so many operators."""
+    return COMPILING + COMPILING_OPERATOR * size
 
 
 def room(size: int) -> int:

@@ -107,7 +107,7 @@ class Executable:
         may_be_padded: whether a compiled function that replays it asks for that (see `padded`).
         name: of a program that a compiled function replays, which function.
         parts: what its program is made of, so that it can be made once more (see `program`).
-        spent: seconds that it ran operator by operator since lengths change.
+        spent: seconds that it ran operator by operator; `waits`, whether for that alone.
     """
 
     __slots__ = (
@@ -124,6 +124,7 @@ class Executable:
         "size",
         "spent",
         "structure",
+        "waits",
     )
     # Whether it is the program of one process, on one device.
     on_one_device = True
@@ -139,7 +140,7 @@ class Executable:
         self.size = len(nodes)
         self.compiled = self.may_be_padded = False
         self.runs = self.asked = 0
-        self.spent = 0.0
+        self.spent, self.waits = 0.0, False
 
     def __getattr__(self, name):
         # Asked for once: records whose lengths change have none.

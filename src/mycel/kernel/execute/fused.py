@@ -17,6 +17,7 @@ from mycel.kernel.execute.changing import (
     as_arrays,
     families,
     run_opened,
+    seconds_to_compile,
 )
 from mycel.kernel.execute.changing import plan as plan_of
 from mycel.kernel.execute.checks import Tripped, has_wrong_index, slots_assigned, take_back
@@ -78,13 +79,12 @@ def _fill(held, key, externals, has_pending, places, assigned, gradients) -> Exc
         if how is COMPILED:
             together = isinstance(executable, Together)
             results = executable(arrays, places) if together else executable(arrays)
-        elif isinstance(how, Plan):
-            begun = perf_counter()
-            results = run_by_operator(key, live, arrays, places, wrong, plan=how)
-            executable.spent += perf_counter() - begun
         else:
             seen = None if steps is None else Examination(key, arrays, places, gradients)
-            results = run_by_operator(key, live, arrays, places, wrong, seen)
+            begun = perf_counter()
+            results = run_by_operator(key, live, arrays, places, wrong, seen, how)
+            if how is not None or executable.runs > 1:  # else operators were compiled
+                executable.spent += perf_counter() - begun
     except Exception as error:
         # Not so what the program itself found, which nothing of a signal's handler raised: to look
         # at the frames of an exception makes a cycle of them in Python 3.11.
@@ -133,9 +133,8 @@ def _poison_all(held, key, places, error: TogetherError) -> None:
 
 COMPILED = "compiled"
 # A record of so many operators, each kind of them so often on average, is a loop of Python's, as
-# over the elements of a Tensor. XLA takes 5 ms to compile one of them, and compiled it runs 10 to
-# 20 us sooner; so such a record is compiled when it has come so often, if it ever does.
-LOOP_SIZE, LOOP_TURNS, LOOP_RUNS = 256, 32, 128
+# over the elements of a Tensor.
+LOOP_SIZE, LOOP_TURNS = 256, 32
 
 
 def _how(executable: Executable, key, may_be_opened: bool) -> str | Plan | None:
@@ -143,11 +142,14 @@ def _how(executable: Executable, key, may_be_opened: bool) -> str | Plan | None:
     shapes changed; or, where that is None, operator by operator."""
     if executable.compiled:
         return COMPILED
-    if executable.runs <= LOOP_RUNS and _is_loop(executable):
-        return None
     new, dynamic = executable.runs == 1, local.stream.dynamic
-    if new and not dynamic and executables.family_count(key) > COMPILED_AT_ONCE:
-        return None  # another structure of operators that were compiled, or soon are
+    if new:
+        # Or another structure of operators that were compiled, or soon are.
+        executable.waits = _is_loop(executable) or (
+            not dynamic and executables.family_count(key) > COMPILED_AT_ONCE
+        )
+    if executable.waits and (new or _is_to_wait(executable)):
+        return None
     family = families.of(key)
     if dynamic:
         family.at_once = COMPILED_IF_DYNAMIC
@@ -169,6 +171,13 @@ def _how(executable: Executable, key, may_be_opened: bool) -> str | Plan | None:
         machine.account.changes(executable.size, how.refused)
     executables.keep_few(family, executable)
     return COMPILED
+
+
+def _is_to_wait(executable: Executable) -> bool:
+    """Whether its runs have taken less than to compile it takes: nothing that several processes do
+    together, for which each has its own clock."""
+    short = executable.spent < seconds_to_compile(executable.size)
+    return short and executable.on_one_device
 
 
 def _is_loop(executable: Executable) -> bool:
