@@ -68,9 +68,8 @@ def main() -> None:
     for name in asked.programs:
         if name not in PROGRAMS:
             parser.error(f"{name} is none of {', '.join(PROGRAMS)}")
-    print(
-        "| program | mycel first | MindSpore first | ratio | mycel again | MindSpore again | ratio |"
-    )
+    heads = [f"{who} {run}" for run in RUNS for who in ("mycel", "MindSpore")]
+    print("| program |", " | ".join([*heads[:2], "ratio", *heads[2:], "ratio"]), "|")
     print("|---|---:|---:|---:|---:|---:|---:|")
     for name in asked.programs or PROGRAMS:
         found = {framework: measured(framework, name, asked.rounds) for framework in FRAMEWORKS}
