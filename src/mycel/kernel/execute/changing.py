@@ -31,8 +31,9 @@ from mycel.kernel.record.stream import local
 # change.
 COMPILED_AT_ONCE = 2
 COMPILED_IF_DYNAMIC = 1
-# The same for operators that run by themselves, each at once.
+# The same for operators that run by themselves, each at once; and how many of them are known.
 ALONE_AT_ONCE = 8
+MOST_ALONE = 4096
 # About how long XLA takes for a program, and for each operator of it, in seconds.
 COMPILING, COMPILING_OPERATOR = 0.05, 0.005
 # Compiled structures of a family have at most so many operators together (120 KB each, in a
@@ -104,9 +105,14 @@ class Plan(NamedTuple):
 
 
 class Families:
-    """The families of this process."""
+    """The families of this process.
+
+    Attributes:
+        alone: by the number of a signature that ran by itself, for how many seconds it did.
+    """
 
     def __init__(self):
+        self.alone: dict[int, float] = {}
         self._known: OrderedDict[tuple, Family] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -130,6 +136,7 @@ class Families:
         """Forget all of them."""
         with self._lock:
             self._known.clear()
+            self.alone.clear()
 
 
 families = Families()
@@ -205,10 +212,6 @@ def run_opened(plan: Plan, signature: Signature, arrays, place: Place) -> list |
         return None
 
 
-# By the number of a signature that ran by itself: for how many seconds.
-_spent_alone: dict[int, float] = {}
-
-
 def run_alone(signature: Signature, arrays: tuple, place: Place) -> list:
     """Run one operator now, without compiling it where its lengths keep changing.
 
@@ -220,13 +223,16 @@ def run_alone(signature: Signature, arrays: tuple, place: Place) -> list:
     if not is_compiled(signature) and _may_be_opened(signature):
         key = (signature.id, *range(-1, -1 - signature.arity, -1))
         family = families.of(key)
-        if signature.id not in _spent_alone:
+        spent = families.alone.get(signature.id, 0.0)
+        if signature.id not in families.alone:
             family.see(key)
-        spent = _spent_alone.setdefault(signature.id, 0.0)
+            if len(families.alone) >= MOST_ALONE:
+                families.alone.clear()
         if family.count > ALONE_AT_ONCE and spent < family.patience(1):
             begun = perf_counter()
             results = run_opened(plan(family.other_than(key), key), signature, arrays, place)
-            _spent_alone[signature.id] = spent + perf_counter() - begun
+            spent += perf_counter() - begun
+        families.alone[signature.id] = spent
     return run_directly(signature, arrays, place) if results is None else as_arrays(results)
 
 
