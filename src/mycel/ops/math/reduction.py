@@ -415,16 +415,14 @@ def nansum(x, *, axis=None, keepdims=False, dtype=None):
         x: any shape.
         axis: a dimension, a tuple of dimensions, or None (the default) for all.
         keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
-        dtype: the element type of the result; None, the default, for Int64 of booleans, and for
-            that of `x` otherwise.
+        dtype: the element type of the result; None, the default, for Int64 of integers and
+            booleans, and for that of `x` otherwise.
 
     Example:
         >>> print(ops.nansum(Tensor([1.0, float("nan"), 3.0])))
         4.0
     """
     numbers = jnp.where(jnp.isnan(x), jnp.zeros((), x.dtype), x)
-    if dtype is None and x.dtype != np.bool_:
-        dtype = x.dtype
     return jnp.sum(numbers, axes_in(axis, x.ndim), _summed_dtype(x, dtype), keepdims=keepdims)
 
 
