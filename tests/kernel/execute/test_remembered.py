@@ -266,18 +266,6 @@ def test_settings_of_our_own_cells_are_seen_without_a_call_of_them(way):
     assert ms.debug.ledger().counts.replays
 
 
-@pytest.mark.parametrize("text", [repr, str, "{}".format, lambda p: f"{p}", lambda p: str([p])])
-def test_the_name_in_the_text_of_a_parameter_is_seen(text):
-    """Oracle: the other mode."""
-    parameter = Parameter(Tensor([1.0]), name="before")
-    function = ms.jit(lambda x: (x * 2, text(parameter)))
-    for name in ("before", "after"):
-        parameter.name = name
-        for _ in range(4):
-            assert function(Tensor(1.0))[1] == text(parameter)
-    assert ms.debug.ledger().counts.replays
-
-
 def test_graph_mode_remembers_cells_derivatives_and_optimisers():
     net = ms.nn.Dense(3, 1)
     optimizer = ms.nn.SGD(net.trainable_params(), 0.1)
