@@ -80,6 +80,7 @@ def _fill(held, key, externals, has_pending, places, assigned, gradients) -> Exc
             together = isinstance(executable, Together)
             results = executable(arrays, places) if together else executable(arrays)
         else:
+            assert not isinstance(how, str)
             seen = None if steps is None else Examination(key, arrays, places, gradients)
             begun = perf_counter()
             results = run_by_operator(key, live, arrays, places, wrong, seen, how)
