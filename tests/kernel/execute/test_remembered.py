@@ -266,6 +266,29 @@ def test_settings_of_our_own_cells_are_seen_without_a_call_of_them(way):
     assert ms.debug.ledger().counts.replays
 
 
+def test_what_a_program_writes_over_in_a_cell_is_not_run_to_look_at_it():
+    """Oracle: the other mode. The watch asked the Cell for its members, and met this method."""
+
+    class Stack(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Dense(2, 2, "ones", Tensor([1.0, -1.0]))
+
+        def cells(self):
+            raise RuntimeError("nobody called it")
+
+        def construct(self, x):
+            return self.inner(x)
+
+    net = Stack()
+    function, x = ms.jit(net.construct), Tensor([[0.1, -0.3]])
+    for number in range(4):
+        for _ in range(4):
+            np.testing.assert_allclose(function(x).asnumpy(), net(x).asnumpy(), 1e-6)
+        net.inner.bias = Parameter(Tensor([number, 2.0]), name=f"bias{number}")
+    assert ms.debug.ledger().counts.replays
+
+
 def test_graph_mode_remembers_cells_derivatives_and_optimisers():
     net = ms.nn.Dense(3, 1)
     optimizer = ms.nn.SGD(net.trainable_params(), 0.1)

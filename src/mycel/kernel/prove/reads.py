@@ -408,8 +408,8 @@ class Reads(Attributes):
         """Its settings and members may be read without a call of it, by code that is not watched:
         by a method of its class that has another name."""
         self.capture.meet(cell)
-        for member in cell.cells():
-            self.reach(member)
+        # Not by a method, which the program may have written over.
+        self._reach_parts([*cell.__dict__["_cells"].values()])
 
     def _reach_function(self, function) -> None:
         code = function.__code__
