@@ -187,6 +187,44 @@ def test_a_body_goes_on_behind_hooks_that_made_data():
     assert ms.debug.ledger().counts.replays
 
 
+def test_a_hook_that_exchanges_layers_whose_names_the_body_reads():
+    """The exchange gives their Parameters other names. Oracle: direct execution."""
+
+    class Halved(nn.Cell):
+        def __init__(self, seen):
+            super().__init__()
+            self.seen, self.weight = seen, Parameter(Tensor([0.3]))
+
+        def construct(self, x):
+            ms.every_call(self.seen)(x)
+            return x * 0.5
+
+    class Network(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.turns = []
+            self.first = Halved(self.seen)
+            self.second = nn.Dense(2, 2, 1.0, 0.0)
+
+        def seen(self, x):
+            self.turns.append(x)
+            if len(self.turns) == 9:
+                self.first, self.second = self.second, self.first
+
+        def construct(self, x):
+            return self.second(self.first(self.first(x)))
+
+    def play(compiled):
+        net = Network()
+        step = compiled(lambda x: (net(x).sum(), [p.name for p in net.get_parameters()]))
+        return [(float(y), names) for y, names in [step(Tensor([[1.0, 2.0]])) for _ in range(7)]]
+
+    with execution("direct"):
+        expected = play(lambda function: function)
+    assert play(ms.jit) == expected
+    assert ms.debug.ledger().counts.replays
+
+
 def test_what_cannot_be_set_back_for_the_body_is_an_error():
     """A hook changes how precisely decimal numbers are computed, which the body has used. Oracle:
     direct execution, for what comes before."""

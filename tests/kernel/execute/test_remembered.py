@@ -289,6 +289,18 @@ def test_what_a_program_writes_over_in_a_cell_is_not_run_to_look_at_it():
     assert ms.debug.ledger().counts.replays
 
 
+@pytest.mark.parametrize("text", [repr, str, "{}".format, lambda p: f"{p}", lambda p: str([p])])
+def test_the_name_in_the_text_of_a_parameter_is_seen(text):
+    """Oracle: the other mode."""
+    parameter = Parameter(Tensor([1.0]), name="before")
+    function = ms.jit(lambda x: (x * 2, text(parameter)))
+    for name in ("before", "after"):
+        parameter.name = name
+        for _ in range(4):
+            assert function(Tensor(1.0))[1] == text(parameter)
+    assert ms.debug.ledger().counts.replays
+
+
 def test_graph_mode_remembers_cells_derivatives_and_optimisers():
     net = ms.nn.Dense(3, 1)
     optimizer = ms.nn.SGD(net.trainable_params(), 0.1)

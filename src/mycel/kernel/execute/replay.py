@@ -551,12 +551,15 @@ def _run_sites(stream, memory, values, watch, before, contents) -> Difference | 
     site = stream.within(scope, _first_that_differs, *parts)
     if site is None:
         return None
+    case = memory.cases[0]
+    # Before what the sites did is taken back: it belongs to the state behind them.
+    kept = case.note_behind(again, contents)
     for handle, value in before.values():
         point(handle, value)
     for done in reversed(again):
         done.undo()
     name = getattr(site.function, "__qualname__", repr(site.function))
-    kept = memory.cases[0].set_back(again, contents)
+    kept = kept or case.set_back(contents)
     if kept is not None:
         place = kept.place or user_place(3)
         told = GOES_ANOTHER_WAY.format(name=memory.name, site=name, place=place)

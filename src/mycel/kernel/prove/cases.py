@@ -83,14 +83,12 @@ class Case:
         """The objects that were met, which sites may drop: see `set_back`."""
         return [reference() for reference in self._references]
 
-    def set_back(self, again: list, arguments: list[Source]) -> Source | None:
-        """Let a call that goes on find Python's state as it was before the sites of a replay.
-
-        Each of them, when it is done again, sets its own (see Done). Gives what cannot be set back.
-        """
+    def note_behind(self, again: list, arguments: list[Source]) -> Source | None:
+        """Note Python's state behind each site of a replay that is broken off: each of them, when
+        it is done again, sets its own (see Done). Gives what cannot be noted."""
         sources = [*self.unset.sources, *arguments]
         changed = {source.identity() for source in changes(sources)}
-        if not again or (not changed and all(state is self.unset for state in self.behind_sites)):
+        if not changed and all(state is self.unset for state in self.behind_sites):
             return None
         states = [[*guards.sources, *arguments] for guards in self.behind_sites[: len(again)]]
         for index, source in enumerate(sources):
@@ -100,7 +98,12 @@ class Case:
             except TooLarge:
                 return source
         again[:] = [done._replace(state=state) for done, state in zip(again, states, strict=True)]
-        return put_back(sources)
+        return None
+
+    def set_back(self, arguments: list[Source]) -> Source | None:
+        """Let a call that goes on find Python's state as it was before the sites of a replay. Gives
+        what cannot be set back."""
+        return put_back([*self.unset.sources, *arguments])
 
     def missed(self) -> tuple[str, Place | None]:
         """What is another now, in words, and the line that read it, if one did."""

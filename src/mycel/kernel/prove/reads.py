@@ -48,9 +48,8 @@ from mycel.kernel.prove.sources import (
     is_container,
     parts_of,
 )
+from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
-
-_PARTS_OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
 
 
 class Effect(tuple):
@@ -498,6 +497,8 @@ class Reads(Attributes):
                 self.flow(value)
                 if kind == kinds.CELL:
                     self.capture.meet(value)
+        elif isinstance(value, Parameter) and id(value) in self.reached:
+            self.attribute(value, "name", path)  # which its text has
         elif kind == kinds.FUNCTION:
             self.register(value)
         elif kind == kinds.CLASS:
