@@ -264,10 +264,9 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         for name, value in fields.items():
             if name in _NO_FORM:
                 continue
-            may_be_read = name in read or name in _SETTINGS
-            if (id(fields), name) in left_out and not may_be_read and name[0] != "_":
+            if (id(fields), name) in left_out and not self._may_read(name):
                 continue
-            if may_be_read or own is type(self):
+            if name in read or name in _SETTINGS or own is type(self):
                 form += (name, value)
         for members in (fields["_cells"], fields["_params"], fields["_buffers"], fields["_flags"]):
             for pair in members.items():
@@ -275,6 +274,10 @@ class Cell(Settings, Stateful, Hookable, CellBase):
         if self._cell_hooks is not None:
             form += self._cell_hooks.listed()
         return tuple(form)
+
+    def _may_read(self, name: str) -> bool:
+        _, read = self._of_this_package()
+        return name in read or name in _SETTINGS or name[0] == "_"
 
     def _of_this_package(self) -> tuple[type, frozenset[str]]:
         """The first class of this package that this Cell is of, and what the methods of that name:

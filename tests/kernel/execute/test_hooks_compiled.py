@@ -225,6 +225,37 @@ def test_a_hook_that_exchanges_layers_whose_names_the_body_reads():
     assert ms.debug.ledger().counts.replays
 
 
+@pytest.mark.parametrize("read", [False, True])
+def test_a_hook_counts_on_its_cell(read):
+    """What nothing in the call reads may be another each time. Oracle: direct execution."""
+
+    class Network(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.dense = nn.Dense(2, 2, 1.0, 0.0)
+            self.count, self.mean = 0, None
+            self.dense.register_forward_hook(self.seen)
+
+        def seen(self, cell, inputs, output):
+            self.count += 1
+            self.mean = float(output.mean())
+
+        def construct(self, x):
+            y = self.dense(x)
+            return y * self.count if read else y
+
+    def play(compiled):
+        net = Network()
+        function = compiled(lambda x: net(x))
+        results = (float(function(Tensor([[1.0, n]])).sum()) for n in range(6))
+        return [(result, net.count, net.mean) for result in results]
+
+    with execution("direct"):
+        expected = play(lambda function: function)
+    assert play(ms.jit) == expected
+    assert ms.debug.ledger().counts.replays == (0 if read else 4)
+
+
 def test_what_cannot_be_set_back_for_the_body_is_an_error():
     """A hook changes how precisely decimal numbers are computed, which the body has used. Oracle:
     direct execution, for what comes before."""

@@ -41,6 +41,10 @@ class CellBase:
         """What decides how it is called, to be compared one by one."""
         raise of_base(self)
 
+    def _may_read(self, name: str) -> bool:
+        """Whether code of ours may read an attribute of it."""
+        raise of_base(self)
+
     def _in_short(self) -> str:
         """Its class and sizes in short, for messages: `Dense(13 → 12)`."""
         raise of_base(self)

@@ -19,11 +19,12 @@ from mycel.kernel.base.structure import structure
 from mycel.kernel.base.trees import tree_map
 from mycel.kernel.define.op import signatures
 from mycel.kernel.execute.looks import seen_bytes
-from mycel.kernel.execute.sites import Site, emission
+from mycel.kernel.execute.sites import Site, emission, field_set
 from mycel.kernel.execute.templates import Templates
 from mycel.kernel.execute.trace import Trace
 from mycel.kernel.prove.notes import Argument, Constant, Held, Read, Slot
 from mycel.kernel.prove.reads import Reads
+from mycel.kernel.prove.sources import CONTENT, FIELD
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.stream import Segment, Stream, cell_path, demand, seen
@@ -344,6 +345,22 @@ class Capture(Trace):
             if not by_site or number in self._site_results:
                 count += number not in self._given_to_sites()
         return count
+
+    def unread_fields(self) -> set[tuple]:
+        """The fields of Cells that sites set and nothing else of the call reads, as a count of
+        calls: see `field_set`."""
+        unread: set[tuple] = set()
+        reads = self.python
+        if reads is None:
+            return unread
+        for what in [what for site in self.sites for what in site.emitted.changes]:
+            field = field_set(what)
+            if field is None or what[1]._may_read(what[2]):
+                continue
+            read = (FIELD, *field), (CONTENT, field[0], None)
+            if not any(key in known for known in (reads.sources, reads.checks) for key in read):
+                unread.add(field)
+        return unread
 
     def _given_to_sites(self) -> set[int]:
         return {leaf.number for site in self.sites for leaf in site.slots()}

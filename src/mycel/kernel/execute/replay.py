@@ -125,7 +125,8 @@ class Memory:
         self.template = template
         self.bindings = bindings
         self._written = [what.index for what, _ in bindings if isinstance(what, Argument)]
-        self.sites = capture.sites
+        self.unread = capture.unread_fields()
+        self.sites = [site.without(self.unread) for site in capture.sites]
         self.reads = [read for read in capture.reads if read is not None]
         self.inputs = capture.inputs
         self.used = [capture.inputs[-1 - number] for number in used]
@@ -501,7 +502,9 @@ def _finish(stream: Stream, memory: Memory, arguments: Arguments, results) -> An
     if memory.sites:
         order = memory.order
         watch = values.watch = Watch(
-            stream, lambda number: values.output(order[number]) if number in order else None
+            stream,
+            lambda number: values.output(order[number]) if number in order else None,
+            memory.unread,
         )
         parts = (memory, values, watch, before)
         difference = _run_sites(stream, *parts, contents_of(arguments.containers))

@@ -17,6 +17,7 @@ from weakref import ref
 
 import numpy as np
 
+from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.errors import COLLECTIVE_IN_HOOK
 from mycel.kernel.base.signals import came_from_outside, is_of_handler
 from mycel.kernel.base.trees import tree_leaves, tree_map
@@ -81,6 +82,10 @@ class Emission(NamedTuple):
         """Whether nothing was done."""
         return self.result is None and not (self.nodes or self.assigned or self.changes)
 
+    def without(self, unread: set[tuple]) -> Emission:
+        """What counts of it where nobody reads some fields of Cells."""
+        return self._replace(changes=[what for what in self.changes if not is_of(unread, what)])
+
 
 class Site(NamedTuple):
     """One site of a remembered call: what to run, on what, in which state of the handles.
@@ -100,6 +105,11 @@ class Site(NamedTuple):
     start: int
     quiet: bool
 
+    def without(self, unread: set[tuple]) -> Site:
+        """The site where nobody reads some fields of Cells."""
+        emitted = self.emitted.without(unread)
+        return self._replace(emitted=emitted, quiet=emitted.is_quiet())
+
     def slots(self) -> list[Slot]:
         """The inner Values the site receives."""
         return [leaf for leaf in leaves(self.template) if isinstance(leaf, Slot)]
@@ -112,6 +122,19 @@ class Site(NamedTuple):
             and self.bindings == other.bindings
             and same(tuple(self.emitted), tuple(other.emitted))
         )
+
+
+def field_set(what: tuple) -> tuple | None:
+    """Which field of a Cell a change, in comparable form, set to something plain, and not to a
+    Tensor (which is a tuple there) or a Cell: the id of the fields, and the name."""
+    if what[0] != "attribute" or isinstance(what[3], (tuple, CellBase)):
+        return None
+    return id(what[1].__dict__), what[2]
+
+
+def is_of(unread: set[tuple], what: tuple) -> bool:
+    """Whether a change, in comparable form, set a field that nobody reads."""
+    return bool(unread) and field_set(what) in unread
 
 
 def emission(capture, arguments, nodes, journal: Journal, result) -> Emission:
@@ -149,8 +172,9 @@ class Watch(Trace):
     Values have numbers as in the capture; inputs are listed here in the order they are met.
     """
 
-    def __init__(self, stream: Stream, known: Callable[[int], Value | None]):
+    def __init__(self, stream: Stream, known: Callable[[int], Value | None], unread: set[tuple]):
         super().__init__(stream)
+        self._unread = unread
         # What the executable gave for a number: a Value, or None.
         self._known = known
         # What handles assigned earlier in the call hold, by their ids: a number, or an input.
@@ -211,7 +235,7 @@ class Watch(Trace):
             # The most common: nothing but a few operators.
             return same(shown(self, result), expected.result)
         seen = emission(self, (done.args, done.kwargs), done.nodes, done.journal, result)
-        return same(tuple(seen), tuple(expected))
+        return same(tuple(seen.without(self._unread)), tuple(expected))
 
     def _verify(self, nodes) -> bool:
         """Whether the nodes recorded so far are those remembered."""
