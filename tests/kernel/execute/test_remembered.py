@@ -8,6 +8,7 @@ import copy
 import functools
 import io
 import pickle
+import types
 import warnings
 
 import numpy as np
@@ -263,6 +264,63 @@ def test_settings_of_our_own_cells_are_seen_without_a_call_of_them(way):
             np.testing.assert_allclose(function(x).asnumpy(), plain(x).asnumpy(), 1e-6)
         change()
     np.testing.assert_allclose(function(x).asnumpy(), plain(x).asnumpy(), 1e-6)
+    assert ms.debug.ledger().counts.replays
+
+
+class _Scaled:
+    """Stands for a method, as a decorator written as a class does."""
+
+    def __init__(self, function=None):
+        self.function, self.scale = function, 1.0
+
+    def __get__(self, cell, kind=None):
+        # Not made for being asked of the class.
+        return types.MethodType(self, cell)
+
+    def __call__(self, *args):
+        return args[-1] * self.scale
+
+    def run(self, x):
+        return x * self.scale
+
+
+def _by_argument(*args):
+    (scaled,) = [argument for argument in args if isinstance(argument, _Scaled)]
+    return args[-1] * scaled.scale
+
+
+CALLABLES = {
+    "a decorator": lambda scaled: {"construct": scaled},
+    "a partial": lambda scaled: {"construct": functools.partial(_by_argument, scaled)},
+    "a partial method": lambda scaled: {"construct": functools.partialmethod(_by_argument, scaled)},
+    "static": lambda scaled: {"construct": staticmethod(functools.partial(_by_argument, scaled))},
+    "a method of another": lambda scaled: {"construct": scaled.run},
+    "the call": lambda scaled: {"__call__": scaled},
+    "the derivative": lambda scaled: {
+        "construct": lambda cell, x: x,
+        "bprop": staticmethod(functools.partial(_by_argument, scaled)),
+    },
+}
+
+
+@pytest.mark.parametrize("member", CALLABLES)
+@pytest.mark.parametrize("whole", [True, False])
+def test_methods_of_cells_that_are_no_functions(member, whole):
+    """What they read is seen. Oracle: PyNative mode; it was frozen."""
+
+    def play(compiled):
+        scaled = _Scaled()
+        cell = type("Network", (nn.Cell,), CALLABLES[member](scaled))()
+        function = compiled(cell if whole else ms.grad(lambda x: cell(x).sum()))
+        results = []
+        for number in range(9):
+            scaled.scale = 5.0 if number > 4 else 1.0
+            results.append(function(Tensor([1.0, 2.0])).asnumpy().tolist())
+        return results
+
+    with execution("direct"):
+        expected = play(lambda function: function)
+    assert play(ms.jit) == expected
     assert ms.debug.ledger().counts.replays
 
 

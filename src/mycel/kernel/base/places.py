@@ -10,6 +10,7 @@ import linecache
 import os
 import re
 import sys
+from inspect import getattr_static
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -169,18 +170,19 @@ def _code_of(function) -> CodeType | None:
 
 def _inside(function):
     """What a callable that is not the user's own function was made of."""
-    if isinstance(function, functools.partial):
+    if isinstance(function, (functools.partial, functools.partialmethod)):
         return function.func
     owner = getattr(function, "__self__", None)
     inner = getattr(function, "__wrapped__", None) or getattr(owner, "__wrapped__", None)
     if inner is not None or isinstance(function, type):
         return inner
     if hasattr(function, "__code__"):
-        return type(owner).construct if isinstance(owner, CellBase) else None
+        # Not asked of the class: a descriptor of the program would run.
+        return getattr_static(owner, "construct", None) if isinstance(owner, CellBase) else None
     if hasattr(function, "__func__"):
         return function.__func__
-    kind = type(function)
-    return kind.construct if isinstance(function, CellBase) else kind.__call__
+    name = "construct" if isinstance(function, CellBase) else "__call__"
+    return getattr_static(type(function), name, None)
 
 
 def hides_ours(caught: Any = None) -> bool:

@@ -155,6 +155,8 @@ class Capture(Trace):
             return True
         if kind is CALLED:
             self.meet(subject)
+            if self.python is not None:
+                self.python.called(subject)
         elif kind is COMMUNICATES:
             self._communicates(what)
         elif kind is MADE:

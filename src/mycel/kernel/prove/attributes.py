@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import types
 from builtins import getattr, hasattr  # not what stands in for them meanwhile
@@ -12,6 +13,7 @@ from typing import Any
 from mycel.kernel.base.places import Place
 from mycel.kernel.prove import kinds
 from mycel.kernel.prove.bytecode import ATTRIBUTE, CONSTANT, written_out
+from mycel.kernel.prove.callees import CALLED_OF_CELLS, unwrapped
 from mycel.kernel.prove.kinds import is_machine, kind_of
 from mycel.kernel.prove.sources import (
     ABSENT,
@@ -25,6 +27,7 @@ from mycel.kernel.prove.sources import (
     Source,
     elements,
     is_array,
+    is_container,
 )
 
 _PARTS_OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
@@ -248,6 +251,46 @@ class Attributes:
         value = fields.get(name, ABSENT)
         self.note(FIELD, fields, name, value, path)
         return UNSEEN if value is ABSENT else value
+
+    def called(self, cell) -> None:
+        """Code of ours calls what a Cell has: its methods, which need not be functions of its
+        class, and what its settings are. What those read is from outside."""
+        own, read = cell._of_this_package()
+        names = read.union(CALLED_OF_CELLS)
+        of_programs = itertools.takewhile(lambda kind: kind is not own, type(cell).__mro__)
+        for fields in (cell.__dict__, *[kind.__dict__ for kind in of_programs]):
+            for name in fields.keys() & names:
+                for part in unwrapped(fields[name]):
+                    self.reach(part)
+
+    def note_settings(self, cell) -> None:
+        """Settings that code of ours reads, in lists and dicts, which programs change in place, and
+        in classes of programs; all else is in the form of a Cell."""
+        own, read = cell._of_this_package()
+        fields = cell.__dict__
+        for name in ("construct", "bprop") if own is not type(cell) else ():
+            self.note(
+                FIELD, fields, name, fields.get(name, ABSENT), f"{type(cell).__name__}.{name}"
+            )
+        for name, value in fields.items():
+            # What an optimiser was made with is not what it computes with.
+            if name in read and name[0] != "_" and name[:5] != "init_" and is_container(value):
+                self.reached[id(value)] = value
+                self.content(value, f"{type(cell).__name__}.{name}")
+        for kind in type(cell).__mro__:
+            if kind is own:
+                break
+            for name in kind.__dict__.keys() & read:
+                self.note(OF_CLASS, kind, name, kind.__dict__[name], f"{kind.__name__}.{name}")
+
+    def note_construct(self, kind: type) -> None:
+        """What is called when a Cell is: a class of ours can be changed like any other."""
+        self.note_bases(kind)  # one may be given what it has not
+        for name in CALLED_OF_CELLS:
+            owner = next((above for above in kind.__mro__ if name in above.__dict__), None)
+            if owner is not None:
+                path = f"{owner.__name__}.{name}"
+                self.note(OF_CLASS, owner, name, owner.__dict__[name], path)
 
     def note_owner(self, owner) -> None:
         """Of which class an object is, and what that is made of."""

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from builtins import getattr  # not what stands in for them meanwhile
 
 # Where wrappers, of Python's library and of programs, keep the function that they call.
+# What code of ours calls of a Cell.
+CALLED_OF_CELLS = ("construct", "bprop", "__call__")
 _FUNCTIONS_IN = ("__func__", "fget", "fset", "fdel", "__wrapped__", "func")
 
 
@@ -39,6 +42,15 @@ def _functions_in(described) -> list:
     if not runs_code_when_asked(type(described)):
         parts += [getattr(described, part, None) for part in _FUNCTIONS_IN]
     return [part for part in parts if type(part) is types.FunctionType]
+
+
+def unwrapped(described) -> tuple:
+    """What a descriptor of Python's own makes a method of; else the very thing."""
+    if type(described) is functools.partialmethod:
+        return (*unwrapped(described.func), described.args, described.keywords)
+    if type(described) in (staticmethod, classmethod):
+        return unwrapped(described.__func__)
+    return (described,)
 
 
 def runs_code_when_asked(kind: type) -> bool:

@@ -20,8 +20,9 @@ import numpy as np
 
 from mycel.kernel.base.places import PACKAGE
 from mycel.kernel.prove import kinds
-from mycel.kernel.prove.attributes import UNSEEN
+from mycel.kernel.prove.attributes import UNSEEN, class_attribute
 from mycel.kernel.prove.bytecode import ATTRIBUTE, CALL, STARRED
+from mycel.kernel.prove.callees import unwrapped
 from mycel.kernel.prove.kinds import effect_of, is_machine, is_watched, kind_of
 from mycel.kernel.prove.sources import FIELD, SLOT, STATE, VARIABLE
 
@@ -68,6 +69,9 @@ class Calls:
         reads = self.reads
         if kind != kinds.BUILTIN:
             reads.use(function, expression)
+        if kind in (kinds.CELL, kinds.OBJECT):
+            for part in unwrapped(class_attribute(type(function), "__call__")):
+                reads.reach(part)
         if kind == kinds.CELL:
             return self._flow_all(arguments, expression)
         owner = kinds.generator_of(function)

@@ -24,12 +24,15 @@ from mycel.kernel.base.places import PACKAGE, Place
 from mycel.kernel.prove import kinds
 from mycel.kernel.prove.attributes import UNSEEN, Attributes, not_kept_alive
 from mycel.kernel.prove.bytecode import summary, written_out
-from mycel.kernel.prove.callees import by_first_argument, by_name, runs_code_when_asked
+from mycel.kernel.prove.callees import (
+    by_first_argument,
+    by_name,
+    runs_code_when_asked,
+)
 from mycel.kernel.prove.kinds import is_watched, kind_of
 from mycel.kernel.prove.memos import kept_by, memo_state
 from mycel.kernel.prove.notes import Slot
 from mycel.kernel.prove.sources import (
-    ABSENT,
     CLOSURE,
     CONTENT,
     FIELD,
@@ -158,40 +161,11 @@ class Reads(Attributes):
     def _note_how_cells_are_called(self) -> None:
         """What the next call must find of classes and optimisers, whatever code of ours read it."""
         for kind in {type(cell): None for cell in self.capture.cells.values()}:
-            self._note_construct(kind)
+            self.note_construct(kind)
         for (owner, name), path in self.methods.items():
             self.note(OF_CLASS, owner, name, owner.__dict__.get(name), path)
         for cell in self.capture.cells.values():
-            self._note_settings(cell)
-
-    def _note_settings(self, cell) -> None:
-        """Settings that code of ours reads, in lists and dicts, which programs change in place, and
-        in classes of programs; all else is in the form of a Cell."""
-        own, read = cell._of_this_package()
-        fields = cell.__dict__
-        for name in ("construct", "bprop") if own is not type(cell) else ():
-            self.note(
-                FIELD, fields, name, fields.get(name, ABSENT), f"{type(cell).__name__}.{name}"
-            )
-        for name, value in fields.items():
-            # What an optimiser was made with is not what it computes with.
-            if name in read and name[0] != "_" and name[:5] != "init_" and is_container(value):
-                self.reached[id(value)] = value
-                self.content(value, f"{type(cell).__name__}.{name}")
-        for kind in type(cell).__mro__:
-            if kind is own:
-                break
-            for name in kind.__dict__.keys() & read:
-                self.note(OF_CLASS, kind, name, kind.__dict__[name], f"{kind.__name__}.{name}")
-
-    def _note_construct(self, kind: type) -> None:
-        """What is called when a Cell is: a class of ours can be changed like any other."""
-        self.note_bases(kind)  # one may be given what it has not
-        for name in ("construct", "__call__", "bprop"):
-            owner = next((above for above in kind.__mro__ if name in above.__dict__), None)
-            if owner is not None:
-                path = f"{owner.__name__}.{name}"
-                self.note(OF_CLASS, owner, name, owner.__dict__[name], path)
+            self.note_settings(cell)
 
     def _count_memos(self) -> None:
         """A memory of results counts how often it is asked: a replay must ask it as often."""
@@ -497,8 +471,6 @@ class Reads(Attributes):
                 self.flow(value)
                 if kind == kinds.CELL:
                     self.capture.meet(value)
-        elif isinstance(value, Parameter) and id(value) in self.reached:
-            self.attribute(value, "name", path)  # which its text has
         elif kind == kinds.FUNCTION:
             self.register(value)
         elif kind == kinds.CLASS:
@@ -512,6 +484,8 @@ class Reads(Attributes):
         elif type(value) is operator.attrgetter:
             for name in kinds.names_of(value):
                 self.ask_unseen(name)
+        elif isinstance(value, Parameter) and id(value) in self.reached:
+            self.attribute(value, "name", path)  # which its text has
 
     def register(self, function) -> None:
         """A function may be called; one whose code was defined in the call may be made inside."""
