@@ -324,6 +324,71 @@ def test_methods_of_cells_that_are_no_functions(member, whole):
     assert ms.debug.ledger().counts.replays
 
 
+class _Rated(Parameter):
+    """A program's own kind of Parameter."""
+
+    def __add__(self, other):
+        return other * 2
+
+
+def _of_parameters(net, held):
+    for parameter in net.get_parameters():
+        parameter.rate = 1.0
+    return (
+        lambda x: x * sum(parameter.rate for parameter in net.trainable_params()),
+        lambda: setattr(net[0].weight, "rate", 5.0),
+    )
+
+
+def _behind_a_method(net, held):
+    net[0].rate = 1.0
+    return lambda x: x * net.name_cells()["0"].rate, lambda: setattr(net[0], "rate", 5.0)
+
+
+def _loss_object(net, held):
+    loss = nn.WithLossCell(net, held)
+    return lambda x: loss(x, x), lambda: setattr(held, "scale", 5.0)
+
+
+def _jacobian(net, held):
+    return ms.jacrev(held), lambda: setattr(held, "scale", 5.0)
+
+
+def _own_parameter(net, held):
+    kind = type("Rated", (_Rated,), {"__add__": _Rated.__add__})
+    parameter = kind(Tensor([[1.0, 2.0]]), name="own")
+    return lambda x: parameter + x, lambda: setattr(kind, "__add__", lambda self, other: other)
+
+
+def _printed(net, held):
+    return lambda x: f"{x * 1.123456}", lambda: np.set_printoptions(precision=2)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [_of_parameters, _behind_a_method, _loss_object, _jacobian, _own_parameter, _printed],
+)
+def test_what_is_reached_through_our_own_code_is_seen(build):
+    """Oracle: PyNative mode; each was frozen."""
+
+    def play(compiled):
+        net = nn.SequentialCell(nn.Dense(2, 2, "ones", "zeros"))
+        function, change = build(net, _Scaled())
+        function, results = compiled(function), []
+        for number in range(8):
+            if number == 5:
+                change()
+            results.append(str(function(Tensor([[1.0, 2.0]]))))
+        return results
+
+    with np.printoptions(), execution("direct"):
+        expected = play(lambda function: function)
+    with np.printoptions():
+        assert play(ms.jit) == expected
+    assert expected[4] != expected[5]
+    assert ms.debug.ledger().counts.replays
+
+
 def test_what_a_program_writes_over_in_a_cell_is_not_run_to_look_at_it():
     """Oracle: the other mode. The watch asked the Cell for its members, and met this method."""
 

@@ -148,6 +148,10 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
         args[index] = tree_exchange(functools.partial(leaf_of, stream, leaves), args[index])
     inputs = len(leaves)
     for weight in weights_of(task.weights):
+        if not weight.requires_grad:
+            # Nothing depends on the copy: its gradient is zero.
+            leaves.append(one_of(record(COPY, (resolve(weight),))))
+            continue
         if stream.scope.capture is None and not weight._hooks:
             leaves.append(weight._value)
             continue
@@ -364,7 +368,8 @@ def grad(
     Args:
         fn: a function or Cell; what it returns is summed.
         grad_position: which inputs: a number, a tuple of numbers, or None.
-        weights: Parameters to differentiate by as well, or None.
+        weights: Parameters to differentiate by as well, or None. The gradient by one whose
+            `requires_grad` is False is zero.
         has_aux: only the first output is differentiated; the others are returned beside.
         return_ids: pair each gradient with its position or its Parameter's name.
         sens_param: the gradient of the output is given, as last input or as `sens=...`.
@@ -398,6 +403,7 @@ def value_and_grad(
         grad_position: the inputs by which it is differentiated: a number, 0 by default, a tuple of
             numbers, or None for none.
         weights: a Parameter or several to differentiate by as well; None, the default, for none.
+            The gradient by one whose `requires_grad` is False is zero.
         has_aux: whether only the first output is differentiated; False by default.
         return_ids: whether each gradient is paired with its position or its Parameter's name; False
             by default.

@@ -132,6 +132,8 @@ class Capture(Trace):
         place = user_place(3)
         if text is not None and self.formatted is not None:
             self.formatted.append(Shown(text(array), handle, text, len(self.reads), place))
+            if self.python is not None:
+                self.python.numpy_settings()
         self.reads.append(Read(number, kind, seen_bytes(array, kind), place, cell_path()))
         return array
 

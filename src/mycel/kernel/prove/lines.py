@@ -197,7 +197,7 @@ class Line(Calls):
         """A field is about to be set."""
         owner = self.value(owner_expression)
         if owner is UNSEEN:
-            self.reads.ask_unseen(name)
+            self.reads.ask_unseen(name, sets=True)
         else:
             self.reads.set_field(owner, name, owner_expression)
 

@@ -24,11 +24,7 @@ from mycel.kernel.base.places import PACKAGE, Place
 from mycel.kernel.prove import kinds
 from mycel.kernel.prove.attributes import UNSEEN, Attributes, not_kept_alive
 from mycel.kernel.prove.bytecode import summary, written_out
-from mycel.kernel.prove.callees import (
-    by_first_argument,
-    by_name,
-    runs_code_when_asked,
-)
+from mycel.kernel.prove.callees import by_first_argument, by_name, runs_code_when_asked
 from mycel.kernel.prove.kinds import is_watched, kind_of
 from mycel.kernel.prove.memos import kept_by, memo_state
 from mycel.kernel.prove.notes import Slot
@@ -95,6 +91,8 @@ class Reads(Attributes):
         self.methods: dict[tuple, Any] = {}
         # What sites left, by place, with the last that was seen; and all of it.
         self.set_by_sites: set[tuple] = set()
+        # Cells from outside that were met, and what they are made of.
+        self.members: dict[int, Any] = {}
         self.left: dict[tuple, Left] = {}
         self.all_left: list[Left] = []
         # Behind each site: the sources that were not as the call had found them.
@@ -103,7 +101,7 @@ class Reads(Attributes):
         # What was passed, and where it keeps its fields: the key of the call tells how it was.
         self._arguments = {id(container) for container in containers}
         for tensor in tensors:
-            self.reached[id(tensor)] = tensor
+            self.reach(tensor)
             self._arguments.add(id(tensor.__dict__))
         for container in containers:
             self._check_argument(container)
@@ -134,7 +132,7 @@ class Reads(Attributes):
 
     def forget(self) -> None:
         """Let go of all but the sources."""
-        self.reached, self.flowed, self.functions = {}, {}, {}
+        self.reached, self.flowed, self.functions, self.members = {}, {}, {}, {}
 
     # -- the end ------------------------------------------------------------------------------
 
@@ -382,7 +380,14 @@ class Reads(Attributes):
         by a method of its class that has another name."""
         self.capture.meet(cell)
         # Not by a method, which the program may have written over.
-        self._reach_parts([*cell.__dict__["_cells"].values()])
+        fields = cell.__dict__
+        members = [*fields["_params"].values(), *fields["_buffers"].values()]
+        self._reach_parts([*members, *fields["_cells"].values()])
+        for member in (cell, *members):
+            self.members[id(member)] = member
+            for name in tuple(self.free):
+                if _has(member, name):
+                    self.asked(member, name)
 
     def _reach_function(self, function) -> None:
         code = function.__code__
@@ -401,7 +406,7 @@ class Reads(Attributes):
             if settable and name[0] != "_":
                 self.reached[id(fields)] = fields
                 self.note(FIELD, fields, name, part, f"{type(value).__name__}.{name}")
-            if name in ("function", "weights") and part is not None:
+            if name == "weights" or callable(part):
                 self.reach(part)
                 if is_container(part):
                     self.content(part, name)
@@ -522,10 +527,14 @@ class Reads(Attributes):
         if issubclass(type(value), kinds.LOOKED_AT_IN_C):
             self.all_fields(value, f"a {type(value).__name__}")
 
-    def ask_unseen(self, name: str) -> None:
-        """An attribute is asked of an object that cannot be seen: it may be any that flowed."""
-        if name not in self.free and not self.is_ours():
+    def ask_unseen(self, name: str, sets=False) -> None:
+        """An attribute is asked of an object that cannot be seen: it may be any that flowed, or a
+        Cell or Parameter that a method of ours gave and that has it, or is given it."""
+        if (name not in self.free or sets) and not self.is_ours():
             self.free[name] = None
+            for value in tuple(self.members.values()):
+                if sets or _has(value, name):
+                    self.asked(value, name)
             for value in tuple(self.flowed.values()):
                 if isinstance(value, type):
                     self.asked_of_objects(value, name)
@@ -536,6 +545,17 @@ class Reads(Attributes):
         """Whether the line belongs to this package: its names are not changed by programs."""
         code = self.place[0]
         return code is not None and code.co_filename.startswith(PACKAGE)
+
+
+def _has(member, name: str) -> bool:
+    """Whether a Cell or Parameter has an attribute of its own, or by a class of the program."""
+    if name in member.__dict__:
+        return True
+    owner = next((above for above in type(member).__mro__ if name in above.__dict__), None)
+    if owner is None:
+        return False
+    is_slot = isinstance(owner.__dict__[name], types.MemberDescriptorType)
+    return is_slot or not kinds.is_unchanged(owner.__module__)
 
 
 def _held_by(argument):
@@ -570,4 +590,5 @@ _REACHED = {
     kinds.DECIMAL: Reads.decimals,
     kinds.MACHINE: Reads._reach_machine,
     kinds.CELL: Reads._reach_cell,
+    kinds.TENSOR: lambda reads, tensor: reads.flow_class(type(tensor)),
 }
