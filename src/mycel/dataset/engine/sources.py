@@ -138,6 +138,8 @@ class MappableDataset(SourceDataset):
         what = type(self).__name__
         shuffled = is_shuffled(shuffle, True, what)
         if sampler is not None:
+            if shuffle is False and not isinstance(sampler, BuiltinSampler):
+                shuffle = None  # numbers come in their order anyway
             for other, value in (("shuffle", shuffle), ("num_shards", num_shards)):
                 if value is not None:
                     expected = NOT_TOGETHER.format(what="None: it", other="sampler")

@@ -261,6 +261,10 @@ class Tensor(TensorMethods):
             raise TypeError(errors.ITERATE_SCALAR.format(place=user_place(2)))
         return (self[i] for i in range(self.shape[0]))
 
+    def __contains__(self, element):
+        numbers = (Tensor, bool, int, float, complex, np.generic)
+        return isinstance(element, numbers) and bool((self == element).any())  # type: ignore[attr-defined]
+
     # -- what MindSpore keeps beside the values --------------------------------------------
 
     # The initialiser that filled it, what `set_init_flag` and `set_const_arg` were told.

@@ -202,6 +202,7 @@ def _kinds_in(index) -> set[type]:
 
 
 # Entries that are ready for use; asked first, because nearly all are.
+_NO_ELEMENT = np.zeros(0, np.int64)
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis), bool))
 
 
@@ -253,13 +254,16 @@ def _width(item) -> int:
     return item.ndim if _is_mask(item) else 1
 
 
-def _entries(shape, index) -> list:
-    """The entries of an index, Ellipsis written out.
+def _entries(shape, index, written=False) -> list:
+    """The entries of an index, Ellipsis written out. Nothing may be written to.
 
     Raises:
         IndexError: more entries than dimensions, or two Ellipses.
     """
-    items = [_plain(item) for item in _items(index)]
+    items = [
+        _NO_ELEMENT if written and isinstance(item, list) and not item else _plain(item)
+        for item in _items(index)
+    ]
     taken = sum(map(_width, items))
     if taken > len(shape):
         raise IndexError(f"{taken} indices are too many for a Tensor of shape {shape}.")
@@ -433,7 +437,7 @@ def _line(self) -> list[tuple[Any, Any]]:
 def _written(self, index, value) -> Value:
     """The Value of a Tensor with a part written over."""
     shape = self.shape
-    items = _entries(shape, index)
+    items = _entries(shape, index, True)
     assigned = _assigned(self, value)
     behind = _behind_mask(items, shape, assigned.aval.shape)
     if behind is not None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -187,8 +188,9 @@ class CheckpointManager:
         self.ckpoint_filelist = [os.path.join(directory, name) for name in names]
 
     def remove_ckpoint_file(self, file_name: str) -> None:
-        """Remove a file."""
-        slices.remove(file_name)
+        """Remove a file, if another process has not done so."""
+        with contextlib.suppress(FileNotFoundError):
+            slices.remove(file_name)
         self.ckpoint_filelist.remove(file_name)
 
     def remove_oldest_ckpoint_file(self) -> None:
@@ -197,14 +199,19 @@ class CheckpointManager:
 
     def keep_one_ckpoint_per_minutes(self, minutes: int, cur_time: float) -> None:
         """Of the files of the last so many minutes remove all but the oldest."""
-        late = [f for f in self.ckpoint_filelist if cur_time - os.path.getmtime(f) < 60 * minutes]
+        late = [f for f in self.ckpoint_filelist if cur_time - _age(f)[0] / 1e9 < 60 * minutes]
         for file_name in sorted(late, key=_age)[1:]:
             self.remove_ckpoint_file(file_name)
 
 
 def _age(path: str) -> tuple:
-    """What sorts files from the oldest: their time, then the numbers in their names."""
-    return os.stat(path).st_mtime_ns, [int(n) for n in re.findall(r"\d+", os.path.basename(path))]
+    """What sorts files from the oldest: their time, in nanoseconds, then the numbers in their
+    names. One that another process has removed meanwhile is the oldest."""
+    numbers = [int(n) for n in re.findall(r"\d+", os.path.basename(path))]
+    try:
+        return os.stat(path).st_mtime_ns, numbers
+    except FileNotFoundError:
+        return 0, numbers
 
 
 class ModelCheckpoint(Monitoring):
