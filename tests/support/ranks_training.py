@@ -6,11 +6,13 @@ Each process computes the oracle itself, in a step that reduces nothing.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 import mycel as ms
 from harness import execution
-from mycel import communication, nn, ops
+from mycel import communication, mint, nn, ops
 from mycel.kernel.define.collective import Collective
 from support.ranks_models import Block, LeNet5
 
@@ -138,6 +140,41 @@ def check_model():
     source = ms.dataset.NumpySlicesDataset(tuple(mine), ["x", "y"], shuffle=False)
     model.train(1, source.batch(BATCH // SIZE), dataset_sink_mode=False)
     assert_same_parameters(net, whole_net)
+
+
+def check_batch_normalisation_over_processes():
+    data = batches((3, 4, 4))[:4]
+    kinds = {
+        "nn": (nn.BatchNorm2d, nn.SyncBatchNorm),
+        "mint": (mint.nn.BatchNorm2d, mint.nn.SyncBatchNorm),
+        "a group": (nn.BatchNorm2d, functools.partial(nn.SyncBatchNorm, process_groups=[[0, 1]])),
+    }
+    for name, (one, several) in kinds.items():
+
+        def kind(layer):
+            norm = layer(3)
+            return nn.SequentialCell(nn.Conv2d(3, 3, 3), norm, nn.Flatten(), nn.Dense(48, 10))
+
+        for how in MODES:
+            with execution(how):
+                whole_net, whole = make_step(functools.partial(kind, one), parallel=False)
+                net, step = make_step(functools.partial(kind, several), parallel=True)
+                whole_net.set_train()
+                net.set_train()
+                for x, y in data:
+                    wanted = float(whole(ms.Tensor(x), ms.Tensor(y)))
+                    found = mean_of(step(own(x), own(y)))
+                    np.testing.assert_allclose(found, wanted, rtol=2e-5, err_msg=f"{name} {how}")
+            for mine, theirs in zip(net.get_parameters(), whole_net.get_parameters(), strict=True):
+                values = mine.asnumpy(), theirs.asnumpy()
+                np.testing.assert_allclose(*values, 1e-4, 2e-5, err_msg=mine.name)
+
+
+def check_batches_of_one_process_alone():
+    x = np.random.default_rng(RANK).normal(size=(4, 3, 2, 2)).astype(np.float32)
+    layers = nn.BatchNorm2d(3), nn.SyncBatchNorm(3, process_groups=[[0], [1]])
+    outputs = [layer.set_train()(ms.Tensor(x)).asnumpy() for layer in layers]
+    np.testing.assert_array_equal(*outputs)
 
 
 def check_one_reduction_for_all_gradients():

@@ -11,6 +11,7 @@ from mycel.kernel.record.tensor import Tensor, update
 from mycel.mint.nn import functional
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, positive_integer
+from mycel.nn.layers.over_processes import batch_norm_over_processes, is_apart
 
 
 def _parameter(name: str, start: str, shape, dtype, trained=True) -> Parameter:
@@ -67,9 +68,11 @@ class _BatchNorm(Cell):
             if self.momentum is None:
                 # The plain mean of all batches so far.
                 share = 1 / batches.astype(self.dtype)
-        by_batch = self.training or self.running_mean is None
+        return self._normalised(input, self.training or self.running_mean is None, share)
+
+    def _normalised(self, x, by_batch, share) -> Tensor:
         vectors = self.running_mean, self.running_var, self.weight, self.bias
-        return functional.batch_norm(input, *vectors, by_batch, share, self.eps)
+        return functional.batch_norm(x, *vectors, by_batch, share, self.eps)
 
     def extend_repr(self) -> str:
         """What the layer was made with."""
@@ -141,8 +144,11 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation over all devices together, of two to five dimensions; see BatchNorm1d.
 
+    Where each process has a batch of its own, they add up their statistics at each call in
+    training, and so all of them call the layer; where Tensors are whole, XLA does it.
+
     Args:
-        process_group: accepted; XLA sums over the devices that a batch is spread over.
+        process_group: the name of the group of processes that add up; None for all.
         others: see BatchNorm1d.
 
     Source: MindSpore's `mint.nn.SyncBatchNorm`.
@@ -167,6 +173,17 @@ class SyncBatchNorm(_BatchNorm):
     ):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
         self.process_group = process_group
+
+    def _normalised(self, x, by_batch, share) -> Tensor:
+        if not (by_batch and is_apart(self.process_group)):
+            return super()._normalised(x, by_batch, share)
+        output, mean, _, variance = batch_norm_over_processes(
+            x, self.weight, self.bias, self.eps, self.process_group
+        )
+        for running, batch in ((self.running_mean, mean), (self.running_var, variance)):
+            if running is not None and self.training:
+                update(running, (running * (1 - share) + batch * share).astype(running.dtype))
+        return output
 
 
 class LayerNorm(Cell):

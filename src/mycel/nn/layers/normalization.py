@@ -13,6 +13,7 @@ from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, number, one_of, positive_integer
 from mycel.nn.layers.inside import Inside, in_parts
+from mycel.nn.layers.over_processes import batch_norm_over_processes, group_among, is_apart
 from mycel.ops.nn.normalization import batch_norm_inference, batch_norm_training, normalized
 
 
@@ -323,9 +324,17 @@ class GroupNorm(Cell):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation over all devices together; on one device, that of BatchNorm2d.
 
+    Where each process has a batch of its own, they add up their statistics at each call in
+    training, and so all of them call the layer; where Tensors are whole, XLA does it.
+
     Args:
-        process_groups: accepted; XLA sums over the devices that a batch is spread over.
+        process_groups: lists of process numbers, of which each adds up by itself; None for one of
+            all.
         others: see BatchNorm1d.
+
+    Raises:
+        TypeError: `process_groups` is not a list of lists.
+        ValueError: a number in `process_groups` is no process, or comes twice.
 
     Source: MindSpore's `mindspore.nn.SyncBatchNorm`.
 
@@ -346,6 +355,17 @@ class SyncBatchNorm(_BatchNorm):
         settings = num_features, eps, momentum, affine, *starts, use_batch_statistics
         super().__init__(*settings, dtype=dtype)
         self.process_groups = process_groups
+        self._group = group_among(process_groups, "SyncBatchNorm.process_groups")
+
+    def _normalised(self, x):
+        if not (self.takes_batch and is_apart(self._group)):
+            return super()._normalised(x)
+        output, mean, _, variance = batch_norm_over_processes(
+            x, self.gamma, self.beta, self.eps, self._group
+        )
+        self._move(self.moving_mean, mean)
+        self._move(self.moving_variance, variance)
+        return output
 
 
 class _InstanceNorm(_BatchNorm):
