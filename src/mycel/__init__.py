@@ -45,6 +45,7 @@ from mycel.kernel.base.version import __version__
 from mycel.kernel.differentiate import api as _api
 from mycel.kernel.differentiate.api import get_grad, grad, value_and_grad
 from mycel.kernel.execute import changing as _changing
+from mycel.kernel.execute import ending as _ending
 from mycel.kernel.execute import forked as _forked
 from mycel.kernel.execute import fused as _fused
 from mycel.kernel.execute import numerics as _numerics
@@ -100,6 +101,7 @@ _stream.machine.run_segment = _fused.run_segment
 _stream.machine.run_by_operator = _fused.run_for_another
 _stream.machine.run_directly = _changing.run_alone
 _forked.watch_forks()
+_ending.watch_end()
 _backend.tuning.prepare = _malloc.keep_freed_memory
 _backend.tuning.accepts = _options.accepts
 _backend.tuning.compiler_options = _options.compiler_options

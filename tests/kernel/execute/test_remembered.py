@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import contextvars
 import copy
 import functools
 import io
@@ -387,6 +389,95 @@ def test_what_is_reached_through_our_own_code_is_seen(build):
         assert play(ms.jit) == expected
     assert expected[4] != expected[5]
     assert ms.debug.ledger().counts.replays
+
+
+class _Counted(dict):
+    """A dict of a program's own kind, with an attribute beside its items."""
+
+    rate = 1.0
+
+
+class _Plain:
+    rate = 1.0
+
+
+_VARIABLE = contextvars.ContextVar("rates")
+_Pair = collections.namedtuple("_Pair", "first second")
+
+
+def _configured(held):
+    return held
+
+
+UNSEEN = {
+    "an element": lambda held: list([held][:1])[0].rate,
+    "by name": lambda held: getattr(_Pair(held, 0), "first").rate,  # noqa: B009
+    "what a function gives": lambda held: _configured(held).rate,
+    "of a tuple with names": lambda held: _Pair(held, 0).first.rate,
+    "of a namespace": lambda held: types.SimpleNamespace(a=held).a.rate,
+    "of an iterator": lambda held: next(iter([held])).rate,
+}
+
+
+def _parameter():
+    parameter = Parameter(Tensor([1.0]), name="held")
+    parameter.rate = 1.0
+    return parameter
+
+
+def _function():
+    def function():
+        return 0
+
+    function.rate = 1.0
+    return function
+
+
+HELD = {"Parameter": _parameter, "dict": _Counted, "object": _Plain, "function": _function}
+
+
+@pytest.mark.parametrize("kind", HELD)
+@pytest.mark.parametrize("way", UNSEEN)
+def test_an_attribute_of_what_cannot_be_told_before_it_is_computed(kind, way):
+    """Oracle: PyNative mode; many were frozen."""
+    held, read = HELD[kind](), UNSEEN[way]
+    function = ms.jit(lambda x: x * read(held))
+    for number in range(8):
+        held.rate = 5.0 if number > 4 else 1.0
+        assert float(function(Tensor(1.0))) == held.rate
+    assert ms.debug.ledger().counts.replays
+
+
+def test_what_a_context_variable_holds_is_seen():
+    """Oracle: PyNative mode."""
+    _VARIABLE.set({"rate": 1.0})
+    function = ms.jit(lambda x: x * _VARIABLE.get()["rate"])
+    for number in range(8):
+        _VARIABLE.get()["rate"] = 5.0 if number > 4 else 1.0
+        assert float(function(Tensor(1.0))) == _VARIABLE.get()["rate"]
+    assert ms.debug.ledger().counts.replays
+
+
+def test_an_attribute_of_an_object_in_a_list_that_is_passed():
+    """Oracle: PyNative mode; it was frozen."""
+    held = _Plain()
+    function = ms.jit(lambda x, passed: x * list(passed)[0].rate)
+    for number in range(8):
+        held.rate = 5.0 if number > 4 else 1.0
+        assert float(function(Tensor(1.0), [held])) == held.rate
+    assert ms.debug.ledger().counts.replays
+
+
+def test_of_a_long_list_only_the_length_is_compared_where_that_is_read():
+    """As of a replay buffer. Oracle: Python."""
+    rows = [{"n": number} for number in range(2000)]
+    function = ms.jit(lambda x: x * len(rows))
+    for number in range(8):
+        rows[0]["n"] = number  # nobody reads it
+        assert float(function(Tensor(1.0))) == 2000
+    assert ms.debug.ledger().counts.replays >= 4
+    rows.append({"n": 7})
+    assert float(function(Tensor(1.0))) == 2001
 
 
 def test_what_a_program_writes_over_in_a_cell_is_not_run_to_look_at_it():

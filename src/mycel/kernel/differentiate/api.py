@@ -148,7 +148,7 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
         args[index] = tree_exchange(functools.partial(leaf_of, stream, leaves), args[index])
     inputs = len(leaves)
     for weight in weights_of(task.weights):
-        if not weight.requires_grad:
+        if not weight._requires_grad:  # not as a call
             # Nothing depends on the copy: its gradient is zero.
             leaves.append(one_of(record(COPY, (resolve(weight),))))
             continue

@@ -32,7 +32,7 @@ from mycel.kernel.execute.compile import (
 )
 from mycel.kernel.execute.direct import poison_of, run_operator
 from mycel.kernel.execute.numerics import Examination, present_steps
-from mycel.kernel.record.stream import PADDED, Segment, demand, local, machine, place_of
+from mycel.kernel.record.stream import MOST_BYTES, PADDED, Segment, demand, local, machine, place_of
 from mycel.kernel.record.value import Observer, Poison
 
 
@@ -49,9 +49,13 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
     if capture is not None:
         capture.close(segment, held)
     wrong = None
-    if held or segment.gradients:
-        noted = assigned, segment.gradients
-        wrong = _fill(held, key, externals, segment.has_pending, places, *noted)
+    pending = held
+    if segment.bytes > MOST_BYTES:
+        # Another thread may have computed some for itself.
+        pending = [pair for pair in held if pair[1].array is None]
+    if pending or segment.gradients:
+        noted = assigned, segment.gradients, len(pending) < len(held)
+        wrong = _fill(pending, key, externals, segment.has_pending, places, *noted)
     segment.clear()
     if wrong is not None:
         raise wrong
@@ -59,8 +63,15 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
         machine.account.raise_if_over()
 
 
-def _fill(held, key, externals, has_pending, places, assigned, gradients) -> Exception | None:
-    """Compute what is held; the error of the first wrong index, or of what is not finite."""
+def _fill(
+    held, key, externals, has_pending, places, assigned, gradients, is_rest
+) -> Exception | None:
+    """Compute what is held; the error of the first wrong index, or of what is not finite.
+
+    Args:
+        is_rest: whether it is what another thread has left, which is not compiled: it is another
+            part each time.
+    """
     live, key = tuple([slot for slot, _ in held]), tuple(key)
     steps = present_steps() if context.check_numerics else None
     if steps is not None:
@@ -74,7 +85,7 @@ def _fill(held, key, externals, has_pending, places, assigned, gradients) -> Exc
     wrong: list = []
     one_by_one = steps is not None and steps.one_by_one
     seen = None
-    how = None if one_by_one else _how(executable, key, steps is None)
+    how = None if one_by_one or is_rest else _how(executable, key, steps is None)
     try:
         if how is COMPILED:
             together = isinstance(executable, Together)

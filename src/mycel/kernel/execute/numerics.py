@@ -198,6 +198,16 @@ class Examination:
             following = way[following]
         return (first if first is not None else start), path
 
+    def is_born_in_forward(self, loss: int) -> bool:
+        """Whether a loss is NaN because an operator of the forward made that of finite inputs: no
+        scale of the loss, which is what a test of gradients looks for, makes it finite."""
+        if not self.state(loss) & NAN:
+            return False
+        origin, _ = self.origin_of(loss)
+        if not (isinstance(origin, Origin) and origin.of_finite and origin.state & NAN):
+            return False
+        return self.phase(origin.index) == "forward"
+
     def node_of(self, slot: int) -> int:
         """The number of the node that made a slot."""
         return self._sources[slot][0]
@@ -368,6 +378,9 @@ class Steps:
         faults = [(slot, value) for slot, value in held if seen.state(slot)]
         handled = seen.tested or machine.on_gradients is not None
         lost = seen.gradients.difference([slot for slot, _ in held])
+        for slot in filter(seen.is_born_in_forward, seen.losses if handled else ()):
+            self.put_back()
+            return self._error(seen, slot, externals)
         assigned = self._parameters_assigned()
         for slot, value in faults:
             if id(value) in assigned or (not handled and value.aval.inexact and _is_one(value)):

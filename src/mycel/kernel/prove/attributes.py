@@ -39,6 +39,11 @@ UNSEEN: Any = type("Unseen", (), {"__repr__": lambda self: "?"})()
 # What a Tensor tells of itself by its shape and element type, which are compared anyway.
 _OF_AVALS = frozenset(("shape", "ndim", "size", "itemsize", "nbytes", "dtype"))
 
+_HELD = frozenset((
+    kinds.CELL, kinds.CONTAINER, kinds.FIXED, kinds.FUNCTION, kinds.MACHINE, kinds.MODULE,
+    kinds.OBJECT, kinds.PARTIAL, kinds.TENSOR,
+))  # fmt: skip
+
 
 class Attributes:
     """The half of `Reads` that looks attributes up."""
@@ -49,6 +54,7 @@ class Attributes:
     reached: dict[int, Any]
     flowed: dict[int, Any]
     free: dict[str, None]
+    held: dict[int, Any]
     methods: dict[tuple, Any]
     place: Any
     note: Any
@@ -147,7 +153,8 @@ class Attributes:
             if name[0] != "_":
                 self.note(SLOT, tensor, described, value, path)
             return value
-        return described if isinstance(described, types.FunctionType) else UNSEEN
+        is_part = kind_of(described) == kinds.CONTAINER and id(described) in self.reached
+        return described if is_part or isinstance(described, types.FunctionType) else UNSEEN
 
     def _found_in_tensor(self, kind: type, name: str, path) -> None:
         """A method of Tensors, which a program may have replaced or added. Ours are noted when the
@@ -291,6 +298,17 @@ class Attributes:
             if owner is not None:
                 path = f"{owner.__name__}.{name}"
                 self.note(OF_CLASS, owner, name, owner.__dict__[name], path)
+
+    def hold(self, value) -> None:
+        """An object from outside may be what an attribute is asked of that cannot be seen."""
+        kind = kind_of(value)
+        if kind in _HELD and id(value) in self.reached:
+            if kind not in (kinds.OBJECT, kinds.CELL):
+                self.flow_class(type(value))
+            self.held[id(value)] = value
+            for name in tuple(self.free):
+                if has_own(value, name):
+                    self.asked(value, name)
 
     def note_owner(self, owner) -> None:
         """Of which class an object is, and what that is made of."""
@@ -482,6 +500,18 @@ def _bound(described, owner, kind):
     if isinstance(described, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return described.__get__(owner, kind)
     return UNSEEN if hasattr(type(described), "__get__") else described
+
+
+def has_own(value, name: str) -> bool:
+    """Whether an object has an attribute of its own, or by a class of the program."""
+    fields = kinds.fields_of(value)
+    if fields is not None and name in fields:
+        return True
+    owner = next((above for above in type(value).__mro__ if name in above.__dict__), None)
+    if owner is None:
+        return False
+    is_slot = isinstance(owner.__dict__[name], types.MemberDescriptorType)
+    return is_slot or not kinds.is_unchanged(owner.__module__)
 
 
 def class_attribute(kind: type, name: str):

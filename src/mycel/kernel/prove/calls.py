@@ -24,7 +24,7 @@ from mycel.kernel.prove.attributes import UNSEEN, class_attribute
 from mycel.kernel.prove.bytecode import ATTRIBUTE, CALL, STARRED
 from mycel.kernel.prove.callees import unwrapped
 from mycel.kernel.prove.kinds import effect_of, is_machine, is_watched, kind_of
-from mycel.kernel.prove.sources import FIELD, SLOT, STATE, VARIABLE
+from mycel.kernel.prove.sources import ABSENT, FIELD, SLOT, STATE, VARIABLE, is_long
 
 
 class Calls:
@@ -107,6 +107,7 @@ class Calls:
         if kind == kinds.OBJECT or (kind == kinds.CLASS and _is_built_in_python(function)):
             for value in arguments:
                 self._to_python(value)
+                self.reads.hold(value)
             return UNSEEN
         return self._call_unwatched(function, arguments, expression)
 
@@ -144,6 +145,9 @@ class Calls:
         if function is type and len(arguments) == 1:
             value = arguments[0]
             return UNSEEN if value is UNSEEN else type(value)
+        if function is len and len(arguments) == 1 and is_long(arguments[0]):
+            reads.length(arguments[0], expression)
+            return UNSEEN
         owner = kinds.bound_to(function)
         by_name = kinds.field_by_name(function)
         if by_name is not None:
@@ -309,8 +313,10 @@ class Calls:
         return self._flow_all(arguments, expression)
 
     def _of_a_variable(self, function, variable, arguments, expression):
-        self.reads.note(VARIABLE, variable, None, VARIABLE(variable, None), expression)
-        return self._flow_all(arguments, expression)
+        value = VARIABLE(variable, None)
+        self.reads.note(VARIABLE, variable, None, value, expression)
+        self._flow_all(arguments, expression)
+        return UNSEEN if value is ABSENT or function.__name__ != "get" else value
 
 
 _OF_KINDS = {kinds.MEMO: Calls._of_a_memo, kinds.REFERENCE: Calls._of_a_reference}

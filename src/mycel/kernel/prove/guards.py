@@ -33,6 +33,9 @@ from mycel.kernel.prove.sources import (
     same_plain,
 )
 
+# Of a container with more containers in it, as a replay buffer, the text would take seconds.
+_MOST_WRITTEN = 32
+
 
 class Guards:
     """What must be as it was for a call to be replayed.
@@ -130,7 +133,8 @@ class _Writer:
     def content(self, now: str, snapshot: Snapshot, container) -> None:
         """A container has the content it had: of plain ones the elements are compared at once."""
         whole = self.name(snapshot.holds)
-        if snapshot.kind not in (list, dict) or type(container) is not snapshot.kind:
+        is_plain = snapshot.kind in (list, dict) and type(container) is snapshot.kind
+        if not is_plain or len(snapshot.nested) > _MOST_WRITTEN:
             return self.require(f"{whole}({now})")
         items, half = snapshot.items, snapshot.kind is dict
         quick = [f"len({now}) == {len(items) // (2 if half else 1)}"]

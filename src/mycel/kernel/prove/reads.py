@@ -22,7 +22,7 @@ import numpy as np
 
 from mycel.kernel.base.places import PACKAGE, Place
 from mycel.kernel.prove import kinds
-from mycel.kernel.prove.attributes import UNSEEN, Attributes, not_kept_alive
+from mycel.kernel.prove.attributes import UNSEEN, Attributes, has_own, not_kept_alive
 from mycel.kernel.prove.bytecode import summary, written_out
 from mycel.kernel.prove.callees import by_first_argument, by_name, runs_code_when_asked
 from mycel.kernel.prove.kinds import is_watched, kind_of
@@ -91,8 +91,8 @@ class Reads(Attributes):
         self.methods: dict[tuple, Any] = {}
         # What sites left, by place, with the last that was seen; and all of it.
         self.set_by_sites: set[tuple] = set()
-        # Cells from outside that were met, and what they are made of.
-        self.members: dict[int, Any] = {}
+        # What is from outside and has attributes.
+        self.held: dict[int, Any] = {}
         self.left: dict[tuple, Left] = {}
         self.all_left: list[Left] = []
         # Behind each site: the sources that were not as the call had found them.
@@ -132,7 +132,7 @@ class Reads(Attributes):
 
     def forget(self) -> None:
         """Let go of all but the sources."""
-        self.reached, self.flowed, self.functions, self.members = {}, {}, {}, {}
+        self.reached, self.flowed, self.functions, self.held = {}, {}, {}, {}
 
     # -- the end ------------------------------------------------------------------------------
 
@@ -328,6 +328,8 @@ class Reads(Attributes):
         if kind == kinds.NOTHING or id(value) in self.reached:
             return
         self.reached[id(value)] = value
+        if kind != kinds.MODULE:
+            self.hold(value)
         further = _REACHED.get(kind)
         if further is not None:
             further(self, value)
@@ -383,11 +385,6 @@ class Reads(Attributes):
         fields = cell.__dict__
         members = [*fields["_params"].values(), *fields["_buffers"].values()]
         self._reach_parts([*members, *fields["_cells"].values()])
-        for member in (cell, *members):
-            self.members[id(member)] = member
-            for name in tuple(self.free):
-                if _has(member, name):
-                    self.asked(member, name)
 
     def _reach_function(self, function) -> None:
         code = function.__code__
@@ -448,6 +445,11 @@ class Reads(Attributes):
             )
         return self.note(CONTENT, container, None, container, path, snapshot)
 
+    def length(self, container, path) -> None:
+        """The length of a container is read, and nothing else of it."""
+        if id(container) in self.reached:
+            self.note(STATE, container, len, len(container), path)
+
     def _use_inside(self, container, depth=0) -> None:
         """A container made inside may have others in it."""
         if depth > 3 or kind_of(container) != kinds.CONTAINER or is_array(container):
@@ -489,6 +491,8 @@ class Reads(Attributes):
         elif type(value) is operator.attrgetter:
             for name in kinds.names_of(value):
                 self.ask_unseen(name)
+        elif kind == kinds.MODULE:
+            self.hold(value)
         elif isinstance(value, Parameter) and id(value) in self.reached:
             self.attribute(value, "name", path)  # which its text has
 
@@ -528,12 +532,12 @@ class Reads(Attributes):
             self.all_fields(value, f"a {type(value).__name__}")
 
     def ask_unseen(self, name: str, sets=False) -> None:
-        """An attribute is asked of an object that cannot be seen: it may be any that flowed, or a
-        Cell or Parameter that a method of ours gave and that has it, or is given it."""
+        """An attribute is asked of an object that cannot be seen: it may be any that flowed, or any
+        from outside that has it, or a Cell or Tensor that is given it."""
         if (name not in self.free or sets) and not self.is_ours():
             self.free[name] = None
-            for value in tuple(self.members.values()):
-                if sets or _has(value, name):
+            for value in tuple(self.held.values()):
+                if has_own(value, name) or (sets and kind_of(value) in (kinds.CELL, kinds.TENSOR)):
                     self.asked(value, name)
             for value in tuple(self.flowed.values()):
                 if isinstance(value, type):
@@ -545,17 +549,6 @@ class Reads(Attributes):
         """Whether the line belongs to this package: its names are not changed by programs."""
         code = self.place[0]
         return code is not None and code.co_filename.startswith(PACKAGE)
-
-
-def _has(member, name: str) -> bool:
-    """Whether a Cell or Parameter has an attribute of its own, or by a class of the program."""
-    if name in member.__dict__:
-        return True
-    owner = next((above for above in type(member).__mro__ if name in above.__dict__), None)
-    if owner is None:
-        return False
-    is_slot = isinstance(owner.__dict__[name], types.MemberDescriptorType)
-    return is_slot or not kinds.is_unchanged(owner.__module__)
 
 
 def _held_by(argument):
@@ -590,5 +583,4 @@ _REACHED = {
     kinds.DECIMAL: Reads.decimals,
     kinds.MACHINE: Reads._reach_machine,
     kinds.CELL: Reads._reach_cell,
-    kinds.TENSOR: lambda reads, tensor: reads.flow_class(type(tensor)),
 }

@@ -209,6 +209,12 @@ class Snapshot:
         return "was changed"
 
 
+def is_long(value) -> bool:
+    """Whether a container holds so much, as a replay buffer does, that where its length is read the
+    rest of it is not compared."""
+    return type(value) in (list, dict, set, deque) and len(value) > 1024
+
+
 def is_array(value) -> bool:
     """Whether what it holds is numbers in memory."""
     return issubclass(type(value), (np.ndarray, bytearray, memoryview, array))

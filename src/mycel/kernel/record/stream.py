@@ -139,12 +139,19 @@ class Segment:
     def _produce_for_another(self, value: Value) -> None:
         """The record is only ever appended to, and cleared only after every Value has its array: if
         the copy does not reach the Value, its array is there. What the thread of this record runs
-        at once, and once only, is waited for."""
+        at once, and once only, is waited for.
+
+        All that is held up to there is computed at once: a thread that makes batches does not look
+        at them itself, and the next one will be asked for. That thread begins anew with the next
+        operator that it records."""
+        outputs = self.outputs[:]
         places, externals, key = self.places[:], self.externals[:], self.key[:]
         end = position = first = 0
-        while position < len(key) and first <= value.slot:
+        while position < len(key) and first < len(outputs):
             signature = signatures[key[position]]
             if signature.op.collective:
+                if first > value.slot:
+                    break
                 while value.array is None:
                     sleep(0.001)
                 return
@@ -154,8 +161,14 @@ class Segment:
         if first <= value.slot:
             return
         arrays = [demand(external) for external in externals]
-        live = (value.slot,)
-        value.array = machine.run_by_operator(key[:position], live, arrays, places[: 3 * end])[0]
+        values = [output() for output in outputs[:first]]
+        held = {s: v for s, v in enumerate(values) if v is not None and v.array is None}
+        held[value.slot] = value
+        key, places = key[:position], places[: 3 * end]
+        results = machine.run_by_operator(key, tuple(held), arrays, places)
+        for asked, array in zip(held.values(), results, strict=True):
+            asked.array = array
+        self.bytes = MOST_BYTES + 1
 
     def view(self, value: Value) -> np.ndarray:
         """A Value as Python sees it; the run may leave it waiting for that look."""

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of the process: Python ends daemon threads wherever they are, and within XLA's C++ that
+aborts the process.
+
+So what such a thread would begin to compute when the program has ended is not begun, and what it is
+computing then may come to its end.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from time import monotonic, sleep
+
+from mycel.kernel.base import division
+from mycel.kernel.execute.compile import Executable, Together
+from mycel.kernel.record.stream import machine
+
+# How long threads may take, in seconds: the end of a program should not be felt.
+_MOST = 1.0
+# Where code is that calls XLA, in names of files.
+_WORKING = (
+    "/jax",
+    *(os.path.join("kernel", part, "") for part in ("execute", "record")),
+    division.__file__,
+)
+
+
+def watch_end() -> None:
+    """Look after the end of this process."""
+    atexit.register(_end)
+
+
+def _end() -> None:
+    """Exchange what begins work, for all threads but this one."""
+    own = threading.get_ident()
+    if len(threading.enumerate()) == 1:
+        return
+
+    def exchanged(begin):
+        def stays(*args, **kwargs):
+            while threading.get_ident() != own:
+                sleep(60)
+            return begin(*args, **kwargs)
+
+        return stays
+
+    for kind in (Executable, Together):
+        kind.__call__ = exchanged(kind.__call__)  # type: ignore[assignment]
+    machine.run_segment = exchanged(machine.run_segment)
+    machine.run_by_operator = exchanged(machine.run_by_operator)
+    machine.run_directly = exchanged(machine.run_directly)
+    last = monotonic() + _MOST
+    while monotonic() < last and _works_elsewhere(own):
+        sleep(0.001)
+
+
+def _works_elsewhere(own: int) -> bool:
+    """Whether another thread is in code of ours or in JAX, and not only waiting."""
+    return any(
+        thread != own and _works(frame.f_code) for thread, frame in sys._current_frames().items()
+    )
+
+
+def _works(code) -> bool:
+    filename = code.co_filename
+    return filename != __file__ and any(part in filename for part in _WORKING)
