@@ -18,13 +18,17 @@ from jax import lax
 
 from mycel.kernel.base.backend import on_cpu
 from mycel.kernel.base.division import division
+from mycel.tuning.chains import ends_of_chains
 
 # Smaller arrays are computed as fast as they are read.
 LARGE = 1 << 18
+# A record of fewer operators is compiled fast as it is.
+DEEP = 32
 
 
 def to_materialize(nodes) -> Container[int]:
-    """The slots of what is read through windows and at least once more; reverses read twice.
+    """The slots of what is large and read through windows and at least once more (reverses read
+    twice), and of what several loops would compute anew from a long chain (see chains).
 
     Args:
         nodes: those of `execute.compile.decode`.
@@ -40,7 +44,15 @@ def to_materialize(nodes) -> Container[int]:
         reads.update(dict.fromkeys(slots, max(1, times)))
         if times:
             by_windows |= slots
-    return {slot for slot in by_windows if reads[slot] > 1}
+    sizes = {
+        slot: aval.nbytes // aval.numpy.itemsize
+        for node in nodes
+        for slot, aval in enumerate(node.signature.outputs, node.first)
+    }
+    found = {slot for slot in by_windows if reads[slot] > 1 and sizes[slot] >= LARGE}
+    if len(nodes) >= DEEP:
+        found.update(ends_of_chains(nodes))
+    return found
 
 
 def materialize(array):
@@ -50,7 +62,7 @@ def materialize(array):
     barrier would say it better; XLA on CPU takes it away before it fuses.
     """
     is_open = not all(isinstance(length, int) for length in array.shape)
-    if is_open or array.size < LARGE or not jnp.issubdtype(array.dtype, jnp.floating):
+    if is_open or not jnp.issubdtype(array.dtype, jnp.floating):
         return array
     times = (array[(0,) * array.ndim] > np.inf).astype(np.int32)
 
