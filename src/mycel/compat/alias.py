@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib
 import os
@@ -205,11 +206,17 @@ def _value(module: ModuleType, name: str):
 
 
 def public_names(path: str) -> list[str]:
-    """What `from path import *` brings: names of our own, no modules and no helpers."""
+    """What `from path import *` brings: names of our own, no modules and no helpers.
+
+    The inner modules of `ops` and `numpy` do not take the place of Python's `range`, `sum`, …: in
+    MindSpore they bring Primitives.
+    """
     public = set()
     for module in _serving(path.partition(".")[2]):
         chosen = vars(module).get("__all__")
         public.update(_own(module) if chosen is None else chosen)
+    if path.partition(".")[2].startswith(("ops.", "numpy.")):
+        public.difference_update(dir(builtins))
     return sorted(public)
 
 

@@ -24,8 +24,9 @@ _LOOPS = frozenset((
 ))  # fmt: skip
 # What only has another program in it.
 _CALLS = frozenset(("pjit", "jit", "closed_call", "custom_jvp_call", "custom_vjp_call"))
-# So many elementwise operators are worth writing the result down.
-LONG = 24
+# So many elementwise operators are worth writing the result down; more where it is large, which
+# takes as long as computing some again (measured: a twentieth of a MobileNetV2 step).
+LONG, LONG_FOR_LARGE = 24, 200
 
 
 class Chain(NamedTuple):
@@ -81,7 +82,10 @@ def _of_program(program) -> Form:
         if inner is not None and equation.primitive.name in _CALLS:
             form = _of_program(getattr(inner, "jaxpr", inner))
             pairs = [
-                ({(number, n) for n in range(chain.length)}, [equation.invars[i] for i in chain.inputs])
+                (
+                    {(number, n) for n in range(chain.length)},
+                    [equation.invars[i] for i in chain.inputs],
+                )
                 for chain in form.outputs
             ]
             for variable, times in zip(equation.invars, form.readers, strict=True):
@@ -106,29 +110,34 @@ def _of_program(program) -> Form:
     return Form(outputs, [readers[number] for number in range(len(program.invars))])
 
 
-def ends_of_chains(nodes) -> Iterator[int]:
+def ends_of_chains(nodes, large: int) -> Iterator[int]:
     """The slots of what several loops would compute anew from a long chain.
 
     Args:
         nodes: those of `execute.compile.decode`.
+        large: how many elements are many.
     """
     forms = [form_of(node.signature) for node in nodes]
     loops = _loops_behind(nodes, forms)
     # By slot: the operators that make it, elementwise, each with its length.
     chains: dict[int, dict[int, int]] = {}
     for node, form in zip(nodes, forms, strict=True):
-        for slot, chain in enumerate(form.outputs, node.first):
+        avals = node.signature.outputs
+        for slot, (chain, aval) in enumerate(zip(form.outputs, avals, strict=True), node.first):
             made = {slot: chain.length} if chain.length else {}
             for number in chain.inputs:
                 made.update(chains.get(node.inputs[number], {}))
-            if loops.get(slot, 0) > 1 and sum(made.values()) >= LONG:
+            is_large = aval.nbytes >= large * aval.numpy.itemsize
+            long = LONG_FOR_LARGE if is_large else LONG
+            if loops.get(slot, 0) > 1 and sum(made.values()) >= long:
                 yield slot
                 made = {}
             chains[slot] = made
 
 
 def _loops_behind(nodes, forms) -> dict[int, int]:
-    """How many loops read what is in a slot, itself or through elementwise operators; 2 are many."""
+    """How many loops read what is in a slot, themselves or through elementwise operators; 2 are
+    many."""
     behind: dict[int, frozenset] = collections.defaultdict(frozenset)
     for index in range(len(nodes) - 1, -1, -1):
         node, form = nodes[index], forms[index]

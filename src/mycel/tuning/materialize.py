@@ -51,7 +51,7 @@ def to_materialize(nodes) -> Container[int]:
     }
     found = {slot for slot in by_windows if reads[slot] > 1 and sizes[slot] >= LARGE}
     if len(nodes) >= DEEP:
-        found.update(ends_of_chains(nodes))
+        found.update(ends_of_chains(nodes, LARGE))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from mycel.kernel.base import backend
+from mycel.kernel.base import backend, log
 from mycel.kernel.base.context import context
 from mycel.kernel.base.errors import TogetherError
 from mycel.kernel.base.places import NOWHERE
@@ -111,6 +111,9 @@ def _fill(
             results = run_by_operator(key, live, arrays, places, wrong, seen)
         finally:
             forget_repeats()
+        if not (isinstance(error, Tripped) or any(isinstance(r, Poison) for r in results)):
+            told = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+            log.logger.warning(NOT_AS_ONE.format(size=executable.size, told=told))
         if isinstance(error, NotFinite) and seen is not None and not seen.finds(live):
             assert steps is not None
             steps.differs()
@@ -143,6 +146,10 @@ def _poison_all(held, key, places, error: TogetherError) -> None:
         value.source = None
 
 
+NOT_AS_ONE = (
+    "mycel: a program of {size} operators could not be compiled or run as one ({told}); its "
+    "operators ran one by one, which is slower. The results are right."
+)
 COMPILED = "compiled"
 # A record of so many operators, each kind of them so often on average, is a loop of Python's, as
 # over the elements of a Tensor.
