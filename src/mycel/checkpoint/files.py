@@ -20,6 +20,7 @@ from mycel.nn.cell import Cell
 
 FORMATS = ("ckpt", "safetensors")
 MISSING = "There is no checkpoint file {path} (at {place}){near}."
+FOLDER = "{path} is a folder, and not a checkpoint file (at {place})."
 ENCRYPTED = "{path} is encrypted: give dec_key (and dec_mode, if it is not 'AES-GCM')."
 NOT_ENCRYPTED = "{path} is not encrypted, but a dec_key was given. Leave it out."
 EMPTY = (
@@ -109,6 +110,8 @@ def bytes_of_file(file) -> memoryview:
     if isinstance(file, (io.BufferedIOBase, io.RawIOBase)):
         return memoryview(file.read())
     path = os.fspath(file)
+    if os.path.isdir(path):
+        raise ValueError(FOLDER.format(path=path, place=user_place()))
     if not os.path.isfile(path):
         raise ValueError(MISSING.format(path=path, place=user_place(), near=_near(path)))
     with open(path, "rb") as opened:

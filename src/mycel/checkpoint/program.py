@@ -92,7 +92,7 @@ def read(path: str | os.PathLike) -> Program:
             members = {name: archive.read(name) for name in (PROGRAM, WEIGHTS, DESCRIPTION)}
     except KeyError:
         raise ValueError(NO_PROGRAM.format(path=path)) from None
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, OSError) as error:
         raise damaged(path, str(error)) from None
     description = json.loads(members[DESCRIPTION])
     arrays = safetensors_format.decode(memoryview(members[WEIGHTS]), path)[0]

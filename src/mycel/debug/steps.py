@@ -78,6 +78,7 @@ class RecordedSteps:
         self._before: Any = (None, None)
 
     def __enter__(self) -> RecordedSteps:
+        os.makedirs(self._folder, exist_ok=True)  # not only when there is something to write
         current_stream().flush()
         self._before = machine.on_record, machine.on_communication
         machine.on_record, machine.on_communication = self._note, self._hear
@@ -87,10 +88,17 @@ class RecordedSteps:
     def __exit__(self, kind, error, trace) -> None:
         try:
             if isinstance(error, Exception):
-                self.write()
+                self._write_beside(error)
         finally:
             machine.on_record, machine.on_communication = self._before
             count_steps(-1)
+
+    def _write_beside(self, error: Exception) -> None:
+        """Write the steps; what hinders that takes nothing from the program's own exception."""
+        try:
+            self.write()
+        except OSError as hindered:
+            error.add_note(f"The last steps could not be written: {hindered}")
 
     def _note(self, executable, key, places, inputs, live) -> None:
         if self._before[0] is not None:

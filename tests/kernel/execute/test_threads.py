@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import queue
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,6 +14,7 @@ import pytest
 
 import mycel as ms
 from mycel import Parameter, Tensor, nn, ops
+from mycel.kernel.record.stream import machine
 
 
 def train(seed: int, compiled: bool) -> list[np.ndarray]:
@@ -159,3 +163,48 @@ def test_many_threads_call_one_compiled_function():
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, [True, False, True, False]))
     assert not wrong
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["pynative", "jit"])
+def test_batches_of_another_thread_cost_the_same_however_many_there_were(compiled):
+    """Each operator of theirs runs a few times at most: all of them were decoded for each batch.
+    Oracle for the numbers: NumPy."""
+    rows, made = np.arange(8, dtype=np.float32).reshape(4, 2), queue.Queue(4)
+
+    def work():
+        for number in range(300):
+            made.put(Tensor(rows) * number)
+
+    decoded = []
+
+    def run_by_operator(key, *rest):
+        decoded.append(len(key))
+        return machine_runs(key, *rest)
+
+    machine_runs = machine.run_by_operator
+    function = ms.jit(lambda x: x.sum()) if compiled else (lambda x: x.sum())
+    worker = threading.Thread(target=work)
+    machine.run_by_operator = run_by_operator
+    try:
+        worker.start()
+        for number in range(300):
+            assert float(function(made.get())) == rows.sum() * number
+    finally:
+        machine.run_by_operator = machine_runs
+        worker.join()
+    assert sum(decoded) <= 300 * 40
+
+
+def test_a_thread_that_computes_when_the_program_ends():
+    """Python ends it wherever it is: within XLA the process was aborted."""
+    program = (
+        "import threading, mycel as ms\n"
+        "def work():\n"
+        "    while True:\n"
+        "        (ms.Tensor([1.0, 2.0]) * 2).asnumpy()\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "print((ms.Tensor([1.0, 2.0]) * 3).sum())\n"
+    )
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert (ended.returncode, ended.stdout) == (0, "9.0\n"), ended.stderr

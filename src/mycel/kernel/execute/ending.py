@@ -18,8 +18,9 @@ from mycel.kernel.base import division
 from mycel.kernel.execute.compile import Executable, Together
 from mycel.kernel.record.stream import machine
 
-# How long threads may take, in seconds: the end of a program should not be felt.
-_MOST = 1.0
+# How long threads may take that compute, and others, in seconds: the end of a program should not be
+# felt.
+_MOST, _MOST_ELSEWHERE = 1.0, 0.1
 # Where code is that calls XLA, in names of files.
 _WORKING = (
     "/jax",
@@ -52,18 +53,24 @@ def _end() -> None:
     machine.run_segment = exchanged(machine.run_segment)
     machine.run_by_operator = exchanged(machine.run_by_operator)
     machine.run_directly = exchanged(machine.run_directly)
-    last = monotonic() + _MOST
-    while monotonic() < last and _works_elsewhere(own):
-        sleep(0.001)
+    begun, before = monotonic(), _where(own)
+    while (taken := monotonic() - begun) < _MOST:
+        sleep(0.005)
+        now = _where(own)
+        # What goes on may be about to begin, or to drop arrays, which XLA does as well.
+        goes_on = taken < _MOST_ELSEWHERE and any(now[t] != before.get(t) for t in now)
+        if not goes_on and not any(_works(code) for code, _ in now.values()):
+            return
+        before = now
 
 
-def _works_elsewhere(own: int) -> bool:
-    """Whether another thread is in code of ours or in JAX, and not only waiting."""
-    return any(
-        thread != own and _works(frame.f_code) for thread, frame in sys._current_frames().items()
-    )
+def _where(own: int) -> dict[int, tuple]:
+    """Where each other thread is: the code, and how far in it."""
+    frames = sys._current_frames().items()
+    return {thread: (frame.f_code, frame.f_lasti) for thread, frame in frames if thread != own}
 
 
 def _works(code) -> bool:
+    """Whether this is code of ours that computes, or JAX's; what waits is neither."""
     filename = code.co_filename
     return filename != __file__ and any(part in filename for part in _WORKING)

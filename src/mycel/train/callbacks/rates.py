@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from mycel import ops
+from mycel.kernel.base import processes
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor, update
 from mycel.nn.checks import boolean, is_number, one_of
+from mycel.parallel.context import is_in_data_parallel_mode
 from mycel.train.callbacks.base import SMALLER_IS_BETTER, Callback, handle_loss
 from mycel.train.callbacks.monitors import count
 
@@ -138,7 +140,10 @@ class Monitoring(Callback):
 
 
 class _Waiting(Monitoring):
-    """What the callbacks share that wait for a quantity to get better."""
+    """What the callbacks share that wait for a quantity to get better.
+
+    In data_parallel mode they follow the mean over the processes, so that all decide the same.
+    """
 
     def __init__(self, monitor, min_delta, patience, verbose, mode):
         super().__init__(monitor, min_delta, mode)
@@ -146,6 +151,15 @@ class _Waiting(Monitoring):
         self.patience = count(patience, f"{name}: patience")
         self.verbose = boolean(verbose, f"{name}: verbose")
         self.wait = 0
+
+    def monitored(self, told) -> np.ndarray | None:
+        """The present value, or the mean of those of the processes; None, and a warning, if it is
+        not there."""
+        value = super().monitored(told)
+        if value is None or processes.count() == 1 or not is_in_data_parallel_mode():
+            return value
+        total = ops.AllReduce(ops.ReduceOp.SUM)(Tensor(value.astype(np.float32)))
+        return total.asnumpy() / processes.count()
 
 
 class EarlyStopping(_Waiting):

@@ -151,7 +151,7 @@ class OnRequestExit(Callback):
 
     Args:
         save_ckpt: whether the network is saved, as `<file_name>_train.ckpt` (in an evaluation
-            `_eval`) in the folder `rank_0` of `directory`.
+            `_eval`) in the folder `rank_0` of `directory`; of another process, `rank_1` and so on.
         save_mindir: accepted; MindIR files are not written.
         file_name, directory: where.
         config_file: a JSON file; `{"GracefulExit": 1}` in it means the same as the signal.
@@ -189,9 +189,10 @@ class OnRequestExit(Callback):
         self.sig = sig
         self.exit = False
         self.remote_config_file = config_file
-        folder = os.path.join(directory or os.getcwd(), "rank_0")
+        folder = os.path.join(directory or os.getcwd(), f"rank_{number()}")
         if save_ckpt:
-            folder = make_directory(folder)
+            # A name may have a folder in it.
+            make_directory(os.path.dirname(os.path.join(folder, f"{file_name}_train")))
         self.train_name = os.path.join(folder, f"{file_name}_train")
         self.eval_name = os.path.join(folder, f"{file_name}_eval")
         self._before = None
