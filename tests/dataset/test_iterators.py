@@ -6,6 +6,7 @@ the undisturbed pass, NumPy, and what MindSpore does with a chosen seed.
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import threading
 
@@ -275,3 +276,15 @@ def test_without_grain_the_error_says_what_to_install(monkeypatch):
     with pytest.raises(ImportError, match=r"pip install 'mycel\[data\]'"):
         next(numbers().create_dict_iterator())
     machinery.grain.cache_clear()
+
+
+def test_an_unfinished_iterator_ends_with_the_program():
+    """It was ended when nothing of its modules was left, and said so. Oracle: nothing is said."""
+    program = (
+        "import numpy as np, mycel.dataset as ds\n"
+        "data = ds.NumpySlicesDataset(np.arange(10), shuffle=False).batch(2)\n"
+        "iterator = data.create_tuple_iterator(output_numpy=True)\n"
+        "print(next(iterator)[0])\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "[0 1]\n", "")

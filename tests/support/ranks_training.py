@@ -177,6 +177,45 @@ def check_batches_of_one_process_alone():
     np.testing.assert_array_equal(*outputs)
 
 
+def check_second_order_training_is_that_of_the_whole_batch():
+    ms.reset_auto_parallel_context()
+    data = np.random.default_rng(0).normal(size=(4, BATCH, 4)).astype(np.float32)
+    rates, damping = (ms.Tensor(np.full(9, n, np.float32)) for n in (0.02, 0.1))
+    results = []
+    for size in (1, SIZE):
+        if size > 1:
+            ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+        ms.set_seed(3)
+        net = nn.SequentialCell(nn.Dense(4, 8), nn.ReLU(), nn.Dense(8, 3))
+        optimizer = nn.thor(net, rates, damping, 0.9, 1e-4, 1.0, BATCH // size)
+        loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer)
+        for batch in data:
+            x, y = batch, (batch.argmax(1) % 3).astype(np.int32)
+            step(*((own(x), own(y)) if size > 1 else (ms.Tensor(x), ms.Tensor(y))))
+        results.append([parameter.asnumpy() for parameter in net.trainable_params()])
+    for whole, mine in zip(*results, strict=True):
+        np.testing.assert_allclose(mine, whole, 1e-4, 1e-5)
+
+
+def check_callbacks_that_decide_follow_the_mean():
+    """Each process would decide for itself, and their rates would part."""
+    ms.reset_auto_parallel_context()
+    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    ms.set_seed(1)
+    net = nn.Dense(2, 1)
+    model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+    rise = np.float32(RANK)  # the loss falls in the first process, and rises in the second
+    rows = [(np.ones((4, 2), np.float32), np.full((4, 1), rise * n, np.float32)) for n in range(4)]
+    plateau = ms.train.ReduceLROnPlateau("loss", factor=0.5, patience=1)
+    stop = ms.train.EarlyStopping("loss", patience=2)
+    batches = [(ms.Tensor(x), ms.Tensor(y)) for x, y in rows]
+    model.train(6, batches, callbacks=[plateau, stop], dataset_sink_mode=False)
+    found = [float(plateau.best), float(stop.best), float(net.weight.asnumpy().sum())]
+    both = ops.AllGather()(ms.Tensor([found])).asnumpy()
+    np.testing.assert_array_equal(both[0], both[1])
+
+
 def check_one_reduction_for_all_gradients():
     calls = []
     before = Collective.communicate

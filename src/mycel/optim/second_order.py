@@ -21,6 +21,8 @@ from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number
 from mycel.nn.layers.normalization import LayerNorm
 from mycel.nn.layers.second_order import Conv2dThor, DenseThor, LookedUp, to_second_order
+from mycel.nn.reducing import reduces_gradients, together
+from mycel.ops.collectives.groups import HCCL_WORLD_COMM_GROUP, ranks_of
 from mycel.ops.update import rules
 from mycel.optim.fused_update import Formula, FusedUpdate
 from mycel.optim.optimizer import Optimizer, checked_gradients, floating
@@ -165,22 +167,32 @@ class Thor(Optimizer):
         """After how many steps a Model computes the matrices anew."""
         return self.frequency
 
+    def _kept(self) -> list[Tensor]:
+        """The matrices of all layers; of processes that share a batch, their mean."""
+        kept = [matrix for cell, _ in self._layers for matrix in (cell.matrix_a, cell.matrix_g)]
+        processes = len(ranks_of(HCCL_WORLD_COMM_GROUP))
+        if processes == 1 or not reduces_gradients():
+            return kept
+        sums = together("AllReduce", HCCL_WORLD_COMM_GROUP, kept, op="sum")
+        return [total * (1.0 / processes) for total in sums]
+
     def _invert(self, damping: Tensor) -> None:
         """Set the inverses by what the layers have kept."""
         to_losses = (self.batch_size / self.loss_scale) ** 2
-        for (cell, _), a_inverse, g_inverse in zip(
-            self._layers, self.matrix_a, self.matrix_g, strict=True
+        kept = self._kept()
+        for (cell, _), matrix_a, matrix_g, a_inverse, g_inverse in zip(
+            self._layers, kept[::2], kept[1::2], self.matrix_a, self.matrix_g, strict=True
         ):
-            matrix_g = cell.matrix_g * to_losses
+            matrix_g = matrix_g * to_losses
             scale, of_a, of_g = 1.0, damping, damping
             if isinstance(cell, Conv2dThor):
                 of_a, of_g = damping / cell.a_normalizer, damping / cell.g_normalizer
                 scale = 1 / ops.sqrt(cell.a_normalizer)
             root_a, root_g = ops.sqrt(of_a).reshape(()), ops.sqrt(of_g).reshape(())
             if isinstance(cell, LookedUp):
-                found = 1 / (cell.matrix_a / self.batch_size + root_a)
+                found = 1 / (matrix_a / self.batch_size + root_a)
             else:
-                found = inverse_blocks(cell.matrix_a, root_a, *_blocks(cell.matrix_a.shape[0]))
+                found = inverse_blocks(matrix_a, root_a, *_blocks(matrix_a.shape[0]))
             update(a_inverse, found * scale)
             blocks = _blocks(matrix_g.shape[0])
             update(g_inverse, inverse_blocks(matrix_g, root_g, *blocks) * scale)

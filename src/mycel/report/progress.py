@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from mycel.kernel.base.places import Place
 
-# "off" in the environment says nothing.
+# "off" in the environment says nothing, as does "0", which also hides the lines of epochs.
 VARIABLE = "MYCEL_PROGRESS"
 # After how many seconds a compilation is told of.
 PATIENCE = 5.0
@@ -32,7 +32,7 @@ def told_if_long(name: str, nodes: int, place: Place) -> Iterator[None]:
         nodes: how many operators the program has.
         place: the line of the user's code that runs it.
     """
-    if os.environ.get(VARIABLE) == "off":
+    if os.environ.get(VARIABLE) in ("0", "off"):
         yield
         return
     timer = threading.Timer(PATIENCE, _tell, (name, nodes, place))

@@ -106,14 +106,13 @@ class Iterator:
         self._numpy = output_numpy
         self._epoch = 0
         self._count = 0
-        self._rows: Steps | None = None
         self._begin_session(Session(dataset))
         if dataset.get_init_step():
             self._skip_steps(dataset.get_init_step())
 
     def _begin_session(self, session) -> None:
         self._session = session
-        self._holder: list = []
+        self._holder: list[Steps] = []
         self._finalizer = weakref.finalize(self, _close, self._holder, session)
 
     def _skip_steps(self, steps: int) -> None:
@@ -122,6 +121,10 @@ class Iterator:
         for _ in range(left):
             next(self)
 
+    @property
+    def _rows(self) -> Steps | None:
+        return self._holder[0] if self._holder else None
+
     def _begin_epoch(self) -> Steps:
         if 0 <= self._epochs <= self._epoch:
             self.stop()
@@ -129,8 +132,7 @@ class Iterator:
         run = Run(self._session, self._epoch, self._epoch, self._epoch)
         ahead = 0 if self._session.debug else config.settings.ahead
         rows = self.dataset._flow(run).begin(ahead, *([] if self._numpy else [_OnDevice]))
-        self._rows, self._count = rows, 0
-        self._holder[:] = [rows]
+        self._holder[:], self._count = [rows], 0
         return rows
 
     def __iter__(self):
@@ -154,7 +156,6 @@ class Iterator:
     def _end_epoch(self, rows: Steps) -> None:
         self._holder.clear()
         rows.close()
-        self._rows = None
         self._epoch += 1
         if self._epoch == self._epochs:
             self._session.close()
@@ -228,7 +229,6 @@ class Iterator:
             >>> ds.NumpySlicesDataset([1, 2]).create_dict_iterator().stop()
         """
         self._finalizer()
-        self._rows = None
 
     release = stop
 
@@ -265,6 +265,6 @@ class TupleIterator(Iterator):
 
 def _close(holder: list, session) -> None:
     session.open_gates()
-    for rows in holder:
-        rows.close()
+    while holder:  # nothing keeps them: at the end of a program they could not end any more
+        holder.pop().close()
     session.close()

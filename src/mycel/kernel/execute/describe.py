@@ -38,7 +38,8 @@ _REMEDIES = {
     "div": "a divisor is 0: add eps to it, or choose another one where it is 0 (before dividing: "
     "what `where` does not choose still has a derivative)",
     "exp": "exp(x) overflows: subtract the largest x first, or use softmax or logsumexp",
-    "pow": "a power of 0 or of a negative number is not defined here, or its derivative is not",
+    "pow": "a power of 0 or of a negative number is not defined here, or its derivative is not; "
+    "one of a large number overflows",
     "cast": "the number is too large for its new type: scale it, or use bfloat16",
 }
 _ALIKE = {
