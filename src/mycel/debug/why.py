@@ -168,10 +168,18 @@ def why(tensor: Tensor, loss_fn: Callable, *inputs: Any) -> Explanation:
         derivative = grad(watched, None, [tensor])
     else:
         derivative = grad(watched, position)
-    found = stream.within(stream.scope.but(plain=True), derivative, *inputs)
+    is_free = not isinstance(tensor, Parameter) or tensor.requires_grad
+    try:
+        if not is_free:
+            tensor._requires_grad = True  # what it would be
+        found = stream.within(stream.scope.but(plain=True), derivative, *inputs)
+    finally:
+        if not is_free:
+            tensor._requires_grad = False
     gradient = (found[0] if isinstance(found, tuple) else found).asnumpy()
-    if isinstance(tensor, Parameter) and not tensor.requires_grad:
-        more.append(f"  {name} has requires_grad=False: optimizers leave it out.")
+    if not is_free:
+        frozen = "derivatives give zero for it, and optimizers leave it out."
+        more.append(f"  {name} has requires_grad=False: {frozen}")
     kind, cuts = _explain(walk, gradient)
     return Explanation(name, kind, cuts, gradient, more)
 

@@ -51,8 +51,8 @@ def run_segment(segment: Segment, capture: Observer | None) -> None:
     wrong = None
     pending = held
     if segment.bytes > MOST_BYTES:
-        # Another thread may have computed some for itself.
-        pending = [pair for pair in held if pair[1].array is None]
+        # Another thread may have computed some for itself. What failed is to be told here too.
+        pending = [(s, v) for s, v in held if v.array is None or v.array.__class__ is Poison]
     if pending or segment.gradients:
         noted = assigned, segment.gradients, len(pending) < len(held)
         wrong = _fill(pending, key, externals, segment.has_pending, places, *noted)
