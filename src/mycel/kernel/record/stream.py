@@ -139,35 +139,27 @@ class Segment:
     def _produce_for_another(self, value: Value) -> None:
         """The record is only ever appended to, and cleared only after every Value has its array: if
         the copy does not reach the Value, its array is there. What the thread of this record runs
-        at once, and once only, is waited for.
-
-        All that is held up to there is computed at once: a thread that makes batches does not look
-        at them itself, and the next one will be asked for. That thread begins anew with the next
-        operator that it records."""
-        outputs = self.outputs[:]
+        at once, and once only, is waited for. All that is held so far is computed: who makes
+        batches does not look at them. That thread begins anew with the next operator."""
+        values = [output() for output in self.outputs[:]]
         places, externals, key = self.places[:], self.externals[:], self.key[:]
-        end = position = first = 0
-        while position < len(key) and first < len(outputs):
+        position = first = 0
+        while position < len(key) and first < len(values):
             signature = signatures[key[position]]
             if signature.op.collective:
-                if first > value.slot:
-                    break
-                while value.array is None:
+                while first <= value.slot and value.array is None:
                     sleep(0.001)
-                return
+                break
             first += len(signature.outputs)
             position += 1 + signature.arity
-            end += 1
         if first <= value.slot:
             return
         arrays = [demand(external) for external in externals]
-        values = [output() for output in outputs[:first]]
-        held = {s: v for s, v in enumerate(values) if v is not None and v.array is None}
+        held = {s: v for s, v in enumerate(values[:first]) if v is not None and v.array is None}
         held[value.slot] = value
-        key, places = key[:position], places[: 3 * end]
-        results = machine.run_by_operator(key, tuple(held), arrays, places)
-        for asked, array in zip(held.values(), results, strict=True):
-            asked.array = array
+        results = machine.run_by_operator(key[:position], tuple(held), arrays, places)
+        for held_value, array in zip(held.values(), results, strict=True):
+            held_value.array = array
         self.bytes = MOST_BYTES + 1
 
     def view(self, value: Value) -> np.ndarray:
