@@ -168,18 +168,18 @@ def why(tensor: Tensor, loss_fn: Callable, *inputs: Any) -> Explanation:
         derivative = grad(watched, None, [tensor])
     else:
         derivative = grad(watched, position)
-    is_free = not isinstance(tensor, Parameter) or tensor.requires_grad
+    frozen = tensor if isinstance(tensor, Parameter) and not tensor.requires_grad else None
     try:
-        if not is_free:
-            tensor._requires_grad = True  # what it would be
+        if frozen is not None:
+            frozen._requires_grad = True  # what it would be
         found = stream.within(stream.scope.but(plain=True), derivative, *inputs)
     finally:
-        if not is_free:
-            tensor._requires_grad = False
+        if frozen is not None:
+            frozen._requires_grad = False
     gradient = (found[0] if isinstance(found, tuple) else found).asnumpy()
-    if not is_free:
-        frozen = "derivatives give zero for it, and optimizers leave it out."
-        more.append(f"  {name} has requires_grad=False: {frozen}")
+    if frozen is not None:
+        meant = "derivatives give zero for it, and optimizers leave it out."
+        more.append(f"  {name} has requires_grad=False: {meant}")
     kind, cuts = _explain(walk, gradient)
     return Explanation(name, kind, cuts, gradient, more)
 
