@@ -39,6 +39,7 @@ UNSEEN: Any = type("Unseen", (), {"__repr__": lambda self: "?"})()
 # What a Tensor tells of itself by its shape and element type, which are compared anyway.
 _OF_AVALS = frozenset(("shape", "ndim", "size", "itemsize", "nbytes", "dtype"))
 
+# Kinds of objects that have attributes of their own.
 _HELD = frozenset((
     kinds.CELL, kinds.CONTAINER, kinds.FIXED, kinds.FUNCTION, kinds.MACHINE, kinds.MODULE,
     kinds.OBJECT, kinds.PARTIAL, kinds.TENSOR,

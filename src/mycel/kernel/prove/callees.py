@@ -7,9 +7,9 @@ import functools
 import types
 from builtins import getattr  # not what stands in for them meanwhile
 
-# Where wrappers, of Python's library and of programs, keep the function that they call.
 # What code of ours calls of a Cell.
 CALLED_OF_CELLS = ("construct", "bprop", "__call__")
+# Where wrappers, of Python's library and of programs, keep the function that they call.
 _FUNCTIONS_IN = ("__func__", "fget", "fset", "fdel", "__wrapped__", "func")
 
 

@@ -191,8 +191,9 @@ class OnRequestExit(Callback):
         self.remote_config_file = config_file
         folder = os.path.join(directory or os.getcwd(), f"rank_{number()}")
         if save_ckpt:
+            folder = make_directory(folder)
             # A name may have a folder in it.
-            make_directory(os.path.dirname(os.path.join(folder, f"{file_name}_train")))
+            make_directory(os.path.dirname(os.path.join(folder, file_name)))
         self.train_name = os.path.join(folder, f"{file_name}_train")
         self.eval_name = os.path.join(folder, f"{file_name}_eval")
         self._before = None
