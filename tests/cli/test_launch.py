@@ -75,6 +75,21 @@ def test_the_first_failure_is_shown_and_the_others_are_ended(job, capsys, tmp_pa
     assert lines[-1] == "mycel launch: the others are ended"
 
 
+def test_who_made_what_is_not_finite_is_waited_for(job, capsys):
+    """The others, who were only given it, may be told of it before; it was ended meanwhile."""
+    text = """
+        from mycel.kernel.base.errors import NOT_FINITE_OF_ANOTHER
+        if rank == 0:
+            raise ValueError(NOT_FINITE_OF_ANOTHER)
+        time.sleep(1)
+        raise ValueError("log makes NaN")
+    """
+    assert job(text, 2, shown=frozenset()).run() == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("mycel launch: rank 1 ended first, with exit code 1 after ")
+    assert "    ValueError: log makes NaN" in lines
+
+
 def test_the_others_may_save_before_they_end(job, tmp_path):
     text = """
         signal.signal(signal.SIGTERM, lambda *_: (print("saved"), sys.exit(0)))

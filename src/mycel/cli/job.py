@@ -29,7 +29,11 @@ REST = 2.0
 # and how long that one which another one's end has ended waits for it.
 AFTER, CAUSE = 0.3, 5.0
 # What is said by one that ends because another one has.
-OF_ANOTHER = (errors.BECAUSE_OF_ANOTHER, "JAX distributed service detected fatal errors")
+OF_ANOTHER = (
+    errors.BECAUSE_OF_ANOTHER,
+    errors.NOT_FINITE_OF_ANOTHER,
+    "JAX distributed service detected fatal errors",
+)
 
 
 @dataclasses.dataclass(frozen=True)

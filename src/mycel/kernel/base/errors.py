@@ -24,6 +24,7 @@ MANY_PROCESSES = (
     "input."
 )
 BECAUSE_OF_ANOTHER = "Another process may have ended"
+NOT_FINITE_OF_ANOTHER = "what this process gave is finite: another one gave what is not"
 NOT_TOGETHER = (
     "{operator} failed in process {rank} of {size}: {reason}. " + BECAUSE_OF_ANOTHER + ", may "
     "be late by more than {seconds} seconds (MYCEL_TIMEOUT), or may have called another operator. "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mycel.kernel.base import errors
 from mycel.kernel.base.division import fetched
 from mycel.kernel.base.errors import NonFiniteError
 from mycel.kernel.base.places import Place, path_of
@@ -23,8 +24,8 @@ MOST_NAMED = 6
 _PUT_BACK = "Parameters, optimizer states and the random state are what they were before this step."
 # What an operator among processes gave.
 _OF_OTHERS = (
-    "what this process gave is finite: another one gave what is not, and its own error names the "
-    "operator that made it, or the values are too large together"
+    f"{errors.NOT_FINITE_OF_ANOTHER}, and its own error names the operator that made it, or the "
+    "values are too large together"
 )
 # What to write instead, by the operator.
 _REMEDIES = {

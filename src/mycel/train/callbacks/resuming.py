@@ -193,7 +193,7 @@ class OnRequestExit(Callback):
         if save_ckpt:
             folder = make_directory(folder)
             # A name may have a folder in it.
-            make_directory(os.path.dirname(os.path.join(folder, file_name)))
+            make_directory(os.path.dirname(os.path.join(folder, str(file_name))))
         self.train_name = os.path.join(folder, f"{file_name}_train")
         self.eval_name = os.path.join(folder, f"{file_name}_eval")
         self._before = None
