@@ -102,3 +102,11 @@ def test_what_cannot_be_a_file_is_told_before_anything_is_written(tmp_path):
     ):
         raise AssertionError("the block must not run")
     assert names(tmp_path) == []
+
+
+def test_a_name_may_be_as_long_as_the_file_system_takes(tmp_path):
+    path = tmp_path / ("n" * 250 + ".ckpt")
+    with replaced(path) as partial:
+        partial.write_text("whole")
+    assert path.read_text() == "whole"
+    assert [*tmp_path.iterdir()] == [path]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import os
 import platform
@@ -51,7 +52,10 @@ def replaced(path: str | os.PathLike) -> Iterator[Path]:
 
 
 def _prefix(target: Path) -> str:
-    return f".{target.name}.{platform.node()}-"
+    name = os.fsencode(target.name)
+    # File systems take 255 bytes.
+    short = target.name if len(name) <= 128 else hashlib.sha256(name).hexdigest()
+    return f".{short}.{platform.node()}-"
 
 
 def _remove_left(target: Path) -> None:
