@@ -42,10 +42,7 @@ FACTS = {
         (r"relu at In\[2\]:14 \(in SequentialCell.3\): 100 % .* dead units pass nothing on", []),
         (r"layer 0: a step changes (\S+) of", [(0, 1e-5)]),
         (r"step 400: loss (\S+)\naccuracy (\S+)\n(?=.*requires_grad)", [(0, 0.1), (0.95, 1)]),
-        (
-            r"Parameter 0.weight has requires_grad=False: derivatives give zero for it, and optimizers leave it out",
-            [],
-        ),
+        (r"Parameter 0.weight has requires_grad=False: derivatives give zero for it", []),
         (r"step 400: loss (\S+)\naccuracy (\S+)\nfrozen: \[\]", [(0, 0.1), (0.95, 1)]),
     ],
     "activation_patching": [
