@@ -44,6 +44,8 @@ class Form(NamedTuple):
     readers: list[int]
 
 
+# Forms that are known: programs whose shapes change make new ones for ever.
+MOST_FORMS = 4096
 _NOTHING = Chain(0, frozenset())
 _forms: dict[int, Form] = {}
 
@@ -58,6 +60,8 @@ def form_of(signature) -> Form:
             form = _of_program(jax.make_jaxpr(op.inlined)(*given).jaxpr)
         else:
             form = Form([_NOTHING] * len(signature.outputs), [1] * len(signature.inputs))
+        if len(_forms) >= MOST_FORMS:
+            _forms.clear()
         _forms[signature.id] = form
     return form
 

@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 from time import monotonic, sleep
+from typing import Any
 
 from mycel.kernel.base import division
 from mycel.kernel.execute.compile import Executable, Together
@@ -21,6 +22,8 @@ from mycel.kernel.record.stream import machine
 # How long threads may take that compute, and others, in seconds: the end of a program should not be
 # felt.
 _MOST, _MOST_ELSEWHERE = 1.0, 0.1
+# How long they do not begin: not for ever, since this one may wait for what they hold.
+_STAYS = 10.0
 # Where code is that calls XLA, in names of files.
 _WORKING = (
     "/jax",
@@ -42,14 +45,15 @@ def _end() -> None:
 
     def exchanged(begin):
         def stays(*args, **kwargs):
-            while threading.get_ident() != own:
-                sleep(60)
+            if threading.get_ident() != own:
+                sleep(_STAYS)
             return begin(*args, **kwargs)
 
         return stays
 
-    for kind in (Executable, Together):
-        kind.__call__ = exchanged(kind.__call__)  # type: ignore[assignment]
+    kinds: tuple[Any, ...] = (Executable, Together)
+    for kind in kinds:
+        kind.__call__ = exchanged(kind.__call__)
     machine.run_segment = exchanged(machine.run_segment)
     machine.run_by_operator = exchanged(machine.run_by_operator)
     machine.run_directly = exchanged(machine.run_directly)

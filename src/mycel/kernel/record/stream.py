@@ -138,10 +138,9 @@ class Segment:
 
     def _produce_for_another(self, value: Value) -> None:
         """The record is only ever appended to, and cleared only after every Value has its array: if
-        the copy does not reach the Value, its array is there. What the thread of this record runs
-        at once, and once only, is waited for. All that is held so far is computed: who makes
-        batches does not look at them. That thread begins anew with the next operator."""
-        values = [output() for output in self.outputs[:]]
+        the copy does not reach it, that is there. What the thread runs at once, and once only, is
+        waited for. Asked often, as for batches, all that is held is made, and it begins anew."""
+        values = [made() or value for made in self.outputs[:]]
         places, externals, key = self.places[:], self.externals[:], self.key[:]
         position = first = 0
         while position < len(key) and first < len(values):
@@ -155,12 +154,13 @@ class Segment:
         if first <= value.slot:
             return
         arrays = [demand(external) for external in externals]
-        held = {s: v for s, v in enumerate(values[:first]) if v is not None and v.array is None}
-        held[value.slot] = value
+        self.bytes += MOST_BYTES // 8  # asked eight times it is as if it were too large
+        also = values[:first] if self.bytes > MOST_BYTES else ()
+        others = [v for v in also if v.source is self and v.array is None]
+        held = {v.slot: v for v in (value, *others)}
         results = machine.run_by_operator(key[:position], tuple(held), arrays, places)
         for held_value, array in zip(held.values(), results, strict=True):
             held_value.array = array
-        self.bytes = MOST_BYTES + 1
 
     def view(self, value: Value) -> np.ndarray:
         """A Value as Python sees it; the run may leave it waiting for that look."""

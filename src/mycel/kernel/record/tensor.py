@@ -263,7 +263,8 @@ class Tensor(TensorMethods):
 
     def __contains__(self, element):
         numbers = (Tensor, bool, int, float, complex, np.generic)
-        return isinstance(element, numbers) and bool((self == element).any())  # type: ignore[attr-defined]
+        equal: Any = isinstance(element, numbers) and self == element
+        return bool(equal is not False and equal.any())
 
     # -- what MindSpore keeps beside the values --------------------------------------------
 

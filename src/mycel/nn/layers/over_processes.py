@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from mycel import ops
 from mycel.kernel.base.division import division
-from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.dtypes import float32, float64
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.processes import count, number
 from mycel.kernel.record.tensor import Tensor
@@ -54,7 +54,7 @@ def batch_norm_over_processes(
     """
     total = ops.AllReduce(ops.ReduceOp.SUM, group or HCCL_WORLD_COMM_GROUP)
     axes, each = (0, *range(2, x.ndim)), (-1,) + (1,) * (x.ndim - 2)
-    wide = x.astype(float32)
+    wide = x if x.dtype is float64 else x.astype(float32)
     elements = total(Tensor(float(x.size // x.shape[1]), float32))
     mean = total(wide.sum(axes)) / elements
     centred = wide - mean.reshape(each)
