@@ -40,6 +40,7 @@ MISMATCHES = {
     "batches_whole": ("process 0", "process 1", "AllReduce(sum)(Int64[])", "# batches_whole"),
     "program": ("process 0 calls", "process 1 calls", "[relu, mul", "[relu, add", "# program"),
     "numbers": ("Parameter 'weight' of float32 (1, 2)", "set_seed", "# numbers"),
+    "stages": ("input 0 of process 1", "pipeline_stages=2", "get_rank() % 1", "# stages"),
     "seeds": ("generator.state", "set_seed", "# seeds"),
 }
 

@@ -14,6 +14,7 @@ import numpy as np
 
 import mycel as ms
 from mycel import nn, ops
+from mycel.compat.transformers import get_lambda_func
 from mycel.parallel import AutoParallel
 from mycel.parallel.configurations import TransformerOpParallelConfig
 from support.devices_checks import SEMI_AUTO, Megatron, begin, init, parts_of, raises
@@ -203,5 +204,23 @@ def check_configurations_of_transformers_are_told():
         assert any(text in line and "XLA decides" in line for line in new), (text, new)
     raises(ValueError, lambda: TransformerOpParallelConfig(16), "from 1 to 8")
     raises(ValueError, lambda: TransformerOpParallelConfig(pipeline_stage=2), "pipeline_stage")
+
+
+def check_layers_of_transformers_in_stages():
+    """Oracle: MindSpore 2.7.0's stages of 2, 3, 7 and 12 layers."""
+    for stages, layers, expected in (
+        (2, 3, [0, 1, 1]),
+        (2, 7, [0, 0, 0, 1, 1, 1, 1]),
+        (4, 7, [0, 1, 2, 3, 3, 3, 3]),
+        (4, 12, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]),
+    ):
+        begin(**SEMI_AUTO, pipeline_stages=stages)
+        config = TransformerOpParallelConfig(pipeline_stage=stages)
+        cells = [nn.ReLU() for _ in range(layers)]
+        for number, cell in enumerate(cells):
+            get_lambda_func()(cell, number, 0, config, layers)
+        assert [cell.pipeline_stage for cell in cells] == expected
+    raises(ValueError, lambda: get_lambda_func()(cells[0], 0, 0, config, 3), "at least 4 stages")
+    begin()
     begin()
     raises(ValueError, lambda: TransformerOpParallelConfig(2), "1, for one device")

@@ -153,6 +153,12 @@ def seeds():
     return nn.Dropout(p=0.5).set_train()(ops.ones((4, 2))).asnumpy()  # seeds
 
 
+def stages():
+    """A pipeline whose stages are given other batches."""
+    ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", pipeline_stages=2)
+    return nn.ReLU()(ops.ones((4, 2)) * RANK).asnumpy()  # stages
+
+
 def look():
     y = divided()
     if RANK == 0:

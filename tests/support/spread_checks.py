@@ -56,10 +56,61 @@ def losses(name, mode, part=own, **settings):
         return net, [float(step(part(x), part(y)).asnumpy()) for x, y in batches(shape)]
 
 
-def check_stages_of_a_pipeline_are_refused():
-    """Oracle: docs/scale.md, what is not there yet."""
-    texts = "pipeline_stages=2", "one process", f"--devices-per-process {DEVICES}"
-    raises(NotImplementedError, lambda: begin(**SEMI_AUTO, pipeline_stages=2), *texts)
+class Staged(nn.Cell):
+    """Two stages; the weights of the second are divided among the devices of one stage."""
+
+    def __init__(self, parts=1):
+        super().__init__()
+        self.first = nn.Dense(16, 16, weight_init="he_normal", activation="tanh")
+        self.second = Megatron(1, parts)
+        self.first.pipeline_stage, self.second.pipeline_stage = 0, 1
+
+    def construct(self, x):
+        return self.second(self.first(x))
+
+
+def losses_in_parts(mode, parts, **settings):
+    """Of steps of four parts of a batch; the first half of the processes has the first stage."""
+    begin(**settings)
+    ms.set_seed(3)
+    with execution(mode):
+        net = Staged(parts)
+        loss = nn.PipelineCell(nn.WithLossCell(net, nn.MSELoss()), 4)
+        step = nn.TrainOneStepCell(loss, nn.Adam(net.trainable_params(), 0.01))
+        rows = np.random.default_rng(5).normal(size=(2, 4, 32, 16)).astype(np.float32)
+        each = SIZE // 2
+        if settings and each > 1:
+            rows = rows.reshape(2, 4, 4, each, 8 // each, 16)[:, :, :, RANK % each]
+            rows = rows.reshape(2, 4, 32 // each, 16)
+        found = [float(step(ms.Tensor(x), ms.Tensor(y))) for x, y in zip(*rows, strict=True)]
+    return net, found
+
+
+def check_stages_of_a_pipeline():
+    """Each process computes all stages; strategies divide among the devices of one, and a stage
+    that there is not is an error. The ledger says that weights lie in all of them."""
+    _, alone = losses_in_parts("graph", 1)
+    assert abs(alone[0] - alone[-1]) > 1e-3, alone
+    for mode in ("fused", "graph"):
+        for more in ({}, ZERO, {"pipeline_config": {"pipeline_scheduler": "gpipe"}}):
+            ms.debug.ledger().reset()
+            settings = SEMI_AUTO | more | {"pipeline_stages": 2}
+            net, found = losses_in_parts(mode, DEVICES // 2, **settings)
+            np.testing.assert_allclose(found, alone, rtol=2e-5, err_msg=f"{mode} {more}")
+            parts = parts_of(ms.debug.layouts(net))["second.up"]
+            assert parts == ((1, DEVICES // 2) if DEVICES > 2 else (1, 1)), parts
+            told = str(ms.debug.ledger())
+            assert "pipeline_stages=2" in told and "every process computes all" in told, told
+    path = os.path.join(sys.argv[2], f"staged_{RANK}.ckpt")
+    ms.save_checkpoint(net, path)
+    fresh = Staged(DEVICES // 2)
+    ms.load_checkpoint(path, fresh)
+    np.testing.assert_array_equal(fresh.second.up.asnumpy(), net.second.up.asnumpy())
+    fresh.second.pipeline_stage = 2
+    raises(ValueError, lambda: fresh(ms.Tensor(init(8, 16))), "'second'", "pipeline_stage=2")
+    few = nn.PipelineCell
+    raises(ValueError, lambda: few(nn.ReLU(), 1)(ms.Tensor(init(8, 16))), "at least 2")
+    raises(ValueError, lambda: begin(**SEMI_AUTO, pipeline_stages=3), "a multiple of 3")
     begin()
 
 

@@ -368,15 +368,24 @@ def check_moe_config(moe_config=None, parallel_config=None) -> None:
 
 
 def get_lambda_func(total_layer=None) -> Callable:
-    """What divides layers among stages of a pipeline: a function that leaves all where they are.
+    """What divides layers among stages of a pipeline, as many in each, and those that are left in
+    the last: a function of a layer, its number, how many lie before the first, the configuration,
+    and how many there are, unless `total_layer` says so.
+
+    Raises:
+        ValueError: fewer layers than stages, when it is called.
 
     Example:
         >>> from mycel.compat.transformers import get_lambda_func
-        >>> get_lambda_func()(nn.Identity(), 0, 0, None, 1)
+        >>> from mycel.parallel.configurations import TransformerOpParallelConfig
+        >>> get_lambda_func()(nn.Identity(), 0, 0, TransformerOpParallelConfig(), 1)
     """
-    del total_layer
 
-    def stay(network, layer_id, offset, parallel_config, layers) -> None:
-        del network, layer_id, offset, parallel_config, layers
+    def place(network, layer_id, offset, parallel_config, layers) -> None:
+        stages, count = parallel_config.pipeline_stage, total_layer or layers
+        if count < stages:
+            raise wrong(ValueError, "The number of layers", f"at least {stages} stages", count)
+        if stages > 1:
+            network.pipeline_stage = min((layer_id + offset) // (count // stages), stages - 1)
 
-    return stay
+    return place

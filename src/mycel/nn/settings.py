@@ -186,7 +186,7 @@ class Settings(Precise):
     @pipeline_stage.setter
     def pipeline_stage(self, value: int):
         stage = self.__dict__["_pipeline_stage"] = _count(value, "pipeline_stage")
-        if division.stage is None:
+        if division.stage_count == 1:
             note_once("pipeline_stage has no effect without pipeline_stages: see docs/scale.md")
         for cell in self._called_cells():
             cell.__dict__["_stage"] = cell.__dict__.get("_pipeline_stage", stage)

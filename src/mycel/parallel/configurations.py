@@ -28,14 +28,13 @@ class TransformerRecomputeConfig:
     recompute_slice_activation: bool = False
 
 
-def _check_parts(owner: object, name: str, parts: object, most: int | None = None) -> None:
+def _check_parts(owner: object, name: str, parts: object) -> None:
     """Raise unless there are devices for so many parts; tell that XLA makes them.
 
     Raises:
         ValueError: there are not.
     """
     there = division.grid.size if division.enter is not None and division.grid is not None else 1
-    there = there if most is None else most
     what = f"{type(owner).__name__}: {name}"
     if type(parts) is not int or not 1 <= parts <= there:
         expected = f"from 1 to {there}, the number of devices" if there > 1 else "1, for one device"
@@ -93,7 +92,7 @@ class TransformerOpParallelConfig:
     """Into how many parts the batch, the weights and the layers of a transformer are divided.
 
     Raises:
-        ValueError: more parts than devices, or more than one pipeline stage.
+        ValueError: more parts than devices, or more stages than `pipeline_stages`.
 
     Example:
         >>> from mycel.parallel.configurations import TransformerOpParallelConfig
@@ -115,7 +114,10 @@ class TransformerOpParallelConfig:
     def __post_init__(self):
         for name in ("data_parallel", "model_parallel", "expert_parallel"):
             _check_parts(self, name, getattr(self, name))
-        _check_parts(self, "pipeline_stage", self.pipeline_stage, 1)
+        stages, there = self.pipeline_stage, division.stage_count
+        if type(stages) is not int or not 1 <= stages <= there:
+            expected = f"from 1 to {there}, pipeline_stages of set_auto_parallel_context"
+            raise wrong(ValueError, f"{type(self).__name__}: pipeline_stage", expected, stages)
         for one in fields(self):
             value = getattr(self, one.name)
             if one.name in _SETTINGS and value != one.default and division.enter is not None:

@@ -68,7 +68,8 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             `AutoParallel` behind the first call.
         strategy_ckpt_config: the same as `{"save_file": ..., "only_trainable_params": True}`.
         pipeline_stages: there, into how many stages of as many devices each those of the process
-            are divided; a Cell belongs to one by its `pipeline_stage` (see docs/scale.md).
+            are divided; a Cell belongs to one by its `pipeline_stage` (see docs/scale.md). Of
+            several processes each computes all stages.
         pipeline_config: `{"pipeline_scheduler": "1f1b"}` or "gpipe", the order in which parts of a
             batch go through the stages.
         global_rank: what `get_rank()` answers.
@@ -79,7 +80,6 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
     Raises:
         ValueError: another number of devices, another word, or no such setting.
         TypeError: a value of another type.
-        NotImplementedError: several pipeline stages among several processes.
 
     Source: MindSpore's `mindspore.set_auto_parallel_context`.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from jax.sharding import NamedSharding
 
-from mycel.kernel.base.division import KEPT, axes_of, division
+from mycel.kernel.base.division import COPIES, KEPT, axes_of, division
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.parallel_settings import parallel
 from mycel.kernel.record.stream import demand
@@ -101,7 +101,7 @@ def layout_of(tensor: Tensor) -> Layout | None:
     sharding = getattr(demand(tensor._value), "sharding", None)
     if not isinstance(sharding, NamedSharding) or sharding.is_fully_replicated:
         return None
-    lengths = {name: length for name, length in sharding.mesh.shape.items() if name != KEPT}
+    lengths = {n: length for n, length in sharding.mesh.shape.items() if n not in (COPIES, KEPT)}
     axes = axes_of(sharding)
     axes += ((),) * (tensor.ndim - len(axes))
     named = [one[0] if len(one) == 1 else one or WHOLE for one in axes]

@@ -30,10 +30,14 @@ NOT_DIVISIBLE = (
     "many of them. Set device_num, or start as many devices as a multiple of {stages}; on a "
     "laptop, `mycel launch -n 1 --devices-per-process {stages} --here train.py`."
 )
-ONE_PROCESS = (
-    "pipeline_stages={stages} at {place}: stages of a pipeline lie on the devices of one process; "
-    "this program runs as {processes}. Start it with `mycel launch -n 1 --devices-per-process "
-    "{devices}`, or leave pipeline_stages out and divide weights by strategies."
+NOT_BETWEEN_PROCESSES = (
+    "pipeline_stages={stages} at {place}: each stage gets as many of the {processes} processes. "
+    "Start a multiple of {stages} of them, or one that has all devices: `mycel launch -n 1 "
+    "--devices-per-process {devices}`."
+)
+IN_ALL_PROCESSES = (
+    "every process computes all stages, with the same numbers, and has the Parameters of all of "
+    "them; `mycel launch -n 1 --devices-per-process {devices}` has each stage on devices of its own"
 )
 OUT_OF_RANGE = (
     "{cell} has pipeline_stage={stage}, but there are {count} stages: pipeline_stage is from 0 to "
@@ -48,7 +52,6 @@ def check_stages(devices: int) -> int:
 
     Raises:
         ValueError: they cannot be.
-        NotImplementedError: they belong to several processes.
     """
     stages = parallel.get("pipeline_stages")
     if stages == 1:
@@ -57,12 +60,19 @@ def check_stages(devices: int) -> int:
     place, size = user_place(4), processes.count()
     if stages < 1:
         raise wrong(ValueError, what, "at least 1", stages)
-    if size > 1:
-        told = ONE_PROCESS.format(stages=stages, place=place, processes=size, devices=devices)
-        raise NotImplementedError(told)
+    if size % stages and size > 1:
+        raise ValueError(
+            NOT_BETWEEN_PROCESSES.format(
+                stages=stages, place=place, processes=size, devices=devices
+            )
+        )
     if devices % stages:
         raise ValueError(NOT_DIVISIBLE.format(stages=stages, place=place, devices=devices))
-    _tell_settings()
+    if size > 1:
+        what = f"pipeline_stages={stages} among {size} processes"
+        ledger.accepted(what, IN_ALL_PROCESSES.format(devices=devices))
+    else:
+        _tell_settings()
     return stages
 
 
@@ -115,7 +125,7 @@ def stage_of(handle: Tensor) -> int | None:
 
 
 def find_stages(cell, count: int) -> None:
-    """Note of each Parameter below a Cell to which stages it belongs.
+    """Note of each Parameter below a Cell to which stages it belongs, where they lie apart.
 
     Raises:
         ValueError: a Cell has a stage that there is not.
@@ -144,7 +154,7 @@ def find_stages(cell, count: int) -> None:
                     )
                 )
             for parameter in fields["_params"].values():
-                if parameter is not None:
+                if parameter is not None and division.stage is not None:
                     found.setdefault(id(parameter), (parameter, set()))[1].add(stage)
         for name, child in one.name_cells().items():
             waiting.append((child, f"{path}.{name}" if path else name, stage))
@@ -153,7 +163,8 @@ def find_stages(cell, count: int) -> None:
         if len(stages) > 1:
             told = f"it lies in stage {min(stages)}, and is sent to the others in every step"
             ledger.accepted(f"Parameter {parameter.name!r} of stages {sorted(stages)}", told)
-    _tell_those_without([name for name, one in without.items() if stage_of(one) is None])
+    if division.stage is not None:
+        _tell_those_without([name for name, one in without.items() if stage_of(one) is None])
 
 
 def _tell_those_without(without: list[str]) -> None:
@@ -204,7 +215,7 @@ def check_parts(parts: int) -> None:
     Raises:
         ValueError: there are fewer.
     """
-    count = len(division.grid.stages) if division.stage is not None and division.grid else 1
+    count = division.stage_count
     if parts < count:
         expected = f"at least {count}, as many as pipeline_stages"
         raise wrong(ValueError, "PipelineCell: micro_size", expected, parts)

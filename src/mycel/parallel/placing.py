@@ -29,7 +29,7 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.base.stages import Stages
 from mycel.kernel.base.structure import structure
 from mycel.kernel.define.constraint import constraint
-from mycel.kernel.execute.spread import run_in_all
+from mycel.kernel.execute.spread import check_copies, run_in_all
 from mycel.kernel.record.data import to_array
 from mycel.kernel.record.dispatch import apply1
 from mycel.kernel.record.parameter import Parameter
@@ -78,7 +78,6 @@ def use_devices(count: int | None, what: str = "device_num") -> None:
     Raises:
         ValueError: there are fewer; or it is the number of processes, which have more; or it is
             no multiple of that; or `pipeline_stages` does not divide them.
-        NotImplementedError: stages of a pipeline among several processes.
     """
     backend.begin()
     processes.check_joined()
@@ -111,17 +110,17 @@ def use_devices(count: int | None, what: str = "device_num") -> None:
     if count < all_of_them:
         ledger.accepted(f"{what}={count}", f"{count} of {all_of_them} devices compute")
     chosen = _of_each(count // size) if size > 1 else there[:count]
+    piped = stages > 1 and size == 1
     if not _is_known(chosen, stages):
         division.grid = (
-            Grid(chosen, size, run_in_all if size > 1 else None)
-            if stages == 1
-            else Stages(chosen, stages, scheduler())
+            Stages(chosen, stages, scheduler())
+            if piped
+            else Grid(chosen, size, run_in_all if size > 1 else None, stages)
         )
     if size > 1 and not _at_exit:
         _at_exit.append(atexit.register(_run_the_rest))
     division.assign, division.batch, division.call = _assigned, _batch, _called
     division.enter, division.take, division.gradient = _entered, _taken, _gradient
-    piped = stages > 1
     division.stage, division.micro, division.stage_of = (
         (enter_stage, mark_part, stage_of) if piped else (None, None, None)
     )
@@ -130,7 +129,7 @@ def use_devices(count: int | None, what: str = "device_num") -> None:
 def _is_known(devices: list, stages: int) -> bool:
     """Whether the present grid is of these devices, in so many stages."""
     grid = division.grid
-    if grid is None or list(grid.devices) != devices or len(grid.stages or (grid,)) != stages:
+    if grid is None or list(grid.devices) != devices or grid.stage_count != stages:
         return False
     return not isinstance(grid, Stages) or grid.scheduler == scheduler()
 
@@ -310,8 +309,8 @@ def _prepare(cell) -> None:
     fields = cell.__dict__
     if fields.get("_laid_out") == state:
         return
-    if division.stage is not None:
-        find_stages(cell, len(_grid().stages))
+    if division.stage_count > 1:
+        find_stages(cell, division.stage_count)
     for one in (cell, *[child for _, child in cell.cells_and_names()]):
         trained = one.__dict__.get("parameters")
         if isinstance(trained, tuple) and hasattr(one, "learning_rate"):
@@ -407,6 +406,8 @@ def _whole_of_parts(x: Tensor, number: int) -> Tensor:
     axes = _axes_of_batch(x.shape, number, what, strict=True)
     if not any(axes):
         return new_tensor(value_of(grid.put(array, told=what)))
+    if grid.copies > 1:
+        check_copies(array, grid.copies, what)
     return new_tensor(value_of(grid.share(array, axes)))
 
 

@@ -24,6 +24,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 Axes = tuple[tuple[str, ...], ...]
 # An axis of length 1: the axes behind it divide an array where it is kept, not where it is used.
 KEPT = "kept"
+# The axis along which nothing is divided.
+COPIES = "copies"
 
 
 class Grid:
@@ -37,39 +39,54 @@ class Grid:
         processes: how many processes they belong to.
         meet: with several processes, runs a program of all of them, `meet(function, arrays, told,
             structure)`: it is called with the same programs in the same order in each.
+        copies: in how many groups of as many processes everything is computed; nothing is divided
+            between them.
 
     Attributes:
         devices: all of them; of a pipeline, those of all stages.
         stages: of a pipeline, the grid of each stage (see `base.stages`).
-        lengths: by the name of each axis.
+        size: how many devices divide the work.
+        lengths: by the name of each axis along which they do.
         whole: how an array lies that every device has whole.
         entered: what was laid out since processes last met, which all of them have to have: words
             for it, and a digest of its elements.
     """
 
     __slots__ = (
-        "_known", "_shared_by", "_used", "devices", "entered", "lengths", "meet", "mesh", "size",
+        "_known", "_shared_by", "_used", "copies", "devices", "entered", "lengths", "meet", "mesh", "size",
         "waits",
         "whole",
     )  # fmt: skip
 
     stages: tuple[Grid, ...] = ()
 
-    def __init__(self, devices: Sequence[Any], processes: int = 1, meet: Callable | None = None):
-        self.size, self.meet = len(devices), meet
+    def __init__(
+        self,
+        devices: Sequence[Any],
+        processes: int = 1,
+        meet: Callable | None = None,
+        copies: int = 1,
+    ):
+        self.size, self.meet, self.copies = len(devices) // copies, meet, copies
         self.devices = tuple(devices)
-        first = _primes_of(processes) if processes > 1 else []
-        primes = [*first, *_primes_of(self.size // processes)]
+        first = _primes_of(processes // copies) if processes > copies else []
+        primes = [*first, *_primes_of(len(devices) // processes)]
         self.lengths = {f"axis{number}": prime for number, prime in enumerate(primes)}
         self._shared_by = frozenset([*self.lengths][: len(first)])
         self.entered: list[tuple[str, str]] = []
-        self.mesh = Mesh(np.array(devices).reshape([*primes, 1]), (*self.lengths, KEPT))
+        shape = [copies, *primes, 1]
+        self.mesh = Mesh(np.array(devices).reshape(shape), (COPIES, *self.lengths, KEPT))
         self._known: dict[Axes, NamedSharding] = {}
         self._used: dict[Any, NamedSharding | None] = {}
         self.whole = self.sharding(())
         # On the CPU the devices are threads, of which each waits for the others in every
         # communication: two programs at a time would wait for each other for ever.
-        self.waits = devices[0].platform == "cpu" and self.size > 1
+        self.waits = devices[0].platform == "cpu" and len(devices) > 1
+
+    @property
+    def stage_count(self) -> int:
+        """How many stages a pipeline has; of several processes each computes all of them."""
+        return len(self.stages) or self.copies
 
     def sharding(self, axes: Axes) -> NamedSharding:
         """How an array lies whose dimensions are divided along these axes."""
@@ -291,6 +308,11 @@ class Division:
         self.stage: Callable[[int, tuple, dict], tuple[tuple, dict]] | None = None
         self.micro: Callable[[int, Any], Any] | None = None
         self.stage_of: Callable[[Any], int | None] | None = None
+
+    @property
+    def stage_count(self) -> int:
+        """How many stages a pipeline has; 1 without one."""
+        return 1 if self.enter is None or self.grid is None else self.grid.stage_count
 
 
 division = Division()

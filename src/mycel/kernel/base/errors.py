@@ -46,6 +46,12 @@ OTHER_NUMBERS = (
     "in all of them before Parameters are made; and what is a part of a batch goes through the "
     "inputs of the outermost Cell, compiled function or derivative, with full_batch=False."
 )
+OTHER_PARTS = (
+    "{what} of process {rank} is not that of process {first} (at {place}). With "
+    "pipeline_stages={stages}, batches are divided among the {each} processes of a stage, and "
+    "those of the next stage have the same parts again: shard data by get_rank() % {each} in "
+    "{each} parts, with the same seed."
+)
 BROKEN_OFF = "{operator} was broken off by {error}"
 NEVER_TOGETHER = "the processes wait for each other, or for one that has ended"
 TOO_LATE = "the others did not come within {seconds} seconds (MYCEL_TIMEOUT)"

@@ -111,7 +111,7 @@ def _fill(
             results = run_by_operator(key, live, arrays, places, wrong, seen)
         finally:
             forget_repeats()
-        if not (isinstance(error, Tripped) or any(isinstance(r, Poison) for r in results)):
+        if not (wrong or isinstance(error, Tripped) or any(isinstance(r, Poison) for r in results)):
             told = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
             log.logger.warning(NOT_AS_ONE.format(size=executable.size, told=told))
         if isinstance(error, NotFinite) and seen is not None and not seen.finds(live):

@@ -113,6 +113,45 @@ def run_in_all(function: Any, arrays, told: str | None, structure: str = "") -> 
     raise watch.failure
 
 
+def check_copies(array, copies: int, what: str) -> None:
+    """Raise unless every group of processes has the same parts of a batch.
+
+    Args:
+        array: the part of this process.
+        copies: how many groups there are.
+        what: words for the array.
+
+    Raises:
+        TogetherError: this process or another one has other numbers than the first group.
+    """
+    if not processes.checks():
+        return
+    watch, ranks, each = world.watch, tuple(range(world.size)), world.size // copies
+    assert watch is not None
+    numbers = np.ascontiguousarray(array)
+    text = f"{numbers.dtype}{list(numbers.shape)}{hashlib.sha256(numbers.tobytes()).hexdigest()}"
+    words = Words(
+        f"the comparison of {what}", (f"{array.dtype}{list(array.shape)}",), user_place(2)
+    )
+    own = np.array([_number(text)], np.uint64)
+    (rows,) = meet(ranks, words, lambda: _gathering(ranks).communicate([own]))
+    parts = np.asarray(rows).reshape(copies, each)
+    unlike = np.argwhere(parts != parts[0])
+    if len(unlike):
+        group, place = map(int, unlike[0])
+        watch.failure = errors.TogetherError(
+            errors.OTHER_PARTS.format(
+                what=what,
+                place=words.place,
+                first=place,
+                rank=group * each + place,
+                stages=copies,
+                each=each,
+            )  # fmt: skip
+        )
+        raise watch.failure
+
+
 def _layout_of(array) -> tuple:
     return array.shape, str(array.dtype), getattr(array, "sharding", None)
 
