@@ -53,9 +53,8 @@ class Grid:
     """
 
     __slots__ = (
-        "_known", "_shared_by", "_used", "copies", "devices", "entered", "lengths", "meet", "mesh", "size",
-        "waits",
-        "whole",
+        "_known", "_shared_by", "_used", "copies", "devices", "entered", "lengths", "meet", "mesh",
+        "size", "waits", "whole",
     )  # fmt: skip
 
     stages: tuple[Grid, ...] = ()
