@@ -324,6 +324,30 @@ def check_cells_and_functions_with_strategies():
     assert found._value.array.sharding.shard_shape((16, 8)) == (2, 8)
 
 
+def check_arrays_of_a_function_are_divided_otherwise():
+    """Each of them may be divided among all devices, along any dimension."""
+    begin(**SEMI_AUTO, full_batch=True)
+    x, w = init(16, 16), init(16, 16)
+    for given, out, shapes in (
+        (((2, 4),), ((8, 1),), ((8, 4), (2, 16))),
+        (((1, 8),), ((8, 1),), ((16, 2), (2, 16))),
+        (((1, 8), (8, 1)), ((2, 4),), ((16, 2), (8, 4))),
+        (((2, 1), (1, 4)), ((2, 4),), ((8, 16), (8, 4))),
+    ):
+        seen = []
+
+        def product(a, b, seen=seen):
+            seen.append(a._value.array.sharding.shard_shape(a.shape))
+            return a @ b
+
+        with execution("direct"):
+            found = ms.shard(product, given, out)(ms.Tensor(x), ms.Tensor(w))
+        np.testing.assert_allclose(found.asnumpy(), x @ w, rtol=1e-5, atol=1e-5)
+        assert (seen[0], found._value.array.sharding.shard_shape((16, 16))) == shapes, given
+    double = ms.shard(lambda x: x * 2, ((4, 4),))
+    raises(ValueError, lambda: double(ms.Tensor(x)), "asks for 4 parts", "2 are left")
+
+
 def check_data_enters_divided():
     rows = [(np.full(4, n, np.float32), np.int32(n)) for n in range(32)]
     for settings, shapes in (

@@ -100,6 +100,25 @@ def training():
     ms.Model(net, nn.MSELoss(), optimizer).train(1, data, [kept, KillFirst()])
 
 
+class AskOne(ms.train.Callback):
+    """Process 1 is asked to end in its third step."""
+
+    def on_train_step_begin(self, run_context):
+        if RANK == 1 and run_context.original_args().cur_step_num == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def asked_to_end():
+    ms.set_auto_parallel_context(parallel_mode="data_parallel", parameter_broadcast=True)
+    stop = ms.train.OnRequestExit(directory=f"{FOLDER}/asked")
+    optimizer = nn.SGD(net.trainable_params(), 0.1)
+    data = [(ops.ones((1, 2)) * (RANK + n), ops.ones((1, 1))) for n in range(4)]
+    model = ms.Model(net, nn.MSELoss(), optimizer)
+    model.train(3, data, [AskOne(), stop], dataset_sink_mode=False)
+    saved = ms.load_checkpoint(f"{FOLDER}/asked/rank_{RANK}/Net_train.ckpt")
+    return int(saved["global_step"]), saved["weight"].asnumpy().tolist()
+
+
 def group():
     communication.create_group("turned", [1, 0])
     return ops.AllReduce(group=["hccl_world_group", "turned"][RANK])(ONES)

@@ -26,8 +26,11 @@ class Layout:
     Source: MindSpore's `mindspore.Layout`.
 
     Example:
-        >>> ms.Layout((1, 1), ("dp", "mp"))("dp", "None").to_dict()["tensor_map"]
+        >>> layout = ms.Layout((1, 1), ("dp", "mp"))
+        >>> layout("dp", "None").to_dict()["tensor_map"]
         (1, -1)
+        >>> layout("dp", "None")
+        Layout((1, 1), ('dp', 'mp'))('dp', 'None')
     """
 
     def __init__(self, device_matrix, alias_name, rank_list=None):
@@ -53,6 +56,14 @@ class Layout:
         self.alias_name = alias_name
         self.rank_list = rank_list
         self.tensor_map: tuple | None = None
+
+    def __repr__(self):
+        text = f"Layout({self.device_matrix}, {self.alias_name}"
+        if self.rank_list != list(range(len(self.rank_list))):
+            text += f", {self.rank_list}"
+        if self.tensor_map is None:
+            return f"{text})"
+        return f"{text})({', '.join(repr(self._name(axis)) for axis in self.tensor_map)})"
 
     def __call__(self, *tensor_map) -> Layout:
         """The layout of a Tensor: for each dimension the axis that divides it, or "None".
@@ -81,6 +92,11 @@ class Layout:
             known = ", ".join([*self.alias_name, WHOLE])
             raise wrong(ValueError, "An axis of this Layout", f"one of {known}", repr(name))
         return len(self.alias_name) - 1 - self.alias_name.index(name)
+
+    def _name(self, axis):
+        if isinstance(axis, tuple):
+            return tuple(self._name(part) for part in axis)
+        return WHOLE if axis == -1 else self.alias_name[-1 - axis]
 
     def to_dict(self) -> dict:
         """The layout as MindSpore writes it: axes are counted from the last.

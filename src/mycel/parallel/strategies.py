@@ -99,11 +99,22 @@ def axes_of_layout(layout: Layout, grid: Grid) -> tuple[Axes, tuple[str, ...]]:
 
 
 class _Assignment:
-    """Gives out the axes of a grid, each once."""
+    """Gives out the axes of a grid, each once.
 
-    def __init__(self, grid: Grid, what: str):
+    Args:
+        but: those that it does not give out.
+    """
+
+    def __init__(self, grid: Grid, what: str, but: Sequence[str] = ()):
         self._grid, self._what = grid, what
-        self._left = list(grid.lengths)
+        self._left = [name for name in grid.lengths if name not in but]
+
+    def has(self, parts: int) -> bool:
+        """Whether there are axes left that make so many parts."""
+        for name in self._left:
+            length = self._grid.lengths[name]
+            parts = parts // length if parts % length == 0 else parts
+        return parts == 1
 
     def take(self, parts: int) -> tuple[str, ...]:
         """Axes that make so many parts.
@@ -188,19 +199,29 @@ class Strategies:
             if len(strategy) != len(shape) and strategy:
                 expected = f"of {len(shape)} numbers, one for each dimension"
                 raise wrong(ValueError, f"The strategy of {what}", expected, strategy)
-            axes = tuple([self._of(n, label) for n, label in zip(strategy, labels, strict=False)])
+            axes = ()
+            for parts, label in zip(strategy, labels, strict=False):
+                axes += (self._of(parts, label, axes),)
         check_even(*self._whole(what, shape, axes), axes, self._grid, names, self._at)
         return axes
 
-    def _of(self, parts: int, label) -> tuple[str, ...]:
-        """The axes of a label: those that it has, or as many of them as make so many parts."""
+    def _of(self, parts: int, label, others: Axes) -> tuple[str, ...]:
+        """The axes of a label: those that it has, or as many of them as make so many parts.
+
+        Inputs of a function have axes of their own as far as there are any, then those that divide
+        another input; `others` are those that divide the same one.
+        """
         if parts == 1:
             return ()
         known = self._known.get(label, ())
         for end in range(len(known) + 1):
             if prod(self._grid.lengths[name] for name in known[:end]) == parts:
                 return known[:end]
-        taken = self._known[label] = self._assignment.take(parts)
+        assignment = self._assignment
+        if self._primitive is None and not assignment.has(parts):
+            used = [name for axes in others for name in axes]
+            assignment = _Assignment(self._grid, f"The strategy of {self._what}", used)
+        taken = self._known[label] = assignment.take(parts)
         return taken
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from mycel.amp.build import build_train_network, check_boost
 from mycel.amp.managers import FixedLossScaleManager, LossScaleManager
 from mycel.amp.mixed import check_level
-from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.errors import END_OF_EPOCH, wrong
 from mycel.kernel.base.parallel_settings import shares_training
 from mycel.kernel.base.trees import tree_leaves
 from mycel.kernel.record.stream import flush
@@ -318,7 +318,7 @@ class Model:
             if shares_training():
                 # One with fewer batches would give what it does next to what others still do.
                 flush()
-                wait_for_all(HCCL_WORLD_COMM_GROUP)
+                wait_for_all(HCCL_WORLD_COMM_GROUP, END_OF_EPOCH)
             told.batch_num = self.batch_num = feed.batches or told.cur_step_num
             if valid_dataset is not None and _is_due(number, frequency):
                 self._evaluate_between(valid_dataset, loop)

@@ -34,6 +34,12 @@ MISMATCH = (
     "{operator} in process {rank} of {size} meets another operator. The processes of a group must "
     "call the same operators in the same order, with the same shapes and element types:{others}"
 )
+# What processes call that have had all batches of an epoch.
+END_OF_EPOCH = "the end of the epoch"
+ALONE_AT_ITS_END = (
+    "\nOne is at the end of its epoch and the others are not: it has fewer batches (give every "
+    "process as many, as num_shards and drop_remainder do), or a callback stopped it alone."
+)
 OTHER_PROGRAM = (
     "{program} in process {rank} of {size} meets another program. Where whole Tensors are divided "
     "among processes, all of them compute the same, and look at values at the same places; only "

@@ -206,9 +206,10 @@ class Watch:
     def compare(self, ranks: tuple[int, ...], told: Any) -> str:
         """What each of these processes calls, a line for each: all of them ask at the same call."""
         found = self.tell_all(ranks, str(told), "call")
-        return "".join(
-            f"\n  process {rank} calls {found.get(rank, 'what it does not tell')}" for rank in ranks
-        )
+        lines = [f"process {r} calls {found.get(r, 'what it does not tell')}" for r in ranks]
+        at_end = [text.startswith(errors.END_OF_EPOCH) for text in found.values()]
+        hint = errors.ALONE_AT_ITS_END if any(at_end) and not all(at_end) else ""
+        return "".join([f"\n  {line}" for line in lines]) + hint
 
     def tell_all(self, ranks: tuple[int, ...], text: str, topic: str) -> dict[int, str]:
         """What each of these processes tells the others of their latest call, by their numbers."""
@@ -220,6 +221,14 @@ class Watch:
                 milliseconds = int(5 * ANSWER * 1000)
                 found[rank] = self.client.blocking_key_value_get(f"{root}/{rank}", milliseconds)
         return found
+
+    def note(self, topic: str, number: int) -> None:
+        """Let all processes know a number of this topic."""
+        self.client.key_value_set(f"mycel/{topic}/{self.rank}", str(number), allow_overwrite=True)
+
+    def noted(self, topic: str) -> list[int]:
+        """The numbers that processes have noted."""
+        return [int(text) for _, text in self.client.key_value_dir_get(f"mycel/{topic}/")]
 
     def _read(self, folder: str) -> dict[int, Where]:
         pairs = self.client.key_value_dir_get(folder)

@@ -139,16 +139,9 @@ def check_copies(array, copies: int, what: str) -> None:
     unlike = np.argwhere(parts != parts[0])
     if len(unlike):
         group, place = map(int, unlike[0])
-        watch.failure = errors.TogetherError(
-            errors.OTHER_PARTS.format(
-                what=what,
-                place=words.place,
-                first=place,
-                rank=group * each + place,
-                stages=copies,
-                each=each,
-            )  # fmt: skip
-        )
+        told = {"first": place, "rank": group * each + place, "stages": copies, "each": each}
+        text = errors.OTHER_PARTS.format(what=what, place=words.place, **told)
+        watch.failure = errors.TogetherError(text)
         raise watch.failure
 
 

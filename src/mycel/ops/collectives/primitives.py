@@ -55,10 +55,14 @@ def check_tensor(x, what: str) -> Tensor:
     return x
 
 
-def wait_for_all(group) -> None:
-    """Wait until every process of a group is here."""
+def wait_for_all(group, name: str = "Barrier") -> None:
+    """Wait until every process of a group is here.
+
+    Args:
+        name: what it is called in messages.
+    """
     if len(ranks_of(group)) > 1:
-        collective("AllReduce", group, Tensor(0), op="sum")
+        collective("AllReduce", group, Tensor(0), told=name, op="sum")
 
 
 class _Collective(Primitive):

@@ -38,7 +38,14 @@ def _divided(total, dtype):
 
 @partial(jax.custom_vjp, nondiff_argnums=(1,))
 def _extreme(x, op):
-    return lax.pmax(x, AXIS) if op == "max" else lax.pmin(x, AXIS)
+    """NaN where one has NaN: on a CPU the exchange itself takes the other one's number."""
+    extreme, worst = (lax.pmax, -jnp.inf) if op == "max" else (lax.pmin, jnp.inf)
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return extreme(x, AXIS)
+    is_nan = jnp.isnan(x)
+    marks = jnp.where(is_nan, -worst, worst).astype(x.dtype)
+    found, marks = extreme(jnp.stack([jnp.where(is_nan, worst, x), marks]), AXIS)
+    return jnp.where(marks == -worst, jnp.nan, found)
 
 
 def _extreme_forward(x, op):
@@ -146,11 +153,12 @@ TABLE = {
 }
 
 
-def collective(name: str, group: str, x, **statics) -> Any:
+def collective(name: str, group: str, x, told: str = "", **statics) -> Any:
     """Apply the operator of a row; with one process, the same values in a Tensor of their own.
 
     Args:
         group: the name of a group of processes, of which this is one.
+        told: what it is called in messages; by default by its name.
         statics: what the row's function takes by keyword.
 
     Example:
@@ -161,11 +169,11 @@ def collective(name: str, group: str, x, **statics) -> Any:
     ranks = ranks_of_own(group, name)
     if len(ranks) == 1:
         return identity(x)
-    return applyn(_op(name, ranks, tuple(statics.items())), (x,))
+    return applyn(_op(name, ranks, tuple(statics.items()), told), (x,))
 
 
 @cache
-def _op(name: str, ranks: tuple[int, ...], statics: tuple) -> Collective:
-    told = ", ".join(f"{value}" if key == "op" else f"{key}={value}" for key, value in statics)
+def _op(name: str, ranks: tuple[int, ...], statics: tuple, told: str) -> Collective:
+    given = ", ".join(f"{value}" if key == "op" else f"{key}={value}" for key, value in statics)
     function = partial(TABLE[name].function, **dict(statics))
-    return Collective(f"{name}({told})" if told else name, function, ranks)
+    return Collective(told or (f"{name}({given})" if given else name), function, ranks)

@@ -13,7 +13,9 @@ from mycel.checkpoint.sharded import slices
 from mycel.kernel.base.division import division
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.parallel_settings import shares_training
-from mycel.kernel.base.processes import number
+from mycel.kernel.base.processes import number, world
+from mycel.kernel.base.watch import Watch
+from mycel.kernel.record.stream import flush
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.checks import boolean, is_integer, positive_integer
 from mycel.ops.collectives.groups import HCCL_WORLD_COMM_GROUP
@@ -147,7 +149,8 @@ def _epoch_of(file: str) -> int:
 class OnRequestExit(Callback):
     """Stops after the present step when a signal arrives, and saves the network.
 
-    A training that finds what was saved goes on from it.
+    A training that finds what was saved goes on from it. Of several processes that train together,
+    each with this callback, all stop and save when one of them has the signal.
 
     Args:
         save_ckpt: whether the network is saved, as `<file_name>_train.ckpt` (in an evaluation
@@ -169,6 +172,9 @@ class OnRequestExit(Callback):
         >>> stop.exit
         False
     """
+
+    # How often any of them has begun.
+    trainings = 0
 
     def __init__(
         self,
@@ -201,21 +207,30 @@ class OnRequestExit(Callback):
     def on_train_begin(self, run_context):
         """Wait for the signal; begin with what was saved, if there is a file."""
         self._listen()
+        # As often as this process trains, so do the others.
+        OnRequestExit.trainings += 1
+        self._topic = f"exit {OnRequestExit.trainings}"
         if self.save_ckpt and os.path.isfile(f"{self.train_name}.ckpt"):
             net = run_context.original_args().train_network
             load_checkpoint(f"{self.train_name}.ckpt", net=net)
 
     def on_train_step_end(self, run_context):
-        """Ask to stop if the signal came."""
-        self._stop(run_context)
+        """Ask to stop if the signal came; of several processes all stop behind the next step."""
+        if shares_training():
+            self._stop_together(run_context)
+        else:
+            self._stop(run_context)
 
     def on_train_epoch_end(self, run_context):
         """Ask to stop if the signal came."""
-        self._stop(run_context)
+        if not shares_training():
+            self._stop(run_context)
 
     def on_train_end(self, run_context):
         """Save if the signal came."""
         signal.signal(self.sig, self._before)
+        if shares_training() and not self.exit:
+            self.exit = bool(_watch().noted(self._topic))
         if self.exit and self.save_ckpt:
             save_checkpoint(run_context.original_args().train_network, self.train_name)
 
@@ -243,9 +258,29 @@ class OnRequestExit(Callback):
     def _take(self, number, frame) -> None:
         self.exit = True
 
+    def _stop_together(self, run_context) -> None:
+        """Whoever has the signal at the end of a step notes the next one: no other process gets to
+        the end of that before this one computes it, too, and so each of them finds the note."""
+        flush()
+        watch, step = _watch(), run_context.original_args().cur_step_num
+        noted = watch.noted(self._topic)
+        if noted and min(noted) <= step:
+            self.exit = True
+            run_context.request_stop()
+        elif not noted and self._is_asked():
+            watch.note(self._topic, step + 1)
+
     def _stop(self, run_context) -> None:
+        if self._is_asked():
+            run_context.request_stop()
+
+    def _is_asked(self) -> bool:
         if self.remote_config_file is not None and os.path.isfile(self.remote_config_file):
             with open(self.remote_config_file, encoding="utf-8") as file:
                 self.exit = self.exit or json.load(file).get(ASKED) == 1
-        if self.exit:
-            run_context.request_stop()
+        return self.exit
+
+
+def _watch() -> Watch:
+    assert world.watch is not None
+    return world.watch
