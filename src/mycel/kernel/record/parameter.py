@@ -101,6 +101,22 @@ class Parameter(Tensor):
         """Whether the name was made up, so that a Cell gives it the attribute's name."""
         return self.name.startswith(_UNNAMED)
 
+    def copy(self) -> Tensor:
+        """A Tensor of the same values, through which no gradient flows.
+
+        Example:
+            >>> weight = ms.Parameter(ms.Tensor([2.0]), name="weight")
+            >>> gradient = ms.grad(lambda x: (x * weight * weight.copy()).sum(), None, weight)
+            >>> print(gradient(ms.Tensor([1.0])))
+            [2.]
+        """
+        return Tensor(self)
+
+    def _to_share(self) -> Value:
+        scope = local.stream.scope
+        is_noted = scope.tape is not None or scope.capture is not None
+        return resolve(self.detach() if is_noted else self)
+
     @property
     def data(self) -> Parameter:
         """The Parameter itself, as in MindSpore; a value that is assigned is given to it."""

@@ -109,12 +109,15 @@ class Tensor(TensorMethods):
         if isinstance(input_data, StandIn):
             input_data = input_data.operand
         if isinstance(input_data, Tensor):
-            source = input_data
-            if element_type is not None and element_type is not source.dtype:
-                source = source.astype(element_type)
-            self._value = resolve(source)
+            if element_type is not None and element_type is not input_data.dtype:
+                input_data = input_data.astype(element_type)
+            self._value = input_data._to_share()
             return
         self._value = data_value(input_data, element_type)
+
+    def _to_share(self) -> Value:
+        """The Value of another Tensor that is made of this one."""
+        return resolve(self)
 
     # -- what is known without running ---------------------------------------------------
 
