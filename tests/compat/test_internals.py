@@ -66,6 +66,69 @@ def test_functions_of_several_results():
         ms._Function.apply(Tensor(X))
 
 
+class Product(ms._Function):
+    """The product of a pair and of a number, whose context is set up apart."""
+
+    @staticmethod
+    def forward(pair, factor):
+        return pair[0] * pair[1] * factor
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs[0])
+        ctx.factor = inputs[1]
+
+    @staticmethod
+    def backward(ctx, gradient):
+        _, y = ctx.saved_tensors
+        return gradient * y * ctx.factor, None, None, None
+
+
+def test_functions_of_tuples_with_a_context_of_their_own():
+    """Oracle: NumPy, and MindSpore 2.10: one gradient for each Tensor, more of them are None."""
+    loss = lambda x, y: Product.apply((x, y), 3.0)  # noqa: E731
+    matches(
+        ms.grad(loss, (0, 1)), lambda x, y: (3 * np.ones_like(x) * y, np.zeros_like(y)), X, X + 1
+    )
+
+    class Few(Product):
+        @staticmethod
+        def backward(ctx, gradient):
+            return (gradient,)
+
+    with pytest.raises(ValueError, match=r"Few.backward returns must be 3 gradients, but 1 was"):
+        ms.grad(lambda x: Few.apply((x, x), 3.0))(Tensor(X))
+
+
+def test_gradients_of_results_that_nothing_depends_on():
+    """Oracle: MindSpore 2.10: zeros, None on demand, zeros for what is marked."""
+    seen = []
+
+    class Several(ms._Function):
+        @staticmethod
+        def forward(ctx, x, as_none, mark):
+            ctx.set_materialize_grads(not as_none)
+            results = x * 2, x * 3
+            if mark:
+                ctx.mark_non_differentiable(results[1])
+            return results
+
+        @staticmethod
+        def backward(ctx, first, second):
+            seen.append([None if g is None else g.asnumpy().tolist() for g in (first, second)])
+            return first * 2, None, None
+
+    x = Tensor([1.0])
+    for as_none, mark, used, expected in (
+        (False, False, 1, [[1.0], [0.0]]),
+        (True, False, 1, [[1.0], None]),
+        (False, True, 2, [[1.0], [0.0]]),
+        (False, False, 2, [[1.0], [1.0]]),
+    ):
+        ms.grad(lambda x, *a, n=used: sum(Several.apply(x, *a)[:n]))(x, as_none, mark)
+        assert seen.pop() == expected
+
+
 def test_gradients_of_scaled_losses():
     """Oracle: MindSpore 2.10: the gradient, or the sum of two, divided by the scale."""
     loss_scale = importlib.import_module("mycel.nn.wrap.loss_scale")

@@ -14,6 +14,7 @@ from mycel.compat.types import Named
 from mycel.kernel.base.context import get_context
 from mycel.kernel.base.dtypes import float16, float32
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.trees import tree_leaves
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
 from mycel.nn.cell import Cell
@@ -235,19 +236,21 @@ class FunctionContext:
         self.needs_input_grad = needs_input_grad
         self.saved_tensors: tuple[Any, ...] = ()
         self.materialize_grads = True
+        self._without_gradient: tuple[Any, ...] = ()
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep Tensors: `saved_tensors` has them in the reverse."""
         self.saved_tensors = tensors
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
-        """Accepted: what `backward` gives counts."""
+        """Of these results `backward` is given zeros."""
+        self._without_gradient = tensors
 
     def mark_dirty(self, *tensors: Any) -> None:
         """Accepted: values that are changed in place are seen here."""
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Accepted: gradients that nothing gives are zeros here."""
+        """Whether `backward` is given zeros, and not None, of results that nothing depends on."""
         self.materialize_grads = value
 
 
@@ -255,8 +258,9 @@ class Function:
     """A function with a reverse of its own: subclasses have static `forward` and `backward`.
 
     `forward(ctx, *inputs)` computes; `backward(ctx, *gradients)` gives a gradient for each input,
-    None for zeros. The reverse computes the forward pass once more, so that what `ctx` keeps
-    belongs to it.
+    None for zeros; of a tuple among the inputs, one for each Tensor in it. With a static
+    `setup_context(ctx, inputs, output)`, `forward(*inputs)` has no `ctx`. The reverse computes the
+    forward pass once more, so that what `ctx` keeps belongs to it.
 
     Source: MindSpore's `mindspore._Function`.
 
@@ -284,6 +288,11 @@ class Function:
         """The gradients of the inputs; subclasses say it."""
         raise NotImplementedError("A Function needs a static backward(ctx, *gradients).")
 
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """What `ctx` keeps, where `forward` is not given it; subclasses may say it."""
+        raise NotImplementedError("This Function has no setup_context(ctx, inputs, output).")
+
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Call it."""
@@ -293,29 +302,58 @@ class Function:
 class _Applied(Cell):
     """A call of a Function, whose reverse is that of the Function."""
 
+    # What nothing depends on is None in `bprop`.
+    _knows_unused = True
+
     def __init__(self, kind: type[Function]):
         super().__init__(auto_prefix=False)
         self._kind = kind
+        self._reverse_name = f"{kind.__name__}.backward"
 
-    @staticmethod
-    def _context(inputs: tuple[Any, ...]) -> FunctionContext:
-        return FunctionContext(tuple(isinstance(each, Tensor) for each in inputs))
+    def _forward(self, inputs: tuple[Any, ...]) -> tuple[FunctionContext, Any]:
+        kind, context = self._kind, FunctionContext(tuple([isinstance(x, Tensor) for x in inputs]))
+        if kind.setup_context is Function.setup_context:
+            return context, kind.forward(context, *inputs)
+        output = kind.forward(*inputs)
+        kind.setup_context(context, inputs, output)
+        return context, output
 
     def construct(self, *inputs):
         """The forward pass."""
-        return self._kind.forward(self._context(inputs), *inputs)
+        return self._forward(inputs)[1]
 
     def bprop(self, *given):
         """The gradients of the inputs."""
         *inputs, _, dout = given
-        context = self._context(tuple(inputs))
-        self._kind.forward(context, *inputs)
-        gradients = self._kind.backward(context, *(dout if isinstance(dout, tuple) else (dout,)))
-        gradients = gradients if isinstance(gradients, tuple) else (gradients,)
-        pairs = zip(inputs, gradients, strict=True)
-        # What is no Tensor has no gradient: any will do.
-        return tuple(g if g is not None else _nothing_for(x) for x, g in pairs)
+        context, outputs = self._forward(tuple(inputs))
+        pairs = zip(_in_tuple(outputs), _in_tuple(dout), strict=True)
+        arriving = [_gradient_of(output, one, context) for output, one in pairs]
+        gradients = _in_tuple(self._kind.backward(context, *arriving))
+        leaves = tree_leaves(tuple(inputs))
+        if len(gradients) < len(leaves) or any(g is not None for g in gradients[len(leaves) :]):
+            actual = f"{len(gradients)}"
+            raise wrong(
+                ValueError, f"What {self._reverse_name} returns", f"{len(leaves)} gradients", actual
+            )
+        pairs = zip(leaves, gradients, strict=False)
+        fitting = iter([
+            ops.zeros_like(x) if gradient is None else gradient
+            for x, gradient in pairs
+            if isinstance(x, Tensor)
+        ])  # fmt: skip
+        return tuple([
+            [next(fitting) for leaf in tree_leaves(x) if isinstance(leaf, Tensor)] for x in inputs
+        ])  # fmt: skip
 
 
-def _nothing_for(value: Any) -> Any:
-    return ops.zeros_like(value) if isinstance(value, Tensor) else 0.0
+def _in_tuple(values: Any) -> tuple[Any, ...]:
+    return tuple(values) if isinstance(values, (tuple, list)) else (values,)
+
+
+def _gradient_of(output: Any, given: Any, context: FunctionContext) -> Any:
+    """The gradient of a result, as `backward` is given it."""
+    if any(output is one for one in context._without_gradient):
+        return ops.zeros_like(output)
+    if given is None and context.materialize_grads and isinstance(output, Tensor):
+        return ops.zeros_like(output)
+    return given

@@ -24,7 +24,7 @@ class CustomReverse(Marker):
 
     def __init__(self, cell, args: tuple, output):
         super().__init__()
-        self.name = f"{type(cell).__name__}.bprop"
+        self.name = getattr(cell, "_reverse_name", f"{type(cell).__name__}.bprop")
         self._cell = cell
         self._args = args
         self._output = output
@@ -35,14 +35,16 @@ class CustomReverse(Marker):
         return (*_values(self._args), *map(resolve, self._internal))
 
     def rule(self, inputs, outputs, cotangents, mask):
-        """Call `bprop(*inputs, out, dout)` and order what it returns by the inputs."""
-        arriving = iter(
-            given if given is not None else _recorded(ZEROS, output)
-            for given, output in zip(cotangents, outputs, strict=True)
-        )
+        """Call `bprop(*inputs, out, dout)` and order what it returns by the inputs. What nothing
+        depends on has zeros in `dout`; None for a Cell that says `_knows_unused`."""
+        if not getattr(self._cell, "_knows_unused", False):
+            cotangents = [
+                given if given is not None else _recorded(ZEROS, output)
+                for given, output in zip(cotangents, outputs, strict=True)
+            ]
+        arriving = iter([given if given is None else new_tensor(given) for given in cotangents])
         dout = tree_map(
-            lambda leaf: new_tensor(next(arriving)) if isinstance(leaf, Value) else None,
-            self._output,
+            lambda leaf: next(arriving) if isinstance(leaf, Value) else None, self._output
         )
         returned = self._cell.bprop(*_shown(self._args), _shown(self._output), dout)
         by_input, by_parameter = self._split(returned)
