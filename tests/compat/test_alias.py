@@ -11,6 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -330,6 +331,18 @@ def test_shorter_names_of_types_are_in_every_place(path, mindspore):
     # The path is a module, but for mindspore.dtype, which is one under another name.
     place = importlib.import_module(path)
     assert [name for name in TYPES if getattr(place, name) is not getattr(mindspore, name)] == []
+
+
+def test_what_modules_bring_along(mindspore):
+    """Oracle: MindSpore 2.10 has these names there, of what its modules import themselves."""
+    from mindspore.common.tensor import mstype
+    from mindspore.dataset import context
+    from mindspore.train.model import nn as layers
+
+    assert (mstype.float32, layers.Dense) == (ms.float32, ms.nn.Dense)
+    assert context is mindspore.context and Path(mindspore.__file__).is_file()
+    with pytest.raises(ImportError, match="no such name"):
+        from mindspore.dataset import no_such_name  # noqa: F401
 
 
 def test_what_mindspore_has_in_common_as_well(mindspore):

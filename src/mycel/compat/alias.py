@@ -32,6 +32,13 @@ _VERSION = "__version__"
 NO_VERSION = (
     "{variable}={given!r} is no version of MindSpore: give one such as {example}, or unset it."
 )
+# As what MindSpore's own modules import others.
+_ABBREVIATIONS = {
+    "mstype": "common.dtype",
+    "P": "ops.operations",
+    "F": "ops.functional",
+    "C": "ops.composite",
+}
 ALREADY_IMPORTED = (
     "mindspore is already imported from {place}. Call mycel.install_as_mindspore() before the "
     "first `import mindspore`, or start the program with `mycel run`."
@@ -121,7 +128,11 @@ class Finder(MetaPathFinder, Loader):
         return [Published()] if asked == THEIRS == self.root else []
 
     def create_module(self, spec: ModuleSpec) -> Namespace:
-        return Namespace(spec.name, f"{spec.name}, served by {OURS}.")
+        module = Namespace(spec.name, f"{spec.name}, served by {OURS}.")
+        if spec.name == THEIRS:
+            # Programs look for the folder of the installation.
+            module.__file__ = str(Path(__file__).parents[1] / "__init__.py")
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing to run: names are looked up when they are asked for."""
@@ -159,7 +170,21 @@ def find(path: str, name: str):
         value = _value(module, name)
         if value is not _MISSING and _offers(module, name, value):
             return value
+    if root == THEIRS and below and known.is_name(inner):
+        value = _brought_along(name)
+        if value is not _MISSING:
+            return value
     raise AttributeError(_absent(f"{path}.{name}"))
+
+
+def _brought_along(name: str):
+    """What a module of MindSpore has under this name because it imports it itself."""
+    inner = _ABBREVIATIONS.get(name, name)
+    parent, _, last = f"{THEIRS}.{inner}".rpartition(".")
+    try:
+        return find(parent, last)
+    except AttributeError:
+        return _MISSING
 
 
 def reported_version(usual: str) -> str:
