@@ -130,6 +130,6 @@ _alias.offer(ops, _operators.PUBLIC)
 _moved.install()
 _alias.install_older_paths()
 _alias.explain(_alias.sys.modules[__name__], nn, ops)
-_absent.explain_members(Tensor, Parameter, nn.Cell, ops.Primitive)
+_absent.explain_members(Tensor, Parameter, nn.Cell, nn.Optimizer, ops.Primitive)
 # MindSpore's `context` is a module of functions; the settings themselves are in base.context.
 context = _alias.find(__name__, "context")

@@ -247,6 +247,8 @@ def test_dict_behaves_as_a_dictionary():
     assert cells["b"].in_channels == 3
     del cells["b"]
     assert list(cells) == ["c", "d", "e"]
+    del cells.d
+    assert list(cells) == ["c", "e"] and not hasattr(cells, "d")
     cells.clear()
     assert not cells
 

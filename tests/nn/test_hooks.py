@@ -300,6 +300,45 @@ def test_keyword_inputs():
     assert seen == [(3.0, 6.0, 18.0)] * 18
 
 
+def test_hooks_in_front_and_behind_an_exception():
+    """Oracle: MindSpore 2.10: the order of calls, and what hooks see where `construct` raises."""
+
+    class Checked(nn.Cell):
+        def construct(self, x):
+            if float(x.sum()) > 2:
+                raise ValueError("too large")
+            return x * 2
+
+    net, seen = Checked(), []
+
+    def named(name):
+        def hook(cell, inputs, *output):
+            seen.append((name, *[part if part is None else float(part) for part in output]))
+
+        return hook
+
+    net.register_forward_pre_hook(named("second"))
+    net.register_forward_pre_hook(named("first"), prepend=True)
+    net.register_forward_hook(named("plain"))
+    handle = net.register_forward_hook(named("always"), prepend=True, always_call=True)
+    right = [("first",), ("second",), ("always", 2.0), ("plain", 2.0)]
+
+    def both():
+        seen.clear()
+        net(row(1.0))
+        with pytest.raises(ValueError, match="too large"):
+            net(row(3.0))
+        return tuple(seen)
+
+    assert each_call(both) == (*right, ("first",), ("second",), ("always", None))
+    handle.remove()
+    assert each_call(both) == (*right[:2], right[3], ("first",), ("second",))
+    net.register_forward_hook(lambda *_: 1 / 0, always_call=True)
+    told = pytest.warns(UserWarning, match="always_call=True raised ZeroDivisionError")
+    with told, pytest.raises(ValueError, match="too large"):
+        net(row(3.0))
+
+
 @pytest.mark.parametrize("mode", EXECUTIONS)
 @pytest.mark.parametrize(
     ("kind", "returned", "text"),

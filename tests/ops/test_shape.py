@@ -162,6 +162,21 @@ def test_in_place_updates_of_a_parameter():
     assert parameter.asnumpy().tolist() == [7, 3, 5]
 
 
+def test_shapes_one_after_another_or_by_name():
+    """Oracle: NumPy's shapes."""
+    x = Tensor(numbers(2, 3))
+    for call, shape in (
+        (lambda: x.reshape(3, 2), (3, 2)),
+        (lambda: x.reshape((3, -1)), (3, 2)),
+        (lambda: x.reshape(shape=[3, 2]), (3, 2)),
+        (lambda: x.broadcast_to(shape=(4, 2, 3)), (4, 2, 3)),
+        (lambda: x.expand(4, -1, 3), (4, 2, 3)),
+    ):
+        assert call().shape == shape
+    with pytest.raises(TypeError, match=r"\(3, 2, \(3, 2\)\) was given"):
+        x.reshape(3, 2, shape=(3, 2))
+
+
 ERRORS = {
     "cannot take the shape (4, 2)": lambda x: x.reshape(4, 2),
     "is not a permutation of the dimensions": lambda x: ops.transpose(x, (0, 0)),

@@ -88,6 +88,7 @@ def test_small_arrays_and_whole_numbers_stay(monkeypatch, shapes):
     array = jnp.ones(SHAPE, "float32")
     assert materialize.materialize(array) is not array
     assert materialize.materialize(whole := array.astype("int32")) is whole
+    assert materialize.materialize(nothing := array[:, :0]) is nothing
     monkeypatch.setattr(materialize, "LARGE", array.size + 1)
     x, weight = ops.ones(SHAPE, ms.float32), ops.ones((4, 4, 3, 3), ms.float32)
     ms.grad(lambda x: ops.tanh(ops.conv2d(x + 1, weight)).sum())(x).asnumpy()

@@ -86,10 +86,20 @@ OF_PYTORCH: dict[str, dict[str, str]] = {
     "Tensor": {
         "Derivatives are taken of functions: write loss, gradients = ms.value_and_grad(forward, "
         "None, net.trainable_params())(x) and optimizer(gradients).": "backward",
+        "Values are on the device of the program already; leave the call out.": "cuda cpu npu",
     },
     "Cell": {
         "Gradients are results here and are not added up; leave the call out.": "zero_grad",
         "Write set_train(False).": "eval",
+        "Write `construct` in the class, and call the object: net(x).": "forward",
+        "Write get_parameters(), or trainable_params() for an optimiser.": "parameters",
+        "Write parameters_and_names().": "named_parameters",
+        "Write cells_and_names().": "named_modules",
+        "Values are on the device of the program already; leave the call out.": "cuda cpu npu",
+    },
+    "Optimizer": {
+        "An optimiser is called with the gradients: loss, gradients = ms.value_and_grad(forward, "
+        "None, optimizer.parameters)(x), then optimizer(gradients).": "step",
     },
 }
 

@@ -240,9 +240,12 @@ class Cell(Settings, Stateful, Hookable, CellBase):
     def __delattr__(self, name: str):
         fields = self.__dict__
         self._note_change(name, _ABSENT)
-        for members in (fields["_cells"], fields["_params"], fields["_buffers"]):
+        everything = fields["_cells"], fields["_params"], fields["_buffers"]
+        is_member = any(name in members for members in everything)
+        for members in everything:
             members.drop(name)
-        object.__delattr__(self, name)
+        if name in fields or not is_member:  # members of a CellDict are no attributes
+            object.__delattr__(self, name)
         self._cell_changed(f"the attribute {name!r} of {type(self).__name__} was deleted inside")
 
     def _cell_changed(

@@ -3,11 +3,19 @@
 
 from __future__ import annotations
 
+import warnings
 from weakref import ref
 
 from mycel.kernel.base.trees import tree_exchange, tree_leaves
 from mycel.kernel.differentiate.fire import Border, Enter, Leave
-from mycel.kernel.record.hooks import REGISTER_ONCE, HookHandle, Hooks, call_hook, check_hook
+from mycel.kernel.record.hooks import (
+    REGISTER_ONCE,
+    HookHandle,
+    Hooks,
+    call_hook,
+    check_hook,
+    describe,
+)
 from mycel.kernel.record.marker import mark
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import Stream, find_place
@@ -17,8 +25,12 @@ from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 KINDS = ("forward_pre", "operator", "forward", "backward_pre", "backward")
 
 
+# A forward hook that takes keyword arguments; one that is called where `construct` raised, too.
+WITH_KWARGS, ALWAYS = 1, 2
+
+
 class CellHooks:
-    """The hooks of one Cell by kind; forward ones with whether they take keyword arguments,
+    """The hooks of one Cell by kind; forward ones with `WITH_KWARGS` and `ALWAYS`, added up,
     backward ones with whether they are in PyTorch's order of arguments; those on operators that
     the Cell runs (see operator_hooks)."""
 
@@ -78,12 +90,15 @@ class Hookable:
 
     _cell_hooks: CellHooks | None
 
-    def register_forward_pre_hook(self, hook_fn, with_kwargs: bool = False) -> HookHandle:
+    def register_forward_pre_hook(
+        self, hook_fn, with_kwargs: bool = False, *, prepend: bool = False
+    ) -> HookHandle:
         """Call `hook_fn(cell, inputs)` before `construct`; `inputs` is a tuple.
 
         What it returns, a tuple or a single value, replaces the inputs; its operators take part in
         the gradient, and data made anew cuts the gradient off. With `with_kwargs` it is
-        `hook_fn(cell, inputs, kwargs)`, and returns None or `(inputs, kwargs)`.
+        `hook_fn(cell, inputs, kwargs)`, and returns None or `(inputs, kwargs)`. With `prepend` it
+        is called before those that are registered already.
 
         Raises:
             TypeError: the hook cannot be called.
@@ -99,13 +114,23 @@ class Hookable:
             >>> print(net(Tensor([1.0, -1.0])))
             [1. 0.]
         """
-        return self._register_hook("forward_pre", hook_fn, with_kwargs)
+        return self._register_hook("forward_pre", hook_fn, bool(with_kwargs), prepend)
 
-    def register_forward_hook(self, hook_fn, with_kwargs: bool = False) -> HookHandle:
+    def register_forward_hook(
+        self,
+        hook_fn,
+        with_kwargs: bool = False,
+        *,
+        prepend: bool = False,
+        always_call: bool = False,
+    ) -> HookHandle:
         """Call `hook_fn(cell, inputs, output)` after `construct`.
 
         `output` is what `construct` returned; what the hook returns replaces it. With `with_kwargs`
-        it is `hook_fn(cell, inputs, kwargs, output)`.
+        it is `hook_fn(cell, inputs, kwargs, output)`. With `prepend` it is called before those that
+        are registered already. With `always_call` it is called where `construct` or another hook
+        raised, too, with None for an output that is not there; what it raises itself then is a
+        warning.
 
         Raises:
             TypeError: the hook cannot be called.
@@ -120,7 +145,8 @@ class Hookable:
             >>> print(seen[0])
             [1. 0.]
         """
-        return self._register_hook("forward", hook_fn, with_kwargs)
+        flags = WITH_KWARGS * bool(with_kwargs) + ALWAYS * bool(always_call)
+        return self._register_hook("forward", hook_fn, flags, prepend)
 
     def register_backward_pre_hook(self, hook_fn) -> HookHandle:
         """Call `hook_fn(cell, grad)` when the gradients of the outputs are known.
@@ -182,32 +208,51 @@ class Hookable:
         """
         return self._register_hook("backward", hook_fn, True)
 
-    def _register_hook(self, kind: str, hook, flag: bool) -> HookHandle:
+    def _register_hook(self, kind: str, hook, flags: int, first: bool = False) -> HookHandle:
         check_hook(hook)
         if self._cell_hooks is None:
             self.__dict__["_cell_hooks"] = CellHooks(self)
-        return HookHandle(getattr(self._cell_hooks, kind), (hook, bool(flag)))
+        return HookHandle(getattr(self._cell_hooks, kind), (hook, flags), first)
 
 
 def call_with_hooks(cell, stream: Stream, args: tuple, kwargs: dict):
     """Call a Cell with its hooks around it, each of them a site."""
     hooks: CellHooks = cell._cell_hooks
-    called = stream.called
-    for hook, with_kwargs in list(hooks.forward_pre.values()):
-        args, kwargs = _before(cell, hook, with_kwargs, args, kwargs, called)
-    inner, border = args, None
-    if (hooks.backward or hooks.backward_pre) and stream.scope.is_taped:
-        border = Border(cell, hooks.backward_pre, hooks.backward, called)
-        inner = _marked(stream, Enter(border), args)
-    output = cell._compute_cell(stream, inner, kwargs)
-    if border is not None:
-        output = _marked(stream, Leave(border), output)
-    for hook, with_kwargs in list(hooks.forward.values()):
-        arguments = (cell, args, kwargs, output) if with_kwargs else (cell, args, output)
-        returned = call_hook(hooks.forward.kind, hook, arguments, called)
-        if returned is not None:
-            output = returned
+    called, left, output = stream.called, None, None
+    try:
+        for hook, with_kwargs in list(hooks.forward_pre.values()):
+            args, kwargs = _before(cell, hook, with_kwargs, args, kwargs, called)
+        inner, border = args, None
+        if (hooks.backward or hooks.backward_pre) and stream.scope.is_taped:
+            border = Border(cell, hooks.backward_pre, hooks.backward, called)
+            inner = _marked(stream, Enter(border), args)
+        output = cell._compute_cell(stream, inner, kwargs)
+        if border is not None:
+            output = _marked(stream, Leave(border), output)
+        left = list(hooks.forward.values())[::-1]
+        while left:
+            hook, flags = left.pop()
+            named = (kwargs,) if flags & WITH_KWARGS else ()
+            returned = call_hook(hooks.forward.kind, hook, (cell, args, *named, output), called)
+            if returned is not None:
+                output = returned
+    except Exception:
+        for hook, flags in hooks.forward.values() if left is None else left[::-1]:
+            if flags & ALWAYS:
+                _call_always(cell, hook, flags, args, kwargs, output, called)
+        raise
     return output
+
+
+def _call_always(cell, hook, flags, args, kwargs, output, called) -> None:
+    """Call a forward hook behind an exception; one of its own is told."""
+    kind = cell._cell_hooks.forward.kind
+    named = (kwargs,) if flags & WITH_KWARGS else ()
+    try:
+        call_hook(kind, hook, (cell, args, *named, output), called)
+    except Exception as error:
+        what = f"The {kind} {describe(hook)} with always_call=True raised {type(error).__name__}"
+        warnings.warn(f"{what} behind another exception: {error}", stacklevel=2)
 
 
 def _before(cell, hook, with_kwargs, args, kwargs, called):

@@ -86,11 +86,12 @@ class _Container(Cell):
             raise wrong(IndexError, f"An index of this {type(self).__name__}", expected, index)
         return keys[index]
 
-    def _part(self, kind: type[_Container], keys) -> _Container:
-        """Some of the children in a container of their own; nothing is renamed."""
+    def _part(self, kind: type[_Container], keys, new_keys=None) -> _Container:
+        """Some of the children in a container of their own, under other keys if these are given;
+        no Parameter is renamed."""
         container = kind()
-        for key in keys:
-            container._cells.put(key, self._cells[key])
+        for key, new in zip(keys, new_keys or keys, strict=True):
+            container._cells.put(new, self._cells[key])
         container.__dict__["training"] = self.training
         return container
 
@@ -274,7 +275,9 @@ class CellList(_Container):
 
     def __getitem__(self, index):
         keys = self._keys(index)
-        return self._part(CellList, keys) if isinstance(keys, list) else self._cells[keys]
+        if isinstance(keys, list):
+            return self._part(CellList, keys, [str(number) for number in range(len(keys))])
+        return self._cells[keys]
 
     def __setitem__(self, index, cell):
         self._take(self._key(index), cell)

@@ -62,7 +62,7 @@ def materialize(array):
     barrier would say it better; XLA on CPU takes it away before it fuses.
     """
     is_open = not all(isinstance(length, int) for length in array.shape)
-    if is_open or not jnp.issubdtype(array.dtype, jnp.floating):
+    if is_open or not array.size or not jnp.issubdtype(array.dtype, jnp.floating):
         return array
     times = (array[(0,) * array.ndim] > np.inf).astype(np.int32)
 

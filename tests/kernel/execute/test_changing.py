@@ -15,7 +15,7 @@ import mycel as ms
 from harness import assert_close, execution
 from mycel import Tensor, nn, ops
 from mycel.kernel.define.op import signatures
-from mycel.kernel.execute import changing, fused
+from mycel.kernel.execute import changing, fused, graph
 from mycel.kernel.execute.compile import executables
 
 
@@ -127,6 +127,33 @@ def test_what_comes_back_is_compiled(xla, monkeypatch):
     losses(step, [30, 30])
     assert len(xla) == before + 1
     assert np.isfinite(first).all()
+
+
+@pytest.mark.filterwarnings("ignore:.* keeps running in PyNative")
+def test_shapes_of_a_compiled_function_that_come_back(xla, monkeypatch):
+    """Four are compiled at once, further ones when their calls have taken as long as that takes;
+    what is computed is the same. Oracle: NumPy."""
+    seconds = 1e9
+    monkeypatch.setattr(graph, "seconds_to_compile", lambda size: seconds)
+    grow = ms.jit(lambda cache, x: ops.tanh(ops.concat((cache, x * 2))) + 1)
+    x = Tensor(np.ones((1, 4), np.float32))
+
+    def grown(count):
+        cache, expected = Tensor(x.asnumpy()), x.asnumpy()
+        for _ in range(count):
+            cache = grow(cache, x)
+            expected = np.tanh(np.concatenate((expected, 2 * x.asnumpy()))) + 1
+        np.testing.assert_allclose(cache.asnumpy(), expected, rtol=1e-5)
+
+    for _ in range(8):
+        grown(12)
+    counts = ms.debug.ledger().counts
+    (compiled,) = grow.compiled.values()
+    assert len(compiled) == graph.SHAPES_AT_ONCE and "once calls have taken" in repr(grow)
+    replays, seconds = counts.replays, 0.0
+    for _ in range(300):  # calls rest between recordings
+        grown(12)
+    assert len(compiled) == 12 and counts.replays > replays + 12 * 4
 
 
 def test_a_family_keeps_few_programs_and_is_patient(xla, monkeypatch):

@@ -7,6 +7,7 @@ import collections
 import contextlib
 import contextvars
 import copy
+import enum
 import functools
 import io
 import pickle
@@ -445,6 +446,61 @@ def test_an_attribute_of_what_cannot_be_told_before_it_is_computed(kind, way):
     for number in range(8):
         held.rate = 5.0 if number > 4 else 1.0
         assert float(function(Tensor(1.0))) == held.rate
+    assert ms.debug.ledger().counts.replays
+
+
+class _Mode(enum.Enum):
+    SMALL = {"rate": 1.0}
+    LARGE = {"rate": 9.0}
+
+    def __init__(self, settings):
+        self.rate = settings["rate"]
+
+    def itself(self):
+        return self
+
+
+MEMBERS = {
+    "by name": lambda: _Mode["SMALL"].rate,
+    "called": lambda: _Mode({"rate": 1.0}).rate,
+    "of all": lambda: list(_Mode)[0].rate,
+    "of a method": lambda: _Mode.SMALL.itself().rate,
+    "what is in its value": lambda: _Mode["SMALL"].value["rate"],
+}
+
+
+@pytest.mark.parametrize("way", MEMBERS)
+def test_what_members_of_an_enum_hold(way):
+    """Oracle: PyNative mode; it was frozen."""
+    read = MEMBERS[way]
+    function = ms.jit(lambda x: x * read())
+    try:
+        for number in range(8):
+            if number == 5 and way != "called":
+                _Mode.SMALL.value["rate"] = 5.0
+            if number == 5:
+                _Mode.SMALL.rate = 5.0
+            assert float(function(Tensor(1.0))) == read() == (5.0 if number > 4 else 1.0)
+    finally:
+        _Mode.SMALL.value["rate"] = _Mode.SMALL.rate = 1.0
+    assert ms.debug.ledger().counts.replays
+
+
+class _Other(_Plain):
+    rate = 5.0
+
+
+@pytest.mark.parametrize(
+    "read", [lambda one: type(one).rate, lambda one: one.__class__.rate], ids=["type", "__class__"]
+)
+def test_another_class_of_an_object(read):
+    """Oracle: PyNative mode; it was frozen."""
+    held = _Plain()
+    function = ms.jit(lambda x: x * read(held))
+    for number in range(8):
+        if number == 5:
+            held.__class__ = _Other
+        assert float(function(Tensor(1.0))) == read(held) == (5.0 if number > 4 else 1.0)
     assert ms.debug.ledger().counts.replays
 
 

@@ -92,9 +92,10 @@ def as_dtype(spec) -> DType:
     try:
         return _BY_NUMPY[np.dtype(spec)]
     except (TypeError, KeyError):
-        raise TypeError(
-            f"{spec!r} is no element type; use one of mycel.{', mycel.'.join(sorted(_BY_NAME))}."
-        ) from None
+        hint = f"use one of mycel.{', mycel.'.join(sorted(_BY_NAME))}."
+        if isinstance(spec, (int, tuple)):
+            hint = "several lengths of a shape are one tuple: zeros((2, 3))."
+        raise TypeError(f"{spec!r} is not an element type; {hint}") from None
 
 
 def numpy_dtype(spec) -> np.dtype:

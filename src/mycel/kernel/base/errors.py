@@ -114,7 +114,10 @@ ASSIGN_DTYPE = (
 BOOL_OF_MANY = (
     "The truth of a Tensor of shape {shape} is ambiguous (at {place}); use .any() or .all()."
 )
-NUMBER_OF_MANY = "Only a Tensor with one element is a {kind}, not shape {shape} (at {place})."
+NUMBER_OF_MANY = (
+    "Only a Tensor with one element is one {kind}, not shape {shape} (at {place}); choose an "
+    "element, as by x[0], or write tolist() or asnumpy()."
+)
 ITERATE_SCALAR = "A Tensor without dimensions cannot be iterated (at {place})."
 BUDGET = (
     "The budget of {limit} {what} is used up: number {count} is {label} at {place}. "
@@ -227,8 +230,14 @@ class BudgetError(RuntimeError):
     __module__ = "mycel"
 
 
+# A Tensor of more elements is not written out in a message.
+MOST_SHOWN = 8
+
+
 def wrong(kind: type, what: str, expected: str, actual) -> Exception:
     """An error of this kind for a bad argument, with the user's line."""
+    if hasattr(actual, "asnumpy") and actual.size > MOST_SHOWN:
+        actual = f"a Tensor of shape {actual.shape}"
     return kind(
         WRONG_VALUE.format(what=what, expected=expected, actual=actual, place=user_place(2))
     )

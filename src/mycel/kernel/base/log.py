@@ -37,14 +37,14 @@ def _configure() -> None:
 _configure()
 
 
-def note_once(message: str) -> None:
-    """Say something at level info, once in this process.
+def note_once(message: str, level: int = logging.INFO) -> None:
+    """Say something, by default at level info, once in this process.
 
     Example:
         >>> from mycel.kernel.base.log import note_once
         >>> note_once("a setting has no effect")
     """
-    _say_once(logging.INFO, message)
+    _say_once(level, message)
 
 
 def without_effect(called: str, settings: dict) -> None:

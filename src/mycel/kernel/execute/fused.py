@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from logging import WARNING
 from time import perf_counter
 
 from mycel.kernel.base import backend, log
@@ -113,7 +114,7 @@ def _fill(
             forget_repeats()
         if not (wrong or isinstance(error, Tripped) or any(isinstance(r, Poison) for r in results)):
             told = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-            log.logger.warning(NOT_AS_ONE.format(size=executable.size, told=told))
+            log.note_once(NOT_AS_ONE.format(size=executable.size, told=told), WARNING)
         if isinstance(error, NotFinite) and seen is not None and not seen.finds(live):
             assert steps is not None
             steps.differs()

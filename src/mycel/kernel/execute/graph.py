@@ -16,14 +16,16 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from mycel.kernel.base import errors, log
+from mycel.kernel.base import backend, errors, log
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import context
 from mycel.kernel.base.division import division
 from mycel.kernel.base.places import definition_of
 from mycel.kernel.base.structure import structure
 from mycel.kernel.execute.capture import Capture
+from mycel.kernel.execute.changing import COMPILED_IF_DYNAMIC, seconds_to_compile, without_shapes
 from mycel.kernel.execute.communicate import forget_repeats
+from mycel.kernel.execute.compile import decode
 from mycel.kernel.execute.keys import key_of
 from mycel.kernel.execute.numerics import begin_step
 from mycel.kernel.execute.replay import TRIPPED, Arguments, Difference, Memory, replay
@@ -53,6 +55,10 @@ MOST_WAITING_BYTES = 16 << 20
 FEW_WAITING = 4
 # Ways that calls with one key went, each with the states in which they did.
 MOST_WAYS = 8
+# Of calls that differ by shapes so many are compiled when they are replayed first; others once they
+# have taken about as long as compiling them takes. Until then they run unrecorded.
+SHAPES_AT_ONCE = 4
+WAITS = "a program for these shapes is compiled once calls have taken as long as compiling takes"
 # After so many recordings in vain a function rests: calls run unrecorded, each time for twice as
 # many of them.
 PATIENCE = 4
@@ -73,17 +79,20 @@ class Way:
     Attributes:
         memories: the ways that calls went, the latest first; `nbytes`, what the data takes that
             was made or passed in the latest call.
-        vain: recordings since the last replay; `refused` those in a row that cannot be replayed.
+        vain: recordings since the last replay; `refused` those in a row that cannot be replayed,
+            and `waits` those that could, but whose program is not worth compiling yet.
+        spent: for how many seconds calls ran that were not replayed, the first one apart.
         rest: how many calls go unrecorded.
         reason: why the last call was not replayed.
     """
 
-    __slots__ = ("memories", "nbytes", "reason", "refused", "rest", "vain")
+    __slots__ = ("memories", "nbytes", "reason", "refused", "rest", "spent", "vain", "waits")
 
     def __init__(self):
         self.memories: list[Memory] = []
         self.nbytes = 0
-        self.vain = self.refused = self.rest = 0
+        self.vain = self.refused = self.rest = self.waits = 0
+        self.spent = 0.0
         self.reason: Difference | None = None
 
     def recorded(self, patience: int) -> None:
@@ -99,7 +108,7 @@ class Way:
             return f"runs in PyNative: {self.reason.what}"
         ready = [memory for memory in self.memories if memory.ready]
         if not ready:
-            return "waits for an equal call"
+            return WAITS if self.waits else "waits for an equal call"
         cases = sum(len(memory.cases) for memory in ready)
         return "is replayed" + (f", in {cases} states of Python" if cases > 1 else "")
 
@@ -111,7 +120,7 @@ class Way:
 
     def replayed(self) -> None:
         """It was worth it."""
-        self.vain = self.refused = self.rest = 0
+        self.vain = self.refused = self.rest = self.waits = 0
 
 
 class Remembered:
@@ -130,6 +139,8 @@ class Remembered:
         self.owner = owner
         self.dynamic = dynamic
         self.ways: OrderedDict[tuple, Way] = OrderedDict()
+        # By what they compute, without shapes: the records for which programs are compiled.
+        self.compiled: dict[tuple, set[tuple]] = {}
         self.agreeing = AGREEING
         self.replays = 0
         # Recordings since the last replay, whatever the key.
@@ -224,7 +235,9 @@ class Remembered:
             stream.announce(outer)
             if dropped:
                 forget_repeats()
-        self._tell(way, perf_counter() - begun, lengths == PADDED)
+        seconds = perf_counter() - begun
+        way.spent += 0.0 if fresh else seconds
+        self._tell(way, seconds, lengths == PADDED)
         return result
 
     def _new_way(self, key) -> Way:
@@ -405,9 +418,26 @@ class Remembered:
                 if differs is not None and memory.is_case_now():
                     way.reason = way.reason or differs
                     alike.append(memory)
-        new.ready = new.seen >= self.agreeing
+        new.ready = new.seen >= self.agreeing and self._pays(way, new)
         rest = [memory for memory in way.memories if all(memory is not other for other in alike)]
         way.memories = [new, *rest[: MOST_WAYS - 1]]
+
+    def _pays(self, way: Way, memory: Memory) -> bool:
+        """Whether to compile it is worth it by now."""
+        if memory.padded or not backend.on_one_cpu():
+            return True
+        if len(self.compiled) > MOST_KEYS:
+            self.compiled.clear()
+        compiled = self.compiled.setdefault(without_shapes(memory.key), set())
+        at_once = COMPILED_IF_DYNAMIC if self.dynamic else SHAPES_AT_ONCE
+        is_new = memory.key not in compiled and len(compiled) >= at_once
+        if is_new and way.spent < seconds_to_compile(len(decode(memory.key))):
+            way.rest = min(PATIENCE << min(way.waits, 16), LONGEST_REST)
+            way.waits += 1
+            way.reason = Difference(WAITS, self.place, kind="first")
+            return False
+        compiled.add(memory.key)
+        return True
 
     def _missed(self, way: Way, memory: Memory, difference: Difference) -> None:
         memory.ready = False

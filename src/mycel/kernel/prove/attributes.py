@@ -7,7 +7,7 @@ import itertools
 import logging
 import types
 from builtins import getattr, hasattr  # not what stands in for them meanwhile
-from enum import Enum
+from enum import Enum, EnumType
 from typing import Any
 
 from mycel.kernel.base.places import Place
@@ -203,9 +203,11 @@ class Attributes:
         """A field of an object or Cell, or what its class has."""
         kind = type(owner)
         if name == "__class__":
-            return kind
+            return self.class_of(owner)
         if name == "__dict__":
             return self._fields_of(owner)
+        if name == "value" and isinstance(owner, Enum):
+            name = "_value_"
         outside = self.is_outside(owner)
         if outside:
             self.note_owner(owner)
@@ -235,6 +237,12 @@ class Attributes:
             if name in fields:
                 return fields[name]
         return _bound(described, owner, kind)
+
+    def class_of(self, owner):
+        """The class of an object, which a program may exchange."""
+        if kind_of(owner) in (kinds.OBJECT, kinds.CELL) and self.is_outside(owner):
+            self.note_owner(owner)
+        return type(owner)
 
     def _runs_in_c(self, owner, function, path) -> None:
         """What a class has for an attribute is called with the object; if it is written in C, that
@@ -367,6 +375,10 @@ class Attributes:
                         self._note_of_class(above, name, described)
         for name in tuple(self.free):
             self.asked_of_objects(kind, name)
+        if isinstance(kind, EnumType):
+            for member in kind:  # which a call of the class gives
+                self.reach(member)
+                self.flow(member)
 
     def asked_of_objects(self, kind: type, name: str) -> None:
         """An attribute may be asked of an object of this class."""

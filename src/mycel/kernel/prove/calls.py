@@ -144,7 +144,7 @@ class Calls:
             self._of_a_class_check(arguments)
         if function is type and len(arguments) == 1:
             value = arguments[0]
-            return UNSEEN if value is UNSEEN else type(value)
+            return UNSEEN if value is UNSEEN else reads.class_of(value)
         if function is len and len(arguments) == 1 and is_long(arguments[0]):
             reads.length(arguments[0], expression)
             return UNSEEN

@@ -176,6 +176,8 @@ def _kind_of(kind: type) -> int:
         return OPAQUE
     if kind is object:
         return NOTHING  # stands for something
+    if issubclass(kind, Enum) and _members_hold(kind):
+        return OBJECT
     for types_of, known in _KINDS:
         if issubclass(kind, types_of):
             return known
@@ -190,6 +192,18 @@ def _kind_of(kind: type) -> int:
     if _is_written_in_python(kind):
         return OBJECT
     return NOTHING if _top(kind.__module__) in _PURE_MODULES else OPAQUE
+
+
+# What every member of an Enum has.
+_OF_MEMBERS = frozenset(("_value_", "_name_", "__objclass__", "_sort_order_"))
+
+
+def _members_hold(kind: type[Enum]) -> bool:
+    """Whether members of an Enum hold more than a name and a number or text."""
+    return any(
+        not isinstance(member.value, PLAIN) or not _OF_MEMBERS.issuperset(member.__dict__)
+        for member in kind
+    )
 
 
 # Objects of NumPy and SciPy that hold nothing of a program's.

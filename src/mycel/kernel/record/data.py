@@ -69,7 +69,8 @@ def _numbers(data, dtype):
     try:
         array = np.array(data)
     except ValueError as error:
-        raise ValueError(f"Ragged data at {user_place(4)}: {error}") from None
+        told = _of_unlike_tensors(data) or str(error)
+        raise ValueError(f"Ragged data at {user_place(4)}: {told}") from None
     if dtype is None and array.dtype == np.float64:
         array = array.astype(float32.numpy)
     elif dtype is None and array.dtype == np.uint64 and (array > _LARGEST).any():
@@ -77,6 +78,18 @@ def _numbers(data, dtype):
     elif array.dtype == np.uint64 or (dtype is None and array.dtype.kind == "i"):
         array = array.astype(int64.numpy)
     return array
+
+
+def _of_unlike_tensors(data) -> str:
+    """Words for a list or tuple of arrays that do not fit together; empty for another one."""
+    shapes = {str(leaf.shape) for leaf in _leaves(data) if isinstance(leaf, np.ndarray)}
+    if len(shapes) < 2:
+        return ""
+    return (
+        f"{len(data)} parts with Tensors of unlike shapes, {', '.join(sorted(shapes))}, are no "
+        "Tensor. Does a layer give several results, as nn.LSTM gives (output, state)? Take one of "
+        "them, as by [0]; to join them, write ops.cat((x, y))."
+    )
 
 
 def without_tensors(data):

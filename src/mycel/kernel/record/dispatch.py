@@ -218,6 +218,12 @@ def defers(x, reflected: str) -> bool:
     return getattr(kind, reflected, None) not in (None, getattr(object, reflected, None))
 
 
+def _half(x) -> np.float16:
+    """A number as a Float16; one that is too large is infinite, as in every operator."""
+    with np.errstate(over="ignore"):
+        return np.float16(x)
+
+
 def number_value(x, like: Value | None) -> Value:
     """A Python number as a 0-d input: what varies is never a constant of the program."""
     kind = x.__class__
@@ -226,7 +232,8 @@ def number_value(x, like: Value | None) -> Value:
         scalar = _scalar_kinds.get(key)
         if scalar is None:
             dtype = np.dtype(_ALONE[kind]) if like is None else scalar_dtype(like.aval.numpy, kind)
-            scalar = _scalar_kinds[key] = (dtype.type, aval_of((), dtype))
+            of_type = _half if dtype == np.float16 else dtype.type
+            scalar = _scalar_kinds[key] = (of_type, aval_of((), dtype))
         try:
             return Value(scalar[0](x), scalar[1])
         except OverflowError:

@@ -112,9 +112,10 @@ class HookHandle:
 
     __slots__ = ("_hooks", "number")
 
-    def __init__(self, hooks: Hooks, hook):
+    def __init__(self, hooks: Hooks, hook, first: bool = False):
         self._hooks = hooks
-        self.number = next(_numbers)
+        number = next(_numbers)
+        self.number = -1 - number if first else number
         hooks.put(self.number, hook)
 
     def remove(self) -> None:

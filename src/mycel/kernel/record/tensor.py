@@ -207,7 +207,7 @@ class Tensor(TensorMethods):
 
     def item(self, *index):
         """One element as a Python number."""
-        return look(self, "array").item(*index)
+        return look(self, "array").item(*index) if index else self._number("array").item()
 
     def tolist(self):
         """The values as nested Python lists."""
@@ -234,8 +234,8 @@ class Tensor(TensorMethods):
 
     def _number(self, kind):
         if self.size != 1:
-            words = {"kind": kind, "shape": self.shape, "place": user_place(3)}
-            raise ValueError(errors.NUMBER_OF_MANY.format(**words))
+            words = {"kind": kind.replace("array", "number"), "shape": self.shape}
+            raise ValueError(errors.NUMBER_OF_MANY.format(**words, place=user_place(3)))
         return look(self, kind)
 
     def __repr__(self):

@@ -18,6 +18,8 @@ from mycel.kernel.spell.other_keywords import ABSENT, call_renamed
 from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling
 
 INPLACE = "inplace"
+# Lengths are given one after another, or all of them by this name.
+SHAPE = "shape"
 
 
 def spread(values):
@@ -58,7 +60,8 @@ class Writer:
         written, after_default = [], False
         for argument in arguments:
             if argument.spread:
-                written.append(f"*{argument.public}")
+                named = argument.public == SHAPE
+                written.append(f"*lengths, {SHAPE}=None" if named else f"*{argument.public}")
                 continue
             default = argument.default
             if default is REQUIRED and after_default:
@@ -187,7 +190,13 @@ def _tuple(parts: list[str]) -> str:
 
 def _given_by(arguments: list[Argument], prefix: str = "") -> dict[str, str]:
     """Definition parameter -> expression, for the public parameters of a function."""
-    return {a.inner: f"spread({a.public})" if a.spread else prefix + a.public for a in arguments}
+    shape = f"spread(lengths if {SHAPE} is None else (*lengths, {SHAPE}))"
+    return {
+        a.inner: (shape if a.public == SHAPE else f"spread({a.public})")
+        if a.spread
+        else prefix + a.public
+        for a in arguments
+    }
 
 
 def write_function(

@@ -10,6 +10,12 @@ from typing import TypeAlias
 Sizes: TypeAlias = int | Sequence[int]
 
 
+def _shown(value) -> str:
+    """A value in a message; that of a large one is its type."""
+    text = repr(value)
+    return text if len(text) < 60 else f"a {type(value).__name__}"
+
+
 def axis_in(axis: int, ndim: int) -> int:
     """A dimension counted from the front; one number is taken for a vector of one.
 
@@ -18,7 +24,7 @@ def axis_in(axis: int, ndim: int) -> int:
         ValueError: there is no such dimension.
     """
     if isinstance(axis, bool) or not isinstance(axis, int):
-        raise TypeError(f"A dimension must be an integer, but {axis!r} was given.")
+        raise TypeError(f"A dimension must be an integer, but {_shown(axis)} was given.")
     count = max(ndim, 1)
     if not -count <= axis < count:
         raise ValueError(

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.define.bounds import counted
 from mycel.kernel.record.dispatch import number_value, wrap
@@ -456,8 +457,17 @@ def _assigned(self, value) -> Value:
     """The Value of what is written.
 
     Raises:
-        TypeError: it is not a number, sequence of numbers, array or Tensor.
+        TypeError: it is not a number, sequence of numbers, array or Tensor; or complex, and the
+            Tensor is not.
     """
+    written = _value_to_write(self, value)
+    if written.aval.numpy.kind == "c" and self.dtype.numpy.kind != "c":
+        what = "What is written into a real Tensor"
+        raise wrong(TypeError, what, "real; write ops.real(x) for its real part", "a complex one")
+    return written
+
+
+def _value_to_write(self, value) -> Value:
     if isinstance(value, Tensor):
         return resolve(value)
     if isinstance(value, (bool, int, float, complex)):

@@ -16,8 +16,10 @@ from mycel.ops.array.axes import axis_in
 from mycel.ops.array.shape import expand_dims, reshape
 
 
-def _alike(tensors, what: str):
+def _alike(tensors, what: str, axis=0):
     """The arrays in the type they all meet in."""
+    if isinstance(axis, tuple):
+        raise TypeError(f"{what} takes the Tensors as one tuple: {what}((x, y)).")
     if not tensors:
         raise ValueError(f"{what} needs at least one Tensor.")
     meeting = functools.reduce(promote_dtypes, [x.dtype for x in tensors])
@@ -47,7 +49,7 @@ def concat(*tensors, axis=0):
         >>> print(ops.concat((Tensor([1, 2]), Tensor([3]))))
         [1 2 3]
     """
-    arrays = _alike(tensors, "concat")
+    arrays = _alike(tensors, "concat", axis)
     if not arrays[0].ndim:
         raise ValueError("Single numbers have no axis to be joined along; use `stack`.")
     axis = axis_in(axis, arrays[0].ndim)
@@ -76,7 +78,7 @@ def stack(*tensors, axis=0):
         >>> ops.stack((Tensor([1, 2]), Tensor([3, 4])), axis=1).shape
         (2, 2)
     """
-    arrays = _alike(tensors, "stack")
+    arrays = _alike(tensors, "stack", axis)
     if len({x.dtype for x in tensors}) > 1:
         raise TypeError(f"stack needs one type, not {', '.join(str(x.dtype) for x in tensors)}.")
     if len({x.shape for x in arrays}) > 1:

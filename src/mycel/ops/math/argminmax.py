@@ -138,7 +138,7 @@ def max_method(
     Args:
         x: any shape.
         dim: a dimension; unless `keepdims`, `initial` or `where` is given, the result is then a
-            pair: the elements and their Int64 indices.
+            pair: the elements and their Int64 indices. Of several dimensions it is a Tensor.
         keepdim: whether the reduced dimension stays, with length 1; False by default.
         axis: a dimension, or several; None, the default, for all.
         keepdims: another name for `keepdim`.
@@ -151,7 +151,8 @@ def max_method(
         >>> print(Tensor([[1, 5], [4, 3]]).max(axis=1))
         [5 4]
     """
-    pair = dim is not None and keepdims is None and initial is None and where is None
+    several = isinstance(dim, (tuple, list))
+    pair = not (several or dim is None) and keepdims is initial is where is None
     chosen = first_given(axis, dim)
     keep = bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
@@ -284,7 +285,7 @@ def min_method(
     Args:
         x: any shape.
         dim: a dimension; unless `keepdims`, `initial` or `where` is given, the result is then a
-            pair: the elements and their Int64 indices.
+            pair: the elements and their Int64 indices. Of several dimensions it is a Tensor.
         keepdim: whether the reduced dimension stays, with length 1; False by default.
         axis: a dimension, or several; None, the default, for all.
         keepdims: another name for `keepdim`.
@@ -297,7 +298,8 @@ def min_method(
         >>> print(Tensor([[1, 5], [4, 3]]).min(axis=1))
         [1 3]
     """
-    pair = dim is not None and keepdims is None and initial is None and where is None
+    several = isinstance(dim, (tuple, list))
+    pair = not (several or dim is None) and keepdims is initial is where is None
     chosen = first_given(axis, dim)
     keep = bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):

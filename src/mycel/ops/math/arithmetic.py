@@ -122,7 +122,7 @@ def floor_divide(x, y):
     """
     x, y = promoted(x, y)
     if x.dtype == np.bool_:
-        return x
+        return jnp.broadcast_to(x, jnp.broadcast_shapes(x.shape, y.shape))
     if x.dtype.kind in "iu":
         return jnp.floor_divide(x, y)
     # A division by zero is infinite, as in the quotient that is rounded.

@@ -177,12 +177,15 @@ def randint(low, high, size, seed=None, dtype=None):
     return _integers(low, high, size, draw_key(seed), dtype)
 
 
-def _integers(low, high, size, key, dtype) -> Tensor:
+def _integers(low, high, size, key, dtype, may_be_real=False) -> Tensor:
     if not isinstance(low, Tensor) and not isinstance(high, Tensor) and low >= high:
         raise ValueError(f"No integer lies from {low} to before {high}.")
     # As Tensors of their own type: next to the key they would take its unsigned one.
     bounds = [n if isinstance(n, Tensor) else Tensor(n, int64) for n in (low, high)]
-    return draw_integers(*bounds, key, as_size(size), _whole(dtype, "randint"))
+    known = as_dtype(dtype) if may_be_real and dtype is not None else None
+    is_real = known is not None and known.is_floating
+    kind = known.name if known is not None and is_real else _whole(dtype, "randint")
+    return draw_integers(*bounds, key, as_size(size), kind)
 
 
 @composite("mint.randint(low, high, size, generator=generator, dtype=dtype, device=device)")
@@ -194,7 +197,7 @@ def mint_randint(low, high=None, size=None, generator=None, dtype=None, device=N
         high: the integer that bounds them from above.
         size: the shape of the result, a tuple.
         generator: the generator to draw from; None, the default, for the default one.
-        dtype: an integer element type; None, the default, for Int64.
+        dtype: an integer or real element type; None, the default, for Int64.
         device: no effect.
 
     Example:
@@ -203,7 +206,7 @@ def mint_randint(low, high=None, size=None, generator=None, dtype=None, device=N
     """
     if size is None:
         low, high, size = 0, low, high
-    return _integers(low, high, size, draw_key(None, generator), dtype)
+    return _integers(low, high, size, draw_key(None, generator), dtype, True)
 
 
 @composite(
@@ -284,7 +287,7 @@ def mint_randint_like(x, low, high=None, dtype=None, device=None):
         x: a Tensor.
         low: the least integer; left out, it is 0: `randint_like(x, high)`.
         high: the integer that bounds them from above.
-        dtype: an integer element type; None, the default, for that of `x`.
+        dtype: an integer or real element type; None, the default, for that of `x`.
         device: no effect.
 
     Example:
@@ -293,7 +296,7 @@ def mint_randint_like(x, low, high=None, dtype=None, device=None):
     """
     if high is None:
         low, high = 0, low
-    return _integers(low, high, x.shape, draw_key(), dtype or x.dtype)
+    return _integers(low, high, x.shape, draw_key(), dtype or x.dtype, True)
 
 
 def as_tensor(value, dtype) -> Tensor:

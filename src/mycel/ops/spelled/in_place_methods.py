@@ -54,6 +54,9 @@ def filled(x, value):
     """A number, or a Tensor that can be stretched to it, in the shape and type of x."""
     if not isinstance(value, Tensor):
         value = Tensor(value)
+    if value.dtype.is_inexact and not (value.dtype.is_floating or x.dtype.numpy.kind == "c"):
+        expected = f"real, as the {x.dtype} Tensor that it is written into"
+        raise wrong(TypeError, "The value", expected, value.dtype)
     value = value if value.dtype is x.dtype else value.astype(x.dtype)
     return value if value.shape == x.shape else value.broadcast_to(x.shape)
 
