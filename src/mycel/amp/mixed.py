@@ -119,7 +119,7 @@ def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: DType = fl
         >>> net = ms.amp.auto_mixed_precision(nn.SequentialCell(nn.Dense(2, 3)), "O1")
         >>> net(ops.ones((1, 2))).dtype, net[0].weight.dtype
         (mindspore.float32, mindspore.float32)
-        >>> print(net[0]._backbone.fp16)
+        >>> print(net[0].fp16)
         True
     """
     _check_cell(network)
@@ -226,7 +226,7 @@ def _lower_listed(network: Cell, listed: tuple[type, ...], dtype: DType) -> None
             continue
         if type(child) in kinds:
             _lower(child, dtype)
-            network._cells[name] = _OutputTo32(child)
+            child._gives = float32
         elif not isinstance(child, _Around):
             _lower_listed(child, listed, dtype)
     for name, value in list(vars(network).items()):

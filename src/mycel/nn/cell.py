@@ -39,8 +39,8 @@ _NO_FORM = frozenset(
 )
 # Fields of any Cell that decide how it is called.
 _SETTINGS = frozenset((
-    "_auto_prefix", "_computes_in", "_recomputed", "bprop", "construct", "requires_grad",
-    "training",
+    "_auto_prefix", "_computes_in", "_gives", "_recomputed", "bprop", "construct",
+    "requires_grad", "training",
 ))  # fmt: skip
 # Stands for an attribute that is not there.
 _ABSENT = object()

@@ -38,6 +38,8 @@ class Precise(Members):
     _keeps_precision = False
     _begins_segment: bool
     _computes_in: DType | None = None
+    # The type of what it gives, where that is another one than it computes in.
+    _gives: DType | None = None
     # The handles to cast, and when they were found.
     _handles_to_cast: tuple[int, list[Tensor]] = (-1, [])
     add_flags_recursive: Callable
@@ -124,7 +126,7 @@ def call_in_precision(cell, function: Callable, *arguments):
             for leaf in (*tree_leaves(arguments), *_own_handles(cell)):
                 if isinstance(leaf, Tensor):
                     _enter(frame, leaf, dtype)
-            return _results(function(*arguments), frame)
+            return _given(_results(function(*arguments), frame), cell._gives)
         finally:
             del frames[depth:]
             try:
@@ -193,6 +195,18 @@ def _results(output, frame: dict[int, _Cast]):
         lambda leaf: new_tensor(leaf._value) if id(leaf) in frame else leaf,
         output,
     )
+
+
+def _given(output, dtype: DType | None):
+    """What was returned, real Tensors in this type."""
+    if dtype is None:
+        return output
+
+    def cast(leaf):
+        is_real = isinstance(leaf, Tensor) and leaf.dtype.is_floating
+        return new_tensor(_as(resolve(leaf), dtype)) if is_real else leaf
+
+    return tree_exchange(cast, output)
 
 
 def _as(value: Value, dtype: DType) -> Value:
