@@ -12,8 +12,8 @@ import pytest
 import mycel as ms
 from fixtures import cases, load
 from fixtures.case import Array, decode
-from harness import EXECUTIONS, assert_close, execution, run_everywhere
-from mycel import Parameter, Tensor
+from harness import EXECUTIONS, assert_close, execution, matches, run_everywhere
+from mycel import Parameter, Tensor, ops
 
 ANSWERS = json.loads((pathlib.Path(load.__file__).parent / "pytorch/in_place.json").read_text())
 MANY = (400, 50)
@@ -193,6 +193,34 @@ def test_errors(call):
         eval(f"x.{method}", {"Tensor": Tensor, "x": x})
     assert text.lower() in str(caught.value).lower()
     assert np.array_equal(x.asnumpy(), before)
+
+
+PARTS = {
+    "a row": (lambda x: x[0].zero_(), lambda x: x[0].fill(0)),
+    "rows": (lambda x: x[1:].add_(10), lambda x: np.add(x[1:], 10, out=x[1:])),
+    "an element": (lambda x: x[0][1].fill_(7.0), lambda x: x[0, 1:2].fill(7)),
+    "a column": (lambda x: x[:, 0].copy_(x[:, 1]), lambda x: np.copyto(x[:, 0], x[:, 1])),
+    "twice": (lambda x: x[2].mul_(3).sub_(1), lambda x: np.copyto(x[2], x[2] * 3 - 1)),
+    "by a function": (lambda x: ops.zero_(x[2]), lambda x: x[2].fill(0)),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_reaches_the_whole(name):
+    """The oracle is NumPy, whose parts share memory as PyTorch's do."""
+    change, expected = PARTS[name]
+
+    def changed(x):
+        x = x * 1
+        change(x)
+        return x
+
+    def by_numpy(x):
+        x = x.copy()
+        expected(x)
+        return x
+
+    matches(changed, by_numpy, np.arange(9, dtype=np.float32).reshape(3, 3))
 
 
 def test_masks_in_index_put():

@@ -6,7 +6,7 @@ from __future__ import annotations
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import bool_
 from mycel.kernel.base.places import user_place
-from mycel.kernel.record.tensor import update
+from mycel.kernel.record.tensor import is_part, update
 
 
 def _rank(dtype) -> int:
@@ -39,5 +39,8 @@ def assigned(x, values, plain: str = ""):
             )
             raise TypeError(text)
         values = values.astype(x.dtype)
-    update(x, values)
+    if is_part(x):
+        x[...] = values  # which reaches what it was taken from, too
+    else:
+        update(x, values)
     return x
