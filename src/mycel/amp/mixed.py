@@ -221,7 +221,7 @@ def _spare(network: Cell, spared: tuple[type, ...], dtype: DType) -> None:
 def _lower_listed(network: Cell, listed: tuple[type, ...], dtype: DType) -> None:
     """Let Cells and operators of some classes compute in low precision and give Float32."""
     kinds = listed + cells_of(listed)
-    for name, child in list(network.name_cells().items()):
+    for child in network.name_cells().values():
         if _has_type(child):
             continue
         if type(child) in kinds:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
 
 import mycel as ms
-from mycel import Parameter, Tensor, ops
+from mycel import Parameter, Tensor, nn, ops
 
 
 def make_step():
@@ -95,3 +96,33 @@ def test_a_loop_that_only_brings_data_in_is_bounded_by_bytes(monkeypatch):
         kept.append((Tensor(np.full(32768, index, np.float32)) * 2).sum())
         assert stream.current_stream().segment.bytes <= (1 << 20) + (1 << 18)
     assert [float(value) for value in kept] == [index * 65536.0 for index in range(64)]
+
+
+def test_what_a_compiled_step_trains_ends_with_its_last_reference():
+    """Networks made one after another, as in a search, do not wait for Python's garbage. Oracle:
+    PyNative mode, in which nothing is left."""
+
+    def trained():
+        net = nn.SequentialCell(nn.Dense(4, 4), nn.ReLU(), nn.Dense(4, 1))
+        optimizer = nn.Adam(net.trainable_params(), 0.01)
+        derivative = ms.value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+
+        @ms.jit
+        def step(x):
+            loss, gradients = derivative(x)
+            optimizer(gradients)
+            return loss
+
+        replays = ms.debug.ledger().counts.replays
+        for _ in range(5):
+            step(ops.ones((2, 4))).asnumpy()
+        assert ms.debug.ledger().counts.replays > replays
+        return weakref.ref(net), weakref.ref(optimizer)
+
+    trained()
+    gc.collect()
+    gc.disable()
+    try:
+        assert [reference() for reference in trained()] == [None, None]
+    finally:
+        gc.enable()

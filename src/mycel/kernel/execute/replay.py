@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import finalize, ref
 
@@ -17,8 +17,6 @@ from mycel.kernel.base.division import division, fetched
 from mycel.kernel.base.errors import GOES_ANOTHER_WAY, HookOrderError
 from mycel.kernel.base.places import Place, user_place
 from mycel.kernel.base.signals import Reported, came_from_outside, keep_what_python_drops
-from mycel.kernel.base.structure import structure
-from mycel.kernel.define.aval import Aval
 from mycel.kernel.execute.capture import Capture
 from mycel.kernel.execute.checks import Tripped
 from mycel.kernel.execute.communicate import repeat_latest
@@ -28,7 +26,7 @@ from mycel.kernel.execute.looks import Guard, seen_bytes
 from mycel.kernel.execute.numerics import present_steps
 from mycel.kernel.execute.results import Results
 from mycel.kernel.execute.sites import Done, Watch
-from mycel.kernel.execute.store import Store
+from mycel.kernel.execute.store import Entering, Store
 from mycel.kernel.execute.templates import bound_to, builder, leaves, of_inputs
 from mycel.kernel.prove import kinds
 from mycel.kernel.prove.cases import Case
@@ -109,14 +107,6 @@ class Arguments(NamedTuple):
 class Memory:
     """The record of one call, in the form that is compared and replayed."""
 
-    @cached_property
-    def _input_avals(self) -> list[Aval]:
-        """What is known of each input that is used."""
-        avals: dict[int, Aval] = {}
-        for node in decode(self.key):
-            avals.update(zip(node.inputs, node.signature.inputs, strict=True))
-        return [avals[-1 - position] for position in range(len(self.used))]
-
     def __init__(self, name: str, capture: Capture, template, bindings, arguments: Arguments):
         key, used = capture.record()
         self.name = name
@@ -130,6 +120,7 @@ class Memory:
         self.reads = [read for read in capture.reads if read is not None]
         self.inputs = capture.inputs
         self.used = [capture.inputs[-1 - number] for number in used]
+        self._entering = Entering(self.used, key)
         self.seen = 1
         self.padded = local.stream.dynamic == PADDED
         self.ready = False
@@ -145,7 +136,7 @@ class Memory:
                 capture.cells_from_outside(),
                 owners,
                 capture.changes,
-                self._count_of_changes,
+                self._entering.count_of_changes,
             )
         ]
         others = self._parts_from_outside()
@@ -277,14 +268,6 @@ class Memory:
                 return Difference(f"what the site {name} was given or did", kind="hook")
         return None
 
-    def _count_of_changes(self) -> int:
-        """The count of changes; none that can come if the inputs have other avals by now, as
-        where the call itself gave a Parameter another shape."""
-        for what, aval in zip(self.used, self._input_avals, strict=True):
-            if isinstance(what, Held) and what.handle._value.aval is not aval:
-                return -1
-        return structure.changes
-
     def check_way(self, capture: Capture, index: int, function, template, bindings) -> None:
         """Raise unless a call that goes on after a replay went the same way to this site.
 
@@ -389,7 +372,7 @@ class Memory:
                 continue
             handle, index = target.handle, self.order[number]
             position = positions.get(id(handle), -1)
-            known = position >= 0 and self._input_avals[position] is self.avals[index]
+            known = position >= 0 and self._entering.avals[position] is self.avals[index]
             if known and isinstance(handle, Parameter):
                 stored[position] = index
             else:

@@ -10,11 +10,15 @@ they are. A Parameter whose array is here has no Value; whoever looks at it gets
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from operator import attrgetter, itemgetter
 from threading import RLock
 from typing import Any
 
+from mycel.kernel.base.structure import structure
 from mycel.kernel.define.aval import Aval
+from mycel.kernel.execute.nodes import decode
+from mycel.kernel.prove.notes import Held
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import demand
 from mycel.kernel.record.tensor import Tensor, point
@@ -28,6 +32,32 @@ LONGEST_REST = 64
 # One for all stores: a Parameter can go from one to another.
 _lock = RLock()
 _array = attrgetter("array")
+
+
+class Entering:
+    """What enters the program of a call that is remembered.
+
+    Attributes:
+        avals: what is known of each input, in their order.
+    """
+
+    def __init__(self, used: list, key: tuple):
+        self._used, self._key = used, key
+
+    @cached_property
+    def avals(self) -> list[Aval]:
+        found: dict[int, Aval] = {}
+        for node in decode(self._key):
+            found.update(zip(node.inputs, node.signature.inputs, strict=True))
+        return [found[-1 - position] for position in range(len(self._used))]
+
+    def count_of_changes(self) -> int:
+        """The count of changes; none that can come if the inputs have other avals by now, as
+        where the call itself gave a Parameter another shape."""
+        for what, aval in zip(self._used, self.avals, strict=True):
+            if isinstance(what, Held) and what.handle._value.aval is not aval:
+                return -1
+        return structure.changes
 
 
 class Store:

@@ -27,7 +27,7 @@ class Case:
         cells: the Cells that were met.
         hook_owners: Tensors from outside whose hooks were asked for.
         changes: the count of changes when the call began.
-        now: the count at present, or one that can never come (see Memory.count_of_changes).
+        now: the count at present, or one that can never come (see execute.store.Entering).
     """
 
     def __init__(

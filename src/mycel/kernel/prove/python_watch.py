@@ -130,15 +130,14 @@ class Tracing(Watching):
 
     def __init__(self, reads: Reads):
         super().__init__(reads)
-        self.trace = self._call
         self.listens = False
 
     def _listen(self) -> None:
         self.listens = True
-        sys.settrace(self.trace)
+        sys.settrace(self._call)
 
     def _leave(self) -> None:
-        if sys.gettrace() is self.trace:
+        if getattr(sys.gettrace(), "__self__", None) is self:
             sys.settrace(None)
         elif self.listens and self.reads.effect is None:
             self.reads.refuse(DEBUGGED, "remove it")  # what ran since it came was not seen
@@ -154,7 +153,7 @@ class Tracing(Watching):
                 frame.f_trace = self._line
                 frame.f_trace_opcodes = id(frame) in self.waiting
             frame = frame.f_back
-        sys.settrace(self.trace)
+        sys.settrace(self._call)
 
     def _call(self, frame, event, _):
         if is_watched(frame.f_code.co_filename) == NOT or self.capture.in_site:
