@@ -77,6 +77,8 @@ class _Recurrent(Cell):
     """What RNN, LSTM and GRU have in common: layers and directions, one scan each."""
 
     _kind: str
+    # As in MindSpore, whatever `to_float` says.
+    _gives = float32
 
     def __init__(
         self,
