@@ -407,6 +407,7 @@ def _whole_of_parts(x: Tensor, number: int) -> Tensor:
     if not any(axes):
         return new_tensor(value_of(grid.put(array, told=what)))
     if grid.copies > 1:
+        flush()  # what is recorded comes first in every process
         check_copies(array, grid.copies, what)
     return new_tensor(value_of(grid.share(array, axes)))
 
