@@ -119,3 +119,7 @@ def test_all_save_when_one_is_asked_to_end(tmp_path):
     assert first.code == second.code == 0, (first.text, second.text)
     assert first.found["result"] == second.found["result"] != "", first.text
     assert first.found["result"].startswith(("(3,", "(4,")), first.found
+    # Where one of the files is lost, they would train on with other weights.
+    (tmp_path / "asked/rank_0/Net_train.ckpt").unlink()
+    for rank in run("asked_to_end", tmp_path):
+        assert rank.code == 1 and "others have not" in rank.found["told"], rank.text

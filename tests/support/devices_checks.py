@@ -344,6 +344,8 @@ def check_arrays_of_a_function_are_divided_otherwise():
             found = ms.shard(product, given, out)(ms.Tensor(x), ms.Tensor(w))
         np.testing.assert_allclose(found.asnumpy(), x @ w, rtol=1e-5, atol=1e-5)
         assert (seen[0], found._value.array.sharding.shard_shape((16, 16))) == shapes, given
+    two = ms.shard(lambda x: (x, x), ((2, 1),), ((1, 1),))
+    raises(ValueError, lambda: two(ms.Tensor(x)), "a strategy for each of its 2 results")
     double = ms.shard(lambda x: x * 2, ((4, 4),))
     raises(ValueError, lambda: double(ms.Tensor(x)), "asks for 4 parts", "2 are left")
 

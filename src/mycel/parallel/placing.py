@@ -516,6 +516,9 @@ def _called(function, args: tuple, in_strategy, out_strategy=None, primitive=Non
         if isinstance(one, tuple) and len(one) == 1 and not isinstance(one[0], int):
             (one,) = one
         return _divided(results, strategies.output(one, results.shape, 0))
+    if len(out_strategy) != len(results):
+        expected = f"a strategy for each of its {len(results)} results"
+        raise wrong(ValueError, f"The out_strategy of {what}", expected, out_strategy)
     return type(results)([
         _divided(x, strategies.output(one, x.shape, n))
         for n, (x, one) in enumerate(zip(results, out_strategy, strict=True))

@@ -224,7 +224,9 @@ class Watch:
 
     def note(self, topic: str, number: int) -> None:
         """Let all processes know a number of this topic."""
-        self.client.key_value_set(f"mycel/{topic}/{self.rank}", str(number), allow_overwrite=True)
+        self.client.key_value_set(
+            f"mycel/{topic}/{self.rank}", str(int(number)), allow_overwrite=True
+        )
 
     def noted(self, topic: str) -> list[int]:
         """The numbers that processes have noted."""

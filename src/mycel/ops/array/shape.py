@@ -36,6 +36,10 @@ def _lengths(shape) -> tuple:
 def reshape(x, *, shape):
     """The elements of x in another shape; one length may be -1 and is worked out.
 
+    Args:
+        x: any shape.
+        shape: the lengths, one after another or as one tuple.
+
     Raises:
         ValueError: the shape holds another number of elements.
         TypeError: the shape does not consist of integers.

@@ -453,6 +453,10 @@ def sum_to_size(x, *, shape):
     """The sum over dimensions until x has a shape that broadcasts to its own; booleans add up as
     Int64.
 
+    Args:
+        x: any shape.
+        shape: the lengths, one after another or as one tuple.
+
     Raises:
         ValueError: the shape does not broadcast to that of x.
 

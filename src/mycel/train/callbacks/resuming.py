@@ -33,6 +33,12 @@ NOT_SHARED = (
 )
 
 
+NOT_IN_ALL = (
+    "Some processes have a file that OnRequestExit saved, others have not (here {path}): they "
+    "would train different networks. Give each of them its own again, or take all of them away."
+)
+
+
 class BackupAndRestore(Callback):
     """Saves a training after epochs; the next one goes on where that stopped.
 
@@ -210,7 +216,11 @@ class OnRequestExit(Callback):
         # As often as this process trains, so do the others.
         OnRequestExit.trainings += 1
         self._topic = f"exit {OnRequestExit.trainings}"
-        if self.save_ckpt and os.path.isfile(f"{self.train_name}.ckpt"):
+        found = self.save_ckpt and os.path.isfile(f"{self.train_name}.ckpt")
+        self._begun = not shares_training()
+        if not self._begun:
+            _watch().note(f"{self._topic} found", found)
+        if found:
             net = run_context.original_args().train_network
             load_checkpoint(f"{self.train_name}.ckpt", net=net)
 
@@ -229,7 +239,7 @@ class OnRequestExit(Callback):
     def on_train_end(self, run_context):
         """Save if the signal came."""
         signal.signal(self.sig, self._before)
-        if shares_training() and not self.exit:
+        if shares_training():  # else some would save what others do not
             self.exit = bool(_watch().noted(self._topic))
         if self.exit and self.save_ckpt:
             save_checkpoint(run_context.original_args().train_network, self.train_name)
@@ -263,6 +273,11 @@ class OnRequestExit(Callback):
         the end of that before this one computes it, too, and so each of them finds the note."""
         flush()
         watch, step = _watch(), run_context.original_args().cur_step_num
+        if not self._begun:
+            # All have begun that compute this step.
+            self._begun = True
+            if len({*watch.noted(f"{self._topic} found")}) > 1:
+                raise RuntimeError(NOT_IN_ALL.format(path=f"{self.train_name}.ckpt"))
         noted = watch.noted(self._topic)
         if noted and min(noted) <= step:
             self.exit = True
