@@ -214,6 +214,24 @@ def test_without_a_network(tmp_path):
         np.testing.assert_array_equal(found["free"], w)
 
 
+def test_strategies_of_processes_that_compute_all_stages(tmp_path):
+    """Such a file names no operators. Oracle: what is divided in it."""
+    said = {"dev_matrix": [2], "tensor_map": [0, -1], "param_split_shape": [], "field": 0}
+    said |= {"indices_offset": [], "opt_weight_shard_step": 0, "opt_weight_shard_size": 0}
+    (tmp_path / "ranks").mkdir()
+    for rank in range(2):
+        file = strategies.StrategyFile({}, {"w": said})
+        strategies.write_strategy(str(tmp_path / "ranks" / f"{rank}.ckpt"), file)
+    merged = str(tmp_path / "merged.ckpt")
+    ms.merge_pipeline_strategys(str(tmp_path / "ranks"), merged)
+    assert ms.build_searched_strategy(merged)["0-w"][:2] == [[2], [0, -1]]
+    (tmp_path / "none").mkdir()
+    empty = strategies.StrategyFile({}, {})
+    strategies.write_strategy(str(tmp_path / "none" / "0.ckpt"), empty)
+    with pytest.raises(ValueError, match="names Parameters"):
+        ms.merge_pipeline_strategys(str(tmp_path / "none"), merged)
+
+
 def test_merge_of_parts():
     whole_value = np.arange(24, dtype=np.float32).reshape(4, 6)
     parts = [

@@ -180,14 +180,14 @@ def merged(strategies: Sequence[StrategyFile]) -> StrategyFile:
     """One strategy of those of all pipeline stages; of a stage that occurs twice, the first.
 
     Raises:
-        ValueError: one of them is empty.
+        ValueError: one of them names no Parameters.
     """
     whole = StrategyFile({}, {})
     stages = set()
     for strategy in strategies:
-        if not strategy.operators or not strategy.layouts:
-            raise wrong(ValueError, "Each strategy file", "one that names operators and Parameters",
-                        "an empty one")  # fmt: skip
+        if not strategy.layouts:
+            expected = "one that names Parameters"
+            raise wrong(ValueError, "Each strategy file", expected, "an empty one")
         if strategy.stage not in stages:
             stages.add(strategy.stage)
             whole.operators.update(strategy.operators)
