@@ -61,6 +61,7 @@ class Attributes:
     note: Any
     reach: Any
     use: Any
+    flow: Any
     content: Any
     is_outside: Any
     is_ours: Any
@@ -73,8 +74,6 @@ class Attributes:
         if look is not None:
             return look(self, owner, name, path)
         if type(owner).__dictoffset__ or kinds.slots_of(type(owner)):
-            if isinstance(owner, Enum) and name in _OF_ENUMS:
-                name = f"_{name}_"  # of which they are properties
             return self._of_object(owner, name, path)
         value = getattr(owner, name, UNSEEN)
         if kind == kinds.GENERATOR:
@@ -206,8 +205,8 @@ class Attributes:
             return self.class_of(owner)
         if name == "__dict__":
             return self._fields_of(owner)
-        if name == "value" and isinstance(owner, Enum):
-            name = "_value_"
+        if isinstance(owner, Enum) and name in _OF_ENUMS:
+            name = f"_{name}_"  # of which they are properties
         outside = self.is_outside(owner)
         if outside:
             self.note_owner(owner)
