@@ -92,10 +92,11 @@ def as_dtype(spec) -> DType:
     try:
         return _BY_NUMPY[np.dtype(spec)]
     except (TypeError, KeyError):
-        hint = f"use one of mycel.{', mycel.'.join(sorted(_BY_NAME))}."
-        if isinstance(spec, (int, tuple)):
-            hint = "several lengths of a shape are one tuple: zeros((2, 3))."
-        raise TypeError(f"{spec!r} is not an element type; {hint}") from None
+        is_length = isinstance(spec, (int, tuple))
+        hint = " (lengths of a shape are given as one tuple: zeros((2, 3)))" if is_length else ""
+        names = ", mycel.".join(sorted(_BY_NAME))
+        text = f"{spec!r} is not an element type{hint}; use one of mycel.{names}."
+        raise TypeError(text) from None
 
 
 def numpy_dtype(spec) -> np.dtype:
