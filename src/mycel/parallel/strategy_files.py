@@ -70,6 +70,7 @@ def tell(grid: Grid, parameters: Iterable[tuple[Parameter, Axes]]) -> None:
     before = _told.get((path, grid.size), {})
     layouts = before | {
         parameter.name: layout_of(axes, grid, parameter.ndim)
+        | {"whole_shape": list(parameter.shape)}
         for parameter, axes in parameters
         if parameter.requires_grad or not only
     }

@@ -214,6 +214,26 @@ def test_without_a_network(tmp_path):
         np.testing.assert_array_equal(found["free"], w)
 
 
+@pytest.mark.parametrize("ending", ["ckpt", "json"])
+def test_files_that_have_parameters_whole(tmp_path, ending):
+    """What several processes save beside a strategy file that divides them. Oracle: the arrays."""
+    values = {"w": np.arange(16, dtype=np.float32).reshape(4, 4), "rate": np.float32(0.5)}
+    said = {"param_split_shape": [], "indices_offset": [], "field": 0}
+    said |= {"opt_weight_shard_step": 0, "opt_weight_shard_size": 0, "dev_matrix": [2]}
+    layouts = {
+        "w": {**said, "tensor_map": [0, -1], "whole_shape": [4, 4]},
+        "rate": {**said, "tensor_map": [], "whole_shape": []},
+    }
+    path = str(tmp_path / f"strategy.{ending}")
+    strategies.write_strategy(path, strategies.StrategyFile({}, layouts))
+    for rank in range(2):
+        saved(tmp_path / "old", rank, values)
+    ms.transform_checkpoints(str(tmp_path / "old"), str(tmp_path / "whole"), "z", path, None)
+    found = arrays(tmp_path / "whole" / "rank_0" / "z0.ckpt")
+    for name, value in values.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=name)
+
+
 def test_strategies_of_processes_that_compute_all_stages(tmp_path):
     """Such a file names no operators. Oracle: what is divided in it."""
     said = {"dev_matrix": [2], "tensor_map": [0, -1], "param_split_shape": [], "field": 0}

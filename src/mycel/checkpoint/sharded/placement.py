@@ -35,11 +35,13 @@ class Placement(NamedTuple):
             counted from the last axis of the grid.
         optimizer_parts: the optimiser divides the first dimension of each part once more, among so
             many of the devices that have the same; 0: it does not, -1: among all of them.
+        shape: that of the Parameter as a whole, if it is known.
     """
 
     grid: tuple[int, ...]
     axes: tuple[tuple[int, ...], ...]
     optimizer_parts: int = 0
+    shape: tuple[int, ...] = ()
 
     @property
     def devices(self) -> int:
@@ -63,6 +65,12 @@ class Placement(NamedTuple):
     def whole_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of the Parameter, of which a part has `shape`."""
         return tuple(a * b for a, b in zip(shape, self.parts(), strict=True))
+
+    def of_saved(self, shape: tuple[int, ...]) -> Placement:
+        """That of an array of this shape in a file: one of the whole shape is not divided."""
+        if shape != self.shape:
+            return self
+        return self._replace(axes=((),) * len(shape), optimizer_parts=0)
 
     def fitting(self, dimensions: int, name: str = "") -> Placement:
         """This placement, for so many dimensions.

@@ -133,7 +133,7 @@ class Source:
         parts = [
             (place, self._part(name, [ranks_before + rank for rank in ranks]))
             for place, ranks in holders.items()
-            if overlap(place, box)
+            if overlap(place, box) is not None
         ]
         return assembled(name, box, parts, first.dtype)
 
@@ -155,7 +155,7 @@ class Source:
         stage, placement = found
         ranks_before = stage * self.strategy.devices
         part = self._part(name, list(range(ranks_before, ranks_before + placement.devices)))
-        return part, placement.fitting(part.ndim, name), ranks_before
+        return part, placement.of_saved(part.shape).fitting(part.ndim, name), ranks_before
 
 
 def ranks_for(rank: int, source: Strategy, target: Strategy) -> list[int]:
@@ -175,7 +175,7 @@ def ranks_for(rank: int, source: Strategy, target: Strategy) -> list[int]:
         shape = parts if after is None else tuple(map(lcm, parts, after[1].parts()))
         holders = before.holders(shape)
         for box, ranks in holders.items():
-            if after is None or overlap(box, after[1].box(rank, shape)):
+            if after is None or overlap(box, after[1].box(rank, shape)) is not None:
                 same = [stage * source.devices + one for one in ranks]
                 found.add(rank if rank in same else same[0])
     # What is in no strategy comes from the device of the same number.

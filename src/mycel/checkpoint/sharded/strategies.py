@@ -47,6 +47,9 @@ class StrategyFile(NamedTuple):
 
 # The fields of a layout: the number, and the name that JSON has.
 _LISTS = {1: "dev_matrix", 2: "tensor_map", 3: "param_split_shape", 4: "indices_offset"}
+# A field of our own, which MindSpore passes over: the shape of the Parameter as a whole. Files of
+# several processes have Parameters whole, and are told by it from those that have parts.
+_SHAPE = 15, "whole_shape"
 _NUMBERS = {5: "field", 6: "opt_weight_shard_step", 7: "opt_weight_shard_size"}
 
 
@@ -79,7 +82,7 @@ def _from_json(content: bytes, path) -> StrategyFile:
         }
         layouts = {
             name: {
-                **{key: list(item.get(key, ())) for key in _LISTS.values()},
+                **{key: list(item.get(key, ())) for key in (*_LISTS.values(), _SHAPE[1])},
                 **{key: int(item.get(key, 0)) for key in _NUMBERS.values()},
             }
             for name, item in told.get("parallel_layout_item", {}).items()
@@ -121,10 +124,11 @@ def _dimensions(value, path) -> list[int]:
 
 def _layout(item, path) -> dict[str, Any]:
     layout: dict[str, Any] = dict.fromkeys(_NUMBERS.values(), 0)
-    lists: dict[str, list[list[int]]] = {key: [] for key in _LISTS.values()}
+    known = _LISTS | dict([_SHAPE])
+    lists: dict[str, list[list[int]]] = {key: [] for key in known.values()}
     for number, part in fields(item, path):
-        if number in _LISTS:
-            lists[_LISTS[number]].append(_dimensions(part, path))
+        if number in known:
+            lists[known[number]].append(_dimensions(part, path))
         elif number in _NUMBERS:
             layout[_NUMBERS[number]] = integers(part, path)[0]
     # Of a dimension that several axes divide there is one list of axes for each dimension.
@@ -164,6 +168,8 @@ def _to_message(strategy: StrategyFile) -> bytes:
             lists = layout[key] if several else [layout[key]]
             item += b"".join(message(number, _listed(one)) for one in lists)
         item += b"".join(integer(number, layout[key]) for number, key in _NUMBERS.items())
+        if layout.get(_SHAPE[1]):
+            item += message(_SHAPE[0], _listed(layout[_SHAPE[1]]))
         found.append(message(3, message(1, name.encode()) + message(2, item)))
     return b"".join(found)
 
@@ -241,4 +247,5 @@ def _placement(name: str, layout: Mapping[str, Any], path) -> Placement:
     grid = tuple(layout["dev_matrix"]) or (1,)
     if any(not 0 <= axis < len(grid) for of in axes for axis in of) or min(grid) < 1:
         raise damaged(path, f"the tensor map of {name!r} names axes that {grid} has not")
-    return Placement(grid, axes, layout["opt_weight_shard_size"])
+    shape = tuple(layout.get(_SHAPE[1], ()))
+    return Placement(grid, axes, layout["opt_weight_shard_size"], shape)
