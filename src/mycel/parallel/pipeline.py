@@ -63,7 +63,7 @@ def check_stages(devices: int) -> int:
     if size % stages and size > 1:
         raise ValueError(
             NOT_BETWEEN_PROCESSES.format(
-                stages=stages, place=place, processes=size, devices=devices
+                stages=stages, place=place, processes=size, devices=-(-devices // stages) * stages
             )
         )
     if devices % stages:

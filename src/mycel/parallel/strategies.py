@@ -23,8 +23,8 @@ UNEVEN = (
     "are {nearest}."
 )
 TOO_MANY = (
-    "{what} at {place} asks for {parts} parts, but the grid has {devices} devices, of which "
-    "{left} are left for it. The numbers of parts multiplied must divide {devices}."
+    "{what} at {place} asks for {parts} parts, but the grid has {devices} devices{stage}, of "
+    "which {left} are left for it. The numbers of parts multiplied must divide {devices}."
 )
 # How a dimension of an input is known to those of others: the same label, the same axes.
 Labels = tuple[Any, ...]
@@ -134,7 +134,7 @@ class _Assignment:
             raise ValueError(
                 TOO_MANY.format(
                     what=self._what, place=user_place(3), parts=parts, devices=self._grid.size,
-                    left=remaining,
+                    left=remaining, stage=" in a stage" if self._grid.stage_count > 1 else "",
                 )
             )  # fmt: skip
         self._left = left

@@ -54,9 +54,9 @@ OTHER_NUMBERS = (
 )
 OTHER_PARTS = (
     "{what} of process {rank} is not that of process {first} (at {place}). With "
-    "pipeline_stages={stages}, batches are divided among the {each} processes of a stage, and "
-    "those of the next stage have the same parts again: shard data by get_rank() % {each} in "
-    "{each} parts, with the same seed."
+    "pipeline_stages={stages}, batches are divided among the processes of a stage (here {each}), "
+    "and those of the next stage have the same parts again: give every process the same batches if "
+    "there is one in each stage, else shard data by get_rank() % {each}, with the same seed."
 )
 BROKEN_OFF = "{operator} was broken off by {error}"
 NEVER_TOGETHER = "the processes wait for each other, or for one that has ended"
