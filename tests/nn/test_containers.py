@@ -358,3 +358,17 @@ def test_the_list_of_a_sequential_cell_may_be_set():
     np.testing.assert_allclose(net(ms.Tensor([[1.0, 2.0]])).asnumpy(), [[expected] * 2], rtol=1e-6)
     with pytest.raises(ValueError, match="cell_list must be 2 Cells, one for each"):
         net.cell_list = [first]
+
+
+def test_members_that_are_put_in_another_order():
+    """Oracle: the Cells, called one after another."""
+    net = nn.SequentialCell(nn.ReLU(), nn.Dense(2, 2, "ones", "zeros"), nn.Tanh())
+    compiled, x = ms.jit(net), ms.Tensor([[1.0, -2.0]])
+    for number in range(8):
+        if number == 4:
+            net._cells.move_to_end("0")
+        expected = x
+        for cell in net._cells.values():
+            expected = cell(expected)
+        np.testing.assert_allclose(compiled(x).asnumpy(), expected.asnumpy(), 1e-6)
+    assert list(net._cells) == ["1", "2", "0"]

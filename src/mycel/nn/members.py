@@ -59,9 +59,16 @@ class Named(OrderedDict):
         """
         for name, member in members.items():
             self.put(name, member)
-            self.move_to_end(name)
+            super().move_to_end(name)
         for name in [name for name in self if name not in members]:
             self.drop(name)
+
+    def move_to_end(self, name, last: bool = True) -> None:
+        """Let a member be the last, or the first, in the order."""
+        super().move_to_end(name, last)
+        owner = self._owner()
+        if owner is not None:
+            owner._cell_changed(f"the members of a {type(owner).__name__} were reordered inside")
 
     def __setitem__(self, name, member):
         owner = self._owner()
