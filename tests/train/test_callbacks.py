@@ -230,6 +230,10 @@ def test_a_signal_stops_behind_the_step(tmp_path):
     assert signal.getsignal(signal.SIGTERM) is before
     loaded = ms.load_checkpoint(str(tmp_path / "rank_0" / "run_train.ckpt"))
     assert_close(loaded["weight"].asnumpy(), net.weight.asnumpy(), "saved")
+    # Evaluations within a training put back the handler that was there before both.
+    model = ms.Model(dense(), nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1), {"mae"})
+    model.fit(2, DATA, DATA, callbacks=[ms.train.OnRequestExit(directory=str(tmp_path / "fit"))])
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_summaries_of_a_training(tmp_path):

@@ -82,7 +82,10 @@ def run_in_all(function: Any, arrays, told: str | None, structure: str = "") -> 
     assert grid is not None and watch is not None
     ranks = tuple(range(world.size))
     inputs = tuple([f"{array.dtype}{list(array.shape)}" for array in arrays])
-    words = Words(told or "a program", inputs, user_place(2))
+    name = told or "a program"
+    if grid.copies > 1:
+        name += f" with pipeline_stages={grid.copies}"
+    words = Words(name, inputs, user_place(2))
     entered, grid.entered = grid.entered, []
     own = None
     if processes.checks():

@@ -179,8 +179,8 @@ class OnRequestExit(Callback):
         False
     """
 
-    # How often any of them has begun.
-    trainings = 0
+    # How often any of them has begun one.
+    trainings = evaluations = 0
 
     def __init__(
         self,
@@ -208,7 +208,8 @@ class OnRequestExit(Callback):
             make_directory(os.path.dirname(os.path.join(folder, str(file_name))))
         self.train_name = os.path.join(folder, f"{file_name}_train")
         self.eval_name = os.path.join(folder, f"{file_name}_eval")
-        self._before = None
+        # The handlers that were there, of a training and of an evaluation in it.
+        self._before: list = []
 
     def on_train_begin(self, run_context):
         """Wait for the signal; begin with what was saved, if there is a file."""
@@ -226,10 +227,16 @@ class OnRequestExit(Callback):
 
     def on_train_step_end(self, run_context):
         """Ask to stop if the signal came; of several processes all stop behind the next step."""
-        if shares_training():
-            self._stop_together(run_context)
-        else:
+        if not shares_training():
             self._stop(run_context)
+            return
+        flush()
+        if not self._begun:
+            # All have begun that compute this step.
+            self._begun = True
+            if len({*_watch().noted(f"{self._topic} found")}) > 1:
+                raise RuntimeError(NOT_IN_ALL.format(path=f"{self.train_name}.ckpt"))
+        self._stop_together(run_context, self._topic)
 
     def on_train_epoch_end(self, run_context):
         """Ask to stop if the signal came."""
@@ -238,7 +245,7 @@ class OnRequestExit(Callback):
 
     def on_train_end(self, run_context):
         """Save if the signal came."""
-        signal.signal(self.sig, self._before)
+        signal.signal(self.sig, self._before.pop())
         if shares_training():  # else some would save what others do not
             self.exit = bool(_watch().noted(self._topic))
         if self.exit and self.save_ckpt:
@@ -247,43 +254,45 @@ class OnRequestExit(Callback):
     def on_eval_begin(self, run_context):
         """Wait for the signal; evaluate what was saved, if there is a file."""
         self._listen()
+        OnRequestExit.evaluations += 1
+        self._topic_of_evaluation = f"exit of evaluation {OnRequestExit.evaluations}"
         for name in (self.eval_name, self.train_name):
             if self.save_ckpt and os.path.isfile(f"{name}.ckpt"):
                 load_checkpoint(f"{name}.ckpt", net=run_context.original_args().eval_network)
                 return
 
     def on_eval_step_end(self, run_context):
-        """Ask to stop if the signal came."""
-        self._stop(run_context)
+        """Ask to stop if the signal came; processes that evaluate together stop together."""
+        if _is_joint():
+            flush()
+            self._stop_together(run_context, self._topic_of_evaluation)
+        else:
+            self._stop(run_context)
 
     def on_eval_end(self, run_context):
         """Save if the signal came."""
-        signal.signal(self.sig, self._before)
+        signal.signal(self.sig, self._before.pop())
+        if _is_joint():
+            self.exit = bool(_watch().noted(self._topic_of_evaluation))
         if self.exit and self.save_ckpt:
             save_checkpoint(run_context.original_args().eval_network, self.eval_name)
 
     def _listen(self) -> None:
-        self._before = signal.signal(self.sig, self._take)
+        self._before.append(signal.signal(self.sig, self._take))
 
     def _take(self, number, frame) -> None:
         self.exit = True
 
-    def _stop_together(self, run_context) -> None:
+    def _stop_together(self, run_context, topic: str) -> None:
         """Whoever has the signal at the end of a step notes the next one: no other process gets to
         the end of that before this one computes it, too, and so each of them finds the note."""
-        flush()
         watch, step = _watch(), run_context.original_args().cur_step_num
-        if not self._begun:
-            # All have begun that compute this step.
-            self._begun = True
-            if len({*watch.noted(f"{self._topic} found")}) > 1:
-                raise RuntimeError(NOT_IN_ALL.format(path=f"{self.train_name}.ckpt"))
-        noted = watch.noted(self._topic)
+        noted = watch.noted(topic)
         if noted and min(noted) <= step:
             self.exit = True
             run_context.request_stop()
         elif not noted and self._is_asked():
-            watch.note(self._topic, step + 1)
+            watch.note(topic, step + 1)
 
     def _stop(self, run_context) -> None:
         if self._is_asked():
@@ -294,6 +303,11 @@ class OnRequestExit(Callback):
             with open(self.remote_config_file, encoding="utf-8") as file:
                 self.exit = self.exit or json.load(file).get(ASKED) == 1
         return self.exit
+
+
+def _is_joint() -> bool:
+    """Whether processes compute every step of an evaluation together."""
+    return shares_training() and division.enter is not None
 
 
 def _watch() -> Watch:
