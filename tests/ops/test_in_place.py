@@ -166,6 +166,7 @@ ERRORS = {
     "Tensor([1.0]).fill_(1j)": (TypeError, "must be real, as the Float32 Tensor"),
     "Tensor([1.0]).copy_(Tensor([1j]))": (TypeError, "must be real"),
     "Tensor([1.0]).__setitem__(0, 1j)": (TypeError, "written into a real Tensor must be real"),
+    "Tensor([1.0]).__setitem__(slice(1), [1j])": (TypeError, "written into a real Tensor"),
     "Tensor([1.0]).__setitem__(0, Tensor(1j))": (TypeError, "written into a real Tensor"),
     "Tensor([1.0]).uniform_(2, 1)": (RuntimeError, "uniform_: from_ and to"),
     "Tensor([1.0]).random_(1, 1)": (RuntimeError, "random_: from_ and to"),

@@ -82,12 +82,15 @@ def batches():
     ms.Model(net, nn.MSELoss(), optimizer).train(2, data)
 
 
-class KillFirst(ms.train.Callback):
-    """Process 1 is killed after its third step."""
+class SignalOne(ms.train.Callback):
+    """Process 1 gets a signal after its third step."""
+
+    def __init__(self, number):
+        self.number = number
 
     def on_train_step_end(self, run_context):
         if RANK == 1 and run_context.original_args().cur_step_num == 3:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), self.number)
 
 
 def training():
@@ -97,15 +100,7 @@ def training():
     kept = ms.train.ModelCheckpoint("kept", f"{FOLDER}/kept_{RANK}", config)
     optimizer = nn.SGD(net.trainable_params(), 0.1)
     data = [(ops.ones((1, 2)), ops.ones((1, 1)))] * 6
-    ms.Model(net, nn.MSELoss(), optimizer).train(1, data, [kept, KillFirst()])
-
-
-class AskOne(ms.train.Callback):
-    """Process 1 is asked to end in its third step."""
-
-    def on_train_step_begin(self, run_context):
-        if RANK == 1 and run_context.original_args().cur_step_num == 3:
-            os.kill(os.getpid(), signal.SIGTERM)
+    ms.Model(net, nn.MSELoss(), optimizer).train(1, data, [kept, SignalOne(signal.SIGKILL)])
 
 
 def asked_to_end():
@@ -114,7 +109,7 @@ def asked_to_end():
     optimizer = nn.SGD(net.trainable_params(), 0.1)
     data = [(ops.ones((1, 2)) * (RANK + n), ops.ones((1, 1))) for n in range(4)]
     model = ms.Model(net, nn.MSELoss(), optimizer)
-    model.train(3, data, [AskOne(), stop], dataset_sink_mode=False)
+    model.train(3, data, [SignalOne(signal.SIGTERM), stop], dataset_sink_mode=False)
     saved = ms.load_checkpoint(f"{FOLDER}/asked/rank_{RANK}/Net_train.ckpt")
     return int(saved["global_step"]), saved["weight"].asnumpy().tolist()
 

@@ -107,8 +107,8 @@ def check_extremes_of_what_is_not_finite():
     rows = [[np.nan, 1, -np.inf, np.inf, -np.inf], [2, np.nan, -np.inf, 3, -np.inf]]
     rows += [[0, 3, -np.inf, np.nan, 5]] * (SIZE - 2)
     for dtype in ("float16", "float32", "float64", "bfloat16"):
-        arrays = [np.asarray(row, ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
-                  for row in rows]  # fmt: skip
+        kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
+        arrays = [np.asarray(row, kind) for row in rows]
         for op in ("max", "min"):
             found = ops.AllReduce(op)(ms.Tensor(arrays[RANK]))
             wanted = getattr(np, op)(np.stack(arrays).astype(np.float32), 0)

@@ -230,10 +230,36 @@ def test_a_signal_stops_behind_the_step(tmp_path):
     assert signal.getsignal(signal.SIGTERM) is before
     loaded = ms.load_checkpoint(str(tmp_path / "rank_0" / "run_train.ckpt"))
     assert_close(loaded["weight"].asnumpy(), net.weight.asnumpy(), "saved")
-    # Evaluations within a training put back the handler that was there before both.
-    model = ms.Model(dense(), nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1), {"mae"})
-    model.fit(2, DATA, DATA, callbacks=[ms.train.OnRequestExit(directory=str(tmp_path / "fit"))])
+
+
+def test_the_handler_of_a_signal_comes_back(tmp_path):
+    """Behind evaluations within a training, which callbacks of a program's own see, and what breaks
+    either off. Oracle: the handler that was there before."""
+
+    class Own(ms.train.OnRequestExit):
+        breaks = ""
+
+        def _at(self, point):
+            assert signal.getsignal(signal.SIGTERM) == self._take
+            if self.breaks == point:
+                raise KeyboardInterrupt
+
+        def on_train_step_end(self, run_context):
+            self._at("train")
+            super().on_train_step_end(run_context)
+
+        def on_eval_step_end(self, run_context):
+            self._at("eval")
+            super().on_eval_step_end(run_context)
+
+    before, stop = signal.getsignal(signal.SIGTERM), Own(directory=str(tmp_path))
+    model = model_of(dense(), metrics={"mae"})
+    model.fit(2, DATA, DATA, callbacks=[stop])
     assert signal.getsignal(signal.SIGTERM) is before
+    for stop.breaks in ("train", "eval"):
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(2, DATA, DATA, callbacks=[stop])
+        assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_summaries_of_a_training(tmp_path):

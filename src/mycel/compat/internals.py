@@ -288,11 +288,6 @@ class Function:
         """The gradients of the inputs; subclasses say it."""
         raise NotImplementedError("A Function needs a static backward(ctx, *gradients).")
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """What `ctx` keeps, where `forward` is not given it; subclasses may say it."""
-        raise NotImplementedError("This Function has no setup_context(ctx, inputs, output).")
-
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Call it."""
@@ -312,10 +307,11 @@ class _Applied(Cell):
 
     def _forward(self, inputs: tuple[Any, ...]) -> tuple[FunctionContext, Any]:
         kind, context = self._kind, FunctionContext(tuple([isinstance(x, Tensor) for x in inputs]))
-        if kind.setup_context is Function.setup_context:
+        set_up = getattr(kind, "setup_context", None)
+        if set_up is None:
             return context, kind.forward(context, *inputs)
         output = kind.forward(*inputs)
-        kind.setup_context(context, inputs, output)
+        set_up(context, inputs, output)
         return context, output
 
     def construct(self, *inputs):

@@ -20,6 +20,7 @@ from jax import lax
 
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
+from mycel.kernel.base.trees import tree_leaves
 from mycel.kernel.define.bounds import counted
 from mycel.kernel.record.dispatch import number_value, wrap
 from mycel.kernel.record.stream import local, record, refuse
@@ -468,14 +469,16 @@ def _assigned(self, value) -> Value:
 
 
 def _value_to_write(self, value) -> Value:
+    """The same, whatever kind of number it is."""
     if isinstance(value, Tensor):
         return resolve(value)
     if isinstance(value, (bool, int, float, complex)):
         return number_value(value, self._value)
-    if isinstance(value, (list, tuple, np.ndarray, np.generic)):
-        return data_value(
-            value, None if isinstance(value, (np.ndarray, np.generic)) else self.dtype
-        )
+    if isinstance(value, (np.ndarray, np.generic)):
+        return data_value(value, None)
+    if isinstance(value, (list, tuple)):
+        is_complex = any(isinstance(leaf, complex) for leaf in tree_leaves(value))
+        return data_value(value, None if is_complex else self.dtype)
     raise TypeError(
         "A number, a list of numbers, a NumPy array or a Tensor can be written into a Tensor, "
         f"not {value!r:.60}."

@@ -211,6 +211,11 @@ class OnRequestExit(Callback):
         # The handlers that were there, of a training and of an evaluation in it.
         self._before: list = []
 
+    def __exit__(self, *error):
+        # A training that an exception broke off has not put back the handler.
+        while self._before:
+            self._unlisten()
+
     def on_train_begin(self, run_context):
         """Wait for the signal; begin with what was saved, if there is a file."""
         self._listen()
@@ -245,7 +250,7 @@ class OnRequestExit(Callback):
 
     def on_train_end(self, run_context):
         """Save if the signal came."""
-        signal.signal(self.sig, self._before.pop())
+        self._unlisten()
         if shares_training():  # else some would save what others do not
             self.exit = bool(_watch().noted(self._topic))
         if self.exit and self.save_ckpt:
@@ -271,7 +276,7 @@ class OnRequestExit(Callback):
 
     def on_eval_end(self, run_context):
         """Save if the signal came."""
-        signal.signal(self.sig, self._before.pop())
+        self._unlisten()
         if _is_joint():
             self.exit = bool(_watch().noted(self._topic_of_evaluation))
         if self.exit and self.save_ckpt:
@@ -279,6 +284,9 @@ class OnRequestExit(Callback):
 
     def _listen(self) -> None:
         self._before.append(signal.signal(self.sig, self._take))
+
+    def _unlisten(self) -> None:
+        signal.signal(self.sig, self._before.pop())
 
     def _take(self, number, frame) -> None:
         self.exit = True
