@@ -29,7 +29,7 @@ from mycel.kernel.base.places import user_place
 from mycel.kernel.base.stages import Stages
 from mycel.kernel.base.structure import structure
 from mycel.kernel.define.constraint import constraint
-from mycel.kernel.execute.spread import check_copies, run_in_all
+from mycel.kernel.execute.spread import run_in_all
 from mycel.kernel.record.data import to_array
 from mycel.kernel.record.dispatch import apply1
 from mycel.kernel.record.parameter import Parameter
@@ -407,9 +407,8 @@ def _whole_of_parts(x: Tensor, number: int) -> Tensor:
     if not any(axes):
         return new_tensor(value_of(grid.put(array, told=what)))
     if grid.copies > 1:
-        flush()  # what is recorded comes first in every process
-        check_copies(array, grid.copies, what)
-    return new_tensor(value_of(grid.share(array, axes)))
+        flush()  # what is recorded runs before, so that parts are compared with those of its step
+    return new_tensor(value_of(grid.share(array, axes, what)))
 
 
 HOOK_ON_A_PART = (

@@ -50,11 +50,12 @@ class Grid:
         whole: how an array lies that every device has whole.
         entered: what was laid out since processes last met, which all of them have to have: words
             for it, and a digest of its elements.
+        parts: the same of parts of batches, which every group of processes has to have.
     """
 
     __slots__ = (
         "_known", "_shared_by", "_used", "copies", "devices", "entered", "lengths", "meet", "mesh",
-        "size", "waits", "whole",
+        "parts", "size", "waits", "whole",
     )  # fmt: skip
 
     stages: tuple[Grid, ...] = ()
@@ -73,6 +74,7 @@ class Grid:
         self.lengths = {f"axis{number}": prime for number, prime in enumerate(primes)}
         self._shared_by = frozenset([*self.lengths][: len(first)])
         self.entered: list[tuple[str, str]] = []
+        self.parts: list[tuple[str, str]] = []
         shape = [copies, *primes, 1]
         self.mesh = Mesh(np.array(devices).reshape(shape), (COPIES, *self.lengths, KEPT))
         self._known: dict[Axes, NamedSharding] = {}
@@ -142,8 +144,7 @@ class Grid:
         numbers = fetched(array)
         if told == "a Tensor" and (numbers.dtype, numbers.shape) == (np.uint32, (3,)):
             told = "what random numbers are drawn from, a Tensor"
-        digest = hashlib.blake2b(np.ascontiguousarray(numbers).tobytes(), digest_size=8).hexdigest()
-        self.entered.append((f"{told} of {numbers.dtype} {numbers.shape}", digest))
+        self.entered.append((f"{told} of {numbers.dtype} {numbers.shape}", _digest_of(numbers)))
         return self.make(numbers.shape, sharding, numbers.__getitem__)
 
     def make(self, shape: tuple[int, ...], sharding: NamedSharding, part: Callable):
@@ -159,8 +160,14 @@ class Grid:
         ]
         return tuple([n * m for n, m in zip(part, [*parts, *[1] * len(part)], strict=False)])
 
-    def share(self, part, axes: Axes):
-        """An array of which each process has a part: nothing is sent."""
+    def share(self, part, axes: Axes, told: str):
+        """An array of which each process has a part: nothing is sent.
+
+        Args:
+            told: words for it, should groups of processes not have the same parts.
+        """
+        if self.copies > 1:
+            self.parts.append((told, _digest_of(np.asarray(part))))
         shape = self.shape_of_all(part.shape, axes)
         return jax.make_array_from_process_local_data(self.sharding(axes), np.asarray(part), shape)
 
@@ -177,6 +184,10 @@ class Grid:
         there = self.put(array)
         _lifted[name] = ref(array, lambda _: _lifted.pop(name, None)), there
         return there
+
+
+def _digest_of(numbers: np.ndarray) -> str:
+    return hashlib.blake2b(np.ascontiguousarray(numbers).tobytes(), digest_size=8).hexdigest()
 
 
 def _names(part: Any) -> tuple[str, ...]:

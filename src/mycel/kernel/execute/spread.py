@@ -2,10 +2,11 @@
 """Programs of arrays that several processes hold together: all of them run each, in one order.
 
 XLA does not look whether they do: processes that run different programs wait for each other for
-ever, or add what does not belong together. So before each program they exchange three numbers, of
-the program as it is to be compiled, of what it computes, and of what was laid out since they met
-last and is the same in all of them; if one differs, each of them raises and says what the others
-run. `MYCEL_CHECK_COLLECTIVES=0`, in all processes, leaves the exchange out.
+ever, or add what does not belong together. So before each program they exchange four numbers, of
+the program as it is to be compiled, of what it computes, of what was laid out since they met last
+and is the same in all of them, and of the parts of batches that entered, which are the same in each
+group of processes; if one differs, each of them raises and says what the others run.
+`MYCEL_CHECK_COLLECTIVES=0`, in all processes, leaves the exchange out.
 """
 
 from __future__ import annotations
@@ -51,6 +52,14 @@ class Words(NamedTuple):
         return f"{self.name}({', '.join([*self.inputs[:MOST_NAMED], *more])}) at {self.place}"
 
 
+class _Unlike(NamedTuple):
+    """What the comparison of processes found: which of their numbers are the same, and those of
+    parts of a batch, a row for each group of processes."""
+
+    same: np.ndarray
+    parts: np.ndarray
+
+
 class InAll:
     """A compiled function that all processes call.
 
@@ -87,26 +96,32 @@ def run_in_all(function: Any, arrays, told: str | None, structure: str = "") -> 
         name += f" with pipeline_stages={grid.copies}"
     words = Words(name, inputs, user_place(2))
     entered, grid.entered = grid.entered, []
+    parts, grid.parts = grid.parts, []
     own = None
     if processes.checks():
         text = _digest_of(function, tuple([_layout_of(array) for array in arrays]), arrays)
-        own = np.array([text, _number(structure), _number(json.dumps(entered))], np.uint64)
+        numbers = [text, *[_number(one) for one in (structure, json.dumps(entered))]]
+        own = np.array([*numbers, _number(json.dumps(parts))], np.uint64)
 
     def call():
         if own is not None:
             (rows,) = _gathering(ranks).communicate([own])
-            same = (np.asarray(rows) == own).all(0)
+            rows = np.asarray(rows)
+            found = rows[:, -1].reshape(grid.copies, -1)
+            same = np.append((rows == own).all(0)[:-1], (found == found[0]).all())
             if not same.all():
-                return same
+                return _Unlike(same, found)
         return jax.block_until_ready(function(*arrays))
 
     result = meet(ranks, words, call)
-    if not isinstance(result, np.ndarray):
+    if not isinstance(result, _Unlike):
         return result
-    _, same_structure, same_entered = result
-    if same_entered and same_structure and structure:
+    same_text, same_structure, same_entered, same_parts = result.same
+    if same_entered and same_structure and same_parts and structure:
         raise OtherResults
     text = "" if same_entered else _other_numbers(watch, ranks, entered, words)
+    if same_text and not same_parts:
+        text = _unlike_part(result.parts, parts, words)
     if not text:
         others = watch.compare(ranks, words)
         text = errors.OTHER_PROGRAM.format(
@@ -116,36 +131,14 @@ def run_in_all(function: Any, arrays, told: str | None, structure: str = "") -> 
     raise watch.failure
 
 
-def check_copies(array, copies: int, what: str) -> None:
-    """Raise unless every group of processes has the same parts of a batch.
-
-    Args:
-        array: the part of this process.
-        copies: how many groups there are.
-        what: words for the array.
-
-    Raises:
-        TogetherError: this process or another one has other numbers than the first group.
-    """
-    if not processes.checks():
-        return
-    watch, ranks, each = world.watch, tuple(range(world.size)), world.size // copies
-    assert watch is not None
-    numbers = np.ascontiguousarray(array)
-    text = f"{numbers.dtype}{list(numbers.shape)}{hashlib.sha256(numbers.tobytes()).hexdigest()}"
-    words = Words(
-        f"the comparison of {what}", (f"{array.dtype}{list(array.shape)}",), user_place(2)
-    )
-    own = np.array([_number(text)], np.uint64)
-    (rows,) = meet(ranks, words, lambda: _gathering(ranks).communicate([own]))
-    parts = np.asarray(rows).reshape(copies, each)
-    unlike = np.argwhere(parts != parts[0])
-    if len(unlike):
-        group, place = map(int, unlike[0])
-        told = {"first": place, "rank": group * each + place, "stages": copies, "each": each}
-        text = errors.OTHER_PARTS.format(what=what, place=words.place, **told)
-        watch.failure = errors.TogetherError(text)
-        raise watch.failure
+def _unlike_part(found, parts: list[tuple[str, str]], words: Words) -> str:
+    """The error of a group of processes that has other parts of a batch than the first one: `found`
+    has the number of each process, a row for each group."""
+    group, place = map(int, np.argwhere(found != found[0])[0])
+    count, each = found.shape
+    what = ", ".join(name for name, _ in parts) or "A part of a batch"
+    told = {"first": place, "rank": group * each + place, "stages": count, "each": each}
+    return errors.OTHER_PARTS.format(what=what, place=words.place, **told)
 
 
 def _layout_of(array) -> tuple:
