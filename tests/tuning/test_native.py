@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 
@@ -11,9 +12,12 @@ import numpy as np
 import pytest
 from jax import export
 
+from harness import run_everywhere
+from mycel import nn
 from mycel.ops.nn import recurrent_scans as scans
 from mycel.ops.nn.recurrent_kinds import KINDS
 from mycel.ops.nn.recurrent_scans import Form
+from mycel.tuning import lowering
 from mycel.tuning.native import cpp
 
 # Backwards, biased, started, limited: every two of these in all four ways but one.
@@ -27,8 +31,9 @@ SHAPES = [(1, 1, 1, 1), (5, 3, 2, 5), (3, 19, 4, 24), (4, 40, 3, 48)]
 @pytest.fixture(autouse=True)
 def compiled():
     """With a C++ compiler there is a library; the suite is not green because there is none."""
-    found, why = cpp.loaded()
-    assert found is not None, why
+    for library in cpp.LIBRARIES:
+        found, why = cpp.loaded(library)
+        assert found is not None, why
 
 
 def arrays_of(form, shape, seed=0):
@@ -134,9 +139,100 @@ def test_other_types_are_left_to_xla():
     assert "mycel_gru" not in jax.jit(lambda *a: scans.forward(form, *a)).lower(*arrays).as_text()
 
 
+# Shapes of x and of the weight, stride, padding, dilation.
+WINDOWS = [
+    ((2, 3, 9, 11), (3, 1, 3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1)),
+    ((1, 2, 40, 70), (2, 1, 3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1)),
+    ((3, 2, 17, 16), (4, 1, 3, 3), (2, 2), ((0, 1), (1, 0)), (1, 1)),
+    ((2, 2, 4, 4), (2, 1, 5, 5), (2, 2), ((2, 2), (2, 2)), (1, 1)),
+    ((1, 3, 20, 19), (9, 1, 2, 4), (3, 2), ((4, 0), (2, 5)), (1, 2)),
+    ((2, 2, 15, 9), (2, 1, 7, 1), (1, 4), ((3, 3), (0, 0)), (2, 3)),
+    ((1, 2, 12, 12), (2, 1, 1, 1), (5, 7), ((0, 0), (6, 0)), (1, 1)),
+    ((1, 2, 25, 25), (2, 1, 13, 13), (1, 1), ((6, 6), (6, 6)), (1, 1)),
+    ((2, 3, 30), (6, 1, 5), (2,), ((2, 1),), (3,)),
+]
+
+
+def by_channel(x, weight, cotangent, window):
+    """A convolution by channel and its gradients."""
+    y, pull = jax.vjp(lambda *xw: lowering.convolve(*xw, *window, x.shape[1]), x, weight)
+    return (y, *pull(cotangent))
+
+
+def drawn(shapes, window, seed=0):
+    """x, a weight, and a cotangent."""
+    draw = np.random.default_rng(seed)
+    x, weight = [draw.normal(size=shape).astype(np.float32) for shape in shapes]
+    y = jax.eval_shape(lambda *xw: lowering.convolve(*xw, *window, x.shape[1]), x, weight)
+    return x, weight, draw.normal(size=y.shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("x, weight, stride, pads, dilation", WINDOWS)
+def test_convolutions_by_channel_are_those_of_xla(x, weight, stride, pads, dilation):
+    window = (stride, pads, dilation)
+    arrays = drawn((x, weight), window)
+    run = jax.jit(lambda *given: by_channel(*given, window))
+    assert run.lower(*arrays).as_text().count("@mycel_depthwise") == 3
+    with cpp.portable():
+        plain = jax.jit(lambda *given: by_channel(*given, window))(*arrays)
+        true = by_channel(*in_float64(arrays), window)
+    for mine, theirs, exact in zip(run(*arrays), plain, true, strict=True):
+        allowed = 2 * np.abs(theirs - exact).max() + 1e-6 * np.abs(exact).max()
+        np.testing.assert_allclose(mine, exact, rtol=0, atol=allowed)
+
+
+def test_what_a_kernel_does_not_meet_is_not_multiplied():
+    """Infinities of x and of the cotangent reach what XLA's loops bring them to, nothing else."""
+    window = ((2, 2), ((1, 0), (0, 1)), (1, 1))
+    x, weight, cotangent = drawn(((2, 2, 9, 9), (2, 1, 3, 3)), window)
+    x[0, 0, 1, 8], x[1, 1, 0, 0], cotangent[0, 1, 1, 1] = np.inf, np.nan, -np.inf
+    found = jax.jit(lambda *given: by_channel(*given, window))(x, weight, cotangent)
+    with cpp.portable():
+        expected = jax.jit(lambda *given: by_channel(*given, window))(x, weight, cotangent)
+    assert 0 < np.isfinite(expected[2]).sum() < expected[2].size
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5)
+
+
+def test_second_derivatives_and_vmap_of_convolutions_by_channel():
+    window = ((1, 1), ((1, 1), (1, 1)), (1, 1))
+    x, weight, _ = drawn(((1, 2, 5, 5), (2, 1, 3, 3)), window)
+
+    def loss(x, weight):
+        return (lowering.convolve(x, weight, *window, 2) ** 3).sum()
+
+    def all_of(x, weight):
+        def slope(x, weight):
+            return sum((part**2).sum() for part in jax.grad(loss, (0, 1))(x, weight))
+
+        samples = jax.vmap(jax.grad(loss, 1), (0, None))(jax.numpy.stack([x, 2 * x]), weight)
+        return samples, *jax.grad(slope, (0, 1))(x, weight)
+
+    found = jax.jit(all_of)(x, weight)
+    with cpp.portable():
+        expected = jax.jit(all_of)(x, weight)
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=1e-4)
+
+
+def test_layers_whose_kernels_are_as_large_as_pictures():
+    """31 by 31, as in networks of large kernels; the oracle is NumPy, by shifted pictures."""
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(1, 2, 32, 32)).astype(np.float32)
+    layer = nn.Conv2d(2, 2, 31, pad_mode="same", group=2, weight_init="normal")
+    weight, padded = layer.weight.asnumpy(), np.pad(x, ((0, 0), (0, 0), (15, 15), (15, 15)))
+    expected = sum(
+        padded[:, :, i : i + 32, j : j + 32] * weight[:, 0, i, j, None, None]
+        for i in range(31)
+        for j in range(31)
+    )
+    for name, found in run_everywhere(layer, x).items():
+        np.testing.assert_allclose(found, expected, atol=1e-5, err_msg=name)
+
+
 def without(monkeypatch):
     """A process that has not looked for a library yet."""
-    return cpp._load.__wrapped__
+    return functools.partial(cpp._load.__wrapped__, "recurrent")
 
 
 def test_why_there_is_no_library(monkeypatch, tmp_path):

@@ -82,8 +82,10 @@ def _freed_memory() -> str:
 
 
 def _native_code() -> str:
-    found, why = cpp.loaded()
-    return "LSTM and GRU on a CPU" if found is not None else f"none: {why}"
+    missing = {name: why for name in cpp.LIBRARIES if (why := cpp.loaded(name)[1])}
+    if missing:
+        return "; ".join(f"none for {name} layers: {why}" for name, why in missing.items())
+    return "LSTM, GRU and convolutions by channel on a CPU"
 
 
 def _cache() -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 
 from mycel.kernel.base.backend import on_cpu
+from mycel.tuning.native import cpp
 
 # Up to this many input channels a convolution on CPU is quicker as patches and one product. Such
 # inputs are pictures, so that the slow part, the gradient of the patches, is not asked for.
@@ -148,10 +149,17 @@ def _is_slow(x, weight, stride, pads, dilation) -> bool:
 def _grouped(x, weight, stride, pads, dilation, groups):
     """A convolution in groups; XLA's own is slow on CPU, and its derivatives more so (up to 200
     times)."""
-    if math.prod(weight.shape[2:]) > MOST_KERNEL:
-        return _general(x, weight, stride, pads, dilation, groups)
+    window = (stride, pads, dilation)
+    if weight.shape[1] == 1 and len(stride) <= 2 and cpp.serves("depthwise", x, weight):
+        if len(stride) == 2:
+            return _by_forms(x, weight, window, _NATIVE_BY_CHANNEL)
+        x, weight = x[:, :, None], weight[:, :, None]
+        window = ((1, *stride), ((0, 0), *pads), (1, *dilation))
+        return _by_forms(x, weight, window, _NATIVE_BY_CHANNEL)[:, :, 0]
     if weight.shape[1] == 1:
-        return _by_forms(x, weight, (stride, pads, dilation), _BY_CHANNEL)
+        return _by_forms(x, weight, window, _plain_forms(weight))
+    if math.prod(weight.shape[2:]) > MOST_KERNEL:
+        return _general(x, weight, *window, groups)
     if groups <= FEW_GROUPS:
         parts = zip(jnp.split(x, groups, 1), jnp.split(weight, groups), strict=True)
         return jnp.concatenate(
@@ -198,7 +206,66 @@ def _by_channel_gradient_of_x(x, weight, cotangent, stride, pads, dilation):
     return gradient.reshape(*x.shape[:2], -1, *x.shape[2:]).sum(2).astype(x.dtype)
 
 
+def _general_by_channel(x, weight, *window):
+    return _general(x, weight, *window, x.shape[1])
+
+
 _BY_CHANNEL = (_by_channel, _by_channel_gradient_of_x, _gradients_of(_by_channel)[1])
+_LARGE_BY_CHANNEL = (_general_by_channel, *_gradients_of(_general_by_channel))
+
+
+def _plain_forms(weight):
+    """A convolution by channel in JAX."""
+    return _LARGE_BY_CHANNEL if math.prod(weight.shape[2:]) > MOST_KERNEL else _BY_CHANNEL
+
+
+def _native_by_channel(x, weight, *window):
+    stride, pads, dilation = window
+    sizes = _sizes(x.shape[2:], weight.shape[2:], stride, dilation, pads)
+    shape = (x.shape[0], weight.shape[0], *sizes)
+
+    def plain(x, weight):
+        return _plain_forms(weight)[0](x, weight, *window)
+
+    return _native("forward", plain, shape, x, weight, window)
+
+
+def _native_gradient_of_x(x, weight, cotangent, *window):
+    shape, dtype = x.shape, x.dtype
+
+    def plain(cotangent, weight):
+        # It is the same for every x.
+        return _plain_forms(weight)[1](jnp.zeros(shape, dtype), weight, cotangent, *window)
+
+    return _native("gradient_of_x", plain, shape, cotangent, weight, window)
+
+
+def _native_gradient_of_weight(x, weight, cotangent, *window):
+    shape, dtype = weight.shape, weight.dtype
+
+    def plain(x, cotangent):
+        weight = jnp.zeros(shape, dtype)
+        return _plain_forms(weight)[2](x, weight, cotangent, *window)
+
+    return _native("gradient_of_weight", plain, shape, x, cotangent, window)
+
+
+def _native(name, plain, shape, first, second, window):
+    """One of the functions in `native/depthwise.cc`; `plain` is the same in JAX."""
+    stride, pads, dilation = window
+    numbers = np.array([*stride, *dilation, *(front for front, _ in pads)], np.int64)
+    results = [jax.ShapeDtypeStruct(shape, np.float32)]
+    made = cpp.call(
+        f"depthwise_{name}",
+        lambda *arrays: [plain(*arrays)],
+        results,
+        (first, second),
+        window=numbers,
+    )
+    return made[0]
+
+
+_NATIVE_BY_CHANNEL = (_native_by_channel, _native_gradient_of_x, _native_gradient_of_weight)
 
 
 def _products_of_rows(x, weight, stride, pads, dilation):

@@ -19,8 +19,7 @@ from mycel.ops.array.joining import concat, split
 from mycel.ops.array.shape import reshape, swapaxes
 from mycel.ops.nn.activation import tanh
 from mycel.ops.nn.recurrent_kinds import KINDS
-from mycel.ops.nn.recurrent_scans import NATIVE, Form, forward, gradients, product, wide_type
-from mycel.tuning.native import cpp
+from mycel.ops.nn.recurrent_scans import Form, forward, gradients, product, wide_type
 
 # -- from arrays to recorded operators -------------------------------------------------------------
 
@@ -82,8 +81,6 @@ def scan(kind, x, weights, states=None, lengths=None, backwards=False):
         >>> print(outputs.reshape(-1), hidden)
         [1. 2.] [[2.]]
     """
-    if kind in NATIVE:
-        cpp.tell_if_missing()
     form = Form(kind, backwards, len(weights) == 4, states is not None, lengths is not None)
     inputs = (x, *weights, *(states or ()))
     return applyn(scan_op(form), inputs if lengths is None else (*inputs, lengths))

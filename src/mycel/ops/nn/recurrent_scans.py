@@ -124,9 +124,7 @@ KEPT = 4
 
 def _is_native(form, x, w_hh, lengths):
     counts = lengths is None or jnp.issubdtype(lengths.dtype, jnp.integer)
-    some = 0 not in x.shape and 0 not in w_hh.shape
-    some = some and all(isinstance(length, int) for length in x.shape)  # none is open
-    return form.kind in NATIVE and counts and some and cpp.serves(x.dtype, w_hh.dtype)
+    return form.kind in NATIVE and counts and cpp.serves("recurrent", x, w_hh)
 
 
 def _float32(*shape):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions in C++: compiled once on each machine, and called from XLA's programs.
 
+Each source is a library of its own, compiled when one of its functions is first needed.
+
 A compiled program that calls them runs in this version of mycel only. What is written for other
 processes is therefore traced within `portable`, where all of it is XLA's own.
 """
@@ -30,11 +32,19 @@ from mycel.kernel.record.stream import machine
 # "off" compiles nothing, and leaves everything to XLA.
 VARIABLE = "MYCEL_NATIVE"
 COMPILERS = ("c++", "g++", "clang++")
-SOURCES = ("recurrent.cc",)
 # `-march=native`: what is compiled is kept by the processor's abilities.
 OPTIONS = ("-std=c++17", "-O3", "-march=native", "-fPIC", "-shared", "-w")
 SECONDS = 120  # the longest that a compiler may take
-HANDLERS = ("lstm_forward", "lstm_reverse", "gru_forward", "gru_reverse")
+SHARED = "common.h"
+# What the source of each library defines.
+LIBRARIES = {
+    "recurrent": ("lstm_forward", "lstm_reverse", "gru_forward", "gru_reverse"),
+    "depthwise": (
+        "depthwise_forward",
+        "depthwise_gradient_of_x",
+        "depthwise_gradient_of_weight",
+    ),
+}
 
 _portable = jax.make_user_context(False)
 _lock = threading.Lock()
@@ -47,19 +57,23 @@ def portable() -> Iterator[None]:
         yield
 
 
-def serves(*dtypes) -> bool:
-    """Whether a program that is traced now may call these functions, for elements of these types.
+def serves(library: str, *arrays) -> bool:
+    """Whether a program that is traced now may call a library's functions, for these arrays.
 
-    Not where there are several devices: XLA cannot divide what it does not know.
+    Not where there are several devices: XLA cannot divide what it does not know. Where the library
+    is missing, a line of the ledger tells.
     """
-    float32 = all(dtype == np.float32 for dtype in dtypes)
-    return float32 and not _portable.value and on_one_cpu() and loaded()[0] is not None
-
-
-def tell_if_missing() -> None:
-    """A line of the ledger where XLA's own loops take the place of the library, for want of it."""
-    if on_one_cpu() and loaded()[0] is None and os.environ.get(VARIABLE) != "off":
-        machine.account.accepted(VARIABLE, f"XLA's own loops run, slower: {loaded()[1]}")
+    if _portable.value or not on_one_cpu():
+        return False
+    if any(array.dtype != np.float32 or 0 in array.shape for array in arrays):
+        return False
+    # Open lengths are no integers.
+    if not all(isinstance(length, int) for array in arrays for length in array.shape):
+        return False
+    found, why = loaded(library)
+    if found is None and os.environ.get(VARIABLE) != "off":
+        machine.account.accepted(VARIABLE, f"XLA's own loops run, slower: {why}")
+    return found is not None
 
 
 def call(
@@ -68,7 +82,7 @@ def call(
     """Call a function of the library.
 
     Args:
-        name: one of `HANDLERS`.
+        name: one that a library of `LIBRARIES` defines.
         plain: the same in JAX, `plain(*arrays)`: its derivatives are those of the call.
         results: shapes and types of what comes back.
         arrays: the inputs.
@@ -87,14 +101,14 @@ def call(
     return called(*arrays)
 
 
-def loaded() -> tuple[ctypes.CDLL | None, str]:
-    """The library, its functions known to XLA; or None, and why there is none."""
+def loaded(library: str) -> tuple[ctypes.CDLL | None, str]:
+    """One of `LIBRARIES`, its functions known to XLA; or None, and why there is none."""
     with _lock:  # XLA takes a name once
-        return _load()
+        return _load(library)
 
 
 @functools.cache
-def _load() -> tuple[ctypes.CDLL | None, str]:
+def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
     if os.environ.get(VARIABLE) == "off":
         return None, f"{VARIABLE}=off"
     folder = cache_folder()
@@ -104,26 +118,27 @@ def _load() -> tuple[ctypes.CDLL | None, str]:
     compiler = next(filter(None, map(shutil.which, compilers)), None)
     if compiler is None:
         return None, f"there is no C++ compiler ({', '.join(compilers)})"
-    path = folder / f"native-{_key(compiler)}.so"
+    source = Path(__file__).with_name(f"{name}.cc")
+    path = folder / f"native-{name}-{_key(compiler, source)}.so"
     try:
         if not path.exists():
-            _compile(compiler, path)
+            _compile(compiler, source, path)
     except (OSError, subprocess.SubprocessError) as error:
         return None, _reason(compiler, error)
     try:
         library = ctypes.CDLL(str(path))
-        handlers = {name: getattr(library, f"mycel_{name}") for name in HANDLERS}
+        handlers = {target: getattr(library, f"mycel_{target}") for target in LIBRARIES[name]}
     except (OSError, AttributeError) as error:
         with contextlib.suppress(OSError):
             path.unlink()  # the next process compiles it again
         return None, f"it could not be loaded: {error}"
-    for name, handler in handlers.items():
-        jax.ffi.register_ffi_target(f"mycel_{name}", jax.ffi.pycapsule(handler), platform="cpu")
+    for target, handler in handlers.items():
+        jax.ffi.register_ffi_target(f"mycel_{target}", jax.ffi.pycapsule(handler), platform="cpu")
     return library, ""
 
 
-def _key(compiler: str) -> str:
-    """What the compiled library depends on: sources, XLA's headers, compiler and processor."""
+def _key(compiler: str, source: Path) -> str:
+    """What a compiled library depends on: its source, XLA's headers, compiler and processor."""
     stat = os.stat(compiler)
     parts = [
         metadata.version("jaxlib"),
@@ -132,7 +147,7 @@ def _key(compiler: str) -> str:
         str(stat.st_mtime_ns),
         str(stat.st_size),
     ]
-    parts += [source.read_text() for source in _sources()]
+    parts += [file.read_text() for file in (source, source.with_name(SHARED))]
     return hashlib.sha256("\0".join([*parts, _processor()]).encode()).hexdigest()[:24]
 
 
@@ -147,16 +162,12 @@ def _processor() -> str:
     return "\n".join([platform.machine(), platform.processor(), *known])
 
 
-def _sources() -> list[Path]:
-    return [Path(__file__).with_name(name) for name in SOURCES]
-
-
-def _compile(compiler: str, path: Path) -> None:
-    """Compile the library beside where it will be, and move it there as a whole."""
+def _compile(compiler: str, source: Path, path: Path) -> None:
+    """Compile a library beside where it will be, and move it there as a whole."""
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = os.path.join(folder, path.name)
         includes = f"-I{jax.ffi.include_dir()}"
-        command = [compiler, *OPTIONS, includes, *map(str, _sources()), "-o", made]
+        command = [compiler, *OPTIONS, includes, str(source), "-o", made]
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS)
         os.replace(made, path)
 

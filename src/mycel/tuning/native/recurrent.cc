@@ -6,58 +6,11 @@
 // Arrays are [time, batch, features], weights [gates * hidden, hidden]. What a step means is said in
 // mycel/ops/nn/recurrent_kinds.py; sums are in another order than XLA's, everything else is the same.
 
-#include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <mutex>
-
-#include "xla/ffi/api/ffi.h"
-
-namespace ffi = xla::ffi;
+#include "common.h"
 
 namespace {
 
-// -- vectors --------------------------------------------------------------------------------------
-
-#if defined(__AVX512F__)
-constexpr int kWidth = 16, kRows = 8;
-#elif defined(__AVX__)
-constexpr int kWidth = 8, kRows = 4;
-#else
-constexpr int kWidth = 4, kRows = 4;
-#endif
-// The fewest rows that a thread is given, if there are more.
-constexpr int kLeast = 4;
-// Columns of a panel of the weight: two vectors.
-constexpr int kPanel = 2 * kWidth;
-
-typedef float Vector __attribute__((vector_size(4 * kWidth)));
-typedef int32_t Integers __attribute__((vector_size(4 * kWidth)));
-
-inline Vector Load(const float* from) {
-  Vector result;
-  std::memcpy(&result, from, sizeof result);
-  return result;
-}
-
-inline void Store(float* to, Vector value) { std::memcpy(to, &value, sizeof value); }
-
-// The last elements of a row, fewer than a vector has.
-inline Vector Load(const float* from, int count) {
-  if (count >= kWidth) return Load(from);
-  Vector result = {};
-  std::memcpy(&result, from, 4 * count);
-  return result;
-}
-
-inline void Store(float* to, Vector value, int count) {
-  std::memcpy(to, &value, count >= kWidth ? sizeof value : 4 * count);
-}
+// -- gates ----------------------------------------------------------------------------------------
 
 // tanh(x) = (e - 1) / (e + 1) with e = exp(2 x), from exp(2 x) - 1, which is exact where x is small.
 inline Vector Tanh(Vector x) {
@@ -83,15 +36,12 @@ inline Vector Sigmoid(Vector x) { return Tanh(x * 0.5f) * 0.5f + 0.5f; }
 
 // -- products -------------------------------------------------------------------------------------
 
-struct Free {
-  void operator()(float* memory) const { std::free(memory); }
-};
-using Memory = std::unique_ptr<float, Free>;
-
-Memory Allocate(int64_t count) {
-  const size_t bytes = (4 * static_cast<size_t>(count) + 63) / 64 * 64;
-  return Memory(static_cast<float*>(std::aligned_alloc(64, std::max<size_t>(bytes, 64))));
-}
+// Rows of a tile: what the registers hold.
+constexpr int kRows = kWidth == 16 ? 8 : 4;
+// The fewest rows that a thread is given, if there are more.
+constexpr int kLeast = 4;
+// Columns of a panel of the weight: two vectors.
+constexpr int kPanel = 2 * kWidth;
 
 int64_t Panels(int64_t columns) { return (columns + kPanel - 1) / kPanel; }
 
@@ -166,49 +116,7 @@ void Product(int64_t rows, int64_t depth, int64_t columns, const float* a, int64
   }
 }
 
-// What a call works in is asked for before its threads begin, so that want of memory is an error.
-ffi::Error NoMemory() {
-  return ffi::Error(ffi::ErrorCode::kResourceExhausted, "no memory for a recurrent network");
-}
-
-// -- threads --------------------------------------------------------------------------------------
-
-// Parts that are taken by who comes first. The caller takes them too, and waits only for those that
-// another thread has begun: threads that never come are not missed.
-struct Parts {
-  explicit Parts(int64_t count, std::function<void(int64_t)> run) : count(count), run(run) {}
-
-  void Take() {
-    for (int64_t part; (part = next.fetch_add(1)) < count;) {
-      run(part);
-      if (ended.fetch_add(1) + 1 == count) {
-        std::lock_guard<std::mutex> held(lock);
-        all.notify_all();
-      }
-    }
-  }
-
-  const int64_t count;
-  std::function<void(int64_t)> run;
-  std::atomic<int64_t> next{0}, ended{0};
-  std::mutex lock;
-  std::condition_variable all;
-};
-
-void InParts(ffi::ThreadPool& pool, int64_t count, std::function<void(int64_t)> run) {
-  const int64_t threads = std::min<int64_t>(count, pool.num_threads());
-  if (threads < 2) {
-    for (int64_t part = 0; part < count; ++part) run(part);
-    return;
-  }
-  auto parts = std::make_shared<Parts>(count, run);
-  for (int64_t other = 1; other < threads; ++other) pool.Schedule([parts] { parts->Take(); });
-  parts->Take();
-  for (int spin = 0; spin < 2000 && parts->ended.load() < count; ++spin) {
-  }
-  std::unique_lock<std::mutex> held(parts->lock);
-  parts->all.wait(held, [&] { return parts->ended.load() == count; });
-}
+// -- rows of a batch ------------------------------------------------------------------------------
 
 // How the rows of a batch are cut: as many parts as threads, each of whole tiles or half tiles.
 struct Cut {
@@ -242,9 +150,7 @@ Memory Packed(ffi::ThreadPool& pool, const float* weight, int64_t outer, int64_t
   return packed;
 }
 
-using Array = ffi::Buffer<ffi::F32>;
 using Counts = ffi::Buffer<ffi::S32>;
-using Result = ffi::ResultBuffer<ffi::F32>;
 
 // [time, batch, features] of an array, and where a row of it is.
 struct Sizes {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What functions in C++ for XLA on a CPU share: vectors, memory, threads.
+
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "xla/ffi/api/ffi.h"
+
+namespace ffi = xla::ffi;
+
+namespace {
+
+// -- vectors --------------------------------------------------------------------------------------
+
+#if defined(__AVX512F__)
+constexpr int kWidth = 16;
+#elif defined(__AVX__)
+constexpr int kWidth = 8;
+#else
+constexpr int kWidth = 4;
+#endif
+typedef float Vector __attribute__((vector_size(4 * kWidth)));
+typedef int32_t Integers __attribute__((vector_size(4 * kWidth)));
+
+inline Vector Load(const float* from) {
+  Vector result;
+  std::memcpy(&result, from, sizeof result);
+  return result;
+}
+
+inline void Store(float* to, Vector value) { std::memcpy(to, &value, sizeof value); }
+
+// The last elements of a row, fewer than a vector has.
+inline Vector Load(const float* from, int count) {
+  if (count >= kWidth) return Load(from);
+  Vector result = {};
+  std::memcpy(&result, from, 4 * count);
+  return result;
+}
+
+inline void Store(float* to, Vector value, int count) {
+  std::memcpy(to, &value, count >= kWidth ? sizeof value : 4 * count);
+}
+
+// -- memory ---------------------------------------------------------------------------------------
+
+struct Free {
+  void operator()(float* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<float, Free>;
+
+inline Memory Allocate(int64_t count) {
+  const size_t bytes = (4 * static_cast<size_t>(count) + 63) / 64 * 64;
+  return Memory(static_cast<float*>(std::aligned_alloc(64, std::max<size_t>(bytes, 64))));
+}
+
+// What a call works in is asked for before its threads begin, so that want of memory is an error.
+inline ffi::Error NoMemory() {
+  return ffi::Error(ffi::ErrorCode::kResourceExhausted, "no memory to compute in");
+}
+
+// -- threads --------------------------------------------------------------------------------------
+
+// Parts that are taken by who comes first. The caller takes them too, and waits only for those that
+// another thread has begun: threads that never come are not missed.
+struct Parts {
+  explicit Parts(int64_t count, std::function<void(int64_t)> run) : count(count), run(run) {}
+
+  void Take() {
+    for (int64_t part; (part = next.fetch_add(1)) < count;) {
+      run(part);
+      if (ended.fetch_add(1) + 1 == count) {
+        std::lock_guard<std::mutex> held(lock);
+        all.notify_all();
+      }
+    }
+  }
+
+  const int64_t count;
+  std::function<void(int64_t)> run;
+  std::atomic<int64_t> next{0}, ended{0};
+  std::mutex lock;
+  std::condition_variable all;
+};
+
+inline void InParts(ffi::ThreadPool& pool, int64_t count, std::function<void(int64_t)> run) {
+  const int64_t threads = std::min<int64_t>(count, pool.num_threads());
+  if (threads < 2) {
+    for (int64_t part = 0; part < count; ++part) run(part);
+    return;
+  }
+  auto parts = std::make_shared<Parts>(count, run);
+  for (int64_t other = 1; other < threads; ++other) pool.Schedule([parts] { parts->Take(); });
+  parts->Take();
+  for (int spin = 0; spin < 2000 && parts->ended.load() < count; ++spin) {
+  }
+  std::unique_lock<std::mutex> held(parts->lock);
+  parts->all.wait(held, [&] { return parts->ended.load() == count; });
+}
+
+using Array = ffi::Buffer<ffi::F32>;
+using Result = ffi::ResultBuffer<ffi::F32>;
+
+}  // namespace
