@@ -12,6 +12,7 @@ import mycel as ms
 from harness import EXECUTIONS, assert_close, execution, matches, run_everywhere
 from mycel import Parameter, Tensor, ops
 from mycel.tuning import lowering
+from mycel.tuning.native import cpp
 from support.recorded_operators import agrees, cases, gradients_by_differences
 
 WITHOUT = {
@@ -218,20 +219,43 @@ def test_every_lowering_gives_the_same(channels):
     assert_close(lowering._pointwise(x, weight), expected)
 
 
-def test_few_channels_need_no_convolution_on_cpu():
-    # Counted in what XLA is given, forwards and backwards; with fewer outputs than a patch has
-    # elements, the gradient of the weight alone is a convolution (see test_lowering).
+def test_few_channels_need_no_convolution_of_xlas_on_cpu():
+    # Counted in what XLA is given where nothing is compiled from C++, forwards and backwards; with
+    # fewer outputs than a patch has elements, the gradient of the weight alone is a convolution
+    # (see test_lowering).
     def text(channels, kernel):
         x, weight = numbers(2, channels, 9, 8), numbers(32, channels, *kernel, seed=1)
 
         def loss(x, weight):
             return lowering.convolve(x, weight, (1, 1), ((0, 0), (0, 0)), (1, 1), 1).sum()
 
-        return jax.jit(jax.value_and_grad(loss, (0, 1))).lower(x, weight).as_text()
+        with cpp.portable():
+            return jax.jit(jax.value_and_grad(loss, (0, 1))).lower(x, weight).as_text()
 
     assert "stablehlo.convolution" not in text(1, (5, 5))
     assert "stablehlo.convolution" not in text(16, (1, 1))
     assert "stablehlo.convolution" in text(16, (3, 3))
+
+
+def test_gradients_where_there_is_more_padding_than_the_kernel_reaches():
+    """XLA's own gradient of x read beside its input there, for one dimension of space.
+
+    The oracle is NumPy's: what a convolution does, transposed.
+    """
+    x = numbers(3, 13, 35, dtype=np.float64)
+    weight = numbers(25, 13, 2, seed=1, dtype=np.float64)
+    slopes = numbers(3, 25, 36, seed=2, dtype=np.float64)
+    expected = np.zeros((3, 13, 37))
+    for k in range(2):
+        expected[:, :, k : k + 36] += np.einsum("noi,oc->nci", slopes, weight[:, :, k])
+
+    def convolved(x):
+        return lowering._general(x, weight.astype(x.dtype), (1,), ((2, 0),), (1,))
+
+    for dtype in (np.float32, np.float64):
+        pull = jax.jit(lambda x, slopes: jax.vjp(convolved, x)[1](slopes)[0])
+        found = pull(x.astype(dtype), slopes.astype(dtype))
+        assert_close(found, expected[:, :, 2:].astype(dtype))
 
 
 def test_convolutions_of_other_ranks():

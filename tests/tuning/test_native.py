@@ -150,12 +150,25 @@ WINDOWS = [
     ((1, 2, 12, 12), (2, 1, 1, 1), (5, 7), ((0, 0), (6, 0)), (1, 1)),
     ((1, 2, 25, 25), (2, 1, 13, 13), (1, 1), ((6, 6), (6, 6)), (1, 1)),
     ((2, 3, 30), (6, 1, 5), (2,), ((2, 1),), (3,)),
+    # All channels, and groups of some: one and several tiles of outputs, rests of tiles, rows in
+    # several blocks, one image and several.
+    ((2, 3, 20, 17), (40, 3, 7, 7), (2, 2), ((3, 3), (3, 3)), (1, 1)),
+    ((3, 18, 9, 10), (6, 18, 3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1)),
+    ((1, 70, 33, 40), (13, 70, 3, 3), (1, 1), ((0, 2), (3, 0)), (1, 1)),
+    ((5, 1, 14, 14), (1, 1, 5, 5), (1, 1), ((0, 0), (0, 0)), (1, 1)),
+    ((2, 12, 11, 13), (21, 4, 2, 3), (3, 2), ((2, 2), (4, 1)), (2, 1)),
+    ((1, 2, 9, 9), (3, 2, 1, 1), (2, 4), ((1, 1), (1, 3)), (1, 1)),
+    ((2, 5, 41), (7, 5, 4), (3,), ((5, 0),), (2,)),
 ]
 
 
-def by_channel(x, weight, cotangent, window):
-    """A convolution by channel and its gradients."""
-    y, pull = jax.vjp(lambda *xw: lowering.convolve(*xw, *window, x.shape[1]), x, weight)
+def convolved(x, weight, window):
+    return lowering.convolve(x, weight, *window, x.shape[1] // weight.shape[1])
+
+
+def with_gradients(x, weight, cotangent, window):
+    """A convolution and its gradients."""
+    y, pull = jax.vjp(lambda *xw: convolved(*xw, window), x, weight)
     return (y, *pull(cotangent))
 
 
@@ -163,43 +176,46 @@ def drawn(shapes, window, seed=0):
     """x, a weight, and a cotangent."""
     draw = np.random.default_rng(seed)
     x, weight = [draw.normal(size=shape).astype(np.float32) for shape in shapes]
-    y = jax.eval_shape(lambda *xw: lowering.convolve(*xw, *window, x.shape[1]), x, weight)
+    y = jax.eval_shape(lambda *xw: convolved(*xw, window), x, weight)
     return x, weight, draw.normal(size=y.shape).astype(np.float32)
 
 
 @pytest.mark.parametrize("x, weight, stride, pads, dilation", WINDOWS)
-def test_convolutions_by_channel_are_those_of_xla(x, weight, stride, pads, dilation):
+def test_convolutions_are_those_of_xla(x, weight, stride, pads, dilation):
     window = (stride, pads, dilation)
     arrays = drawn((x, weight), window)
-    run = jax.jit(lambda *given: by_channel(*given, window))
-    assert run.lower(*arrays).as_text().count("@mycel_depthwise") == 3
+    run = jax.jit(lambda *given: with_gradients(*given, window))
+    library = "depthwise" if weight[1] == 1 < x[1] else "convolution"
+    assert run.lower(*arrays).as_text().count(f"@mycel_{library}") == 3
     with cpp.portable():
-        plain = jax.jit(lambda *given: by_channel(*given, window))(*arrays)
-        true = by_channel(*in_float64(arrays), window)
+        plain = jax.jit(lambda *given: with_gradients(*given, window))(*arrays)
+        true = with_gradients(*in_float64(arrays), window)
     for mine, theirs, exact in zip(run(*arrays), plain, true, strict=True):
         allowed = 2 * np.abs(theirs - exact).max() + 1e-6 * np.abs(exact).max()
         np.testing.assert_allclose(mine, exact, rtol=0, atol=allowed)
 
 
-def test_what_a_kernel_does_not_meet_is_not_multiplied():
+@pytest.mark.parametrize("channels", [1, 2])
+def test_what_a_kernel_does_not_meet_is_not_multiplied(channels):
     """Infinities of x and of the cotangent reach what XLA's loops bring them to, nothing else."""
     window = ((2, 2), ((1, 0), (0, 1)), (1, 1))
-    x, weight, cotangent = drawn(((2, 2, 9, 9), (2, 1, 3, 3)), window)
+    x, weight, cotangent = drawn(((2, 2, 9, 9), (2, channels, 3, 3)), window)
     x[0, 0, 1, 8], x[1, 1, 0, 0], cotangent[0, 1, 1, 1] = np.inf, np.nan, -np.inf
-    found = jax.jit(lambda *given: by_channel(*given, window))(x, weight, cotangent)
+    found = jax.jit(lambda *given: with_gradients(*given, window))(x, weight, cotangent)
     with cpp.portable():
-        expected = jax.jit(lambda *given: by_channel(*given, window))(x, weight, cotangent)
+        expected = jax.jit(lambda *given: with_gradients(*given, window))(x, weight, cotangent)
     assert 0 < np.isfinite(expected[2]).sum() < expected[2].size
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5)
 
 
-def test_second_derivatives_and_vmap_of_convolutions_by_channel():
+@pytest.mark.parametrize("channels", [1, 2])
+def test_second_derivatives_and_vmap_of_convolutions(channels):
     window = ((1, 1), ((1, 1), (1, 1)), (1, 1))
-    x, weight, _ = drawn(((1, 2, 5, 5), (2, 1, 3, 3)), window)
+    x, weight, _ = drawn(((1, 2, 5, 5), (2, channels, 3, 3)), window)
 
     def loss(x, weight):
-        return (lowering.convolve(x, weight, *window, 2) ** 3).sum()
+        return (convolved(x, weight, window) ** 3).sum()
 
     def all_of(x, weight):
         def slope(x, weight):

@@ -48,20 +48,84 @@ def convolve(x, weight, stride, pads, dilation, groups):
     if not on_cpu() or 0 in x.shape or 0 in weight.shape:
         return _general(x, weight, stride, pads, dilation, groups)
     window = (stride, pads, dilation)
+    if groups == 1 and kernel == (1, 1) and not any(map(any, pads)):
+        return _pointwise(x[:, :, :: stride[0], :: stride[1]], weight)
+    if groups == 1 and _has_few_windows(x, weight, *window):
+        return _product_over_patches(x, weight, *window)
+    library = "depthwise" if groups > 1 and weight.shape[1] == 1 else "convolution"
+    if len(kernel) <= 2 and cpp.serves(library, x, weight):
+        return _native(library, x, weight, window)
+    return _plain(x, weight, window, groups)
+
+
+def _plain(x, weight, window, groups):
+    """A convolution on a CPU by what XLA has."""
     if groups > 1:
         return _grouped(x, weight, *window, groups)
-    if len(kernel) == 2:
-        if kernel == (1, 1) and not any(map(any, pads)):
-            return _pointwise(x[:, :, :: stride[0], :: stride[1]], weight)
-        if x.shape[1] <= FEW_CHANNELS:
-            if _few_outputs(weight.shape, stride):
-                return _by_forms(x, weight, window, _FEW_OUTPUTS)
-            return _patches_product(x, weight, *window)
-    if _is_slow(x, weight, *window):
+    if weight.ndim == 4 and x.shape[1] <= FEW_CHANNELS:
+        if _few_outputs(weight.shape, window[0]):
+            return _by_forms(x, weight, window, _FEW_OUTPUTS)
+        return _patches_product(x, weight, *window)
+    if _is_long(x, weight, *window) and math.prod(weight.shape[2:]) <= MOST_KERNEL:
         return _product_over_patches(x, weight, *window)
     if _short_rows(x, weight, *window):
         return _by_forms(x, weight, window, _ROWS_BACK)
     return _general(x, weight, *window)
+
+
+def _native(library, x, weight, window):
+    """A convolution by the functions in `native/convolution.cc` or `native/depthwise.cc`."""
+    if x.ndim == 4:
+        return _by_forms(x, weight, (library, window), _NATIVE)
+    stride, pads, dilation = window
+    window = ((1, *stride), ((0, 0), *pads), (1, *dilation))
+    return _by_forms(x[:, :, None], weight[:, :, None], (library, window), _NATIVE)[:, :, 0]
+
+
+def _native_forward(x, weight, library, window):
+    stride, pads, dilation = window
+    sizes = _sizes(x.shape[2:], weight.shape[2:], stride, dilation, pads)
+    shape, groups = (x.shape[0], weight.shape[0], *sizes), x.shape[1] // weight.shape[1]
+
+    def plain(x, weight):
+        return _plain(x, weight, window, groups)
+
+    return _called(f"{library}_forward", plain, shape, (x, weight), window)
+
+
+def _native_gradient_of_x(x, weight, cotangent, library, window):
+    shape, groups = x.shape, x.shape[1] // weight.shape[1]
+
+    def plain(cotangent, weight):
+        zeros = jnp.zeros(shape, weight.dtype)  # it is the same for every x
+        return jax.vjp(lambda x: _plain(x, weight, window, groups), zeros)[1](cotangent)[0]
+
+    return _called(f"{library}_gradient_of_x", plain, shape, (cotangent, weight), window)
+
+
+def _native_gradient_of_weight(x, weight, cotangent, library, window):
+    shape, groups = weight.shape, x.shape[1] // weight.shape[1]
+
+    def plain(x, cotangent):
+        zeros = jnp.zeros(shape, x.dtype)
+        return jax.vjp(lambda weight: _plain(x, weight, window, groups), zeros)[1](cotangent)[0]
+
+    return _called(f"{library}_gradient_of_weight", plain, shape, (x, cotangent), window)
+
+
+_NATIVE = (_native_forward, _native_gradient_of_x, _native_gradient_of_weight)
+
+
+def _called(name, plain, shape, arrays, window):
+    """What a function in C++ gives; `plain` is the same in JAX."""
+    stride, pads, dilation = window
+    numbers = np.array([*stride, *dilation, *(front for front, _ in pads)], np.int64)
+    results = [jax.ShapeDtypeStruct(shape, np.float32)]
+
+    def in_list(*arrays):
+        return [plain(*arrays)]
+
+    return cpp.call(name, in_list, results, arrays, window=numbers)[0]
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))
@@ -127,39 +191,36 @@ def _short_rows(x, weight, stride, pads, dilation) -> bool:
     return little and outputs * width <= images * height
 
 
-def _is_slow(x, weight, stride, pads, dilation) -> bool:
-    """Whether XLA's own convolution is slow on CPU: few windows for many weights, or a kernel that
-    is longer than its input or, for the gradient, its output.
+def _is_long(x, weight, stride, pads, dilation) -> bool:
+    """Whether a kernel is longer than its input or, for the gradient, its output.
 
-    For such a kernel it has no fast code at all (measured 50 times slower), and the compiler of
-    JAX 0.10 may even end the process in the gradient.
+    For such a kernel XLA's own convolution has no fast code at all on a CPU (measured 50 times
+    slower), and the compiler of JAX 0.10 may even end the process in the gradient.
     """
     kernel, lengths = weight.shape[2:], x.shape[2:]
-    if math.prod(kernel) > MOST_KERNEL:
-        return False
     sizes = _sizes(lengths, kernel, stride, dilation, pads)
-    if any(k > min(n, size) for k, n, size in zip(kernel, lengths, sizes, strict=True)):
-        return True
-    if weight.shape[0] * weight.shape[1] < MANY_WEIGHTS:
+    return any(k > min(n, size) for k, n, size in zip(kernel, lengths, sizes, strict=True))
+
+
+def _has_few_windows(x, weight, stride, pads, dilation) -> bool:
+    """Whether there are few windows for many weights: XLA's own convolution is slow, and so is
+    what keeps windows in vectors."""
+    if (
+        weight.shape[0] * weight.shape[1] < MANY_WEIGHTS
+        or math.prod(weight.shape[2:]) > MOST_KERNEL
+    ):
         return False
-    windows = x.shape[0] * math.prod(sizes)
+    windows = x.shape[0] * math.prod(_sizes(x.shape[2:], weight.shape[2:], stride, dilation, pads))
     return isinstance(windows, int) and windows <= FEW_WINDOWS  # an open number is none
 
 
 def _grouped(x, weight, stride, pads, dilation, groups):
     """A convolution in groups; XLA's own is slow on CPU, and its derivatives more so (up to 200
     times)."""
-    window = (stride, pads, dilation)
-    if weight.shape[1] == 1 and len(stride) <= 2 and cpp.serves("depthwise", x, weight):
-        if len(stride) == 2:
-            return _by_forms(x, weight, window, _NATIVE_BY_CHANNEL)
-        x, weight = x[:, :, None], weight[:, :, None]
-        window = ((1, *stride), ((0, 0), *pads), (1, *dilation))
-        return _by_forms(x, weight, window, _NATIVE_BY_CHANNEL)[:, :, 0]
-    if weight.shape[1] == 1:
-        return _by_forms(x, weight, window, _plain_forms(weight))
     if math.prod(weight.shape[2:]) > MOST_KERNEL:
-        return _general(x, weight, *window, groups)
+        return _general(x, weight, stride, pads, dilation, groups)
+    if weight.shape[1] == 1:
+        return _by_forms(x, weight, (stride, pads, dilation), _BY_CHANNEL)
     if groups <= FEW_GROUPS:
         parts = zip(jnp.split(x, groups, 1), jnp.split(weight, groups), strict=True)
         return jnp.concatenate(
@@ -206,66 +267,7 @@ def _by_channel_gradient_of_x(x, weight, cotangent, stride, pads, dilation):
     return gradient.reshape(*x.shape[:2], -1, *x.shape[2:]).sum(2).astype(x.dtype)
 
 
-def _general_by_channel(x, weight, *window):
-    return _general(x, weight, *window, x.shape[1])
-
-
 _BY_CHANNEL = (_by_channel, _by_channel_gradient_of_x, _gradients_of(_by_channel)[1])
-_LARGE_BY_CHANNEL = (_general_by_channel, *_gradients_of(_general_by_channel))
-
-
-def _plain_forms(weight):
-    """A convolution by channel in JAX."""
-    return _LARGE_BY_CHANNEL if math.prod(weight.shape[2:]) > MOST_KERNEL else _BY_CHANNEL
-
-
-def _native_by_channel(x, weight, *window):
-    stride, pads, dilation = window
-    sizes = _sizes(x.shape[2:], weight.shape[2:], stride, dilation, pads)
-    shape = (x.shape[0], weight.shape[0], *sizes)
-
-    def plain(x, weight):
-        return _plain_forms(weight)[0](x, weight, *window)
-
-    return _native("forward", plain, shape, x, weight, window)
-
-
-def _native_gradient_of_x(x, weight, cotangent, *window):
-    shape, dtype = x.shape, x.dtype
-
-    def plain(cotangent, weight):
-        # It is the same for every x.
-        return _plain_forms(weight)[1](jnp.zeros(shape, dtype), weight, cotangent, *window)
-
-    return _native("gradient_of_x", plain, shape, cotangent, weight, window)
-
-
-def _native_gradient_of_weight(x, weight, cotangent, *window):
-    shape, dtype = weight.shape, weight.dtype
-
-    def plain(x, cotangent):
-        weight = jnp.zeros(shape, dtype)
-        return _plain_forms(weight)[2](x, weight, cotangent, *window)
-
-    return _native("gradient_of_weight", plain, shape, x, cotangent, window)
-
-
-def _native(name, plain, shape, first, second, window):
-    """One of the functions in `native/depthwise.cc`; `plain` is the same in JAX."""
-    stride, pads, dilation = window
-    numbers = np.array([*stride, *dilation, *(front for front, _ in pads)], np.int64)
-    results = [jax.ShapeDtypeStruct(shape, np.float32)]
-    made = cpp.call(
-        f"depthwise_{name}",
-        lambda *arrays: [plain(*arrays)],
-        results,
-        (first, second),
-        window=numbers,
-    )
-    return made[0]
-
-
-_NATIVE_BY_CHANNEL = (_native_by_channel, _native_gradient_of_x, _native_gradient_of_weight)
 
 
 def _products_of_rows(x, weight, stride, pads, dilation):
@@ -310,13 +312,19 @@ def _wide(dtype):
 
 
 def _general(x, weight, stride, pads, dilation, groups=1):
+    # More zeros than the kernel reaches are laid around x before: for them the gradient of x would
+    # be a convolution with less than no padding in front and some behind, in which XLA's CPU code
+    # reads beside its input.
+    reach = [(k - 1) * d for k, d in zip(weight.shape[2:], dilation, strict=True)]
+    inner = [(min(a, r), min(b, r)) for (a, b), r in zip(pads, reach, strict=True)]
+    x = _padded(x, [(a - c, b - d) for (a, b), (c, d) in zip(pads, inner, strict=True)], 0)
     space = "DHW"[-len(stride) :]
     layout = ("NC" + space, "OI" + space, "NC" + space)
     return lax.conv_general_dilated(
         x,
         weight,
         stride,
-        pads,
+        inner,
         rhs_dilation=dilation,
         dimension_numbers=layout,
         feature_group_count=groups,

@@ -51,6 +51,29 @@ inline void Store(float* to, Vector value, int count) {
   std::memcpy(to, &value, count >= kWidth ? sizeof value : 4 * count);
 }
 
+// The sum of some floats, half by half.
+template <int count>
+inline float Total(const float* from) {
+  if constexpr (count == 1) {
+    return *from;
+  } else {
+    typedef float Half __attribute__((vector_size(2 * count)));
+    Half left, right;
+    std::memcpy(&left, from, sizeof left);
+    std::memcpy(&right, from + count / 2, sizeof right);
+    left += right;
+    float sums[count / 2];
+    std::memcpy(sums, &left, sizeof left);
+    return Total<count / 2>(sums);
+  }
+}
+
+inline float Total(Vector value) {
+  float lanes[kWidth];
+  Store(lanes, value);
+  return Total<kWidth>(lanes);
+}
+
 // -- memory ---------------------------------------------------------------------------------------
 
 struct Free {

@@ -35,10 +35,15 @@ COMPILERS = ("c++", "g++", "clang++")
 # `-march=native`: what is compiled is kept by the processor's abilities.
 OPTIONS = ("-std=c++17", "-O3", "-march=native", "-fPIC", "-shared", "-w")
 SECONDS = 120  # the longest that a compiler may take
-SHARED = "common.h"
+SHARED = ("common.h", "windows.h")
 # What the source of each library defines.
 LIBRARIES = {
     "recurrent": ("lstm_forward", "lstm_reverse", "gru_forward", "gru_reverse"),
+    "convolution": (
+        "convolution_forward",
+        "convolution_gradient_of_x",
+        "convolution_gradient_of_weight",
+    ),
     "depthwise": (
         "depthwise_forward",
         "depthwise_gradient_of_x",
@@ -147,7 +152,7 @@ def _key(compiler: str, source: Path) -> str:
         str(stat.st_mtime_ns),
         str(stat.st_size),
     ]
-    parts += [file.read_text() for file in (source, source.with_name(SHARED))]
+    parts += [file.read_text() for file in (source, *map(source.with_name, SHARED))]
     return hashlib.sha256("\0".join([*parts, _processor()]).encode()).hexdigest()[:24]
 
 
