@@ -172,8 +172,8 @@ def take_forward(task: Derivative, stream: Stream, args: list, kwargs: dict) -> 
         raise
     result = first_of(output) if task.has_aux else output
     if usage is not None:
-        results = [resolve(leaf) for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
-        for weight, value in usage.found(tape[start:], results):
+        returned = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
+        for weight, value in usage.found(tape[start:], returned):
             leaves.append(value)
             take_hooks(stream, weight, value)
     return Taken(output, result, args, indices, leaves, inputs, start, forward)

@@ -9,6 +9,7 @@ from mycel.kernel.differentiate.reverse import STOP
 from mycel.kernel.record.marker import Marker
 from mycel.kernel.record.parameter import Parameter, parameters_alive
 from mycel.kernel.record.stream import Stream
+from mycel.kernel.record.tensor import Tensor, resolve
 from mycel.kernel.record.value import Value
 
 # Stands where weights are given.
@@ -49,11 +50,12 @@ class Usage:
             if scope.replaced is not None:
                 scope.replaced.extend(replaced)
 
-    def found(self, nodes, results: list[Value]) -> list[tuple[Parameter, Value]]:
-        """The Parameters with `requires_grad` that results depend on, and the Values they had."""
-        owner = {}
-        # A remembered call gives what it meets a Value of its own.
-        for parameter, value in self._had + parameters_alive():
+    def found(self, nodes, returned: list[Tensor]) -> list[tuple[Parameter, Value]]:
+        """The Parameters with `requires_grad` that what is returned depends on, and the Values they
+        had."""
+        owner, results = {}, [resolve(handle) for handle in returned]
+        handed_on = list(zip(returned, results, strict=True))
+        for parameter, value in self._had + parameters_alive() + handed_on:
             if isinstance(parameter, Parameter) and parameter.requires_grad:
                 owner[id(value)] = (parameter, value)
         for _, _, outputs, _ in nodes:

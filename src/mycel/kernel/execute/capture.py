@@ -28,7 +28,7 @@ from mycel.kernel.prove.sources import CONTENT, FIELD
 from mycel.kernel.record.hooks import call_labelled
 from mycel.kernel.record.journal import Journal
 from mycel.kernel.record.stream import Segment, Stream, cell_path, demand, seen
-from mycel.kernel.record.tensor import Tensor, point, resolve
+from mycel.kernel.record.tensor import Tensor, resolve
 from mycel.kernel.record.value import CALLED, COMMUNICATES, HOOKS, MADE, Shown, Value
 
 _SEEN = {"bool": "bool", "int": "int"}
@@ -77,8 +77,8 @@ class Capture(Trace):
         self.check = check
         self.formatted: list[Shown] | None = []
         self._containers: dict[int, int] = {}
-        # The Values that handles from outside were lifted to, by the handles' ids.
-        self._lifted: dict[int, Value] = {}
+        # By the ids of handles from outside: the Values they had, and what these were lifted to.
+        self._lifted: dict[int, tuple[Value, Value]] = {}
         self._segments: list[tuple] = []
         self._places: list[list] = []
         self._survivors: list[tuple[int, ref]] = []
@@ -94,22 +94,23 @@ class Capture(Trace):
         """The Value of a handle from outside, met for the first time: an input of its own; or data
         made inside.
 
-        The handle gets a fresh Value with the same array: two handles that share a Value stay two
-        inputs, because next time they may not share it.
+        It is a fresh Value with the same array: two handles that share a Value stay two inputs,
+        because next time they may not share it. The handle keeps its own: other threads have it too.
         """
         if handle is None:
             return self.know(value, Constant(value.array))
+        known = self._lifted.get(id(handle))
+        if known is not None and known[0] is value:
+            known[1].array = value.array  # it may have been laid out on several devices since
+            return known[1]
         array = demand(value)
         fresh = Value(array, value.aval)
-        known = self._lifted.get(id(handle))
-        if known is not None and known.array is array:
-            fresh.capture, fresh.number = self, known.number
+        if known is not None and known[1].array is array:
+            fresh.capture, fresh.number = self, known[1].number
         else:
             self.know(fresh, Held(handle))
-        self.outside[id(handle)] = Held(handle)
-        self._lifted[id(handle)] = fresh
-        # Not by `point`, which looks at what the handle has: a data queue would be asked for a row.
-        handle._value = fresh
+        self.outside.setdefault(id(handle), Held(handle))
+        self._lifted[id(handle)] = value, fresh
         return fresh
 
     def write(self, handle: Tensor) -> None:
@@ -271,9 +272,9 @@ class Capture(Trace):
         for index, tensor in enumerate(tensors):
             if id(tensor) not in self.outside:
                 self.outside[id(tensor)] = what = Argument(index)
-                value = Value(demand(tensor._value), tensor._value.aval)
-                self.know(value, what)
-                point(tensor, value)
+                value = tensor._value
+                fresh = self.know(Value(demand(value), value.aval), what)
+                self._lifted[id(tensor)] = value, fresh
 
     def outside_handles(self) -> frozenset[int]:
         """The ids of the handles that were met by other ways than as arguments."""
@@ -296,7 +297,7 @@ class Capture(Trace):
     def bindings(self) -> list[tuple]:
         """The handles assigned so far, with the numbers of their present values."""
         return [
-            (self.outside[id(handle)], self.number_of(handle._value))
+            (self.outside[id(handle)], self.number_of(resolve(handle)))
             for handle in self.assigned.values()
         ]
 

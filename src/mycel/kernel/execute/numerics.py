@@ -446,11 +446,12 @@ class Steps:
         them when the step began."""
         handles: list[tuple] = [(p, p._value) for p in _parameters_of(seen, externals)]
         handles += [(reference(), had) for reference, had in self._assigned.values()]
-        names = {id(value): h.name for h, value in handles if isinstance(h, Parameter)}
+        # A recorded call has a Value of its own for what it meets, with the same array.
+        names = {id(value.array): h.name for h, value in handles if isinstance(h, Parameter)}
         return {
-            position: f"Parameter {names[id(value)]}"
+            position: f"Parameter {names[id(value.array)]}"
             for position, value in enumerate(externals)
-            if id(value) in names
+            if value.array is not None and id(value.array) in names
         }
 
     def differs(self) -> None:

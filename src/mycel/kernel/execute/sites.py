@@ -183,6 +183,8 @@ class Watch(Trace):
         self.now: dict[int, Value] = {}
         # Values made by sites whose results the executable gave.
         self.provided: list[ref] = []
+        # As of a Capture.
+        self._lifted: dict[int, tuple[Value, Value]] = {}
         # The Values that handles from outside have at the present site.
         self.met_here: list[tuple[Value, Tensor]] = []
         self._site: Site | None = None
@@ -264,10 +266,13 @@ class Watch(Trace):
         """A handle from outside is met, or data made inside."""
         if handle is None:
             return self.know(value, Constant(value.array))
+        known = self._lifted.get(id(handle))
+        if known is not None and known[0] is value:
+            return known[1]
         fresh = Value(demand(value), value.aval)
         self.outside.setdefault(id(handle), Held(handle))
         self._number(fresh, handle)
-        point(handle, fresh)
+        self._lifted[id(handle)] = value, fresh
         return fresh
 
     def meet(self, handle: Tensor, noted) -> None:

@@ -461,9 +461,7 @@ def data_value(data, dtype: DType | None) -> Value:
 
 
 def _as_shape(shape) -> tuple[int, ...]:
-    if shape is None:
-        return ()
-    lengths = (shape,) if isinstance(shape, int) else shape
+    lengths = () if shape is None else (shape,) if isinstance(shape, int) else shape
     # What is no number (None, a Symbol) stands for a length that is not known.
     return tuple(int(n) if hasattr(n, "__int__") else -1 for n in lengths)
 
@@ -514,6 +512,8 @@ def resolve(handle: Tensor) -> Value:
     capture = stream.scope.capture
     if capture is not None and value.source is not stream.segment and value.capture is not capture:
         value = capture.lift(value, handle)
+        if stream.scope.replaced is not None:
+            stream.scope.replaced.append((handle, value))
     return value
 
 
