@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 import doctest
 import importlib
 import importlib.metadata
@@ -348,3 +349,33 @@ def test_what_modules_bring_along(mindspore):
 def test_what_mindspore_has_in_common_as_well(mindspore):
     common = importlib.import_module("mindspore.common")
     assert common._no_grad is mindspore._no_grad and common._Function is mindspore._Function
+
+
+def test_functions_that_have_the_name_of_a_module(mindspore):
+    """Oracle: in MindSpore 2.10 they take the module's place, also once that was imported."""
+    import mindspore.common.tensor
+    import mindspore.scipy.optimize.linear_sum_assignment
+    from mindspore.common import lazy_inline, recompute, seed, tensor
+    from mindspore.common.tensor import Tensor
+    from mindspore.parallel import shard
+    from mindspore.scipy.optimize import linear_sum_assignment
+    from mindspore.train import data_sink
+
+    assert (lazy_inline, recompute, tensor) == (ms.lazy_inline, ms.recompute, ms.tensor)
+    assert (shard, data_sink, Tensor) == (ms.shard, ms.data_sink, ms.Tensor)
+    assert mindspore.nn.optim.thor is ms.nn.thor and callable(seed)
+    assert mindspore.common.tensor is ms.tensor
+    assert linear_sum_assignment is ms.scipy.optimize.linear_sum_assignment
+
+
+# As MindSpore 2.10 does.
+FUNCTIONS = "abs all any max min pow range round slice sum"
+STARS = {"ops": FUNCTIONS, "ops.functional": FUNCTIONS, "ops.operations": "", "ops.composite": "",
+         "numpy": "abs divmod max min sum"}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", STARS)
+def test_what_of_python_a_star_replaces(path, mindspore):
+    space: dict = {}
+    exec(f"from mindspore.{path} import *", space)
+    assert sorted(space.keys() & set(dir(builtins)) - {"__doc__"}) == STARS[path].split()

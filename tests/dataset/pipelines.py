@@ -1165,3 +1165,20 @@ class Lengths:
 
     def __getitem__(self, index):
         return np.arange(index + 1, dtype=np.int32)
+
+
+@pipeline
+def generator_batches_collated(ds, folder):
+    def collate(pairs, numbers):
+        return np.stack(pairs[::-1]), np.stack(numbers) * 10
+
+    sampler = [[0, 2], [3, 1, 4]]
+    return ds.GeneratorDataset(Squares(), ["a", "b"], batch_sampler=sampler, collate_fn=collate)
+
+
+@pipeline
+def bucket_to_boundary_with_a_whole_shape(ds, folder):
+    rows = [(np.arange(n, dtype=np.int32), np.full((n, 4), n, np.int32)) for n in (1, 4, 2, 3)]
+    data = ds.GeneratorDataset(rows, ["a", "b"], shuffle=False)
+    pads = {"a": ([None], 9), "b": (None, 0)}
+    return data.bucket_batch_by_length(["a"], [3, 6], [2, 2, 1], len, pads, True, True)

@@ -798,3 +798,20 @@ def test_the_environment_arms_it(variable):
 def test_a_wrong_setting_is_told():
     with pytest.raises(TypeError, match="check_numerics must be True or False"):
         ms.set_context(check_numerics=1)
+
+
+def test_a_search_that_begins_inside_of_what_is_compiled():
+    """It is not replayed, so that each call is searched."""
+
+    @ms.jit
+    def logarithm(x):
+        with ms.debug.find_nan():
+            return ops.log(x)
+
+    for number in range(8):
+        if number == 6:
+            with pytest.raises(ms.debug.NonFiniteError):
+                logarithm(Tensor([-1.0]))
+        else:
+            logarithm(Tensor([1.0]))
+    assert any("find_nan" in str(line) for line in ms.debug.ledger().lines)

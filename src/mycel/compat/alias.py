@@ -70,7 +70,11 @@ class Namespace(ModuleType):
 
     def __setattr__(self, name: str, value):
         # An import gives a stand-in to its statement; what asks here hears that nothing is there.
-        if not (isinstance(value, StandIn) and stand_ins.made(f"{self.__name__}.{name}") is value):
+        if isinstance(value, StandIn) and stand_ins.made(f"{self.__name__}.{name}") is value:
+            return
+        # Nor does the import of a module hide the function that has its name.
+        inner = f"{self.__name__}.{name}".partition(".")[2]
+        if not (isinstance(value, Namespace) and inner in table()["names"]):
             super().__setattr__(name, value)
 
     def __dir__(self):
@@ -233,15 +237,16 @@ def _value(module: ModuleType, name: str):
 def public_names(path: str) -> list[str]:
     """What `from path import *` brings: names of our own, no modules and no helpers.
 
-    The inner modules of `ops` and `numpy` do not take the place of Python's `range`, `sum`, …: in
-    MindSpore they bring Primitives.
+    The inner modules of `ops` and `numpy` take the place of Python's `range`, `sum`, … where they
+    have these in MindSpore: `ops.operations` brings Primitives, `ops.functional` functions.
     """
-    public = set()
-    for module in _serving(path.partition(".")[2]):
+    public, below = set(), path.partition(".")[2]
+    for module in _serving(below):
         chosen = vars(module).get("__all__")
         public.update(_own(module) if chosen is None else chosen)
-    if path.partition(".")[2].startswith(("ops.", "numpy.")):
-        public.difference_update(dir(builtins))
+    if below.startswith(("ops.", "numpy.")):
+        pythons = public.intersection(dir(builtins))
+        public -= {name for name in pythons if not known.is_name(f"{below}.{name}")}
     return sorted(public)
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 
 from mycel.kernel.base.context import context, set_check_numerics
 from mycel.kernel.execute.numerics import present_steps
-from mycel.kernel.record.stream import current_stream
+from mycel.kernel.record.stream import current_stream, refuse
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -47,6 +47,8 @@ class _FindNan:
     """Numerics are checked in a block, or while a function runs."""
 
     def __enter__(self):
+        # What a replay computes is looked at where the search is around the call.
+        refuse("find_nan begins inside of it", "let it begin around the call")
         _blocks.begin()
         return self
 

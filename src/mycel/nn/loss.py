@@ -13,7 +13,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, number, one_of
 from mycel.nn.layers.declare import layer
-from mycel.nn.layers.inside import Inside, in_parts
+from mycel.nn.layers.inside import Beside, Inside, in_parts
 from mycel.ops.math.statistics import root_of_squares
 from mycel.ops.nn.loss import cross_entropies_of_classes
 
@@ -65,6 +65,13 @@ class LossBase(Cell):
         >>> print(Distance("sum")(Tensor([1.0, 2.0]), Tensor([3.0, 3.0])))
         3.0
     """
+
+    reduce_mean = Beside(lambda cell: ops.ReduceMean())
+    reduce_sum = Beside(lambda cell: ops.ReduceSum())
+    mul = Beside(lambda cell: ops.Mul())
+    cast = Beside(lambda cell: ops.Cast())
+    average = Beside(lambda cell: cell.reduction == "mean")
+    reduce = Beside(lambda cell: cell.reduction != "none")
 
     def __init__(self, reduction="mean"):
         super().__init__()
@@ -235,6 +242,8 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     )
     # Labels are not written out here; programs divide it.
     one_hot = Inside(lambda cell: ops.OneHot(), _by_steps)
+    on_value = Beside(lambda cell: Tensor(1.0))
+    off_value = Beside(lambda cell: Tensor(0.0))
 
     def __init__(self, sparse=False, reduction="none", is_grad=None):
         super().__init__(reduction)

@@ -77,8 +77,10 @@ def _breakpoint(self, frame=None, *args, **kwargs):
 
 def _print_site(*args, **kwargs):
     capture = local.stream.scope.capture
-    if capture is None or capture.formatted is None:
+    if capture is None:
         return _print(*args, **kwargs)
+    if capture.formatted is None:
+        return capture.site(_print, args, kwargs)
     shown = capture.formatted
     if shown and any(isinstance(argument, str) for argument in args):
         frame = sys._getframe(1)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -47,6 +48,9 @@ OWN_REVERSE = (
     "Inside vmap {what} cannot be differentiated from outside, as its reverse is written for one "
     "row. Take the derivative inside: vmap(grad(f)) in place of grad(vmap(f))."
 )
+
+IN_ROWS = "a print, a hook that is an object, or an @every_call function inside vmap"
+IN_ROWS_REMEDY = "call it outside of the function that is mapped, or let the hook be a function"
 
 
 class _RowSegment(Segment):
@@ -178,6 +182,9 @@ class _Mapping:
         raise AssertionError("what is recorded of a row never runs")
 
     def site(self, function: Callable, args: tuple, kwargs: dict | None = None, label=None) -> Any:
+        if label is None or not isinstance(function, FunctionType):
+            # Of hooks that are functions, what they read is seen as of others.
+            self.event(CHANGED, None, IN_ROWS, IN_ROWS_REMEDY)
         return function(*args, **(kwargs or {}))
 
     def event(self, kind: str, subject: Any = None, what="", remedy="", place=None) -> bool:

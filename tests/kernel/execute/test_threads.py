@@ -208,3 +208,39 @@ def test_a_thread_that_computes_when_the_program_ends():
     for _ in range(3):
         ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
         assert (ended.returncode, ended.stdout) == (0, "9.0\n"), ended.stderr
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["pynative", "jit"])
+def test_derivatives_of_one_net_in_several_threads(compiled):
+    """Recording in one thread leaves what another one differentiates by. Oracle: arithmetic."""
+    switches, found = sys.getswitchinterval(), []
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(6):
+            net = nn.Dense(4, 4, weight_init="ones")
+
+            def loss(x, net=net):
+                float(x.sum())  # the record is cut here
+                return net(x).sum()
+
+            step = ms.value_and_grad(loss, None, net.trainable_params())
+            step = ms.jit(step) if compiled else step
+            looks = ms.jit(lambda x, net=net: (float(x.sum()), net(x))[1])
+            x = np.ones((3, 4), np.float32)
+
+            def work(step=step, x=x):
+                found.extend(step(Tensor(x))[1][0].asnumpy() for _ in range(7))
+
+            def look(looks=looks, x=x):
+                for _ in range(10):
+                    looks(Tensor(x)).asnumpy()
+
+            threads = [threading.Thread(target=run) for run in (work, work, work, look)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(switches)
+    assert len(found) == 6 * 3 * 7
+    assert [gradient for gradient in found if (gradient != 3).any()] == []

@@ -296,7 +296,7 @@ def padded(rows: Sequence[Row], pad_info: dict, dataset: str, least: int | None 
     """Rows as one row, their columns padded to one shape, or cut to it as in MindSpore.
 
     Args:
-        least: what None in a shape of pad_info means, instead of the largest of the rows.
+        least: what None within a shape of pad_info means, instead of the largest of the rows.
 
     Raises:
         RuntimeError: a row has another number of dimensions; rows of a column without an entry in
@@ -322,7 +322,8 @@ def _padded(values, shape, value, dataset: str, name: str, least: int | None) ->
                 dataset=dataset, what="dimensions", name=name, first=largest, other=wanted
             )
         )
-    default = largest if least is None else [least] * len(largest)
+    # As in MindSpore, a boundary is for lengths that are left open one by one.
+    default = largest if least is None or shape is None else [least] * len(largest)
     target = [
         size if want in (None, -1) else want for want, size in zip(wanted, default, strict=True)
     ]

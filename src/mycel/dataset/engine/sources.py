@@ -245,7 +245,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         python_multiprocessing: more than one worker means processes, not threads.
         max_rowsize: accepted; rows of any size fit through a pipe.
         batch_sampler: gives lists of numbers; the rows of each make a batch.
-        collate_fn: makes a batch of a list of rows, for batch_sampler.
+        collate_fn: makes a batch, for batch_sampler: it is given a list for each column.
 
     Raises:
         TypeError, ValueError: an argument is wrong.
@@ -403,7 +403,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
             with self._lock:
                 if isinstance(index, list):
                     rows = [self.source[each] for each in index]
-                    row = rows if self.collate_fn is None else self.collate_fn(rows)
+                    row = rows if self.collate_fn is None else self._collated(rows)
                 else:
                     row = self.source[int(index)]
         except Exception as error:
@@ -414,6 +414,13 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
             return self._batch(row) if isinstance(index, list) else self._row(row)
         except TypeError as error:
             raise self._failed(index, error) from error
+
+    def _collated(self, rows: list):
+        """What `collate_fn` makes of a batch: it is given a list for each column."""
+        assert self.collate_fn is not None
+        if not all(isinstance(row, tuple) for row in rows):
+            return self.collate_fn(rows)
+        return self.collate_fn(*map(list, zip(*rows, strict=True)))
 
     def _failed(self, index, error: Exception) -> RuntimeError:
         operation = READING.format(dataset=self.name, row=index, source=operation_name(self.source))

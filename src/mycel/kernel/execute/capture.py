@@ -95,7 +95,7 @@ class Capture(Trace):
         made inside.
 
         It is a fresh Value with the same array: two handles that share a Value stay two inputs,
-        because next time they may not share it. The handle keeps its own: other threads have it too.
+        because next time they may not share it. The handle keeps its own, which other threads have.
         """
         if handle is None:
             return self.know(value, Constant(value.array))

@@ -14,7 +14,7 @@ from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, is_number, number, one_of, positive_integer
-from mycel.nn.layers.inside import Inside
+from mycel.nn.layers.inside import Beside, Inside
 
 
 class Dropout(Cell):
@@ -136,6 +136,12 @@ class Embedding(Cell):
     array_mul = Inside(lambda cell: ops.MatMul(), _by_steps)
     # Nothing computes with it, in MindSpore neither; programs divide it.
     expand = Inside(lambda cell: ops.ExpandDims(), _by_steps)
+    get_shp = Beside(lambda cell: ops.Shape())
+    reshape = Beside(lambda cell: ops.Reshape())
+    reshape_flat = Beside(lambda cell: ops.Reshape())
+    shp_flat = (-1,)
+    on_value = Beside(lambda cell: Tensor(1.0, cell.dtype))
+    off_value = Beside(lambda cell: Tensor(0.0, cell.dtype))
 
     def __init__(
         self,

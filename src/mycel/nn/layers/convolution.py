@@ -13,7 +13,7 @@ from mycel.kernel.define.definition import interned
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of, positive_integer, positive_integers
-from mycel.nn.layers.inside import Inside
+from mycel.nn.layers.inside import Beside, Inside
 from mycel.nn.layers.linear import weight_and_bias
 from mycel.ops.nn.convolution import conv
 
@@ -122,7 +122,7 @@ class _ChannelsLast(ops.Conv2D):
         return output.transpose(0, 2, 3, 1)
 
 
-def _operator(cell: Conv2d):
+def _operator(cell: Conv1d | Conv2d):
     kind = ops.Conv2D if cell.data_format == "NCHW" else _ChannelsLast
     window = cell.pad_mode, cell.padding, cell.stride, cell.dilation, cell.group
     return kind(cell.out_channels, cell.kernel_size, 1, *window)
@@ -230,6 +230,11 @@ class Conv1d(Convolution):
     """
 
     space = 1
+    expand_dims = Beside(lambda cell: ops.ExpandDims())
+    conv2d = Beside(_operator)
+    bias_add = Beside(lambda cell: ops.BiasAdd())
+    squeeze = Beside(lambda cell: ops.Squeeze(2))
+    shape = Beside(lambda cell: ops.Shape())
 
     def __init__(
         self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0,

@@ -9,7 +9,7 @@ step by step, so that what was said of each holds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from types import MethodType
 from typing import Any
 
@@ -53,6 +53,19 @@ class Inside:
         return operator
 
 
+class Beside(cached_property):
+    """What a layer of MindSpore's keeps for its own steps, and subclasses with steps of their own
+    call: made when it is asked for. The layer here does not compute with it.
+
+    Example:
+        >>> class Distance(nn.LossBase):
+        ...     def construct(self, logits, labels):
+        ...         return self.reduce_mean(ops.abs(logits - labels))
+        >>> print(Distance()(Tensor([1.0, 2.0]), Tensor([3.0, 3.0])))
+        1.5
+    """
+
+
 def _alone(cell: Any, *inputs: Any, whole: Callable, name: str, **named: Any) -> Any:
     return in_parts(cell, name, partial(whole, cell, **named), *inputs)
 
@@ -68,4 +81,4 @@ def in_parts(cell: Any, name: str, function: Callable, *inputs: Any) -> Any:
     return division.call(function, inputs, strategy, attributes.get("out_strategy"), operator)
 
 
-__all__ = ["Inside", "in_parts"]
+__all__ = ["Beside", "Inside", "in_parts"]

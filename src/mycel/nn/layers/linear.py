@@ -18,7 +18,7 @@ from mycel.kernel.spell import Primitive, op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, positive_integer
 from mycel.nn.layers.activation import get_activation
-from mycel.nn.layers.inside import Inside
+from mycel.nn.layers.inside import Beside, Inside
 
 
 @op()
@@ -98,6 +98,8 @@ class Dense(Cell):
 
     matmul = Inside(lambda dense: ops.MatMul(transpose_b=True), _by_steps)
     bias_add = Inside(lambda dense: ops.BiasAdd(), _by_steps)
+    reshape = Beside(lambda dense: ops.Reshape())
+    shape_op = Beside(lambda dense: ops.Shape())
 
     def __init__(
         self,

@@ -41,12 +41,14 @@ def _with_index(x, argument, axis, keepdims):
 
 
 def _place(x, argument, axis, keepdims):
-    """Where the extreme stands along an axis, or in x laid flat."""
+    """Where the extreme stands along an axis, or in x laid flat: one number, as in MindSpore."""
     if axis is not None:
         axis = axis_in(axis, x.ndim)
     if not (x.size if axis is None else as_vector(x).shape[axis]):
         raise ValueError(f"There is no maximum or minimum of {x.shape} along axis {axis}.")
-    return argument(x, axis=axis if x.ndim else None, keepdims=keepdims)
+    if axis is None or not x.ndim:
+        return argument(x)
+    return argument(x, axis=axis, keepdims=keepdims)
 
 
 @op()
@@ -96,7 +98,7 @@ def max_with_indices(
     """
     x = _compared(x, maximum, initial, where)
     if axis is None:
-        return reduce_max(x, (), keepdims), zeros((), int64)
+        return reduce_max(x), zeros((), int64)
     return max_with_index(x, axis, keepdims)
 
 
@@ -154,7 +156,7 @@ def max_method(
     several = isinstance(dim, (tuple, list))
     pair = not (several or dim is None) and keepdims is initial is where is None
     chosen = first_given(axis, dim)
-    keep = bool(first_given(keepdims, keepdim))
+    keep = chosen is not None and bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
         return ExtremePair(max_with_indices(x, chosen, keep, initial, where))
     return amax(x, chosen, keep, initial, where)
@@ -243,7 +245,7 @@ def min_with_indices(
     """
     x = _compared(x, minimum, initial, where)
     if axis is None:
-        return reduce_min(x, (), keepdims), zeros((), int64)
+        return reduce_min(x), zeros((), int64)
     return min_with_index(x, axis, keepdims)
 
 
@@ -301,7 +303,7 @@ def min_method(
     several = isinstance(dim, (tuple, list))
     pair = not (several or dim is None) and keepdims is initial is where is None
     chosen = first_given(axis, dim)
-    keep = bool(first_given(keepdims, keepdim))
+    keep = chosen is not None and bool(first_given(keepdims, keepdim))
     if chosen is not None and (pair or return_indices):
         return ExtremePair(min_with_indices(x, chosen, keep, initial, where))
     return amin(x, chosen, keep, initial, where)

@@ -15,6 +15,10 @@ from mycel.kernel.record.tensor import Tensor
 
 EVAL_TYPES = ("classification", "multilabel")
 NO_DATA = "{name}.eval: there is no data yet; call update first."
+SCORES = (
+    "of shape (N, C, …), a score for each of C classes (for one score a sample, as of a sigmoid: "
+    "ops.stack((1 - p, p), 1))"
+)
 
 
 def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -172,6 +176,9 @@ class EvaluationBase(Metric):
         what = f"The shape of the truth given to {type(self).__name__}"
         expected = y_pred.shape
         if self._type == "classification":
+            if y_pred.ndim < 2:
+                what = f"The prediction given to {type(self).__name__}"
+                raise wrong(ValueError, what, SCORES, f"of shape {y_pred.shape}")
             expected = y_pred.shape[:1] + y_pred.shape[2:]
         if y.shape != expected:
             raise wrong(ValueError, what, f"{expected} for a prediction of {y_pred.shape}", y.shape)
