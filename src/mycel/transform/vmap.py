@@ -182,7 +182,8 @@ class _Mapping:
         raise AssertionError("what is recorded of a row never runs")
 
     def site(self, function: Callable, args: tuple, kwargs: dict | None = None, label=None) -> Any:
-        if label is None or not isinstance(function, FunctionType):
+        is_ours = (getattr(function, "__module__", None) or "").startswith("mycel.")
+        if not is_ours and (label is None or not isinstance(function, FunctionType)):
             # Of hooks that are functions, what they read is seen as of others.
             self.event(CHANGED, None, IN_ROWS, IN_ROWS_REMEDY)
         return function(*args, **(kwargs or {}))
