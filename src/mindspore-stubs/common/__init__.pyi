@@ -21,6 +21,10 @@ from mindspore.common import parameter as parameter
 from mindspore.common import recompute as recompute
 from mindspore.common import seed as seed
 from mindspore.common import tensor as tensor
+from mycel.compat.older import lazy_inline as lazy_inline
+from mycel.compat.older import recompute as recompute
+from mycel import seed as seed
+from mycel import tensor as tensor
 from mycel.kernel.base.dtypes import DType as _Type
 Type = _Type
 from mycel.compat.internals import Function as __Function  # pyright: ignore

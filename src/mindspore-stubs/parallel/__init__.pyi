@@ -13,6 +13,7 @@ from mindspore.parallel import auto_parallel as auto_parallel
 from mindspore.parallel import nn as nn
 from mindspore.parallel import parameter_broadcast as parameter_broadcast
 from mindspore.parallel import shard as shard
+from mycel.parallel.layouts import shard as shard
 from mycel.checkpoint import build_searched_strategy as build_searched_strategy
 from mycel.checkpoint import load_distributed_checkpoint as load_distributed_checkpoint
 from mycel.checkpoint import load_segmented_checkpoints as load_segmented_checkpoints

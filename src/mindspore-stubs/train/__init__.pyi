@@ -17,6 +17,7 @@ from mindspore.train import node_strategy_pb2 as node_strategy_pb2
 from mindspore.train import serialization as serialization
 from mindspore.train import summary as summary
 from mindspore.train import train_thor as train_thor
+from mycel.train.feed import data_sink as data_sink
 from mycel.checkpoint import build_searched_strategy as build_searched_strategy
 from mycel.checkpoint import load_segmented_checkpoints as load_segmented_checkpoints
 from mycel.checkpoint import merge_pipeline_strategys as merge_pipeline_strategys

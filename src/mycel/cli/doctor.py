@@ -85,7 +85,7 @@ def _native_code() -> str:
     missing = {name: why for name in cpp.LIBRARIES if (why := cpp.loaded(name)[1])}
     if missing:
         return "; ".join(f"none for {name} layers: {why}" for name, why in missing.items())
-    return "LSTM, GRU and convolutions by channel on a CPU"
+    return "LSTM, GRU and convolutions on a CPU"
 
 
 def _cache() -> str:

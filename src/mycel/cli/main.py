@@ -26,7 +26,7 @@ environment:
   MYCEL_DEVICE      CPU, GPU or TPU: used instead of the device a program asks for
   MYCEL_CACHE       folder of compiled programs that later runs reuse; "off" keeps none
   MYCEL_HEAP        "one" keeps large freed blocks for the next step too, "off" none (Linux)
-  MYCEL_NATIVE      "off" compiles no C++: LSTM and GRU then run as XLA's own loops
+  MYCEL_NATIVE      "off" compiles no C++: LSTM, GRU and convolutions are then XLA's own
   MYCEL_LEDGER      file (.html, .txt, .json) for a report of what was compiled and not replayed
   MYCEL_PROGRESS    "0" shows no progress bars, and no line for each epoch in logs
   MYCEL_REPORTED_VERSION

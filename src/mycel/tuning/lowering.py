@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -60,10 +61,11 @@ def convolve(x, weight, stride, pads, dilation, groups):
 
 def _plain(x, weight, window, groups):
     """A convolution on a CPU by what XLA has."""
+    stride, pads, dilation = window
     if groups > 1:
-        return _grouped(x, weight, *window, groups)
+        return _grouped(x, weight, stride, pads, dilation, groups)
     if weight.ndim == 4 and x.shape[1] <= FEW_CHANNELS:
-        if _few_outputs(weight.shape, window[0]):
+        if _few_outputs(weight.shape, stride):
             return _by_forms(x, weight, window, _FEW_OUTPUTS)
         return _patches_product(x, weight, *window)
     if _is_long(x, weight, *window) and math.prod(weight.shape[2:]) <= MOST_KERNEL:
@@ -79,7 +81,8 @@ def _native(library, x, weight, window):
         return _by_forms(x, weight, (library, window), _NATIVE)
     stride, pads, dilation = window
     window = ((1, *stride), ((0, 0), *pads), (1, *dilation))
-    return _by_forms(x[:, :, None], weight[:, :, None], (library, window), _NATIVE)[:, :, 0]
+    flat: Any = _by_forms(x[:, :, None], weight[:, :, None], (library, window), _NATIVE)
+    return flat[:, :, 0]
 
 
 def _native_forward(x, weight, library, window):

@@ -22,3 +22,4 @@ from mindspore.nn.optim import rmsprop as rmsprop
 from mindspore.nn.optim import rprop as rprop
 from mindspore.nn.optim import sgd as sgd
 from mindspore.nn.optim import thor as thor
+from mycel.nn import thor as thor

@@ -13,3 +13,4 @@ from mindspore.ops.function import nn_func as nn_func
 from mindspore.ops.function import other_func as other_func
 from mindspore.ops.function import parameter_func as parameter_func
 from mindspore.ops.function import random_func as random_func
+from mycel import grad as grad

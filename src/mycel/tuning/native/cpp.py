@@ -77,7 +77,7 @@ def serves(library: str, *arrays) -> bool:
         return False
     found, why = loaded(library)
     if found is None and os.environ.get(VARIABLE) != "off":
-        machine.account.accepted(VARIABLE, f"XLA's own loops run, slower: {why}")
+        machine.account.accepted(VARIABLE, f"XLA's own code runs, slower: {why}")
     return found is not None
 
 
