@@ -133,4 +133,14 @@ inline void InParts(ffi::ThreadPool& pool, int64_t count, std::function<void(int
 using Array = ffi::Buffer<ffi::F32>;
 using Result = ffi::ResultBuffer<ffi::F32>;
 
+// A call, from its beginning to its end: they are counted, so that a process can wait for them
+// before it ends.
+struct Running {
+  Running() { calls.fetch_add(1); }
+  ~Running() { calls.fetch_sub(1); }
+  static inline std::atomic<int64_t> calls{0};
+};
+
 }  // namespace
+
+extern "C" inline __attribute__((used)) int64_t mycel_running() { return Running::calls.load(); }

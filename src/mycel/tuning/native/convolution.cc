@@ -110,6 +110,7 @@ std::vector<int64_t> All(int64_t count) {
 
 ffi::Error Forward(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Array x, Array weight,
                    Result y) {
+  const Running running;
   const Window window(x.dimensions(), weight.dimensions(), y->dimensions(), sizes);
   const int64_t width = window.columns.output, kernel = window.Kernel();
   const int64_t channels = window.channels / window.groups;
@@ -165,6 +166,7 @@ ffi::Error Forward(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Array x
 
 ffi::Error GradientOfX(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Array cotangent,
                        Array weight, Result gradient) {
+  const Running running;
   const Window window(gradient->dimensions(), weight.dimensions(), cotangent.dimensions(), sizes);
   const Axis &rows = window.rows, &columns = window.columns;
   const int64_t kernel = window.Kernel(), channels = window.channels / window.groups;
@@ -276,6 +278,7 @@ void Multiplied(int64_t count, bool narrow, const Rows& rows, const float* y, co
 
 ffi::Error GradientOfWeight(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Array x,
                             Array cotangent, Result gradient) {
+  const Running running;
   const Window window(x.dimensions(), gradient->dimensions(), cotangent.dimensions(), sizes);
   const Axis &rows = window.rows, &columns = window.columns;
   const int64_t kernel = window.Kernel(), channels = window.channels / window.groups;

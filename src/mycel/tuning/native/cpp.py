@@ -9,6 +9,7 @@ processes is therefore traced within `portable`, where all of it is XLA's own.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import functools
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -35,6 +37,7 @@ COMPILERS = ("c++", "g++", "clang++")
 # `-march=native`: what is compiled is kept by the processor's abilities.
 OPTIONS = ("-std=c++17", "-O3", "-march=native", "-fPIC", "-shared", "-w")
 SECONDS = 120  # the longest that a compiler may take
+LONGEST_WAIT = 10.0  # in seconds, for what runs when the process ends
 SHARED = ("common.h", "windows.h")
 # What the source of each library defines.
 LIBRARIES = {
@@ -133,13 +136,24 @@ def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
     try:
         library = ctypes.CDLL(str(path))
         handlers = {target: getattr(library, f"mycel_{target}") for target in LIBRARIES[name]}
+        running = library.mycel_running
     except (OSError, AttributeError) as error:
         with contextlib.suppress(OSError):
             path.unlink()  # the next process compiles it again
         return None, f"it could not be loaded: {error}"
+    running.restype = ctypes.c_int64
+    atexit.register(_wait, running)
     for target, handler in handlers.items():
         jax.ffi.register_ffi_target(f"mycel_{target}", jax.ffi.pycapsule(handler), platform="cpu")
     return library, ""
+
+
+def _wait(running: Callable[[], int]) -> None:
+    """At the end of the process, let calls come to their ends: they call XLA, which is taken apart
+    then."""
+    latest = time.monotonic() + LONGEST_WAIT
+    while running() and time.monotonic() < latest:
+        time.sleep(0.001)
 
 
 def _key(compiler: str, source: Path) -> str:

@@ -52,6 +52,7 @@ struct Runs {
 
 ffi::Error Forward(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Array x, Array weight,
                    Result y) {
+  const Running running;
   const Window window(x.dimensions(), weight.dimensions(), y->dimensions(), sizes);
   const int64_t height = window.rows.output, width = window.columns.output;
   const int64_t multiplier = window.outputs / window.channels;
@@ -86,6 +87,7 @@ ffi::Error Forward(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Array x
 
 ffi::Error GradientOfX(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Array cotangent,
                        Array weight, Result gradient) {
+  const Running running;
   const Window window(gradient->dimensions(), weight.dimensions(), cotangent.dimensions(), sizes);
   const Axis &rows = window.rows, &columns = window.columns;
   const int64_t height = rows.Places(), multiplier = window.outputs / window.channels;
@@ -152,6 +154,7 @@ void Multiply(int64_t taps, const float* y, const float* const* x, const int32_t
 
 ffi::Error GradientOfWeight(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Array x,
                             Array cotangent, Result gradient) {
+  const Running running;
   const Window window(x.dimensions(), gradient->dimensions(), cotangent.dimensions(), sizes);
   const int64_t multiplier = window.outputs / window.channels, kernel = window.Kernel();
   const Layout layout = InputLayout(window, window.rows.output);

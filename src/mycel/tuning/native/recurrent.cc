@@ -182,6 +182,7 @@ inline void LstmRow(float* gates, float* cell, float* hidden, int64_t width) {
 ffi::Error LstmForward(ffi::ThreadPool pool, bool backwards, Array projected, Array weight,
                        Array hidden, Array cell, Counts lengths, Result outputs, Result kept,
                        Result cells, Result last_hidden, Result last_cell) {
+  const Running running;
   const Sizes size(*outputs);
   const int64_t width = size.width, gates = 4 * width;
   const Memory packed = Packed(pool, weight.typed_data(), gates, width, true);
@@ -239,6 +240,7 @@ inline void GruRow(const float* projected, const float* recurrent, const float* 
 ffi::Error GruForward(ffi::ThreadPool pool, bool backwards, Array projected, Array weight,
                       Array inner, Array hidden, Counts lengths, Result outputs, Result kept,
                       Result last_hidden) {
+  const Running running;
   const Sizes size(*outputs);
   const int64_t width = size.width, gates = 3 * width;
   const Memory packed = Packed(pool, weight.typed_data(), gates, width, true);
@@ -299,6 +301,7 @@ inline void LstmRowBack(const float* gates, const float* cell, const float* befo
 ffi::Error LstmReverse(ffi::ThreadPool pool, bool backwards, Array cotangent, Array kept,
                        Array cells, Array weight, Array cell, Counts lengths, Array last_hidden,
                        Array last_cell, Result slopes, Result toward_hidden, Result toward_cell) {
+  const Running running;
   const Sizes size(cells);
   const int64_t width = size.width, gates = 4 * width;
   const Memory packed = Packed(pool, weight.typed_data(), gates, width, false);
@@ -371,6 +374,7 @@ inline void GruRowBack(const float* kept, const float* before, const float* arri
 ffi::Error GruReverse(ffi::ThreadPool pool, bool backwards, Array cotangent, Array kept,
                       Array outputs, Array weight, Array hidden, Counts lengths,
                       Array last_hidden, Result slopes, Result toward_hidden) {
+  const Running running;
   const Sizes size(outputs);
   const int64_t width = size.width, gates = 3 * width;
   const Memory packed = Packed(pool, weight.typed_data(), gates, width, false);
