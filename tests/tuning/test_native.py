@@ -209,6 +209,16 @@ def test_what_a_kernel_does_not_meet_is_not_multiplied(channels):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "shape, weight", [((1, 64, 20000), (8, 64, 3)), ((1, 2, 1200, 1000), (2, 1, 3, 3))]
+)
+def test_rows_that_are_too_long_are_left_to_xla(shape, weight):
+    window = ((1,) * (len(shape) - 2), ((1, 1),) * (len(shape) - 2), (1,) * (len(shape) - 2))
+    shapes = [jax.ShapeDtypeStruct(size, np.float32) for size in (shape, weight)]
+    text = jax.jit(lambda x, weight: convolved(x, weight, window)).lower(*shapes).as_text()
+    assert "mycel_" not in text
+
+
 @pytest.mark.parametrize("channels", [1, 2])
 def test_second_derivatives_and_vmap_of_convolutions(channels):
     window = ((1, 1), ((1, 1), (1, 1)), (1, 1))

@@ -34,6 +34,8 @@ MANY_WINDOWS = 512
 SHORT_ROWS = 12
 # So many groups are convolved one by one; more of them in products over all groups at once.
 FEW_GROUPS = 8
+# Functions in C++ keep so many floats near; with ten times as many XLA was faster.
+MOST_NEAR = 1 << 20
 # Kernels with more elements than this are left to XLA, where the code would grow with them.
 MOST_KERNEL = 49
 
@@ -54,7 +56,7 @@ def convolve(x, weight, stride, pads, dilation, groups):
     if groups == 1 and _has_few_windows(x, weight, *window):
         return _product_over_patches(x, weight, *window)
     library = "depthwise" if groups > 1 and weight.shape[1] == 1 else "convolution"
-    if len(kernel) <= 2 and cpp.serves(library, x, weight):
+    if len(kernel) <= 2 and cpp.serves(library, x, weight) and _is_near(library, x, weight):
         return _native(library, x, weight, window)
     return _plain(x, weight, window, groups)
 
@@ -73,6 +75,15 @@ def _plain(x, weight, window, groups):
     if _short_rows(x, weight, *window):
         return _by_forms(x, weight, window, _ROWS_BACK)
     return _general(x, weight, *window)
+
+
+def _is_near(library, x, weight) -> bool:
+    """Whether what a function in C++ keeps near, a row of all channels of a group or a picture by
+    channel, is not too large for that."""
+    if library == "depthwise":
+        return math.prod(x.shape[2:]) <= MOST_NEAR
+    channels = max(weight.shape[1], weight.shape[0] * weight.shape[1] // x.shape[1])
+    return channels * x.shape[-1] <= MOST_NEAR
 
 
 def _native(library, x, weight, window):
