@@ -744,3 +744,48 @@ def test_rows_of_vmap_have_no_values_to_keep(mode):
         ):
             derivative(batch())
     assert np.isfinite(rows(batch()).asnumpy()).all()
+
+
+class Forces(nn.Cell):
+    """A network that takes a derivative or compiles a part of itself, between two Cells."""
+
+    def __init__(self, transform):
+        super().__init__()
+        self.before, self.energy, self.behind = nn.Tanh(), nn.Dense(2, 1), nn.ReLU()
+        self.inner = transform(lambda x: (self.energy(x) ** 2).sum())
+
+    def construct(self, x):
+        return self.behind(self.inner(self.before(x)))
+
+
+@pytest.mark.parametrize("mode", ["pynative", "jit"])
+@pytest.mark.parametrize("transform", [ms.grad, ms.jit, ms.jacfwd])
+def test_what_ran_before_a_derivative_inside_is_kept(transform, mode):
+    net, x = Forces(transform), Tensor([[0.5, -1.0]])
+    run = ms.jit(net) if mode == "jit" else net
+    for _ in range(4):
+        with ms.debug.capture(net) as kept:
+            run(x)
+        assert {"before", "behind", ""} <= set(kept)
+        np.testing.assert_allclose(kept["before"].asnumpy(), np.tanh(x.asnumpy()), rtol=1e-6)
+
+
+def test_calls_are_numbered_where_a_method_inside_is_compiled():
+    class Twice(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.act = nn.ReLU()
+
+        @ms.jit
+        def inner(self, x):
+            return self.act(x)
+
+        def construct(self, x):
+            return self.inner(x) + self.inner(x * 2)
+
+    net = Twice()
+    for run in (net, ms.jit(lambda x: net(x))):
+        with ms.debug.capture(net) as kept:
+            run(Tensor([1.0]))
+        assert sorted(kept) == ["", "act", "act#2"]
+        assert [float(kept[path][0]) for path in ("act", "act#2")] == [1.0, 2.0]

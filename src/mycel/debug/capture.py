@@ -69,8 +69,7 @@ class Captured(Kept):
         if self._handles:
             raise RuntimeError(f"This capture has begun already (at {user_place(2)}).")
         try:
-            first = self._net.register_forward_pre_hook(lambda cell, args: self._begin(True))
-            self._handles.append(first)
+            self._handles += self._calls.follow(self._net, lambda: self._begin(True))
             by_path: dict[str, list[Target]] = {}
             for target in self._targets:
                 if not target.operator:

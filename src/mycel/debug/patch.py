@@ -52,8 +52,7 @@ class Patched:
         self._ran = _ran()
         try:
             if any(target.call for target in self._targets.values()):
-                first = self._net.register_forward_pre_hook(lambda cell, args: self._begin())
-                self._handles.append(first)
+                self._handles += self._calls.follow(self._net, self._begin)
             by_path: dict[str, list[Target]] = {}
             for path in self._sites:
                 target = self._targets[path]

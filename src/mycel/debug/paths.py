@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from mycel.kernel.base.places import user_place
 from mycel.kernel.record.stream import current_stream
@@ -117,9 +117,24 @@ class Calls:
         self.most: dict[object, int] = {}
         self._numbers: dict[object, int] = {}
         self._within: object = None
+        # Whether a call of the network has begun and not ended: derivatives, maps and compiled
+        # functions inside belong to it.
+        self._open = False
+
+    def follow(self, net: Cell, begins: Callable[[], Any]) -> list:
+        """Hooks that tell when calls of a network begin, by `begins`, and when they end."""
+
+        def ends(cell, args, output):
+            self._open = False
+
+        first = net.register_forward_pre_hook(lambda cell, args: begins())
+        return [first, net.register_forward_hook(ends, always_call=True)]
 
     def begins(self, outermost: bool = False) -> bool:
         """Whether a call of the network begins, so that numbers do at 1."""
+        if self._open and not outermost:
+            return False
+        self._open = self._open or outermost
         scope = current_stream().scope
         within = scope.capture or scope.reversing
         begins = outermost if within is None else within is not self._within
@@ -137,7 +152,7 @@ class Calls:
 
     def forget(self) -> None:
         """Hold nothing of the call any more."""
-        self._within = None
+        self._within, self._open = None, False
 
 
 def check_called(targets: Iterable[Target], most: Mapping[object, int]) -> None:

@@ -68,7 +68,8 @@ void Tiled(int64_t count, int64_t length, const float* x, int64_t channels, int6
 
 // How the result is cut: each unit is some rows of one image, and some tiles of its channels.
 struct Units {
-  // `rows` of the result of `size` channels, each of which reads `channels` times `parts` pictures.
+  // `rows` of the result, in whose layout `most` more lie; each reads so many `channels`, and there
+  // are so many `tiles` of outputs.
   Units(ffi::ThreadPool& pool, const Window& window, int64_t rows, int64_t most, int64_t pitch,
         int64_t channels, int64_t tiles) {
     const int64_t near = kNear / (channels * pitch) - most, unit = Tiles(kUnit, pitch);
