@@ -266,3 +266,21 @@ def test_an_operator_that_indexes_keeps_the_gradient_of_its_real_input():
     for gx, gi in run_everywhere(derivative, np.float32([1, 2]), np.int32([1])).values():
         np.testing.assert_array_equal(gx, np.float32([0, 3]))
         np.testing.assert_array_equal(gi, np.int32([0]))
+
+
+@pytest.mark.parametrize("mode", ["fused", "graph"])
+def test_integers_beside_others_of_their_type(mode):
+    """Products and stacks, which want one element type. Oracle: arithmetic, as MindSpore 2.10."""
+    x, y = (
+        ms.Tensor([[1, 2, 3], [4, 5, 6]], ms.int32),
+        ms.Tensor([[1, 0], [2, 1], [0, 3]], ms.int32),
+    )
+    with execution(mode):
+        by_x = ms.grad(lambda x, y: ops.matmul(x, y).sum())(x, y)
+        by_both = ms.grad(lambda x, y: (x @ y).sum(), (0, 1))(x, y)
+        stacked = ms.grad(lambda x: ops.stack([x, y.T]).sum())(x)
+    assert by_x.dtype == ms.int32
+    for found in (by_x, by_both[0]):
+        np.testing.assert_array_equal(found.asnumpy(), [[1, 3, 3], [1, 3, 3]])
+    np.testing.assert_array_equal(by_both[1].asnumpy(), [[5, 5], [7, 7], [9, 9]])
+    np.testing.assert_array_equal(stacked.asnumpy(), np.ones((2, 3)))

@@ -377,14 +377,23 @@ def reverse_function(function, mask, present):
                 full[i] = array
             return function(*full)
 
-        gradients = _pull(varied, varying, cotangents, present)
+        def together(*replaced):
+            # Operators of one element type for all: the others of an integer's type follow it.
+            kinds = {w.dtype for w in varying if not jnp.issubdtype(w.dtype, jnp.inexact)}
+            full = [a.astype(np.float64) if a.dtype in kinds else a for a in inputs]
+            for i, array in zip(positions, replaced, strict=True):
+                full[i] = array
+            return function(*full)
+
+        gradients = _pull(varied, varying, cotangents, present, together)
         return gradients[0] if len(positions) == 1 else gradients
 
     return reverse
 
 
-def _pull(varied, varying, cotangents, present):
-    """Gradients of `varied` at `wanted`; an integer input is differentiated as a real number.
+def _pull(varied, varying, cotangents, present, together=None):
+    """Gradients of `varied` at `wanted`; an integer input is differentiated as a real number, with
+    all inputs of its type (`together`) if the operator wants them alike.
 
     Those of complex numbers point where a real result grows, as MindSpore's do; JAX's are their
     conjugates.
@@ -393,7 +402,7 @@ def _pull(varied, varying, cotangents, present):
     floats = [w if r else w.astype(np.float64) for w, r in zip(varying, real, strict=True)]
     inexact: list[bool] = []
 
-    def varied_inexact(*replaced):
+    def varied_inexact(varied, *replaced):
         # A reverse inside gives real numbers for integers as well, so that it is differentiated.
         outer, _pulled.is_varied = _pulled.is_varied, True
         try:
@@ -404,11 +413,14 @@ def _pull(varied, varying, cotangents, present):
         inexact[:] = [jnp.issubdtype(output.dtype, jnp.inexact) for output in listed]
         return [output for output, real in zip(listed, inexact, strict=True) if real]
 
-    try:
-        outputs, pull = jax.vjp(varied_inexact, *floats)
-    except TypeError:
-        if all(real):
-            raise
+    for attempt in filter(None, (varied, together)):
+        try:
+            outputs, pull = jax.vjp(partial(varied_inexact, attempt), *floats)
+            break
+        except TypeError:
+            if all(real):
+                raise
+    else:
         return _pull_real(varied, varying, real, cotangents, present)
     rest = iter(cotangents)
     given = [next(rest) if there else None for there in present]
