@@ -447,7 +447,8 @@ class Steps:
         handles: list[tuple] = [(p, p._value) for p in _parameters_of(seen, externals)]
         handles += [(reference(), had) for reference, had in self._assigned.values()]
         # A recorded call has a Value of its own for what it meets, with the same array.
-        names = {id(value.array): h.name for h, value in handles if isinstance(h, Parameter)}
+        held = [(h, had) for h, had in handles if isinstance(h, Parameter) and had is not None]
+        names = {id(had.array): h.name for h, had in held}
         return {
             position: f"Parameter {names[id(value.array)]}"
             for position, value in enumerate(externals)

@@ -70,7 +70,7 @@ def convolution(
     space = weight.ndim - 2
     stride = several(stride, space, "The stride")
     dilation = several(dilation, space, "The dilation")
-    _check(x, weight, stride, groups, out_channel, kernel_size)
+    _check(x, weight, stride, dilation, groups, out_channel, kernel_size)
     if mode != 1 or data_format not in ("NCHW", "NCDHW"):
         raise ValueError(f"Only mode 1 and NCHW are supported, not {mode} and {data_format!r}.")
     pads = same_or_given(pad_mode, padding, x.shape[2:], weight.shape[2:], stride, dilation)
@@ -80,7 +80,7 @@ def convolution(
     return convolve(x, weight, stride, pads, dilation, groups)
 
 
-def _check(x, weight, stride, groups, out_channel, kernel_size):
+def _check(x, weight, stride, dilation, groups, out_channel, kernel_size):
     if x.ndim != weight.ndim:
         space = ("depth", "height", "width")[5 - weight.ndim :]
         axes = ", ".join(("batch", "channels", *space))
@@ -101,6 +101,8 @@ def _check(x, weight, stride, groups, out_channel, kernel_size):
         raise ValueError(f"{weight.shape[0]} output channels do not divide into {groups} groups.")
     if min(stride) < 1:
         raise ValueError(f"The stride must be positive, not {stride}.")
+    if min(dilation) < 1:
+        raise ValueError(f"The dilation must be positive, not {dilation}.")
     if out_channel not in (None, weight.shape[0]):
         raise ValueError(f"out_channel is {out_channel}, but the weight has {weight.shape[0]}.")
     if kernel_size is not None:
