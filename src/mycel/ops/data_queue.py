@@ -346,7 +346,3 @@ class Upcoming(Tensor):
         if self._column < len(values) and values[self._column].aval is self._aval:
             return values[self._column]
         return Value(_Nothing(), self._aval)
-
-    @_value.setter
-    def _value(self, value: Value) -> None:
-        """The capture gives the handle a Value of its own, which the queue already knows."""
