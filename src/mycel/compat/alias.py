@@ -73,9 +73,14 @@ class Namespace(ModuleType):
         if isinstance(value, StandIn) and stand_ins.made(f"{self.__name__}.{name}") is value:
             return
         # Nor does the import of a module hide the function that has its name.
-        inner = f"{self.__name__}.{name}".partition(".")[2]
-        if not (isinstance(value, Namespace) and inner in table()["names"]):
+        if not isinstance(value, Namespace) or self._shows_module(name):
             super().__setattr__(name, value)
+
+    def _shows_module(self, name: str) -> bool:
+        try:
+            return isinstance(find(self.__name__, name), ModuleType)
+        except AttributeError:
+            return True
 
     def __dir__(self):
         return listed(self)

@@ -3,6 +3,3 @@
 
 
 from mycel.scipy.optimize import *
-from mycel.scipy.optimize import line_search as line_search
-from mycel.scipy.optimize import linear_sum_assignment as linear_sum_assignment
-from mycel.scipy.optimize import minimize as minimize
