@@ -104,7 +104,7 @@ def _native_forward(x, weight, library, window):
     def plain(x, weight):
         return _plain(x, weight, window, groups)
 
-    return _called(f"{library}_forward", plain, shape, (x, weight), window)
+    return _called(f"{library}_forward", plain, shape, (x, weight), window, sizes)
 
 
 def _native_gradient_of_x(x, weight, cotangent, library, window):
@@ -114,7 +114,8 @@ def _native_gradient_of_x(x, weight, cotangent, library, window):
         zeros = jnp.zeros(shape, weight.dtype)  # it is the same for every x
         return jax.vjp(lambda x: _plain(x, weight, window, groups), zeros)[1](cotangent)[0]
 
-    return _called(f"{library}_gradient_of_x", plain, shape, (cotangent, weight), window)
+    arrays, sizes = (cotangent, weight), cotangent.shape[2:]
+    return _called(f"{library}_gradient_of_x", plain, shape, arrays, window, sizes)
 
 
 def _native_gradient_of_weight(x, weight, cotangent, library, window):
@@ -124,15 +125,18 @@ def _native_gradient_of_weight(x, weight, cotangent, library, window):
         zeros = jnp.zeros(shape, x.dtype)
         return jax.vjp(lambda weight: _plain(x, weight, window, groups), zeros)[1](cotangent)[0]
 
-    return _called(f"{library}_gradient_of_weight", plain, shape, (x, cotangent), window)
+    arrays, sizes = (x, cotangent), cotangent.shape[2:]
+    return _called(f"{library}_gradient_of_weight", plain, shape, arrays, window, sizes)
 
 
 _NATIVE = (_native_forward, _native_gradient_of_x, _native_gradient_of_weight)
 
 
-def _called(name, plain, shape, arrays, window):
-    """What a function in C++ gives; `plain` is the same in JAX."""
+def _called(name, plain, shape, arrays, window, sizes):
+    """What a function in C++ gives, for windows of so many `sizes`; `plain` is the same in JAX."""
     stride, pads, dilation = window
+    # Of one window there is no next one, however far: memory is by strides.
+    stride = [1 if n == 1 else s for n, s in zip(sizes, stride, strict=True)]
     numbers = np.array([*stride, *dilation, *(front for front, _ in pads)], np.int64)
     results = [jax.ShapeDtypeStruct(shape, np.float32)]
 

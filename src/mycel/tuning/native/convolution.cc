@@ -81,8 +81,19 @@ struct Units {
     share = Tiles(tiles, shares);
     shares = Tiles(tiles, share);
     count = all * shares;
+    total = rows;
   }
-  int64_t height, blocks, shares, share, count;
+
+  // A unit: its image, its first row and how many it has, and the first tile.
+  struct Unit {
+    int64_t image, first, rows, tile;
+  };
+  Unit At(int64_t unit) const {
+    const int64_t first = unit / shares % blocks * height;
+    return {unit / shares / blocks, first, std::min(height, total - first), unit % shares * share};
+  }
+
+  int64_t height, blocks, shares, share, count, total;
 };
 
 // The weight in the order of tiles: for each tile of `outputs`, for each of `channels`, for each of
@@ -135,17 +146,15 @@ ffi::Error Forward(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Array x
   const auto run = [&](int64_t first, int64_t end, float* laid) {
     float* sums = laid + total;
     for (int64_t unit = first; unit < end; ++unit) {
-      const int64_t share = unit % units.shares, block = unit / units.shares % units.blocks;
-      const int64_t image = unit / units.shares / units.blocks, row = block * units.height;
-      const int64_t rows = std::min(units.height, window.rows.output - row);
+      const auto [image, row, rows, first_tile] = units.At(unit);
       for (int64_t group = 0; group < window.groups; ++group) {
         for (int64_t channel = 0; channel < channels; ++channel) {
           const int64_t picture = image * window.channels + group * channels + channel;
           LayInput(window, layout, columns, row, x.typed_data() + picture * window.Input(),
                    laid + channel * apart, size);
         }
-        const int64_t last = std::min(tiles, (share + 1) * units.share);
-        for (int64_t tile = share * units.share; tile < last; ++tile) {
+        const int64_t last = std::min(tiles, first_tile + units.share);
+        for (int64_t tile = first_tile; tile < last; ++tile) {
           const int64_t count = std::min<int64_t>(kOutputs, outputs - tile * kOutputs);
           const float* weights =
               packed.get() + group * packed_size + tile * channels * kernel * kOutputs;
@@ -196,17 +205,15 @@ ffi::Error GradientOfX(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Arr
   const auto run = [&](int64_t first, int64_t end, float* laid) {
     float* sums = laid + total;
     for (int64_t unit = first; unit < end; ++unit) {
-      const int64_t share = unit % units.shares, block = unit / units.shares % units.blocks;
-      const int64_t image = unit / units.shares / units.blocks, start = block * units.height;
-      const int64_t height = std::min(units.height, rows.Places() - start);
+      const auto [image, start, height, first_tile] = units.At(unit);
       for (int64_t group = 0; group < window.groups; ++group) {
         for (int64_t output = 0; output < outputs; ++output) {
           const int64_t picture = image * window.outputs + group * outputs + output;
           LayOutput(window, layout, rows.First() + start - rows.Most(),
                     columns.Most() - columns.First(), cotangent.typed_data() + picture * window.Output(), laid + output * size);
         }
-        const int64_t last = std::min(tiles, (share + 1) * units.share);
-        for (int64_t tile = share * units.share; tile < last; ++tile) {
+        const int64_t last = std::min(tiles, first_tile + units.share);
+        for (int64_t tile = first_tile; tile < last; ++tile) {
           const int64_t count = std::min<int64_t>(kOutputs, channels - tile * kOutputs);
           const int64_t channel = group * channels + tile * kOutputs;
           float* to = gradient->typed_data() + (image * window.channels + channel) * window.Input();
