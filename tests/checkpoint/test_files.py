@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import jax
@@ -211,6 +212,68 @@ def test_saving_in_a_thread(tmp_path):
     ms.save_checkpoint(net, str(tmp_path / "nowhere" / "net.ckpt"), async_save="process")
     with pytest.raises(OSError, match=r"could not be written: .*no folder"):
         ms.load_checkpoint(path)
+
+
+def test_a_thread_writes_what_arrays_of_numpy_were(tmp_path):
+    path, array = str(tmp_path / "net.ckpt"), np.ones(1 << 20, np.float32)
+    for given in ({"save_obj": {"w": array}}, {"save_obj": [], "append_dict": {"w": array}}):
+        ms.save_checkpoint(ckpt_file_name=path, async_save=True, **given)
+        array[:] = 7
+        assert np.unique(ms.load_checkpoint(path)["w"].asnumpy()) == [1]
+        array[:] = 1
+
+
+def test_who_is_interrupted_while_it_waits_for_a_thread_waits_the_next_time(tmp_path, monkeypatch):
+    begun, allowed, write = threading.Event(), threading.Event(), files.write
+
+    def slow(*given):
+        begun.set()
+        assert allowed.wait(20)
+        write(*given)
+
+    monkeypatch.setattr(files, "write", slow)
+    path = str(tmp_path / "net.ckpt")
+    ms.save_checkpoint({"w": Tensor([1.0])}, path, async_save=True)
+    assert begun.wait(20)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ms.load_checkpoint(path)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert ms.async_ckpt_thread_status()
+    allowed.set()
+    ms.save_checkpoint({"w": Tensor([2.0])}, path)  # after the other
+    assert ms.load_checkpoint(path)["w"].asnumpy() == [2]
+
+
+def test_a_forked_process_has_a_thread_of_its_own(tmp_path):
+    program = """
+import os, sys, mycel as ms
+ms.save_checkpoint({"w": ms.Tensor([1.0])}, sys.argv[1], async_save=True)
+child = os.fork()
+if child == 0:
+    from mycel.checkpoint import files, saving
+    files.write = lambda path, *rest: open(path, "w").close()  # without the device
+    saving.writer.start(sys.argv[1] + ".child", {}, ("ckpt", True, None, "AES-GCM"))
+    saving.writer.wait()
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+    path = str(tmp_path / "net.ckpt")
+    command = [sys.executable, "-W", "ignore", "-c", program, path]
+    made = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert made.stdout == "0\n"
+    assert (tmp_path / "net.ckpt.child").exists()
+
+
+def test_a_name_that_stands_twice_is_damage(tmp_path):
+    path = tmp_path / "net.ckpt"
+    pieces = [ckpt_format.encode({name: np.ones(1, np.float32)}) for name in ("w", "v", "w")]
+    path.write_bytes(b"".join(b"".join(map(bytes, piece)) for piece in pieces))
+    with pytest.raises(ValueError, match="damaged: 'w' stands in it twice"):
+        ms.load_checkpoint(str(path))
 
 
 def test_a_failed_or_interrupted_write_leaves_the_old_file(tmp_path):

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import pathlib
 import pickle
+import struct
+import zipfile
 
 import numpy as np
 import pytest
@@ -109,3 +111,27 @@ def test_cut_off_anywhere(name, tmp_path):
             load_pytorch(tmp_path / "cut.pth")
     with pytest.raises(ValueError, match="There is no file"):
         load_pytorch(tmp_path / "none.pth")
+
+
+def changed(name, path, **members):
+    """An archive with other members."""
+    with zipfile.ZipFile(RECORDED / name) as whole, zipfile.ZipFile(path, "w") as other:
+        for item in whole.infolist():
+            of = item.filename.rpartition("/")[2].removesuffix(".pkl")
+            other.writestr(item.filename, members.get(of, whole.read(item)))
+
+
+def test_bytes_in_an_unknown_order_are_not_taken_for_numbers(tmp_path):
+    path = tmp_path / "net.pth"
+    changed("network.pth", path, byteorder=b"little")
+    assert load_pytorch(path).keys() == load_pytorch(RECORDED / "network.pth").keys()
+    changed("network.pth", path, byteorder=b"")
+    with pytest.raises(ValueError, match="damaged"):
+        load_pytorch(path)
+
+
+def test_a_pickle_that_asks_for_much_memory_is_refused(tmp_path):
+    path = tmp_path / "net.pth"
+    changed("network.pth", path, data=b"\x80\x02Nr" + struct.pack("<I", 1 << 28) + b".")
+    with pytest.raises(ValueError, match="remembers something as number 268435456"):
+        load_pytorch(path)

@@ -8,6 +8,7 @@ a limit are split over several entries of one tag. A checksum may follow.
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -90,14 +91,10 @@ def decode(data: memoryview, path=None) -> Contents:
     """
     body = _checked(data, path)
     contents: Contents = {}
-    parts: list[Entry] = []
-    for entry in _decoded(body, path):
-        if parts and parts[0].tag != entry.tag:
-            contents[parts[0].tag] = _joined(parts, path)
-            parts = []
-        parts.append(entry)
-    if parts:
-        contents[parts[0].tag] = _joined(parts, path)
+    for tag, parts in itertools.groupby(_decoded(body, path), lambda entry: entry.tag):
+        if tag in contents:
+            raise damaged(path, f"{tag!r} stands in it twice")
+        contents[tag] = _joined(list(parts), path)
     return contents
 
 

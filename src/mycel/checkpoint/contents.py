@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ def array_from(path, name: str, data, dtype: np.dtype, shape: tuple[int, ...]) -
     if min(shape, default=0) < 0:
         raise damaged(path, f"{name!r} has the shape {shape}")
     size = math.prod(shape) * dtype.itemsize
+    if size > sys.maxsize:
+        raise damaged(path, f"{name!r} has a shape of {len(shape)} dimensions that no array has")
     if len(data) != size:
         reason = f"{name!r} has {len(data)} bytes, but {dtype} of shape {shape} has {size}"
         raise damaged(path, reason)

@@ -19,6 +19,7 @@ from jax import export as jax_export
 from mycel.checkpoint import safetensors_format
 from mycel.checkpoint.contents import Contents, damaged
 from mycel.kernel.base.atomic import replaced
+from mycel.kernel.base.signals import came_from_outside
 from mycel.kernel.base.version import __version__
 
 PROGRAM, WEIGHTS, DESCRIPTION = "program.jax_export", "weights.safetensors", "description.json"
@@ -90,11 +91,13 @@ def read(path: str | os.PathLike) -> Program:
     try:
         with zipfile.ZipFile(path) as archive:
             members = {name: archive.read(name) for name in (PROGRAM, WEIGHTS, DESCRIPTION)}
+        description = json.loads(members[DESCRIPTION])
     except KeyError:
         raise ValueError(NO_PROGRAM.format(path=path)) from None
-    except (zipfile.BadZipFile, OSError) as error:
-        raise damaged(path, str(error)) from None
-    description = json.loads(members[DESCRIPTION])
+    except Exception as error:  # of a damaged archive, zipfile raises whatever it stumbles over
+        if came_from_outside(error):
+            raise
+        raise damaged(path, f"{type(error).__name__}: {error}") from None
     arrays = safetensors_format.decode(memoryview(members[WEIGHTS]), path)[0]
     weights: Contents = {name: arrays[name] for name in description["weights"]}
     return Program(_deserialized(members[PROGRAM]), weights, description)

@@ -113,7 +113,10 @@ def decode(data: memoryview, path=None) -> tuple[Contents, dict[str, str]]:
         raise damaged(path, "its checksum is another")
     metadata.pop(CHECKSUM, None)
     for key in [key for key in metadata if key.startswith(TEXT)]:
-        contents[key.removeprefix(TEXT)] = metadata.pop(key)
+        name = key.removeprefix(TEXT)
+        if name in contents:
+            raise damaged(path, f"{name!r} is a tensor and a text in it")
+        contents[name] = metadata.pop(key)
     return contents, metadata
 
 

@@ -93,13 +93,13 @@ def save_checkpoint(
         crc_check = enc_key is None
     if not integrated_save and format != slices.FORMAT and division.enter is not None:
         ledger.accepted("save_checkpoint(integrated_save=False)", WHOLE)
-    value = _value if format != slices.FORMAT else _as_it_lies
+    value = _as_it_lies if format == slices.FORMAT else _present if async_save else _value
     contents = {
         name: value(name, data)
         for name, data in _named(save_obj)
         if choice_func is None or choice_func(name)
     }
-    contents.update(_appended(append_dict))
+    contents.update(_appended(append_dict, value))
     writer.wait()  # so that files change in the order of the calls
     if format == slices.FORMAT:
         if async_save:
@@ -129,6 +129,12 @@ class Writer:
     """Writes files in a thread, one after the other; failures reach the next caller, or the log."""
 
     def __init__(self):
+        self._begin()
+        # A process that is forked has none of our threads: what they write is not its own.
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
         self._started: list[tuple[str, Future]] = []
@@ -152,11 +158,17 @@ class Writer:
         Raises:
             OSError: something could not be written.
         """
-        with self._lock:
-            started, self._started = self._started, []
-        for path, future in started:
-            error = future.exception()
-            if error is not None:
+        while True:
+            with self._lock:
+                if not self._started:
+                    return
+                first = path, future = self._started[0]
+            error = future.exception()  # whoever is interrupted here has still to wait for it
+            with self._lock:
+                is_ours = first in self._started
+                if is_ours:
+                    self._started.remove(first)
+            if is_ours and error is not None:
                 raise OSError(NOT_WRITTEN.format(path=path, reason=error)) from error
 
     def _tell(self) -> None:
@@ -262,17 +274,22 @@ def _checked_name(name) -> str:
     return name
 
 
-def _appended(append_dict) -> Iterator[tuple[str, np.ndarray | str]]:
+def _appended(append_dict, value) -> Iterator[tuple[str, Any]]:
     if append_dict is not None and not isinstance(append_dict, dict):
         actual = type(append_dict).__name__
         raise wrong(TypeError, "save_checkpoint: append_dict", "a dictionary", actual)
     for name, data in (append_dict or {}).items():
-        yield _checked_name(name), _value(name, data)
+        yield _checked_name(name), value(name, data)
 
 
 def _as_it_lies(name: str, data) -> Tensor | np.ndarray | str:
     """What a checkpoint in slices is given for a value: a Tensor, of which it asks each part."""
     return data if isinstance(data, Tensor) else _value(name, data)
+
+
+def _present(name: str, data) -> np.ndarray | str:
+    """What a thread writes for a value, whatever the program does with it meanwhile."""
+    return data.copy() if isinstance(data, np.ndarray) else _value(name, data)
 
 
 def _value(name: str, data) -> np.ndarray | str:

@@ -12,6 +12,7 @@ import io
 import math
 import os
 import pickle
+import pickletools
 import zipfile
 from typing import Any
 
@@ -32,6 +33,7 @@ STORAGES = {
 STORAGE_OF_TYPE = {np.dtype(kind): name for name, kind in STORAGES.items()}
 # Under which of these names programs save a state dictionary beside other things.
 STATES = ("state_dict", "model_state_dict", "model")
+ORDERS = {b"little": "<", b"big": ">"}
 # Files before PyTorch 1.6 begin with this number, pickled.
 _OLDER = 0x1950A86A20F9469CFC6C
 # A tensor may repeat what its storage has, so that a small file stands for any number of elements.
@@ -98,7 +100,7 @@ def _archive(path):
         folder = pickled[0].removesuffix("data.pkl")
         order = "<"
         if f"{folder}byteorder" in archive.namelist():
-            order = "<" if _member(archive, f"{folder}byteorder") == b"little" else ">"
+            order = ORDERS[_member(archive, f"{folder}byteorder")]
         known: dict[str, np.ndarray] = {}
 
         def storage(kind, key, size):
@@ -168,10 +170,21 @@ def _ordered(kind, order: str) -> np.dtype:
     return kind if order == "<" or kind.itemsize == 1 else kind.newbyteorder(">")
 
 
+def _check_memory(file) -> None:
+    """Raise where the pickle that begins here remembers something under a larger number than it
+    could have: for that number the unpickler would take memory."""
+    start = file.tell()
+    for opcode, number, place in pickletools.genops(file):
+        if opcode.name.endswith("PUT") and number > place:
+            raise ValueError(f"its pickle remembers something as number {number}")
+    file.seek(start)
+
+
 class _Reader(pickle.Unpickler):
     """Reads pickles of tensors in dictionaries; any other class is refused before it is made."""
 
     def __init__(self, file, path, storage, later: bool = False):
+        _check_memory(file)
         super().__init__(file, encoding="utf-8")
         self._path = path
         self._storage = storage

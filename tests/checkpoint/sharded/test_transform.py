@@ -305,6 +305,14 @@ def test_what_is_missing_is_told(tmp_path, caplog):
         ms.transform_checkpoints(*arguments, "nowhere.ckpt")
 
 
+@pytest.mark.parametrize("key", ["parallel_layout_item", "dev_matrix", "tensor_map"])
+def test_a_strategy_whose_keys_are_others_divides_nothing_silently(key, tmp_path):
+    path = pathlib.Path(write_strategy(tmp_path / "s.json", CASES[3]["old"]))
+    path.write_text(path.read_text().replace(key, "x" + key[1:]))
+    with pytest.raises(ValueError, match="not the JSON of a strategy"):
+        ms.rank_list_for_transform(0, str(path), None)
+
+
 def test_damaged_strategies(tmp_path):
     """Oracle: every change of a byte gives an answer or a ValueError that names the file."""
     rng = random.Random(0)

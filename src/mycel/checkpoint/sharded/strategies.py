@@ -51,6 +51,9 @@ _LISTS = {1: "dev_matrix", 2: "tensor_map", 3: "param_split_shape", 4: "indices_
 # several processes have Parameters whole, and are told by it from those that have parts.
 _SHAPE = 15, "whole_shape"
 _NUMBERS = {5: "field", 6: "opt_weight_shard_step", 7: "opt_weight_shard_size"}
+_NEEDED = ("dev_matrix", "tensor_map")
+# What a file in JSON consists of.
+_SECTIONS = {"current_stage", "parallel_strategy_item", "parallel_layout_item"}
 
 
 def read_strategy(path: str) -> StrategyFile:
@@ -80,12 +83,16 @@ def _from_json(content: bytes, path) -> StrategyFile:
             name: (int(item["stage"]), [list(map(int, one)) for one in item["parallel_strategy"]])
             for name, item in told.get("parallel_strategy_item", {}).items()
         }
+        # Under other names there may stand what divides Parameters: they would be taken as whole.
+        if not told.keys() <= _SECTIONS:
+            raise KeyError(*told.keys() - _SECTIONS)
         layouts = {
             name: {
+                **{key: list(item[key]) for key in _NEEDED},
                 **{key: list(item.get(key, ())) for key in (*_LISTS.values(), _SHAPE[1])},
                 **{key: int(item.get(key, 0)) for key in _NUMBERS.values()},
             }
-            for name, item in told.get("parallel_layout_item", {}).items()
+            for name, item in told["parallel_layout_item"].items()
         }
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise damaged(path, "it is not the JSON of a strategy file") from None
