@@ -244,3 +244,50 @@ def test_derivatives_of_one_net_in_several_threads(compiled):
         sys.setswitchinterval(switches)
     assert len(found) == 6 * 3 * 7
     assert [gradient for gradient in found if (gradient != 3).any()] == []
+
+
+def in_thread(function):
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(function).result(60)
+
+
+def drawn_in_turns(draw):
+    """Two threads that draw in turns, one of them in between, after the same seed."""
+    ms.set_seed(7)
+    x = Tensor(np.ones(64, np.float32))
+
+    def several():
+        return [draw(x).asnumpy().tobytes() for _ in range(4)]
+
+    return [*several(), *in_thread(several), *several(), *in_thread(several)]
+
+
+@pytest.mark.parametrize("draw", [lambda x: ops.dropout(x, 0.5), nn.Dropout(p=0.5).set_train()])
+def test_a_compiled_function_draws_from_the_generator_of_the_thread_that_calls_it(draw):
+    """Oracle: the same in PyNative; no two draws are alike."""
+    expected = drawn_in_turns(draw)
+    assert len({*expected}) == len(expected)
+    compiled = ms.jit(lambda x: draw(x))
+    assert drawn_in_turns(compiled) == expected
+
+
+def test_threads_that_draw_at_once_draw_other_numbers():
+    ms.set_seed(7)
+    x = Tensor(np.ones(256, np.float32))
+    compiled = ms.jit(lambda x: ops.dropout(x, 0.5))
+    with ThreadPoolExecutor(4) as executor:
+        drawn = [*executor.map(lambda _: compiled(x).asnumpy().tobytes(), range(64))]
+    assert len({*drawn}) == 64
+
+
+def test_no_step_of_several_threads_is_lost():
+    net = nn.Dense(4, 1, weight_init="zeros", has_bias=False)
+    optimizer = nn.SGD(net.trainable_params(), 1.0)
+    derivative = ms.value_and_grad(lambda x: -net(x).sum(), None, optimizer.parameters)
+    step = ms.jit(lambda x: optimizer(derivative(x)[1]))
+    x = Tensor(np.ones((1, 4), np.float32))
+    for _ in range(4):
+        step(x)
+    with ThreadPoolExecutor(4) as executor:
+        assert len([*executor.map(lambda _: step(x), range(96))]) == 96
+    assert net.weight.asnumpy()[0, 0] == 100

@@ -111,13 +111,20 @@ def test_set_seed_seeds_python_and_numpy_too():
 
 
 def test_each_thread_draws_from_its_own():
+    def drawn():
+        return ops.rand(2).asnumpy().tolist()
+
+    def run():
+        ms.set_seed(3)
+        mine, theirs = [drawn()], []
+        for _ in range(2):
+            thread = threading.Thread(target=lambda: theirs.extend(drawn() for _ in range(2)))
+            thread.start()
+            thread.join()
+        return [*mine, drawn()], theirs
+
+    mine, theirs = run()
     ms.set_seed(3)
-    mine = [ops.rand(2).asnumpy().tolist()]
-    theirs = []
-    thread = threading.Thread(
-        target=lambda: theirs.extend(ops.rand(2).asnumpy().tolist() for _ in range(2))
-    )
-    thread.start()
-    thread.join()
-    mine.append(ops.rand(2).asnumpy().tolist())
-    assert mine == theirs, "both begin from the seed, and neither draws for the other"
+    assert mine == [drawn(), drawn()], "no other thread draws for this one"
+    assert len({*map(tuple, mine + theirs)}) == 6, "each draws numbers of its own"
+    assert run() == (mine, theirs), "the seed says which"

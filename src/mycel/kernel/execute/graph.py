@@ -10,7 +10,9 @@ import sys
 import types
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import nullcontext
 from operator import attrgetter
+from threading import RLock
 from time import perf_counter
 from typing import Any, TypeVar, overload
 
@@ -71,6 +73,7 @@ MOST_IN_VAIN = 16
 _LENGTHS: dict[int | str, int] = {0: 0, 1: OPEN, "padded": PADDED}
 
 BREAKPOINT = "a breakpoint was reached"
+FREE = nullcontext()
 
 
 class Way:
@@ -141,6 +144,8 @@ class Remembered:
         self.ways: OrderedDict[tuple, Way] = OrderedDict()
         # By what they compute, without shapes: the records for which programs are compiled.
         self.compiled: dict[tuple, set[tuple]] = {}
+        # Held by a thread while it replays what assigns: none of two steps is lost.
+        self.turn = RLock()
         self.agreeing = AGREEING
         self.replays = 0
         # Recordings since the last replay, whatever the key.
@@ -207,7 +212,8 @@ class Remembered:
         elif not debugged:
             for memory in way.memories:
                 if memory.ready and memory.holds(tensors, arguments.containers):
-                    result = replay(stream, memory, arguments)
+                    with self.turn if memory.takes_turns else FREE:
+                        result = replay(stream, memory, arguments)
                     if result.__class__ is not Difference:
                         self._replayed(way, memory)
                         return result

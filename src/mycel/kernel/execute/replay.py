@@ -130,6 +130,9 @@ class Memory:
         self.repeats = capture.python.repeats if capture.python is not None else []
         # The states in which calls went this way: any of them will do.
         owners = [*capture.hook_owners.values()]
+        generator = local.stream.generator
+        if generator is not None and id(generator.state) not in self._handles:
+            generator = None
         self.cases = [
             Case(
                 capture.python,
@@ -137,6 +140,7 @@ class Memory:
                 owners,
                 capture.changes,
                 self._entering.count_of_changes,
+                generator,
             )
         ]
         others = self._parts_from_outside()
@@ -145,6 +149,8 @@ class Memory:
         self._containers_outside = frozenset([id(part) for part in others if _is_compared(part)])
         self._site_reads = capture.site_reads
         self.needed = self._needed()
+        # Of threads that replay it one waits for another; not for sites, which run code of the user.
+        self.takes_turns = bool(bindings) and not self.sites
         # Whether the program that is laid out checks numerics; None before it is.
         self._prepared: bool | None = None
         # The devices that it is laid out for.

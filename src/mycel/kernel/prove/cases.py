@@ -11,6 +11,7 @@ from mycel.kernel.prove.guards import Guards
 from mycel.kernel.prove.notes import hooks_of
 from mycel.kernel.prove.reads import Reads
 from mycel.kernel.prove.sources import Referent, Source, TooLarge, changes, put_back, same_plain
+from mycel.kernel.record.generator import Generator, default_generator
 from mycel.kernel.record.tensor import Tensor
 
 
@@ -28,6 +29,7 @@ class Case:
         hook_owners: Tensors from outside whose hooks were asked for.
         changes: the count of changes when the call began.
         now: the count at present, or one that can never come (see execute.store.Entering).
+        generator: that of the thread, if the call drew from it.
     """
 
     def __init__(
@@ -37,7 +39,9 @@ class Case:
         hook_owners: list[Tensor],
         changes: int,
         now: Callable[[], int],
+        generator: Generator | None,
     ):
+        self._generator = generator
         self.guards = Guards([*reads.sources.values()] if reads is not None else [])
         self.left = reads.all_left if reads is not None else []
         # Fields of Cells that sites set.
@@ -60,6 +64,8 @@ class Case:
     def hold(self) -> bool:
         """Whether all is as it was."""
         if self._changes != structure.changes and not self.is_current():
+            return False
+        if self._generator is not None and default_generator() is not self._generator:
             return False
         return self.guards.hold()
 
@@ -110,6 +116,8 @@ class Case:
         source = self.guards.missed()
         if source is not None:
             return source.change(), source.place
+        if self._generator is not None and default_generator() is not self._generator:
+            return "random numbers are drawn in another thread, or from another generator", None
         for cell, _, form in self.cells:
             if not _same_form(form, cell._form(self._set)):
                 return f"a {type(cell).__name__} was changed", None

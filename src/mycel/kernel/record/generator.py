@@ -2,13 +2,15 @@
 """Random numbers: a key and a counter in a Parameter, advanced by recorded operators.
 
 Each thread has its own generator, so threads that train side by side do not disturb each other's
-numbers; `set_seed` speaks for the calling thread and for threads that draw for the first time.
+numbers; `set_seed` speaks for the calling thread and for threads that draw for the first time. These
+draw other numbers than it, each its own: by the order in which they begin to draw.
 """
 
 from __future__ import annotations
 
 import random
 import secrets
+from itertools import count
 
 import jax
 import jax.numpy as jnp
@@ -41,8 +43,9 @@ class Generator:
         (2,)
     """
 
-    def __init__(self, seed: int | None = None):
-        self.state = Parameter(_state_of(seed), name="generator.state", requires_grad=False)
+    def __init__(self, seed: int | None = None, thread: int = 0):
+        state = _state_of(seed, thread)
+        self.state = Parameter(state, name="generator.state", requires_grad=False)
 
     def manual_seed(self, seed: int) -> Generator:
         """Start again from `seed`.
@@ -125,18 +128,25 @@ class Generator:
 _STATE_BYTES = 16
 
 
-def _state_of(seed: int | None) -> np.ndarray:
+def _state_of(seed: int | None, thread: int) -> np.ndarray:
+    """How a generator begins; of several threads that begin from one seed, each otherwise."""
     number = secrets.randbits(63) if seed is None else int(seed)
     if number < 0:
         raise ValueError(f"A seed must not be negative, but {number} was given.")
-    return np.array([number >> 32 & 0xFFFFFFFF, number & 0xFFFFFFFF, 0], np.uint32)
+    words = number >> 32 & 0xFFFFFFFF, number & 0xFFFFFFFF
+    if thread:
+        words = np.random.SeedSequence(words, spawn_key=(thread,)).generate_state(2)
+    return np.array([*words, 0], np.uint32)
 
 
 class _Seed:
-    __slots__ = ("number",)
+    """What `set_seed` was given last, and the numbers of the threads that begin to draw from it."""
+
+    __slots__ = ("number", "threads")
 
     def __init__(self):
         self.number: int | None = None
+        self.threads = count(1)
 
 
 _seed = _Seed()
@@ -165,7 +175,7 @@ def set_seed(seed: int) -> None:
     default_generator().manual_seed(seed)
     random.seed(seed)
     np.random.seed(seed % (1 << 32))
-    _seed.number = seed
+    _seed.number, _seed.threads = seed, count(1)
 
 
 def get_seed() -> int | None:
@@ -182,7 +192,7 @@ def default_generator() -> Generator:
     """The generator of the calling thread."""
     stream = current_stream()
     if stream.generator is None:
-        stream.generator = stream.unobserved(Generator, _seed.number)
+        stream.generator = stream.unobserved(Generator, _seed.number, next(_seed.threads))
     return stream.generator
 
 
