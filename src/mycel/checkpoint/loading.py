@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -260,7 +261,19 @@ def fitting(parameter: Parameter, value: Tensor, strict: bool = False) -> Tensor
         remedy = " (strict_load=False converts it)" if strict else ""
         expected = f"of type {parameter.dtype}{remedy}"
         raise wrong(RuntimeError, what, expected, f"type {value.dtype}")
-    return value.astype(parameter.dtype)
+    converted = value.astype(parameter.dtype)
+    lost = _count_of_lost(np.asarray(value), np.asarray(converted))
+    if lost:
+        count = f"{lost} number{'s' * (lost > 1)} of type {value.dtype}"
+        warnings.warn(f"{what}: {count} do not fit {parameter.dtype}.", stacklevel=3)
+    return converted
+
+
+def _count_of_lost(given: np.ndarray, converted: np.ndarray) -> int:
+    """How many numbers became another one: an integer, or infinite."""
+    if given.dtype.kind in "iu":
+        return int((converted.astype(given.dtype) != given).sum())
+    return int((np.isfinite(given) & ~np.isfinite(converted)).sum())
 
 
 def _alike(missing: list[str], parameter_dict: dict) -> dict[str, str]:

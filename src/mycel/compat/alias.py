@@ -9,6 +9,7 @@ import importlib
 import os
 import re
 import sys
+import threading
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.abc import Loader, MetaPathFinder
@@ -26,6 +27,8 @@ from mycel.report.tracebacks import hide_from_pytest
 OURS = "mycel"
 THEIRS = "mindspore"
 _MISSING = object()
+_turn = threading.RLock()
+LONGEST_WAIT = 20.0  # in seconds, for another thread that loads packages
 # What `mindspore.__version__` answers in place of the version of the table.
 VERSION_VARIABLE = "MYCEL_REPORTED_VERSION"
 _VERSION = "__version__"
@@ -325,7 +328,7 @@ def exists(name: str) -> bool:
     parent = name.rpartition(".")[0]
     if not parent:
         return PathFinder.find_spec(name) is not None
-    places = getattr(importlib.import_module(parent), "__path__", ()) if exists(parent) else ()
+    places = getattr(_imported(parent), "__path__", ()) if exists(parent) else ()
     return bool(places) and PathFinder.find_spec(name, places) is not None
 
 
@@ -335,10 +338,22 @@ def _serving(inner: str) -> Iterator[ModuleType]:
             yield _loaded(name)
 
 
+def _imported(name: str) -> ModuleType:
+    """A module. One thread after the other loads packages of ours: where two come to one of them
+    from two sides, Python gives a module that is not yet whole."""
+    # A thread that waits here while the other one waits for a module of its own goes on after this.
+    is_held = _turn.acquire(timeout=LONGEST_WAIT)
+    try:
+        return importlib.import_module(name)
+    finally:
+        if is_held:
+            _turn.release()
+
+
 def _loaded(name: str) -> ModuleType:
     """A module; packages of ours that are loaded late explain the names they do not have."""
     known_before = len(sys.modules)
-    module = importlib.import_module(name)
+    module = _imported(name)
     if len(sys.modules) > known_before:
         # Those too that it has imported itself.
         for inner in table()["modules"]:

@@ -87,13 +87,13 @@ class RecordedSteps:
 
     def __exit__(self, kind, error, trace) -> None:
         try:
-            if isinstance(error, Exception):
+            if error is not None:
                 self._write_beside(error)
         finally:
             machine.on_record, machine.on_communication = self._before
             count_steps(-1)
 
-    def _write_beside(self, error: Exception) -> None:
+    def _write_beside(self, error: BaseException) -> None:
         """Write the steps; what hinders that takes nothing from the program's own exception."""
         try:
             self.write()

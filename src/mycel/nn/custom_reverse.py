@@ -87,6 +87,8 @@ class CustomReverse(Marker):
             returned, by_parameter = returned
             if not isinstance(by_parameter, dict):
                 raise self._wrong("{Parameter: gradient} as its second part", by_parameter)
+        if returned is None and len(self._args) == 1:
+            raise self._wrong("its gradient, or (None,) for none; is a `return` missing?", None)
         if not isinstance(returned, (tuple, list)):
             returned = (returned,)
         if len(returned) != len(self._args):

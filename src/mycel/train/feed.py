@@ -21,6 +21,7 @@ EMPTY = (
     "The dataset gave no batch in epoch {epoch} (at {place}). A generator can be gone through "
     "only once: give a list, or an object whose __iter__ begins anew."
 )
+ENDLESS = -1
 NO_DATA = "There is no batch in the dataset (at {place})."
 
 
@@ -44,7 +45,7 @@ class Feed:
     any iterable of tuples, dictionaries or single arrays.
 
     Args:
-        epochs: how many times `epoch` will be called.
+        epochs: how many times `epoch` will be called, or `ENDLESS`.
         steps: how many batches an epoch has; the next epoch goes on where it ended. None takes
             the whole dataset in each epoch.
 
@@ -73,7 +74,7 @@ class Feed:
 
     def _passes_of(self, epochs: int) -> int:
         """How often so many epochs go through the dataset."""
-        if self.steps is None or not self.size:
+        if self.steps is None or not self.size or epochs == ENDLESS:
             return epochs
         return math.ceil(epochs * self.steps / self.size)
 
@@ -297,7 +298,7 @@ def data_sink(
     """
     positive_integer(sink_size, "data_sink: sink_size")
     del input_signature
-    feed = Feed(dataset, steps=sink_size)
+    feed = Feed(dataset, ENDLESS, sink_size)
     called = fn if jit_config is None else jit(fn)
 
     @wraps(fn)

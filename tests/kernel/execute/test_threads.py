@@ -291,3 +291,17 @@ def test_no_step_of_several_threads_is_lost():
     with ThreadPoolExecutor(4) as executor:
         assert len([*executor.map(lambda _: step(x), range(96))]) == 96
     assert net.weight.asnumpy()[0, 0] == 100
+
+
+def test_packages_may_be_loaded_by_several_threads():
+    program = """
+import concurrent.futures as cf, sys
+import mycel as ms
+names = ["Model", "load_checkpoint", "export", "vmap", "SummaryRecord", "amp", "dataset", "mint"]
+with cf.ThreadPoolExecutor(8) as executor:
+    print(len([*executor.map(lambda name: getattr(ms, name), names)]))
+"""
+    command = [sys.executable, "-c", program]
+    for _ in range(3):
+        made = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert (made.stdout, made.returncode) == ("8\n", 0), made.stderr

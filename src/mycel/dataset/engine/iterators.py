@@ -27,6 +27,10 @@ OTHER_STATE = (
     "This state was saved of a pipeline with {there} (mycel {version}), but this one has {here}. "
     "A state fits the pipeline that it was saved of."
 )
+OTHER_PIPELINE = (
+    "This state was saved of another pipeline, which has the same columns: {reason}. "
+    "A state fits the pipeline that it was saved of; this iterator begins anew."
+)
 NUMBERS = "biufcV"
 
 
@@ -201,7 +205,7 @@ class Iterator:
         The pipeline must be the one that the state was saved of, in this program or another.
 
         Raises:
-            ValueError: the state has other columns.
+            ValueError: the state has other columns, or rows that are not there.
 
         Example:
             >>> iterator = ds.NumpySlicesDataset([1, 2]).create_dict_iterator()
@@ -219,7 +223,12 @@ class Iterator:
         self._begin_session(Session(self.dataset, state["seed"], state["chosen"]))
         self._epoch = state["epoch"]
         if state["rows"] is not None:
-            self._begin_epoch().set_state(state["rows"])
+            try:
+                self._begin_epoch().set_state(state["rows"])
+            except (IndexError, KeyError, TypeError, ValueError) as error:
+                self.stop()
+                self._begin_session(Session(self.dataset, state["seed"], state["chosen"]))
+                raise ValueError(OTHER_PIPELINE.format(reason=error)) from error
             self._count = state["count"]
 
     def stop(self) -> None:

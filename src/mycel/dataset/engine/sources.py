@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from types import GeneratorType
@@ -473,7 +474,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
     def _iterated(self) -> Iterator[Row]:
         number = 0
         try:
-            made = self.source() if callable(self.source) else self.source
+            made = self.source() if callable(self.source) else self._source_again()
             rows = made if isinstance(made, Iterable) else self._by_index(made)
             for row in rows:
                 yield self._row(row)
@@ -484,6 +485,17 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
             if came_from_outside(error):
                 raise
             raise self._failed(number, error) from error
+
+    def _source_again(self):
+        """The source, or what gives anew what it gives only once, as a generator: as MindSpore
+        does, its rows are kept."""
+        if type(self.source).__module__ not in ("builtins", "itertools"):
+            return self.source
+        with self._lock:
+            if isinstance(self.source, Iterator):
+                self.source, rows = itertools.tee(self.source)
+                return rows
+        return self.source
 
     @staticmethod
     def _by_index(source) -> Iterable:

@@ -77,7 +77,22 @@ def _numbers(data, dtype):
         pass  # no Int64 holds it
     elif array.dtype == np.uint64 or (dtype is None and array.dtype.kind == "i"):
         array = array.astype(int64.numpy)
+    if dtype is not None and array.dtype.kind in "iu" and array.size:
+        check_fits(int(array.min()), dtype)
+        check_fits(int(array.max()), dtype)
     return array
+
+
+def check_fits(number: int, dtype: DType) -> None:
+    """Raise where a type of integers does not have a number, which would wrap around.
+
+    Raises:
+        OverflowError: so it is.
+    """
+    if dtype.numpy.kind in "iu":
+        bounds = np.iinfo(dtype.numpy)
+        if not bounds.min <= number <= bounds.max:
+            raise OverflowError(f"{number} does not fit {dtype} (at {user_place()}).")
 
 
 def _of_unlike_tensors(data) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
+from mycel.kernel.record.data import check_fits
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.math.powers import pow
@@ -174,7 +175,10 @@ def fill(dtype, shape, value):
     """
     if not isinstance(value, (bool, int, float, complex, Tensor, np.generic)):
         raise TypeError(f"The value must be a number, but {value!r} was given.")
-    return filled(value, as_size(shape), _element(dtype, _number_kind(value)))
+    element = _element(dtype, _number_kind(value))
+    if isinstance(value, int):
+        check_fits(value, as_dtype(element))
+    return filled(value, as_size(shape), element)
 
 
 @composite("FillV2()(shape, value)")
@@ -410,7 +414,11 @@ def arange(start=0, end=None, step=1, dtype=None):
     real = any(isinstance(n, float) for n in bounds)
     natural = tensors[0] if tensors else float32 if real else int64
     length = _count(*map(_plain, bounds))
-    return counted(start, step, length, _element(dtype, natural))
+    element = _element(dtype, natural)
+    if length and isinstance(start, int) and isinstance(step, int):
+        for number in (start, start + (length - 1) * step):
+            check_fits(number, as_dtype(element))
+    return counted(start, step, length, element)
 
 
 @composite("ops.range(start, end, step, maxlen=maxlen)", "Range(maxlen=maxlen)(start, end, step)")

@@ -14,6 +14,7 @@ import numpy as np
 
 from mycel.kernel.base.dtypes import float32, float64
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.data import check_fits
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite
 from mycel.kernel.spell.assign import assigned
@@ -74,6 +75,8 @@ def fill_(x, value):
     """
     if isinstance(value, Tensor) and value.ndim:
         raise wrong(ValueError, "fill_: value", "a Tensor without dimensions", value.shape)
+    if isinstance(value, int):
+        check_fits(value, x.dtype)
     return assigned(x, filled(x, value))
 
 
