@@ -192,6 +192,21 @@ def test_nothing_is_changed_unless_everything_fits():
     np.testing.assert_array_equal(net[0].weight.asnumpy(), np.zeros((1, 2)))
 
 
+def test_numbers_that_do_not_fit_a_parameter_are_told():
+    net = nn.Cell()
+    net.n = Parameter(Tensor([1, 1], ms.int32), name="n")
+    net.h = Parameter(Tensor([1.0, np.inf], ms.float16), name="h")
+    given = {"n": Tensor([5, 2**40]), "h": Tensor([1e9, np.inf])}
+    given = {name: Parameter(value, name=name) for name, value in given.items()}
+    with pytest.warns(UserWarning, match="do not fit") as caught:
+        ms.load_param_into_net(net, given)
+    assert [str(warning.message) for warning in caught] == [
+        "The value for Parameter 'n': 1 of 2 numbers of type Int64 do not fit Int32.",
+        "The value for Parameter 'h': 1 of 2 numbers of type Float32 do not fit Float16.",
+    ]
+    assert {warning.filename for warning in caught} == {__file__}
+
+
 def test_a_remembered_call_uses_loaded_values(tmp_path):
     net = nn.Dense(1, 1, "ones", "zeros")
     compiled = ms.jit(net)

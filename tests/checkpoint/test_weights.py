@@ -229,6 +229,9 @@ def test_element_types(tmp_path):
     assert net.weight.dtype is ms.float16
     with pytest.raises(TypeError):
         load_weights(net, tmp_path / "half.safetensors", dtype="fil")
+    for call in (load_weights, save_weights):
+        with pytest.raises(ValueError, match="a type of floats, but Int32"):
+            call(net, tmp_path / "half.safetensors", dtype=ms.int32)
 
 
 def write_net(values):

@@ -122,6 +122,33 @@ def test_a_state_of_another_pipeline_is_refused():
         numbers().rename("x", "y").create_dict_iterator().set_state(state)
 
 
+def test_a_state_with_rows_that_are_not_there_is_refused_and_the_iterator_begins_anew():
+    iterator = numbers().create_tuple_iterator(num_epochs=1, output_numpy=True)
+    rows = [next(iterator) for _ in range(3)]
+    state = iterator.get_state()
+    other = numbers().batch(4).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    with pytest.raises(ValueError, match="another pipeline, which has the same columns"):
+        other.set_state(state)
+    assert len(rows) == 3
+    assert sorted(number for row in other for number in plain(row)[0]) == [*range(8)]
+
+
+@pytest.mark.parametrize("kind", ["generator", "map", "iter"])
+def test_what_is_gone_through_only_once_gives_its_rows_in_every_epoch(kind):
+    """Oracle: MindSpore 2.10, which keeps the rows of a generator."""
+    source = {
+        "generator": (number for number in range(4)),
+        "map": map(float, range(4)),
+        "iter": iter([0, 1, 2, 3]),
+    }[kind]
+    data = ds.GeneratorDataset(source, ["x"])
+    for _ in range(2):
+        iterator = data.create_tuple_iterator(num_epochs=2, output_numpy=True)
+        for _ in range(2):
+            assert [float(row[0]) for row in iterator] == [0, 1, 2, 3]
+    assert data.get_dataset_size() == 4
+
+
 def test_seeds_and_epochs():
     # As in MindSpore: a chosen seed makes iterators alike, but not the epochs of one.
     ds.config.set_seed(3)

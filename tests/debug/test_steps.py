@@ -97,14 +97,15 @@ def test_a_step_runs_again_with_the_same_results(mode, tmp_path):
     assert any(node.file == __file__ for record in found.records for node in record.nodes)
 
 
-def test_nothing_is_recorded_outside_and_failing_steps_are_written(tmp_path):
+@pytest.mark.parametrize("kind", [ZeroDivisionError, KeyboardInterrupt, SystemExit])
+def test_nothing_is_recorded_outside_and_failing_steps_are_written(kind, tmp_path):
     step = ms.jit(lambda x: ops.log(x).sum())
     for number in (1.0, 2.0, 3.0):
         step(Tensor([number]))
-    with pytest.raises(ZeroDivisionError), ms.debug.record_steps(folder=tmp_path) as recorded:
+    with pytest.raises(kind), ms.debug.record_steps(folder=tmp_path) as recorded:
         for number in (1.0, 2.0, 3.0, 4.0, 5.0):
             step(Tensor([number]))
-        raise ZeroDivisionError
+        raise kind
     assert [os.path.basename(path) for path in recorded.written] == [
         "step_3.mycel",
         "step_4.mycel",

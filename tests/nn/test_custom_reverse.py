@@ -142,6 +142,11 @@ def test_it_is_not_called_without_a_derivative():
             "Odd.bprop must return a gradient of shape (2,) and type Float32, but it returned one "
             "of shape (1,).",
         ),
+        (
+            lambda d: None,
+            "Odd.bprop must return its gradient, or (None,) for none; is a `return` missing?, but "
+            "it returned NoneType None.",
+        ),
     ],
 )
 def test_ill_formed_results_name_the_cell(returned, text):

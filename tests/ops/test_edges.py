@@ -15,7 +15,8 @@ from scipy import special
 import mycel as ms
 from fixtures import cases, edge_oracles
 from fixtures.case import evaluate
-from harness import TOLERANCE, as_numpy, execution, run_everywhere
+from harness import EXECUTIONS, TOLERANCE, as_numpy, execution, run_everywhere
+from mycel import Tensor, ops
 from support.recorded_operators import agrees, function_of
 from support.recorded_operators import cases as recorded_cases
 
@@ -79,3 +80,28 @@ def answers(case) -> dict:
         with execution(mode):
             found[mode] = as_numpy(evaluate(case, ms))
     return found
+
+
+NOT_FITTING = {
+    "Tensor": lambda: Tensor(300, ms.uint8),
+    "Tensor of a list": lambda: Tensor([[0, -1]], ms.uint8),
+    "Parameter": lambda: ms.Parameter(2**40, name="p"),
+    "full": lambda: ops.full((2,), 2**40, dtype=ms.int32),
+    "mint.full": lambda: ms.mint.full((2,), -129, dtype=ms.int8),
+    "arange": lambda: ops.arange(2**31 - 1, 2**31 + 1, dtype=ms.int32),
+    "fill_": lambda: Tensor([1], ms.int32).fill_(2**40),
+}
+
+
+@pytest.mark.parametrize("name", NOT_FITTING)
+@pytest.mark.parametrize("mode", EXECUTIONS)
+def test_numbers_that_do_not_fit_are_no_other_numbers(name, mode):
+    with execution(mode), pytest.raises(OverflowError, match=rf"does not fit .*{__file__}"):
+        NOT_FITTING[name]()
+
+
+def test_numbers_at_the_ends_fit_and_what_is_converted_wraps():
+    assert ops.arange(2**31 - 2, 2**31, dtype=ms.int32).asnumpy().tolist() == [2**31 - 2, 2**31 - 1]
+    assert Tensor([255, 0], ms.uint8).asnumpy().tolist() == [255, 0]
+    assert Tensor(np.array([300]), ms.uint8).asnumpy().tolist() == [44]
+    assert Tensor([300]).astype(ms.uint8).asnumpy().tolist() == [44]

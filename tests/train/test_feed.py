@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mycel as ms
+import mycel.dataset as ds
 from mycel import Tensor, nn
 from mycel.train.feed import Feed
 
@@ -107,6 +108,13 @@ def test_dataset_helper():
     assert helper.types_shapes() == ([ms.int8], [[2, 3]])
     with pytest.raises(ValueError, match="sink_size"):
         ms.DatasetHelper([1], sink_size=0)
+
+
+def test_data_sink_begins_a_dataset_again_without_end():
+    rows = ds.NumpySlicesDataset(np.arange(5.0, dtype=np.float32), "x", shuffle=False)
+    for data in (rows, rows.batch(1).map(lambda x: x), rows.repeat(2)):
+        sink = ms.data_sink(lambda x: x.sum(), data, sink_size=3)
+        assert [float(sink()) for _ in range(9)] == [2, 0, 3, 1, 4, 2, 0, 3, 1]
 
 
 @pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])

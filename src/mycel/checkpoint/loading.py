@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import logging
 import os
-import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -20,7 +19,7 @@ from mycel.checkpoint.saving import writer
 from mycel.checkpoint.sharded.slices import FORMAT
 from mycel.init.later import kept
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.places import user_place
+from mycel.kernel.base.places import user_place, warn_at
 from mycel.kernel.record.parameter import Parameter, new_parameter, own_value
 from mycel.kernel.record.stream import local
 from mycel.kernel.record.tensor import Tensor, update
@@ -264,8 +263,8 @@ def fitting(parameter: Parameter, value: Tensor, strict: bool = False) -> Tensor
     converted = value.astype(parameter.dtype)
     lost = _count_of_lost(np.asarray(value), np.asarray(converted))
     if lost:
-        count = f"{lost} number{'s' * (lost > 1)} of type {value.dtype}"
-        warnings.warn(f"{what}: {count} do not fit {parameter.dtype}.", stacklevel=3)
+        text = f"{what}: {lost} of {value.size} numbers of type {value.dtype} do not fit"
+        warn_at(f"{text} {parameter.dtype}.", user_place())
     return converted
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, MutableMapping
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.errors import BudgetError
-from mycel.kernel.base.places import Place, is_theirs, path_of, user_place
+from mycel.kernel.base.places import Place, is_theirs, path_of, user_place, warn_at
 from mycel.kernel.record.stream import cell_path
 from mycel.report import pages
 from mycel.report.progress import told_if_long
@@ -245,7 +244,7 @@ class Ledger:
         """Say once that a breakpoint keeps a function from being compiled."""
         with self._lock:
             self._keep_patience(who, name, -1)
-        _warn(
+        warn_at(
             f"{name} has a breakpoint (at {place}): while it is there, every call runs in "
             "PyNative, so that it is reached with real values.",
             place,
@@ -329,7 +328,7 @@ class Ledger:
             return
         mostly = "" if len(lines) == 1 else ", mostly"
         remedy = f" {worst.remedy[:1].upper()}{worst.remedy[1:]}." if worst.remedy else ""
-        _warn(
+        warn_at(
             f"{name} is compiled but keeps running in PyNative: {count} calls were not replayed"
             f"{mostly} because {worst.last} (at {worst.place}).{remedy} "
             "print(mycel.debug.ledger()) shows them all.",
@@ -350,12 +349,6 @@ class Ledger:
 def _where(place: Place) -> str:
     """File and line, without the Cell, which has a field of its own."""
     return str(place._replace(called=None))
-
-
-def _warn(text: str, place: Place) -> None:
-    """A warning at a place of the user's code."""
-    filename = place.code.co_filename if place.code is not None else "<unknown>"
-    warnings.warn_explicit(text, UserWarning, filename, place.line)
 
 
 ledger = Ledger()

@@ -10,6 +10,7 @@ import linecache
 import os
 import re
 import sys
+import warnings
 from inspect import getattr_static
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -224,3 +225,9 @@ def user_place(depth: int = 1) -> Place:
             last = frame
         frame = frame.f_back
     return NOWHERE if last is None else Place(last.f_code, last.f_lasti)
+
+
+def warn_at(text: str, place: Place) -> None:
+    """Warn at a line of the user, however many of our frames are between."""
+    filename = "<unknown>" if place.code is None else place.code.co_filename
+    warnings.warn_explicit(text, UserWarning, filename, place.line)

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from mycel.init import Uniform, initializer
 from mycel.kernel.base.dtypes import as_dtype, float32, int32, int64
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.places import user_place
+from mycel.kernel.base.places import user_place, warn_at
 from mycel.kernel.record.parameter import Parameter, ParameterTuple
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
@@ -35,13 +34,6 @@ OLD_CELL = (
 def _spread(shape, hidden_size: int, dtype, name: str) -> Parameter:
     """A Parameter spread evenly within ±1/√hidden_size."""
     return Parameter(initializer(Uniform(1 / math.sqrt(hidden_size)), shape, dtype), name=name)
-
-
-def _warn(text: str) -> None:
-    """Warn at the user's line, however many of our frames are between."""
-    place = user_place(2)
-    filename = "?" if place.code is None else place.code.co_filename
-    warnings.warn_explicit(text, UserWarning, filename, place.line)
 
 
 def _check_tensor(cell, what: str, tensor) -> None:
@@ -103,7 +95,7 @@ class _Recurrent(Cell):
             dropout, f"{name}.dropout", "from 0 and below 1", lambda n: 0 <= n < 1
         )
         if dropout and num_layers == 1:
-            _warn(NO_DROPOUT.format(name=name, dropout=dropout))
+            warn_at(NO_DROPOUT.format(name=name, dropout=dropout), user_place())
         self.dropout_op = Dropout(p=float(dropout))
         self._make_parameters(as_dtype(dtype))
 
