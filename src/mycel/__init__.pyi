@@ -96,8 +96,11 @@ from mycel.compat.types import TensorType as TensorType
 from mycel.compat.types import TensorType as _tensor_type
 from mycel.compat.types import dtype_to_nptype as dtype_to_nptype
 from mycel.compat.types import dtype_to_pytype as dtype_to_pytype
+from mycel.compat.types import float8_e4m3fn as float8_e4m3fn
+from mycel.compat.types import float8_e5m2 as float8_e5m2
 from mycel.compat.types import frombuffer as frombuffer
 from mycel.compat.types import get_py_obj_dtype as get_py_obj_dtype
+from mycel.compat.types import hifloat8 as hifloat8
 from mycel.compat.types import pytype_to_dtype as pytype_to_dtype
 from mycel.compat.types import qint4x2 as qint4x2
 from mycel.compat.types import string as string

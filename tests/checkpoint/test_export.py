@@ -150,6 +150,8 @@ class Measures(nn.Cell):
         (nn.ReLU(), {"file_name": 3}, TypeError, "file_name"),
         (nn.ReLU(), {"opset_version": 11}, TypeError, "opset_version"),
         (nn.ReLU(), {"dynamic_axes": {0: {3: "batch"}}}, ValueError, "axes below 2"),
+        (nn.ReLU(), {"dynamic_axes": {3: {0: "batch"}}}, ValueError, "about inputs below 1"),
+        (nn.Dense(2, 1), {}, ValueError, rf"at {__file__}:\d+: the last length of the inputs"),
         (Decides(), {}, TypeError, "reads the value of a Tensor"),
         (Decides(), {"dynamic_axes": True}, TypeError, "reads the value of a Tensor"),
         (Measures(), {"dynamic_axes": True}, NotImplementedError, "open length"),

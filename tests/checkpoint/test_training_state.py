@@ -159,3 +159,12 @@ def test_killed_fifty_times(tmp_path):
     assert len(told["steps"]) == 50
     assert len(set(told["steps"])) > 25  # they went on, and were killed at different steps
     assert len(told["left"]) <= 2  # what the last kill broke off is removed by the next save
+
+
+def test_a_checkpoint_of_another_kind_is_told_as_that(tmp_path):
+    net, path = nn.Dense(1, 1), str(tmp_path / "net.ckpt")
+    ms.save_checkpoint(net, path)
+    with pytest.raises(
+        ValueError, match="not a file of save_training_state; load_checkpoint reads"
+    ):
+        load_training_state(path, net=net)

@@ -287,6 +287,9 @@ def test_a_rank_that_fails_does_not_wait_for_those_that_wait_for_it(tmp_path, ca
         ("launch -n 2 nothing.py", "cannot open nothing.py: no such file"),
         ("launch -n 2 nothing", "nothing is neither a Python file nor a command"),
         ("launch -n 2 --show a x.py", "must be ranks as 0,3, not 'a'"),
+        ("launch -n 2 --show 5 x.py", "--show: the ranks are 0 to 1; -1 shows none"),
+        ("launch -n 2 --restarts -1 x.py", "must be a positive integer, not '-1'"),
+        ("launch -n 2 --grace -1 x.py", "must be a number of seconds from 0 on, not '-1'"),
         ("launch -n 2 --log-dir /dev/null/logs python", "cannot write logs to /dev/null/logs"),
         ("msrun --worker_num=2 x.py", "--local_worker_num=8 is more than --worker_num=2"),
         ("msrun --local_worker_num=4 x.py", "--node_rank must say which machine this is"),
@@ -301,4 +304,5 @@ def test_wrong_arguments_are_explained(arguments, text, capsys):
     with pytest.raises(SystemExit) as ended:
         main(arguments.split())
     assert ended.value.code == 2
-    assert text in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert text in told and f"mycel {arguments.partition(' ')[0]}: " in told

@@ -148,6 +148,12 @@ def test_types_that_are_only_named():
     assert pickle.loads(pickle.dumps(ms.qint4x2)) is ms.qint4x2
     with pytest.raises(TypeError, match="int4"):
         Tensor([1], ms.qint4x2)
+    for name in ("float8_e4m3fn", "float8_e5m2", "hifloat8"):
+        kind = getattr(ms, name)
+        assert repr(kind) == f"mindspore.{name}" and pickle.loads(pickle.dumps(kind)) is kind
+        assert getattr(ms.common, name) is kind
+        with pytest.raises(TypeError, match=f"{name} is not an element type"):
+            Tensor([1.0], kind)
 
 
 def test_summaries_are_given_once():

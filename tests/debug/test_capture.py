@@ -616,6 +616,19 @@ def test_operators_see_the_patched_values_only_in_the_block():
     assert float(ops.mean(net(batch()))) != 3.0
 
 
+@pytest.mark.parametrize("block", [ms.debug.capture, lambda n, path: ms.debug.patch(n, {path: 0})])
+@pytest.mark.parametrize("path", ["1", "1:relu", "*.1:*"])
+def test_a_cell_that_is_not_called_is_told(path, block):
+    class Skips(nn.SequentialCell):
+        def construct(self, x):
+            return self[0](x)
+
+    net, x = nn.SequentialCell(Skips(nn.ReLU(), nn.ReLU())), batch()
+    told = pytest.raises(ValueError, match="no Cell that it means was called in the block")
+    with told, block(net, path if path[0] == "*" else f"0.{path}"):
+        net(x).asnumpy()
+
+
 def test_what_is_returned_has_names_of_its_own():
     net, x = Net(), batch()
     assert isinstance(ms.debug.capture(net), ms.debug.Captured)

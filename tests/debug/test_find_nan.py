@@ -611,6 +611,18 @@ READERS = {
 }
 
 
+@pytest.mark.parametrize("mode", ("pynative", "jit"))
+def test_gradients_of_rows_that_nobody_reads_are_told(mode):
+    """Oracle: the derivative of sqrt at 0 is infinite, and times 0 it is NaN."""
+    derivative = ms.vmap(ms.grad(lambda x: ops.where(x > 0, ops.sqrt(x), x * 0).sum()))
+    step = ms.jit(derivative) if mode == "jit" else derivative
+    with pytest.raises(ms.debug.NonFiniteError, match="sqrt"), ms.debug.find_nan():
+        for number in (2.0, 3.0, 4.0, 0.0, 5.0):
+            step(Tensor([[1.0], [number]]))
+    with ms.debug.find_nan():
+        step(Tensor([[1.0], [2.0]]))
+
+
 @pytest.mark.parametrize("mode", (*MODES, "armed late"))
 @pytest.mark.parametrize("x, makes", ((0.0, "NaN"), (1.0, "an infinity")))
 @pytest.mark.parametrize("reader", READERS)

@@ -7,6 +7,7 @@ Oracles: what the step itself gave; faults put in by the test; NumPy in Float64.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ import pytest
 
 import mycel as ms
 from mycel import Tensor, nn, ops
+from mycel.cli.main import main
 from mycel.debug.replaying import RecordedStep
 from mycel.kernel.define.op import Op
 from support import prepared
@@ -263,6 +265,21 @@ def test_a_breakpoint_stops_in_the_cell(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "norm'" in done.stdout and "operators, direct" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--breakpoint", "**.nope"], r"no Cell is '\*\*.nope'; the step has .*norm"),
+        (["--find-nan", "--against", "graph"], "--find-nan and --against are things of their own"),
+        (["--mode", "graph", "--dtype", "float64"], "--dtype looks at operators one by one"),
+        (["--mode", "graph", "--find-nan"], "--find-nan looks at operators one by one"),
+        (["--tolerance", "1"], "--tolerance is that of a comparison"),
+    ],
+)
+def test_no_option_is_without_effect(options, text, tmp_path, capsys):
+    assert main(["replay", recorded_step(tmp_path), *options]) == 2
+    assert re.search(text, capsys.readouterr().err)
 
 
 def test_files_that_are_none_are_told(tmp_path):

@@ -20,8 +20,8 @@ from mycel.nn.cell import Cell
 
 LEVELS = ("O0", "O1", "O2", "O3")
 NO_AUTO = (
-    f"one of {', '.join(map(repr, LEVELS))}; 'auto' chooses a type for every single operator, "
-    "which is not there. 'O1' computes convolutions and products in low precision"
+    f"one of {', '.join(map(repr, LEVELS))} ('auto', a type for each operator, is not there: 'O1' "
+    "computes convolutions and products in low precision)"
 )
 _FLAGS = ("fp16", "fp32", "bf16")
 

@@ -204,7 +204,12 @@ def _shapes(inputs, dynamic_axes):
         kind = leaf.dtype.numpy if isinstance(leaf, Tensor) else leaf.dtype
         return jax.ShapeDtypeStruct(shape, kind)
 
-    return tree_map(shape_of, inputs)
+    shapes, count = tree_map(shape_of, inputs), next(number)
+    for place in dynamic_axes if isinstance(dynamic_axes, dict) else ():
+        if place not in range(count):
+            expected = f"about inputs below {count}, as many as there are"
+            raise wrong(ValueError, "export: dynamic_axes", expected, repr(dynamic_axes))
+    return shapes
 
 
 def _open_axes(dynamic_axes, number: int, dimensions: int) -> dict[int, str]:

@@ -175,7 +175,7 @@ def _check_memory(file) -> None:
     could have: for that number the unpickler would take memory."""
     start = file.tell()
     for opcode, number, place in pickletools.genops(file):
-        if opcode.name.endswith("PUT") and number > place:
+        if opcode.name.endswith("PUT") and (number or 0) > (place or 0):
             raise ValueError(f"its pickle remembers something as number {number}")
     file.seek(start)
 

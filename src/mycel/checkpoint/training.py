@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mycel.checkpoint import safetensors_format
+from mycel.checkpoint import ckpt_format, safetensors_format
 from mycel.checkpoint.contents import Contents
 from mycel.checkpoint.files import bytes_of_file
 from mycel.checkpoint.random_state import random_state, set_random_state
@@ -93,7 +93,10 @@ def load_training_state(file_name: str | os.PathLike[str], **parts: Any) -> dict
         See `save_training_state`.
     """
     writer.wait()
-    contents, metadata = safetensors_format.decode(bytes_of_file(file_name), file_name)
+    data = bytes_of_file(file_name)
+    if len(data) and ckpt_format.is_whole(data) and not safetensors_format.is_whole(data):
+        raise ValueError(OTHER_FILE.format(path=file_name))
+    contents, metadata = safetensors_format.decode(data, file_name)
     if not metadata.keys() >= {PLAIN, SAME, RANDOM}:
         raise ValueError(OTHER_FILE.format(path=file_name))
     same = json.loads(metadata[SAME])

@@ -247,7 +247,7 @@ def save_weights(
     """
     if not isinstance(net, nn.Cell):
         raise wrong(TypeError, "save_weights: net", "a Cell", type(net).__name__)
-    wanted = None if dtype is None else _wanted_type(dtype)
+    wanted = None if dtype is None else _type_of_floats(dtype)
     source = weight_files.Source({}, {}, "") if like is None else weight_files.read(like)
     chosen = layout_of(layout, source.config)
     if like is None and prefix is None:
@@ -413,8 +413,10 @@ def _joined(name: str, pieces: dict[int | None, _Piece]) -> np.ndarray:
 
 
 def _wanted_type(dtype) -> DType | str | None:
-    if dtype is None or dtype == FILE:
-        return dtype
+    return dtype if dtype is None or dtype == FILE else _type_of_floats(dtype)
+
+
+def _type_of_floats(dtype) -> DType:
     wanted = as_dtype(dtype)
     if not wanted.is_floating:
         raise wrong(ValueError, "dtype, the type of all floats", "a type of floats", str(wanted))

@@ -47,11 +47,11 @@ def add_command(commands) -> None:
     )
     _add_arguments(parser)
     parser.set_defaults(execute=lambda options: _launch(parser, options))
-    parser = commands.add_parser(
+    theirs = commands.add_parser(
         "msrun", help="the same with the arguments of MindSpore's msrun", description=ABOUT_MSRUN
     )
-    _add_msrun_arguments(parser)
-    parser.set_defaults(execute=lambda options: _msrun(parser, options))
+    _add_msrun_arguments(theirs)
+    theirs.set_defaults(execute=lambda options: _msrun(theirs, options))
 
 
 def msrun(argv: Sequence[str] | None = None) -> int:
@@ -95,7 +95,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--restarts",
-        type=int,
+        type=lambda text: 0 if text == "0" else _count(text),
         default=0,
         metavar="R",
         help="how often all are started again after a failure; 0 by default",
@@ -114,7 +114,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--grace",
-        type=float,
+        type=_seconds,
         default=10.0,
         metavar="SECONDS",
         help="how long the others have to save when one failed; 10 by default",
@@ -160,6 +160,16 @@ def _count(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a positive integer, not {text!r}")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number of seconds from 0 on, not {text!r}")
+    return seconds
 
 
 def _port(text: str) -> int:
@@ -211,6 +221,8 @@ def _launch(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
     if options.devices_per_process:
         environment["JAX_NUM_CPU_DEVICES"] = str(options.devices_per_process)
     shown = range(total) if options.show is None else options.show
+    if not {-1, *range(total)}.issuperset(shown):
+        parser.error(f"--show: the ranks are 0 to {total - 1}; -1 shows none")
     plan = Plan(
         command=_command(parser, options, environment),
         ranks=range(node * local, (node + 1) * local),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import pdb
+import re
 import sys
 import time
 
@@ -13,6 +14,8 @@ import jax
 from mycel.debug.paths import expression_of
 from mycel.debug.replaying import MODES, RecordedStep
 from mycel.kernel.execute.describe import describe_array
+
+TOLERANCE = 1e-4
 
 
 def add_command(commands) -> None:
@@ -34,13 +37,16 @@ def add_command(commands) -> None:
     parser.add_argument(
         "--against", metavar="OTHER", help="another recorded step, or a mode, to be compared with"
     )
-    parser.add_argument("--tolerance", type=float, default=1e-4, help="of a comparison")
+    parser.add_argument(
+        "--tolerance", type=float, help=f"of a comparison; {TOLERANCE:g} by default"
+    )
     parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the step as the options say."""
     try:
+        _check(options)
         step = RecordedStep(options.step)
         if options.find_nan:
             return _say(step.find_nan(), "No operator makes what is not finite from finite values.")
@@ -52,6 +58,27 @@ def execute(options: argparse.Namespace) -> int:
         return 2
 
 
+def _check(options: argparse.Namespace) -> None:
+    """Raise where one option leaves another without effect."""
+    compares = options.dtype or options.against
+    several = [
+        name
+        for name, given in (
+            ("--find-nan", options.find_nan),
+            ("--breakpoint", options.breakpoint),
+            ("--dtype", options.dtype),
+            ("--against", options.against),
+        )
+        if given
+    ]
+    if len(several) > 1:
+        raise ValueError(f"{' and '.join(several)} are things of their own: give one of them.")
+    if options.tolerance is not None and not compares:
+        raise ValueError("--tolerance is that of a comparison: give --dtype or --against too.")
+    if options.mode != "direct" and (options.find_nan or options.breakpoint or options.dtype):
+        raise ValueError(f"{several[0]} looks at operators one by one: it needs --mode direct.")
+
+
 def _compare(step: RecordedStep, options: argparse.Namespace) -> int:
     mode, other = options.mode, step
     if options.dtype:
@@ -60,8 +87,9 @@ def _compare(step: RecordedStep, options: argparse.Namespace) -> int:
         mode = options.against
     else:
         other = RecordedStep(options.against)
-    found = step.first_difference(other, (options.mode, mode), options.tolerance)
-    return _say(found, f"All operators agree within {options.tolerance:g}.")
+    tolerance = TOLERANCE if options.tolerance is None else options.tolerance
+    found = step.first_difference(other, (options.mode, mode), tolerance)
+    return _say(found, f"All operators agree within {tolerance:g}.")
 
 
 def _say(found, otherwise: str) -> int:
@@ -72,9 +100,12 @@ def _say(found, otherwise: str) -> int:
 def _run(step: RecordedStep, options: argparse.Namespace) -> int:
     before = None
     if options.breakpoint:
-        before = _stopper(options.breakpoint)
-        if options.mode != "direct":
-            raise ValueError("--breakpoint stops between operators: it needs --mode direct.")
+        expression = expression_of(options.breakpoint)
+        cells = dict.fromkeys(node.cell for record in step.records for node in record.nodes)
+        if not any(map(expression.fullmatch, cells)):
+            known = ", ".join(filter(None, cells)) or "none"
+            raise ValueError(f"no Cell is {options.breakpoint!r}; the step has {known}.")
+        before = _stopper(expression)
     start = time.perf_counter()
     results = jax.block_until_ready(step.run(options.mode, before))
     seconds = time.perf_counter() - start
@@ -87,8 +118,7 @@ def _run(step: RecordedStep, options: argparse.Namespace) -> int:
     return 0
 
 
-def _stopper(pattern: str):
-    expression = expression_of(pattern)
+def _stopper(expression: re.Pattern[str]):
     stopped = False
 
     def before(node, inputs) -> None:

@@ -85,16 +85,21 @@ MEMBERS: dict[str, dict[str, str]] = {
 OF_PYTORCH: dict[str, dict[str, str]] = {
     "Tensor": {
         "Derivatives are taken of functions: write loss, gradients = ms.value_and_grad(forward, "
-        "None, net.trainable_params())(x) and optimizer(gradients).": "backward",
+        "None, net.trainable_params())(x) and optimizer(gradients).": "backward grad retain_grad",
+        "Derivatives are taken of functions, for any of their inputs: ms.grad(f, 0)(x).": (
+            "requires_grad"
+        ),
         "Values are on the device of the program already; leave the call out.": "cuda cpu npu",
     },
     "Cell": {
         "Gradients are results here and are not added up; leave the call out.": "zero_grad",
         "Write set_train(False).": "eval",
+        "Write set_train().": "train",
         "Write `construct` in the class, and call the object: net(x).": "forward",
         "Write get_parameters(), or trainable_params() for an optimiser.": "parameters",
         "Write parameters_and_names().": "named_parameters",
-        "Write cells_and_names().": "named_modules",
+        "Write cells_and_names().": "named_modules modules",
+        "Write cells(), or name_cells().": "children named_children",
         "Values are on the device of the program already; leave the call out.": "cuda cpu npu",
     },
     "Optimizer": {

@@ -118,8 +118,12 @@ class List:
 
 
 string = String()
-# Bytes of two numbers of four bits each: a name to compare with; no Tensor has it.
+# Bytes of two numbers of four bits each, and floats of one byte: names to compare with, which no
+# Tensor has.
 qint4x2 = Named("int4")
+float8_e4m3fn = Named("float8_e4m3fn")
+float8_e5m2 = Named("float8_e5m2")
+hifloat8 = Named("hifloat8")
 _NAMED = {"int4": "qint4x2"}
 
 
@@ -306,8 +310,11 @@ __all__ = [
     "TensorType",
     "dtype_to_nptype",
     "dtype_to_pytype",
+    "float8_e4m3fn",
+    "float8_e5m2",
     "frombuffer",
     "get_py_obj_dtype",
+    "hifloat8",
     "pytype_to_dtype",
     "qint4x2",
     "string",

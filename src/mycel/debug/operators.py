@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from mycel.debug.paths import Calls, Target, expression_of, times
+from mycel.debug.paths import NOT_CALLED, Calls, Target, expression_of, times
 from mycel.kernel.base.places import user_place
 from mycel.nn.cell import Cell
 from mycel.nn.operator_hooks import OperatorHandle, watch_operators
@@ -83,10 +83,10 @@ def begin(watches: list[Watched]) -> list[OperatorHandle]:
 
 
 def check_met(watches: list[Watched]) -> None:
-    """Raise if a pattern meant no operator, though one of its Cells was called.
+    """Raise if a pattern met no operator.
 
     Raises:
-        ValueError: it names the operators that the Cells do run.
+        ValueError: it names the operators that the Cells do run, if one was called.
     """
     met = {pattern for watch in watches for pattern in watch.met}
     ran: dict[str, dict[str, int]] = {}
@@ -95,13 +95,14 @@ def check_met(watches: list[Watched]) -> None:
             if target.pattern not in met:
                 ran.setdefault(target.pattern, {}).update(watch.names)
     for pattern, names in ran.items():
-        if names:
-            told = [f"{name!r}" + (f" {n} times" if n > 1 else "") for name, n in names.items()]
-            calls = ""
-            if "#" in pattern.partition(":")[0]:
-                most = max(watch.most_calls() for watch in watches if watch.means(pattern))
-                calls = f", and are called {times(most)} in one call of the network"
-            raise ValueError(
-                f"No operator was at {pattern!r} (at {user_place(2)}); the Cells that it means "
-                f"run {', '.join(told)}{calls}."
-            )
+        if not names:
+            raise ValueError(NOT_CALLED.format(pattern=pattern, place=user_place(2)))
+        told = [f"{name!r}" + (f" {n} times" if n > 1 else "") for name, n in names.items()]
+        calls = ""
+        if "#" in pattern.partition(":")[0]:
+            most = max(watch.most_calls() for watch in watches if watch.means(pattern))
+            calls = f", and are called {times(most)} in one call of the network"
+        raise ValueError(
+            f"No operator was at {pattern!r} (at {user_place(2)}); the Cells that it means "
+            f"run {', '.join(told)}{calls}."
+        )

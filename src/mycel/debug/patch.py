@@ -74,7 +74,7 @@ class Patched:
             most.update((path, 1) for path, site in self._sites.items() if site.met)
             if most or _ran() != self._ran or current_stream().segment.outputs:
                 check_called(self._targets.values(), most)
-            check_met(self._watches)
+                check_met(self._watches)
 
     def _end(self) -> None:
         while self._handles:

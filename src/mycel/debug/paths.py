@@ -14,6 +14,7 @@ from mycel.nn.cell import Cell
 
 # So many paths or operators are named when a pattern matches none.
 MOST_NAMED = 5
+NOT_CALLED = "{pattern!r} met nothing (at {place}): no Cell that it means was called in the block."
 _PATTERN = re.compile(r"([^:#]*)(?:#(\d+))?(?:(:)([^:#]+)(?:#(\d+))?)?")
 
 
@@ -173,9 +174,9 @@ def check_called(targets: Iterable[Target], most: Mapping[object, int]) -> None:
         if any(counts[target.path] >= (target.call or 1) for target in several):
             continue
         path = max(counts, key=lambda path: counts[path])
-        told = "no Cell that it means was called in the block"
-        if counts[path]:
-            told = f"{path!r} was called {times(counts[path])} in one call of the network"
+        if not counts[path]:
+            raise ValueError(NOT_CALLED.format(pattern=pattern, place=user_place(2)))
+        told = f"{path!r} was called {times(counts[path])} in one call of the network"
         raise ValueError(f"{pattern!r} met nothing (at {user_place(2)}): {told}.")
 
 

@@ -26,7 +26,7 @@ from mycel.kernel.define.op import Op
 from mycel.kernel.record.generator import default_generator
 from mycel.kernel.record.marker import Marker, flattened
 from mycel.kernel.record.scope import OUTSIDE, Scope
-from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, local, record, seen
+from mycel.kernel.record.stream import MOST_OUTPUTS, Segment, Stream, local, machine, record, seen
 from mycel.kernel.record.tensor import Tensor, made_within, new_tensor, point, rebind, resolve
 from mycel.kernel.record.value import CHANGED, COMMUNICATES, HOOKS, Poison, Value
 from mycel.transform.recompute import Recomputed
@@ -221,6 +221,10 @@ class _Mapping:
         assert nodes is not None
         for node in flattened(nodes):
             self._record(*node)
+        if inner.segment.gradients:
+            segment, known = inner.segment, self.known.values()
+            slots = {inside.slot: value for inside, value, _ in known if inside.source is segment}
+            machine.note_gradients([slots[slot] for slot in segment.gradients])
         for handle, value in assigned:
             rows, mapped = self._for_all(value)
             member = self.members.get(id(handle))

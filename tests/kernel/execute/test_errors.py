@@ -65,14 +65,17 @@ def test_dtype_mismatch():
     assert text.startswith(f"bitwise_and(Float32[3], Float32[3]) at {place}: ")
 
 
-def test_unknown_device():
+def test_unknown_device(monkeypatch):
     text = message_of(ValueError, lambda: ms.set_context(device_target="Ascend"))
     place = here(-1)
     assert text == (
         f"device_target='Ascend' is not available at {place}; this machine has "
         f"{', '.join(ms.kernel.base.backend.available_targets())}. Set the environment variable "
-        "MYCEL_DEVICE to run the script unchanged on one of these."
+        "MYCEL_DEVICE to one of these to run the script unchanged on it."
     )
+    monkeypatch.setenv("MYCEL_DEVICE", "cpu")
+    text = message_of(ValueError, lambda: ms.set_context(device_target="CPU"))
+    assert text.startswith("MYCEL_DEVICE=cpu is not available at ")
     text = message_of(ValueError, lambda: ms.set_context(device_target="Toaster"))
     assert "must be one of CPU, GPU, TPU, Ascend" in text
 

@@ -8,6 +8,7 @@ import itertools
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from types import GeneratorType
+from typing import Any
 
 import numpy as np
 
@@ -300,7 +301,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id)
         # Its source cannot be written down, and is not kept twice.
         self.made_with = ((), {})
-        self.source = source
+        self.source: Any = source
         self.batch_sampler, self.collate_fn = batch_sampler, collate_fn
         self.python_multiprocessing, self.max_rowsize = python_multiprocessing, max_rowsize
         self._name_columns(column_names, column_types, schema)

@@ -173,12 +173,15 @@ def set_target(value) -> None:
                 known=", ".join(backend.PLATFORMS), target=value, place=user_place(3)
             )
         )
-    target = os.environ.get(backend.DEVICE_VARIABLE) or value
+    chosen = os.environ.get(backend.DEVICE_VARIABLE)
+    target = chosen or value
     context.before_device_change()
     if not backend.use_target(target, context.device_id):
         raise ValueError(
             errors.UNKNOWN_DEVICE.format(
-                target=target,
+                what=f"{backend.DEVICE_VARIABLE}={target}"
+                if chosen
+                else f"device_target={value!r}",
                 number=f" with device_id={context.device_id}" if context.device_id else "",
                 available=", ".join(backend.available_targets()),
                 variable=backend.DEVICE_VARIABLE,

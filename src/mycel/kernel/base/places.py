@@ -24,6 +24,8 @@ TRACEBACK = "MYCEL_TRACEBACK"
 # is installed beside it counts as the user's: he chose it, and may call us from there.
 _LIBRARY = os.path.dirname(os.path.abspath(linecache.__file__)) + os.sep
 _INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
+# What calls back, between the user's line and ours.
+_BETWEEN = re.compile(_INSTALLED.pattern + r"(jax|jaxlib|grain)[\\/]")
 # An instruction that stands for the line of a definition, which is below its decorators.
 DEFINITION = -1
 _DEFINES = re.compile(r"\s*(async\s+def|def|class)\b")
@@ -207,6 +209,7 @@ def is_theirs(filename: str) -> bool:
         return False
     known = filename.startswith((PACKAGE, "<mycel"))
     library = filename.startswith((_LIBRARY, "<frozen ")) and not _INSTALLED.search(filename)
+    library = library or bool(_BETWEEN.search(filename))
     if known:
         _ours.add(filename)
     (passed if known or library else theirs).add(filename)

@@ -38,7 +38,8 @@ def name_of(op: str) -> Name:
 
 def makes_gradients(op: str) -> bool:
     """Whether an Op of this name makes gradients: a reverse, or what adds them."""
-    return op == ADDS_GRADIENTS or name_of(op).reverse
+    name = name_of(op)
+    return name.operator == ADDS_GRADIENTS or name.reverse
 
 
 # Parts of public operators, and operators whose own names say less than one of their public ones.

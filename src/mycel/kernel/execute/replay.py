@@ -149,7 +149,7 @@ class Memory:
         self._containers_outside = frozenset([id(part) for part in others if _is_compared(part)])
         self._site_reads = capture.site_reads
         self.needed = self._needed()
-        # Of threads that replay it one waits for another; not for sites, which run code of the user.
+        # Of threads that replay it one waits for another; not for sites, which run users' code.
         self.takes_turns = bool(bindings) and not self.sites
         # Whether the program that is laid out checks numerics; None before it is.
         self._prepared: bool | None = None

@@ -2,8 +2,8 @@
 """Random numbers: a key and a counter in a Parameter, advanced by recorded operators.
 
 Each thread has its own generator, so threads that train side by side do not disturb each other's
-numbers; `set_seed` speaks for the calling thread and for threads that draw for the first time. These
-draw other numbers than it, each its own: by the order in which they begin to draw.
+numbers; `set_seed` speaks for the calling thread and for threads that draw for the first time.
+These draw other numbers than it, each its own: by the order in which they begin to draw.
 """
 
 from __future__ import annotations

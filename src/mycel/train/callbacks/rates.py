@@ -76,6 +76,9 @@ class LearningRateScheduler(Callback):
         # The shortest number that is this rate in Float32: 0.1, not 0.10000000149.
         present = float(str(rate.asnumpy()))
         following = self.learning_rate_function(present, told.cur_step_num)
+        if not isinstance(following, (Tensor, np.number)) and not is_number(following):
+            what = "What the function of LearningRateScheduler returns"
+            raise wrong(TypeError, what, "a number, the next rate", repr(following))
         if not math.isclose(present, following, rel_tol=1e-10):
             ops.assign(rate, Tensor(following, float32))
 
