@@ -150,6 +150,18 @@ def test_a_signal_to_the_launcher_ends_its_processes(tmp_path):
             os.kill(pid, 0)
 
 
+def test_a_signal_that_is_ignored_ends_nothing(tmp_path):
+    """As where the terminal of a command behind nohup is closed."""
+    (tmp_path / "program.py").write_text(f"{RANK}print('begun')\ntime.sleep(2)\nprint('done')")
+    command = ["nohup", sys.executable, "-m", "mycel", "launch", "-n", "1"]
+    command += ["--log-dir", str(tmp_path), sys.executable, str(tmp_path / "program.py")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as launcher:
+        assert launcher.stdout is not None and "begun" in launcher.stdout.readline()
+        launcher.send_signal(signal.SIGHUP)
+        assert "done" in launcher.stdout.read()
+    assert launcher.returncode == 0
+
+
 def is_alive(pid: int) -> bool:
     """Whether a process is there, and no zombie that nobody waits for."""
     done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)

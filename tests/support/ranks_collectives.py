@@ -258,6 +258,17 @@ def check_every_process_has_its_own():
     assert float((total * x)[0]) == (RANK + 1) * SIZE * (SIZE + 1) / 2
 
 
+def check_empty_arrays():
+    empty = ms.Tensor(np.zeros((0, 2), np.float32))
+    assert ops.AllGather()(empty).shape == (0, 2)
+    assert ops.ReduceScatter()(empty).shape == (0, 2)
+    assert ops.AllReduce()(empty).shape == (0, 2)
+    beside = ms.Tensor(np.zeros((3, 0), np.float32))
+    assert ops.AllGather()(beside).shape == (9, 0)
+    assert ops.ReduceScatter()(beside).shape == (1, 0)
+    assert float(ops.AllReduce()(ms.Tensor(1.0))) == SIZE
+
+
 def check_vmap():
     arrays = everybody()
     found = ms.vmap(ops.AllReduce())(ms.Tensor(arrays[RANK]))
@@ -270,6 +281,7 @@ def check_errors_teach():
         (lambda: ops.ReduceScatter()(x), ValueError, "3 processes can divide"),
         (lambda: ops.AlltoAll(3, 0, 1)(x), ValueError, "3 processes can divide"),
         (lambda: ops.AlltoAll(2, 0, 1), ValueError, "3, the size of the group"),
+        (lambda: ops.AllReduce("max")(x.astype(ms.complex64)), TypeError, "real numbers"),
         (lambda: ops.Broadcast(3), ValueError, "from 0 to 2"),
         (lambda: communication.create_group("g", [0, 3]), ValueError, "from 0 to 2"),
         (lambda: communication.create_group("g", [0, 0]), ValueError, "different numbers"),

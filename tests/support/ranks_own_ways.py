@@ -6,16 +6,18 @@ Oracle: NumPy on the arrays of both.
 
 from __future__ import annotations
 
+import multiprocessing
 import random
 
 import numpy as np
 
 import mycel as ms
 from harness import execution
-from mycel import communication, ops
+from mycel import communication, nn, ops
 from mycel.communication import comm_func
 from mycel.kernel.base import processes
 from mycel.mint import distributed
+from mycel.nn.reducing import broadcast_parameters
 
 communication.init()
 RANK, SIZE = communication.get_rank(), communication.get_group_size()
@@ -107,6 +109,48 @@ def check_sending_and_receiving():
         comm_func.P2POp("irecv", ops.zeros(4), OTHER), comm_func.P2POp("isend", own(), OTHER),
     ])  # fmt: skip
     equal(come[0], BOTH[OTHER])
+
+
+def check_a_batch_of_sending_and_receiving_writes_into_tensors():
+    into = [ops.zeros(4), ops.zeros(4)]
+    P2POp = distributed.P2POp
+    handles = distributed.batch_isend_irecv([
+        P2POp(distributed.irecv, into[0], OTHER), P2POp("isend", own(), OTHER),
+        P2POp("irecv", into[1], OTHER), P2POp(distributed.isend, own() * 2, OTHER),
+    ])  # fmt: skip
+    assert [handle.wait() for handle in handles] == [None] * 4
+    for factor, found in enumerate(into, 1):
+        equal(found, factor * BOTH[OTHER])
+
+
+def check_parts_are_written_into_the_whole():
+    """Oracle: NumPy's parts."""
+    whole, total = ops.zeros((3, 4)), BOTH[0] + BOTH[1]
+    whole[1] = own()
+    distributed.all_reduce(whole[1])
+    distributed.send(own(), OTHER)
+    distributed.recv(whole[2], OTHER)
+    equal(whole, np.stack([0 * total, total, BOTH[OTHER]]))
+    distributed.all_gather([whole[0], whole[1]], own())
+    equal(whole[:2], np.stack(BOTH))
+
+
+def check_gradients_of_a_process_of_its_own_stay():
+    """Oracle: MindSpore's document of `layerwise_parallel`."""
+    mine = ms.Parameter(own(), name="mine", layerwise_parallel=True)
+    common = ms.Parameter(own(), name="common")
+    reducer = nn.DistributedGradReducer([mine, common], True)
+    first, second = reducer((own(), own()))
+    equal(first, BOTH[RANK])
+    equal(second, (BOTH[0] + BOTH[1]) / 2)
+    broadcast_parameters([mine, common])
+    equal(mine, BOTH[RANK])
+    equal(common, BOTH[0])
+
+
+def check_a_pool_of_processes_ends():
+    with multiprocessing.Pool(2) as pool:
+        assert pool.map(abs, [-1, 2]) == [1, 2]
 
 
 def check_send_and_receive_have_gradients():

@@ -271,7 +271,9 @@ class Job:
     def _signals(self) -> Iterator[None]:
         """Signals that would end the launcher are events, so that it can end its processes."""
         earlier = {number: signal.getsignal(number) for number in ENDING}
-        for number in ENDING:
+        # What is ignored stays so, as by nohup.
+        earlier = {number: of for number, of in earlier.items() if of is not signal.SIG_IGN}
+        for number in earlier:
             signal.signal(number, lambda number, frame: self.events.put(number))
         try:
             yield

@@ -16,6 +16,7 @@ from mycel import ops
 from mycel.communication.mail import claim, collect, post
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
+from mycel.kernel.spell.assign import assigned
 from mycel.ops.collectives.groups import (
     HCCL_WORLD_COMM_GROUP,
     check_group,
@@ -299,7 +300,7 @@ def irecv(tensor, src=0, group=HCCL_WORLD_COMM_GROUP, tag=0):
 def receive_into(tensor: Tensor, src: int, group: str, tag: int) -> CommHandle:
     """A handle that gives a Tensor what a process sends."""
     number = claim(src, group, tag)  # now: what is asked for first is what was sent first
-    return CommHandle(lambda: ops.assign(tensor, collect(tensor, src, group, tag, number)))
+    return CommHandle(lambda: assigned(tensor, collect(tensor, src, group, tag, number)))
 
 
 def peer(rank, group, what: str) -> int:
@@ -347,6 +348,18 @@ class P2POp:
         self.recv_dtype = recv_dtype
 
 
+def checked_list(p2p_op_list) -> list[P2POp]:
+    """What is sent and received.
+
+    Raises:
+        TypeError: not a list, or an empty one.
+    """
+    given = isinstance(p2p_op_list, list) and p2p_op_list
+    if not given or not all(isinstance(each, P2POp) for each in p2p_op_list):
+        raise wrong(TypeError, "batch_isend_irecv", "a list of P2POp", f"{p2p_op_list!r:.60}")
+    return p2p_op_list
+
+
 def batch_isend_irecv(p2p_op_list):
     """Send and receive several Tensors.
 
@@ -362,11 +375,8 @@ def batch_isend_irecv(p2p_op_list):
 
     Source: MindSpore's `mindspore.communication.comm_func.batch_isend_irecv`.
     """
-    given = isinstance(p2p_op_list, list) and p2p_op_list
-    if not given or not all(isinstance(each, P2POp) for each in p2p_op_list):
-        raise wrong(TypeError, "batch_isend_irecv", "a list of P2POp", f"{p2p_op_list!r:.60}")
     come = []
-    for each in sorted(p2p_op_list, key=lambda each: each.op != "isend"):
+    for each in sorted(checked_list(p2p_op_list), key=lambda each: each.op != "isend"):
         group = HCCL_WORLD_COMM_GROUP if each.group is None else each.group
         tensor = each.tensor
         if each.op == "isend":

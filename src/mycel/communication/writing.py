@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
-from mycel import ops
-from mycel.communication.comm_func import CommHandle, peer, receive_into
+from mycel.communication.comm_func import (
+    CommHandle,
+    checked_list,
+    isend,
+    peer,
+    receive_into,
+)
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.spell.assign import assigned
 from mycel.ops.collectives.groups import HCCL_WORLD_COMM_GROUP, check_group
 from mycel.ops.collectives.primitives import check_tensor
 
@@ -29,7 +35,7 @@ def write_all(outputs, parts, what: str) -> None:
 def write(output, given, what: str) -> None:
     """Give a Tensor that is to be written into the values of another one of the same shape."""
     alike(output, given, what)
-    ops.assign(output, given)
+    assigned(output, given)
 
 
 def recv(tensor, src=0, group=None, tag=0) -> int:
@@ -58,3 +64,29 @@ def irecv(tensor, src=0, group=None, tag=0) -> CommHandle:
     return receive_into(
         check_tensor(tensor, "irecv: tensor"), peer(src, group, "irecv"), group, tag
     )
+
+
+def batch_isend_irecv(p2p_op_list) -> list[CommHandle]:
+    """Send several Tensors, and give others what is received.
+
+    Args:
+        p2p_op_list: a list of `P2POp`.
+
+    Returns:
+        A handle for each of them; what is received has come when this returns.
+
+    Raises:
+        TypeError: not a list of them, or an empty one; or the Tensor to write is none.
+        RuntimeError: there is no other process, or nothing came in time.
+
+    Source: MindSpore's `mindspore.mint.distributed.batch_isend_irecv`.
+    """
+    handles = {}
+    for send_them in (True, False):
+        for index, each in enumerate(checked_list(p2p_op_list)):
+            if (each.op == "isend") is send_them:
+                run = isend if send_them else irecv
+                handles[index] = run(each.tensor, each.peer, each.group, each.tag)
+    for index in range(len(handles)):
+        handles[index].wait()
+    return [handles[index] for index in range(len(handles))]

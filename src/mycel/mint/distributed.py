@@ -10,7 +10,6 @@ from __future__ import annotations
 from mycel import communication, ops
 from mycel.communication.comm_func import (
     P2POp,
-    batch_isend_irecv,
     exchange,
     handle,
     isend,
@@ -19,7 +18,14 @@ from mycel.communication.comm_func import (
 )
 from mycel.communication.mail import share
 from mycel.communication.tcp_store import TCPStore
-from mycel.communication.writing import alike, irecv, recv, write, write_all
+from mycel.communication.writing import (
+    alike,
+    batch_isend_irecv,
+    irecv,
+    recv,
+    write,
+    write_all,
+)
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.processes import count, number

@@ -68,7 +68,8 @@ class DistributedGradReducer(Cell):
     with `mean` they are divided by `degree`.
 
     Args:
-        parameters: the Parameters that are trained.
+        parameters: the Parameters that are trained. Gradients of those that are
+            `layerwise_parallel`, of which each process has its own, stay as they are.
         mean: whether to take the mean; None asks `set_auto_parallel_context(gradients_mean=...)`.
         degree: by how much the sum is divided for the mean; None is the number of processes.
         fusion_type: accepted; gradients are fused in any case.
@@ -91,7 +92,8 @@ class DistributedGradReducer(Cell):
         self, parameters, mean=None, degree=None, fusion_type=1, group=HCCL_WORLD_COMM_GROUP
     ):
         super().__init__(auto_prefix=False)
-        del parameters, fusion_type
+        del fusion_type
+        self._is_own = [parameter.layerwise_parallel for parameter in parameters]
         self.group = check_group(group)
         self.mean = parallel.get("gradients_mean") if mean is None else bool(mean)
         self.degree = len(ranks_of(group))
@@ -100,21 +102,29 @@ class DistributedGradReducer(Cell):
 
     def construct(self, grads):
         """The gradients of this process, as those of all."""
+        if not any(self._is_own):
+            return tuple(self._reduced(grads))
+        both = list(zip(self._is_own, grads, strict=True))
+        reduced = iter(self._reduced([gradient for is_own, gradient in both if not is_own]))
+        return tuple(gradient if is_own else next(reduced) for is_own, gradient in both)
+
+    def _reduced(self, grads):
         if len(ranks_of(self.group)) > 1:
-            grads = tuple(together("AllReduce", self.group, grads, op="sum"))
+            grads = together("AllReduce", self.group, grads, op="sum")
         if self.degree == 1 or not self.mean:
             return grads
-        return tuple(gradient * (1.0 / self.degree) for gradient in grads)
+        return [gradient * (1.0 / self.degree) for gradient in grads]
 
 
 def broadcast_parameters(parameters, group: str = HCCL_WORLD_COMM_GROUP) -> None:
-    """Give all processes the values that Parameters have in the first one.
+    """Give all processes the values that Parameters have in the first one, but for those of which
+    each has its own.
 
     Example:
         >>> from mycel.nn.reducing import broadcast_parameters
         >>> broadcast_parameters(nn.Dense(2, 1).get_parameters())
     """
-    parameters = list(parameters)
+    parameters = [parameter for parameter in parameters if not parameter.layerwise_parallel]
     if len(ranks_of(group)) > 1 and parameters:
         values = together("Broadcast", group, parameters, root=0)
         for parameter, value in zip(parameters, values, strict=True):

@@ -266,7 +266,16 @@ def _listen_to_signals() -> None:
         signal.signal(signal.SIGTERM, _end_by_signal)
 
 
+def _be_ended_as_usual() -> None:
+    """In a process that is forked, as by `multiprocessing`, SIGTERM ends it at once: a pool ends
+    its workers by it, which cannot stand an exception."""
+    if signal.getsignal(signal.SIGTERM) is _end_by_signal:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 atexit.register(_end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_be_ended_as_usual)
 
 
 def is_own_device(index: int) -> bool:

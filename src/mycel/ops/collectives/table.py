@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.processes import AXIS
 from mycel.kernel.define.collective import Collective
 from mycel.kernel.record.dispatch import applyn
@@ -64,10 +65,14 @@ _extreme.defvjp(_extreme_forward, _extreme_reverse)
 
 
 def _all_gather(x):
+    if 0 in x.shape:  # XLA refuses to divide nothing
+        return jnp.zeros((x.shape[0] * lax.axis_size(AXIS), *x.shape[1:]), x.dtype)
     return lax.all_gather(x, AXIS, tiled=True)
 
 
 def _reduce_scatter(x, *, op):
+    if 0 in x.shape:
+        return jnp.zeros((x.shape[0] // lax.axis_size(AXIS), *x.shape[1:]), x.dtype)
     if op in ("sum", "avg"):
         total = lax.psum_scatter(x, AXIS, tiled=True)
         return total if op == "sum" else _divided(total, x.dtype)
@@ -169,6 +174,8 @@ def collective(name: str, group: str, x, told: str = "", **statics) -> Any:
     ranks = ranks_of_own(group, name)
     if len(ranks) == 1:
         return identity(x)
+    if statics.get("op") in ("max", "min") and x.dtype.name.startswith("complex"):
+        raise wrong(TypeError, f"{told or name}({statics['op']})", "real numbers", str(x.dtype))
     return applyn(_op(name, ranks, tuple(statics.items()), told), (x,))
 
 
