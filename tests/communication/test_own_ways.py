@@ -32,3 +32,10 @@ def test_who_is_left_is_told(tmp_path):
     assert "AllReduce(max)" in told[2] and f"rank_that_ends.py:{line}" in told[2]
     assert "process 0 of 2" in told[2]
     assert "Before it, this process called: AllReduce(sum)" in told[2]
+
+
+def test_processes_that_are_forked_end_and_are_no_ranks(tmp_path):
+    command = [str(together.HERE / "rank_that_forks.py")]
+    first, second = together.ended(together.start(command, 2, tmp_path), tmp_path)
+    assert (first.code, second.code) == (0, 0), second.text
+    assert "ENDED 3" in second.text and "SUM [2. 4.]" in first.text and "SUM [2. 4.]" in second.text

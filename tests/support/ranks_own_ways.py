@@ -6,7 +6,6 @@ Oracle: NumPy on the arrays of both.
 
 from __future__ import annotations
 
-import multiprocessing
 import random
 
 import numpy as np
@@ -146,11 +145,6 @@ def check_gradients_of_a_process_of_its_own_stay():
     broadcast_parameters([mine, common])
     equal(mine, BOTH[RANK])
     equal(common, BOTH[0])
-
-
-def check_a_pool_of_processes_ends():
-    with multiprocessing.Pool(2) as pool:
-        assert pool.map(abs, [-1, 2]) == [1, 2]
 
 
 def check_send_and_receive_have_gradients():

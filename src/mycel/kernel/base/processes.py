@@ -223,12 +223,15 @@ def _end_with_launcher() -> None:
 _end_with_launcher()
 
 
+_left: list[object] = []
+
+
 def _end() -> None:
     """Tell the others how this process ends, and wait until they end well, as JAX does; end it now
     if one of them failed, for JAX would wait for that one. It is the last but JAX's own of what is
     done at the end."""
     watch = world.watch
-    if watch is None:
+    if watch is None or os.environ.get(_JOINED) != str(os.getpid()):  # a fork is no rank
         return
     error = getattr(sys, "last_value", None)
     code = world.ended or (0 if error is None else 1)
@@ -266,16 +269,20 @@ def _listen_to_signals() -> None:
         signal.signal(signal.SIGTERM, _end_by_signal)
 
 
-def _be_ended_as_usual() -> None:
-    """In a process that is forked, as by `multiprocessing`, SIGTERM ends it at once: a pool ends
-    its workers by it, which cannot stand an exception."""
+def _be_no_rank() -> None:
+    """In a process that is forked, as by `multiprocessing`: SIGTERM ends it at once, since a pool
+    ends its workers by it, which cannot stand an exception; and JAX leaves nobody at its end."""
     if signal.getsignal(signal.SIGTERM) is _end_by_signal:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    state = distributed.global_state
+    # What meets the others is not taken apart either: its threads are not in a fork.
+    _left.extend((state.client, state.service))
+    state.client = state.service = None
 
 
 atexit.register(_end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_be_ended_as_usual)
+    os.register_at_fork(after_in_child=_be_no_rank)
 
 
 def is_own_device(index: int) -> bool:
