@@ -178,7 +178,7 @@ def why(tensor: Tensor, loss_fn: Callable, *inputs: Any) -> Explanation:
             frozen._requires_grad = False
     gradient = (found[0] if isinstance(found, tuple) else found).asnumpy()
     if frozen is not None:
-        meant = "derivatives give zero for it; what follows is as if it had not."
+        meant = "derivatives give zero for it; what follows is as if it were trained."
         more.append(f"  {name} has requires_grad=False: {meant}")
     kind, cuts = _explain(walk, gradient)
     return Explanation(name, kind, cuts, gradient, more)

@@ -18,14 +18,7 @@ from mycel.communication.comm_func import (
 )
 from mycel.communication.mail import share
 from mycel.communication.tcp_store import TCPStore
-from mycel.communication.writing import (
-    alike,
-    batch_isend_irecv,
-    irecv,
-    recv,
-    write,
-    write_all,
-)
+from mycel.communication.writing import alike, batch_isend_irecv, irecv, recv, write, write_all
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.processes import count, number

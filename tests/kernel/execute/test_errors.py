@@ -71,7 +71,7 @@ def test_unknown_device(monkeypatch):
     assert text == (
         f"device_target='Ascend' is not available at {place}; this machine has "
         f"{', '.join(ms.kernel.base.backend.available_targets())}. Set the environment variable "
-        "MYCEL_DEVICE to one of these to run the script unchanged on it."
+        "MYCEL_DEVICE to run the script unchanged on one of these."
     )
     monkeypatch.setenv("MYCEL_DEVICE", "cpu")
     text = message_of(ValueError, lambda: ms.set_context(device_target="CPU"))

@@ -51,7 +51,8 @@ _LISTS = {1: "dev_matrix", 2: "tensor_map", 3: "param_split_shape", 4: "indices_
 # several processes have Parameters whole, and are told by it from those that have parts.
 _SHAPE = 15, "whole_shape"
 _NUMBERS = {5: "field", 6: "opt_weight_shard_step", 7: "opt_weight_shard_size"}
-_NEEDED = ("dev_matrix", "tensor_map")
+_KEYS = (*_LISTS.values(), _SHAPE[1])
+_NEEDED = _KEYS[:2]
 # What a file in JSON consists of.
 _SECTIONS = {"current_stage", "parallel_strategy_item", "parallel_layout_item"}
 
@@ -88,8 +89,7 @@ def _from_json(content: bytes, path) -> StrategyFile:
             raise KeyError(*told.keys() - _SECTIONS)
         layouts = {
             name: {
-                **{key: list(item[key]) for key in _NEEDED},
-                **{key: list(item.get(key, ())) for key in (*_LISTS.values(), _SHAPE[1])},
+                **{key: list(item[key] if key in _NEEDED else item.get(key, ())) for key in _KEYS},
                 **{key: int(item.get(key, 0)) for key in _NUMBERS.values()},
             }
             for name, item in told["parallel_layout_item"].items()

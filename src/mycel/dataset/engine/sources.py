@@ -8,7 +8,6 @@ import itertools
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from types import GeneratorType
-from typing import Any
 
 import numpy as np
 
@@ -301,7 +300,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id)
         # Its source cannot be written down, and is not kept twice.
         self.made_with = ((), {})
-        self.source: Any = source
+        self.source, self._again = source, None
         self.batch_sampler, self.collate_fn = batch_sampler, collate_fn
         self.python_multiprocessing, self.max_rowsize = python_multiprocessing, max_rowsize
         self._name_columns(column_names, column_types, schema)
@@ -490,13 +489,12 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
     def _source_again(self):
         """The source, or what gives anew what it gives only once, as a generator: as MindSpore
         does, its rows are kept."""
-        if type(self.source).__module__ not in ("builtins", "itertools"):
+        is_once = isinstance(self.source, Iterator)
+        if not is_once or type(self.source).__module__ not in ("builtins", "itertools"):
             return self.source
         with self._lock:
-            if isinstance(self.source, Iterator):
-                self.source, rows = itertools.tee(self.source)
-                return rows
-        return self.source
+            self._again, rows = itertools.tee(self._again or self.source)
+        return rows
 
     @staticmethod
     def _by_index(source) -> Iterable:

@@ -94,8 +94,8 @@ FORKED = (
     "first Tensor is made. A fork can read values that were there: x.asnumpy()."
 )
 UNKNOWN_DEVICE = (
-    "{what}{number} is not available at {place}; this machine has {available}. Set the environment "
-    "variable {variable} to one of these to run the script unchanged on it."
+    "{what}{number} is not available at {place}; this machine has {available}. "
+    "Set the environment variable {variable} to run the script unchanged on one of these."
 )
 UNKNOWN_TARGET = "device_target must be one of {known}, but {target!r} was given at {place}."
 UNKNOWN_CONTEXT = (

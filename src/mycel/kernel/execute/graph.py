@@ -10,7 +10,6 @@ import sys
 import types
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import nullcontext
 from operator import attrgetter
 from threading import RLock
 from time import perf_counter
@@ -73,7 +72,6 @@ MOST_IN_VAIN = 16
 _LENGTHS: dict[int | str, int] = {0: 0, 1: OPEN, "padded": PADDED}
 
 BREAKPOINT = "a breakpoint was reached"
-FREE = nullcontext()
 
 
 class Way:
@@ -212,7 +210,10 @@ class Remembered:
         elif not debugged:
             for memory in way.memories:
                 if memory.ready and memory.holds(tensors, arguments.containers):
-                    with self.turn if memory.takes_turns else FREE:
+                    if memory.takes_turns:
+                        with self.turn:
+                            result = replay(stream, memory, arguments)
+                    else:
                         result = replay(stream, memory, arguments)
                     if result.__class__ is not Difference:
                         self._replayed(way, memory)
