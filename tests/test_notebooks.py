@@ -213,8 +213,10 @@ def test_a_notebook_shows(kernel, shown, text, html):
     assert contents(messages, "stream") == []
 
 
-def test_a_breakpoint_in_a_notebook(kernel):
-    assert kernel.run(STOP)[0]["status"] == "ok"
+@pytest.mark.parametrize("threshold", [700, 1])
+def test_a_breakpoint_in_a_notebook(threshold, kernel):
+    """Also where Python collects garbage at any moment, of which JAX and mycel are told."""
+    assert kernel.run(f"import gc; gc.set_threshold({threshold})\n{STOP}")[0]["status"] == "ok"
     typed = ["p y", "p y.asnumpy().tolist()", "n", "u", "p type(args)", "c"]
     reply, messages = kernel.run("float(run(Tensor([1.0, 2.0])))", *typed)
     assert reply["status"] == "ok"

@@ -7,6 +7,7 @@ attached. Here it stops in IPython's debugger then, below the cell.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import Any
@@ -24,7 +25,17 @@ def stop_in_notebooks() -> None:
         if sys.modules["debugpy"].is_client_connected():
             return theirs(*args, **kwargs)
         debugger: Any = sys.modules["IPython.core.debugger"]  # there in any kernel
-        return debugger.Pdb().set_trace(sys._getframe(1))
+        collects = gc.isenabled()
+
+        class Debugger(debugger.Pdb):
+            def interaction(self, *args, **kwargs):
+                if collects:
+                    gc.enable()
+                return super().interaction(*args, **kwargs)
+
+        # It stops at the next line of whatever runs: not in what is told of garbage.
+        gc.disable()
+        return Debugger().set_trace(sys._getframe(1))
 
     sys.breakpointhook = sys.__breakpointhook__ if "PYTHONBREAKPOINT" in os.environ else stop
 
