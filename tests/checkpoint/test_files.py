@@ -250,9 +250,9 @@ def test_who_is_interrupted_while_it_waits_for_a_thread_waits_the_next_time(tmp_
     path = str(tmp_path / "net.ckpt")
     ms.save_checkpoint({"w": Tensor([1.0])}, path, async_save=True)
     assert begun.wait(20)
-    signal.setitimer(signal.ITIMER_REAL, 0.05)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(KeyboardInterrupt):
             ms.load_checkpoint(path)
     finally:

@@ -5,6 +5,7 @@ the undisturbed pass, NumPy, and what MindSpore does with a chosen seed.
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -133,13 +134,14 @@ def test_a_state_with_rows_that_are_not_there_is_refused_and_the_iterator_begins
     assert sorted(number for row in other for number in plain(row)[0]) == [*range(8)]
 
 
-@pytest.mark.parametrize("kind", ["generator", "map", "iter"])
+@pytest.mark.parametrize("kind", ["generator", "map", "iter", "file"])
 def test_what_is_gone_through_only_once_gives_its_rows_in_every_epoch(kind):
     """Oracle: MindSpore 2.10, which keeps the rows of a generator."""
     source = {
         "generator": (number for number in range(4)),
         "map": map(float, range(4)),
         "iter": iter([0, 1, 2, 3]),
+        "file": io.StringIO("0\n1\n2\n3\n"),
     }[kind]
     data = ds.GeneratorDataset(source, ["x"])
     for _ in range(2):

@@ -113,10 +113,14 @@ def check_sending_and_receiving():
 def check_a_batch_of_sending_and_receiving_writes_into_tensors():
     into = [ops.zeros(4), ops.zeros(4)]
     P2POp = distributed.P2POp
-    handles = distributed.batch_isend_irecv([
-        P2POp(distributed.irecv, into[0], OTHER), P2POp("isend", own(), OTHER),
-        P2POp("irecv", into[1], OTHER), P2POp(distributed.isend, own() * 2, OTHER),
-    ])  # fmt: skip
+    handles = distributed.batch_isend_irecv(
+        [
+            P2POp(distributed.irecv, into[0], OTHER),
+            P2POp("isend", own(), OTHER),
+            P2POp("irecv", into[1], OTHER),
+            P2POp(distributed.isend, own() * 2, OTHER),
+        ]
+    )
     assert [handle.wait() for handle in handles] == [None] * 4
     for factor, found in enumerate(into, 1):
         equal(found, factor * BOTH[OTHER])

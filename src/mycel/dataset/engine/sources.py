@@ -7,7 +7,7 @@ import copy
 import itertools
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from types import GeneratorType
+from types import FunctionType, GeneratorType
 
 import numpy as np
 
@@ -390,7 +390,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
                 kind = np.dtype(getattr(wanted, "numpy", wanted))
                 if value.dtype != kind and kind.kind not in "US":
                     what = f"{self.name}: the element type of column {name!r}"
-                    raise wrong(RuntimeError, what, str(kind), value.dtype)
+                    raise RuntimeError(f"{what} must be {kind}, but is {value.dtype}.")
         return made
 
     def _named(self, number: int = 0) -> str:
@@ -489,8 +489,9 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
     def _source_again(self):
         """The source, or what gives anew what it gives only once, as a generator: as MindSpore
         does, its rows are kept."""
-        is_once = isinstance(self.source, Iterator)
-        if not is_once or type(self.source).__module__ not in ("builtins", "itertools"):
+        # Where Python code of a class answers, it may begin anew.
+        begins = getattr(type(self.source), "__iter__", None)
+        if not isinstance(self.source, Iterator) or isinstance(begins, FunctionType):
             return self.source
         with self._lock:
             self._again, rows = itertools.tee(self._again or self.source)

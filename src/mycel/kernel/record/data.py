@@ -71,15 +71,15 @@ def _numbers(data, dtype):
     except ValueError as error:
         told = _of_unlike_tensors(data) or str(error)
         raise ValueError(f"Ragged data at {user_place(4)}: {told}") from None
+    if dtype is not None and array.dtype.kind in "iu" and array.size:
+        check_fits(int(array.min()), dtype)
+        check_fits(int(array.max()), dtype)
     if dtype is None and array.dtype == np.float64:
         array = array.astype(float32.numpy)
     elif dtype is None and array.dtype == np.uint64 and (array > _LARGEST).any():
         pass  # no Int64 holds it
     elif array.dtype == np.uint64 or (dtype is None and array.dtype.kind == "i"):
         array = array.astype(int64.numpy)
-    if dtype is not None and array.dtype.kind in "iu" and array.size:
-        check_fits(int(array.min()), dtype)
-        check_fits(int(array.max()), dtype)
     return array
 
 
