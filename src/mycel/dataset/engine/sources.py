@@ -389,8 +389,10 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
             for (name, value), wanted in zip(made.items(), self.column_types, strict=True):
                 kind = np.dtype(getattr(wanted, "numpy", wanted))
                 if value.dtype != kind and kind.kind not in "US":
-                    what = f"{self.name}: the element type of column {name!r}"
-                    raise RuntimeError(f"{what} must be {kind}, but is {value.dtype}.")
+                    what = f"{self.name}: column {name!r}"
+                    raise RuntimeError(
+                        f"{what} must hold elements of type {kind}, but holds {value.dtype}."
+                    )
         return made
 
     def _named(self, number: int = 0) -> str:
