@@ -29,6 +29,22 @@ def alone(monkeypatch):
     ms.reset_auto_parallel_context()
 
 
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        ({"RANK_SIZE": "x"}, "RANK_SIZE must be a whole number"),
+        ({"RANK_SIZE": "2", "RANK_ID": "-1"}, "RANK_ID must be a whole number"),
+        ({"RANK_SIZE": "2", "RANK_ID": "2"}, "RANK_ID or MS_NODE_ID must be below 2"),
+        ({"RANK_SIZE": "2", "RANK_ID": "1", "MYCEL_COORDINATOR": "here"}, "must be host:port"),
+    ],
+)
+def test_what_a_launcher_tells_wrongly_is_no_single_process(told, text, monkeypatch):
+    for variable, value in told.items():
+        monkeypatch.setenv(variable, value)
+    with pytest.raises(ValueError, match=text):
+        communication.init()
+
+
 def every(x):
     return (
         ops.AllReduce(ops.ReduceOp.MAX)(x),

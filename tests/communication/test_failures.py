@@ -91,7 +91,7 @@ def test_who_stalls_is_named_with_its_line(tmp_path):
 @pytest.mark.parametrize(
     ("case", "code", "text"),
     [
-        ("end", 0, "process 1 has ended, with exit code 0; the last it called was AllReduce(sum)"),
+        ("end", 0, "process 1 has ended, at the end of its program or by sys.exit; the last it"),
         ("error", 1, "process 1 has ended, by ZeroDivisionError: division by zero"),
         ("kill", -9, "process 1 does not answer"),
     ],
@@ -102,6 +102,31 @@ def test_who_has_ended_is_not_waited_for(case, code, text, tmp_path):
     assert first.found["seconds"] < together.PATIENCE / 4
     # In the case of the end it waits for the first, which keeps the values, and may be ended by it.
     assert case == "end" or second.code == code
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ((), "at the end of its program or by sys.exit"),
+        (("-m", "mycel", "run"), "with exit code 1: nothing to read"),
+    ],
+)
+def test_exit_codes_are_the_programs_own(command, told, tmp_path):
+    """Oracle: Python, which ends with 1 for a text."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, mycel as ms\nfrom mycel import communication, ops\n"
+        "communication.init()\nops.AllReduce()(ops.ones(2))\n"
+        "if communication.get_rank(): sys.exit('nothing to read')\n"
+        "try: ops.AllReduce()(ops.ones(2))\n"
+        "except RuntimeError as error: print(error)\n"
+        "sys.exit(5)\n"
+    )
+    processes = together.start([*command, str(program)], 2, tmp_path)
+    first, second = together.ended(processes, tmp_path)
+    assert (first.code, second.code) == (5, 1), (first.text, second.text)
+    assert f"process 1 has ended, {told}" in " ".join(first.text.split()), first.text
+    assert "nothing to read" in second.text
 
 
 def test_a_training_saves_by_itself_when_another_process_is_killed(tmp_path):

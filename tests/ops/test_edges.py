@@ -104,5 +104,7 @@ def test_numbers_at_the_ends_fit_and_what_is_converted_wraps():
     assert ops.arange(2**31 - 2, 2**31, dtype=ms.int32).asnumpy().tolist() == [2**31 - 2, 2**31 - 1]
     assert Tensor([255, 0], ms.uint8).asnumpy().tolist() == [255, 0]
     assert Tensor([2**64 - 1], ms.uint64).asnumpy().tolist() == [2**64 - 1]
+    for full in (ops.full, ms.mint.full, ms.numpy.full):
+        assert full((1,), 2**64 - 1, dtype=ms.uint64).asnumpy().tolist() == [2**64 - 1]
     assert Tensor(np.array([300]), ms.uint8).asnumpy().tolist() == [44]
     assert Tensor([300]).astype(ms.uint8).asnumpy().tolist() == [44]

@@ -58,8 +58,12 @@ def execute(options: argparse.Namespace) -> int:
     try:
         exec(code(), main.__dict__)
     except SystemExit as ended:
-        world.ended = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        if ended.code is None or isinstance(ended.code, int):
+            world.ended = ended.code or 0
+        else:
+            world.ended, world.words = 1, str(ended.code)
         raise
+    world.ended = 0
     return 0
 
 

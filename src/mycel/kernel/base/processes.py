@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import functools
 import logging
+import math
 import os
 import signal
 import socket
@@ -23,7 +25,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax._src import distributed
+from jax._src import api, dispatch, distributed, xla_bridge
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.places import user_place
@@ -32,6 +34,8 @@ from mycel.kernel.base.watch import Watch
 
 # What JAX meets the others with.
 _xla: Any = vars(distributed)["_jax"]
+# The library of C: what runs at the end of a process is told its exit code there.
+_C = ctypes.CDLL(None)
 # What launchers tell each process about how many there are.
 VARIABLES = ("RANK_SIZE", "OMPI_COMM_WORLD_SIZE", "MS_WORKER_NUM", "PMI_SIZE")
 # What `mycel launch` and `msrun` tell: where the processes meet, and which of them this is.
@@ -70,12 +74,14 @@ class World:
         timeout: how many seconds this process waits for others.
         watch: what waits for the others and knows where they are; None before they have met.
         ended: with which code the program has ended, while its process still ends; None before.
+        words: what it gave `sys.exit` to print.
     """
 
-    __slots__ = ("ended", "joined", "rank", "size", "timeout", "watch")
+    __slots__ = ("ended", "joined", "rank", "size", "timeout", "watch", "words")
 
     def __init__(self):
         self.ended: int | None = None
+        self.words = ""
         self.rank, self.size, self.joined = 0, 1, False
         self.timeout = DEFAULT_TIMEOUT
         self.watch: Watch | None = None
@@ -102,21 +108,41 @@ def started_as_many() -> tuple[str, int] | None:
 
 
 def asked() -> Asked | None:
-    """What a launcher asks of this process; None if none did, or if its parent is the one asked."""
+    """What a launcher asks of this process; None if none did, or if its parent is the one asked.
+
+    Raises:
+        ValueError: one of the launcher's variables is no number, or no address.
+    """
     environment = os.environ
-    size, rank = (
-        next((int(v) for name in names if (v := environment.get(name, "")).isdigit()), None)
-        for names in (_SIZES, _RANKS)
-    )
-    if size is None or size < 2 or rank is None or not rank < size:
+    size = _number_of(_SIZES)
+    if size is None or size < 2:
         return None
+    rank = _number_of(_RANKS)
+    if rank is None:
+        return None
+    if not rank < size:
+        raise errors.wrong(
+            ValueError, " or ".join(_RANKS), f"below {size}, how many there are", rank
+        )
     if environment.get(_JOINED, str(os.getpid())) != str(os.getpid()):
         return None
     address = environment.get(_COORDINATOR)
     if not address and environment.get("MS_ROLE") == "MS_WORKER":
         parts = (environment.get("MS_SCHED_HOST"), environment.get("MS_SCHED_PORT"))
         address = ":".join(part for part in parts if part) if all(parts) else None
+    if address and not address.rpartition(":")[2].isdigit():
+        raise errors.wrong(ValueError, _COORDINATOR, "host:port", repr(address))
     return Asked(address, rank, size) if address else None
+
+
+def _number_of(variables: tuple[str, ...]) -> int | None:
+    """What the first of some variables says that is set."""
+    for variable in variables:
+        if text := os.environ.get(variable):
+            if not text.isdigit():
+                raise errors.wrong(ValueError, variable, "a whole number, at least 0", repr(text))
+            return int(text)
+    return None
 
 
 def count() -> int:
@@ -234,10 +260,13 @@ def _end() -> None:
     if watch is None or os.environ.get(_JOINED) != str(os.getpid()):  # a fork is no rank
         return
     error = getattr(sys, "last_value", None)
-    code = world.ended or (0 if error is None else 1)
-    how = (
-        f"with exit code {code}" if error is None else f"by {type(error).__name__}: {error!s:.200}"
-    )
+    code = world.ended if error is None else world.ended or 1
+    if error is not None:
+        how = f"by {type(error).__name__}: {error!s:.200}"
+    elif code is None:
+        how = "at the end of its program or by sys.exit"
+    else:
+        how = f"with exit code {code}" + (world.words and f": {world.words:.200}")
     watch.close(how, well=not code)
     if not code and watch.all_end_well(range(world.size)):
         return
@@ -250,7 +279,23 @@ def _end() -> None:
     else:
         # The others end at once when their values are lost: let them save and end first.
         watch.wait_for_end(range(world.size), MOST_FAREWELL)
-    os._exit(code)
+    if code is None and hasattr(_C, "on_exit"):
+        _end_with_own_code()
+    else:
+        os._exit(code or 0)
+
+
+def _end_with_own_code() -> None:
+    """Let Python end as it does, with the code that nobody but itself knows (`sys.exit` leaves no
+    trace), without what waits for others: JAX's own end, and destructors in C++."""
+    state, backends = distributed.global_state, xla_bridge._backends.values()
+    for kept in (state.client, state.service, *backends):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+    for function in (api.clean_up, dispatch.wait_for_tokens):
+        atexit.unregister(function)
+    _C.on_exit(_C._exit, None)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(math.ceil(MOST_FAREWELL))
 
 
 def _end_by_signal(number, frame) -> None:

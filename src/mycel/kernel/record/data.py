@@ -13,7 +13,7 @@ from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.promotion import scalar_dtype
 
-_LARGEST = np.iinfo(np.int64).max
+LARGEST = np.iinfo(np.int64).max
 
 
 def opts_out(kind: type) -> bool:
@@ -76,7 +76,7 @@ def _numbers(data, dtype):
         check_fits(int(array.max()), dtype)
     if dtype is None and array.dtype == np.float64:
         array = array.astype(float32.numpy)
-    elif dtype is None and array.dtype == np.uint64 and (array > _LARGEST).any():
+    elif dtype is None and array.dtype == np.uint64 and (array > LARGEST).any():
         pass  # no Int64 holds it
     elif array.dtype == np.uint64 or (dtype is None and array.dtype.kind == "i"):
         array = array.astype(int64.numpy)

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from mycel.kernel.base.dtypes import DType, as_dtype, float32, int64
-from mycel.kernel.record.data import check_fits
+from mycel.kernel.record.data import LARGEST, check_fits
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.math.powers import pow
@@ -178,6 +178,8 @@ def fill(dtype, shape, value):
     element = _element(dtype, _number_kind(value))
     if isinstance(value, int):
         check_fits(value, as_dtype(element))
+        if value > LARGEST:  # a number of Python is an Int64
+            value = np.uint64(value)
     return filled(value, as_size(shape), element)
 
 
