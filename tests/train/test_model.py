@@ -175,6 +175,8 @@ def test_wrong_arguments_are_named():
         ms.Model(net, amp_level="auto")
     with pytest.raises(TypeError, match="fit: valid_frequency"):
         ms.Model(net).fit(1, DATA, valid_frequency="often")
+    with pytest.raises(ValueError, match="fit: valid_frequency must be a number of epochs"):
+        ms.Model(net).fit(1, DATA, valid_frequency=0)
     with pytest.raises(ValueError, match="train: sink_size"):
         ms.Model(net).train(1, DATA, sink_size=-2)
     with pytest.raises(TypeError, match="An input of predict"):

@@ -252,6 +252,8 @@ class Model:
         if not isinstance(valid_frequency, (int, list)):
             expected = "an integer or a list of them"
             raise wrong(TypeError, "fit: valid_frequency", expected, repr(valid_frequency))
+        if valid_frequency == 0:
+            raise wrong(ValueError, "fit: valid_frequency", "a number of epochs", valid_frequency)
         boolean(valid_dataset_sink_mode, "fit: valid_dataset_sink_mode")
         if valid_dataset is not None and not self._metric_fns:
             raise wrong(ValueError, NO_METRICS, "given with a valid_dataset", "None")

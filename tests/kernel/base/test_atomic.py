@@ -71,6 +71,24 @@ def test_a_killed_process_leaves_the_old_file_and_the_next_one_cleans_up(tmp_pat
     assert names(tmp_path) == sorted([target.name, *kept])
 
 
+def test_what_an_interrupt_leaves_is_removed_by_the_next_one(tmp_path, monkeypatch):
+    """Oracle: the names in the folder; the interrupt comes while the partial file is removed."""
+    target = tmp_path / "weights.bin"
+
+    def interrupted(path):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(target), "unlink", interrupted)
+        with pytest.raises(KeyboardInterrupt), replaced(target) as partial:
+            partial.with_name("more").write_bytes(b"more")
+    assert [name.endswith(".part") for name in names(tmp_path)] == [True, False]
+    with replaced(target) as partial, replaced(tmp_path / "other.bin"):
+        partial.write_bytes(b"newer")
+        assert sum(name.endswith(".part") for name in names(tmp_path)) == 2
+    assert names(tmp_path) == ["other.bin", "weights.bin"]
+
+
 def test_a_link_stays_a_link_and_its_file_is_replaced(tmp_path):
     target, link = tmp_path / "weights.bin", tmp_path / "latest.bin"
     target.write_bytes(b"old")

@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import os
 import platform
-import shutil
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +16,14 @@ NO_FOLDER = "{path} cannot be written: there is no folder {folder}. Make it firs
 IS_FOLDER = "{path} is a folder; give the name of a file."
 
 _numbers = itertools.count()
+
+
+class _Writer:
+    """Who writes to a folder now."""
+
+
+# The folders that were made and not removed: one whose writer is gone was left by an interrupt.
+_folders: dict[Path, weakref.ref[_Writer]] = {}
 
 
 @contextlib.contextmanager
@@ -38,6 +46,8 @@ def replaced(path: str | os.PathLike) -> Iterator[Path]:
     # A folder, for what the one who writes may put beside the file.
     folder = target.with_name(f"{_prefix(target)}{os.getpid()}-{next(_numbers)}.part")
     partial = folder / target.name
+    writer = _Writer()
+    _folders[folder] = weakref.ref(writer)
     try:
         folder.mkdir()
         partial.touch()
@@ -47,7 +57,7 @@ def replaced(path: str | os.PathLike) -> Iterator[Path]:
         _to_disk(partial)
         os.replace(partial, target)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
     _to_disk(target.parent)
 
 
@@ -59,11 +69,24 @@ def _prefix(target: Path) -> str:
 
 
 def _remove_left(target: Path) -> None:
-    """Remove the folders of partial files whose process is gone."""
+    """Remove the folders of partial files that nobody writes any more."""
     for folder in target.parent.glob(f"{_escaped(_prefix(target))}*.part"):
         process = folder.name.removeprefix(_prefix(target)).partition("-")[0]
         if process.isdigit() and not _lives(int(process)):
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
+    for folder, writer in tuple(_folders.items()):
+        if writer() is None:
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of files, as far as it can be. `shutil.rmtree` keeps the folder open, and an
+    interrupt there ends in another error."""
+    with contextlib.suppress(OSError):
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+    _folders.pop(folder, None)
 
 
 def _escaped(name: str) -> str:
