@@ -229,6 +229,27 @@ def test_lengths_are_those_of_sequences_that_were_cut(kind, lengths):
         assert_close(list(states), list(expected_states), name)
 
 
+@pytest.mark.parametrize("dtype", [DOUBLE, ms.float32])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_stands_behind_a_length_does_not_count(kind, dtype):
+    """The oracle is the same with zeros there: what is padded with is anything, also NaN."""
+    ms.set_seed(2)
+    layer = KINDS[kind][0](WIDTH, SIZE, bidirectional=True, dtype=dtype)
+    lengths = Tensor([4, 2, 0], ms.int32)
+    weights = layer.trainable_params()
+
+    def function(x):
+        gradient = ms.grad(lambda x: (layer(x, None, lengths)[0] ** 2).sum(), 0, weights)
+        return layer(x, None, lengths)[0], *gradient(x)
+
+    zeros, numbers = SEQUENCES.astype(dtype.numpy), SEQUENCES.astype(dtype.numpy)
+    for n, length in enumerate((4, 2, 0)):
+        zeros[length:, n], numbers[length:, n] = 0, np.nan
+    expected = run_everywhere(function, zeros)
+    for name, actual in run_everywhere(function, numbers).items():
+        assert_close(actual, expected[name], name)
+
+
 def test_lengths_that_are_differentiated_have_no_gradient():
     """They count, as indices do: zeros, in their own type."""
     layer = nn.LSTM(WIDTH, SIZE, dtype=DOUBLE)

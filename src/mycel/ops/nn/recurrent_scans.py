@@ -70,9 +70,17 @@ def _select(inside, new, old):
     return new if inside is None else jnp.where(inside, new, old)
 
 
+def _counting(named):
+    """The inputs by their names, with zeros in x where no step counts: NaN times nothing is NaN."""
+    given = dict(named)
+    inside = _inside(given.get("lengths"), given["x"].shape[0])
+    given["x"] = _select(inside, given["x"], jnp.zeros((), given["x"].dtype))
+    return given
+
+
 def forward(form, *arrays):
     """Outputs at all times, the last states, and what the reverse keeps."""
-    given, kind = dict(zip(form.names(), arrays, strict=True)), KINDS[form.kind]
+    given, kind = _counting(zip(form.names(), arrays, strict=True)), KINDS[form.kind]
     x, w_hh, wide = given["x"], given["w_hh"].astype(given["x"].dtype), wide_type(given["x"].dtype)
     projected = product(x, given["w_ih"], 1, wide)
     inner = None
@@ -173,7 +181,7 @@ def gradients(form, present, mask, *arrays):
             `present` of the outputs and the last states.
     """
     names, kind = form.names(), KINDS[form.kind]
-    given = dict(zip(names, arrays, strict=False))
+    given = _counting(zip(names, arrays, strict=False))
     outputs, *kept = arrays[len(names) : len(arrays) - sum(present)]
     rest = iter(arrays[len(arrays) - sum(present) :])
     x, wide = given["x"], wide_type(given["x"].dtype)
