@@ -64,6 +64,7 @@ LINES = [
     ("from mindspore.nn.utils import no_init_parameters as f", "f"),
     ("from mindspore._extends import cell_attr_register as f", "f"),
     ("from mindspore._checkparam import Validator as V, Rel", "V.check_int(3, 4, Rel.LT)"),
+    ("from mindspore._checkparam import Validator as V", "V.check_int(3, 3, V.EQ)"),
     ("from mindspore import log as logger", "logger.info('text') is None"),
     ("from mindspore.log import logging", "logging.getLogger"),
     ("from mindspore.profiler import Profiler, ProfilerLevel", "ProfilerLevel.Level0"),

@@ -42,6 +42,7 @@ THEMES = (
     "attacked",
     "identities",
     "returned",
+    "side_doors",
 )
 
 for theme in THEMES:

@@ -515,3 +515,5 @@ class Validator:
 for _name, _check in list(globals().items()):
     if _name.startswith("check"):
         setattr(Validator, _name, staticmethod(_check))
+for _rel in Rel:  # programs take the module for it, where there is no such class
+    setattr(Validator, _rel.name, _rel.value)

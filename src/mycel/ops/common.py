@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -21,6 +22,26 @@ def promoted(x, y):
 def as_float(x):
     """An integer or boolean array as Float32; real and complex ones as they are."""
     return x if x.dtype.kind in "fcV" else x.astype(np.float32)
+
+
+@jax.custom_jvp
+def quotient(x, y):
+    """x / y, rounded once.
+
+    XLA multiplies by 1 / y where y is a constant or is broadcast, and then 82 / 41 is below 2; and
+    it divides by y · z instead of by y and z, which overflows. It does neither where x and y are
+    chosen, as it seems here: NaN is NaN, whatever it is divided by.
+    """
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        is_number = x == x
+        y = jnp.where(is_number, y, jnp.ones((), x.dtype))
+        x = jnp.where(is_number, x, jnp.asarray(jnp.nan, x.dtype))
+    return jnp.divide(x, y)
+
+
+@quotient.defjvp
+def _(arrays, tangents):
+    return quotient(*arrays), jax.jvp(jnp.divide, arrays, tangents)[1]
 
 
 def from_above(x):

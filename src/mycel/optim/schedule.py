@@ -13,6 +13,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.spell import op
 from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, positive_integer
+from mycel.ops.common import quotient
 
 
 class LearningRateSchedule(Cell):
@@ -39,7 +40,7 @@ class LearningRateSchedule(Cell):
 
 def _steps(step, length, stair: bool):
     """step / length in Float32, cut to a whole number for a staircase."""
-    share = step.astype(np.float32) / np.float32(length)
+    share = quotient(step.astype(np.float32), np.float32(length))
     return jnp.floor(share) if stair else share
 
 
@@ -78,8 +79,8 @@ def polynomial_rate(step, *, rate, end, length, power, again):
     steps = step.astype(np.float32)
     length = np.float32(length)
     if again:
-        length = length * jnp.maximum(jnp.ceil(steps / length), np.float32(1))
-    left = 1 - jnp.minimum(steps, length) / length
+        length = length * jnp.maximum(jnp.ceil(quotient(steps, length)), np.float32(1))
+    left = 1 - quotient(jnp.minimum(steps, length), length)
     return np.float32(rate - end) * jnp.power(left, np.float32(power)) + np.float32(end)
 
 

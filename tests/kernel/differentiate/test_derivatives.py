@@ -38,6 +38,15 @@ def arrays(tree) -> list[np.ndarray]:
     return []
 
 
+def test_a_number_of_python_is_warned_of():
+    """All gradients are zero: `test_recorded` compares them with MindSpore's."""
+    text = rf"returned 3.0, a number of Python, .*{__file__}.* Return the Tensor"
+    with pytest.warns(UserWarning, match=text) as told:
+        ms.grad(lambda x: float(x.sum()))(ms.ops.ones(3))
+    assert told[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("ignore:The function that is differentiated returned")
 @pytest.mark.parametrize("mode", EXECUTIONS)
 @pytest.mark.parametrize(("case", "answer"), RECORDED)
 def test_recorded(case, answer, mode):

@@ -12,7 +12,7 @@ import numpy as np
 from mycel.kernel.base import errors
 from mycel.kernel.base.context import GRAPH_MODE, context
 from mycel.kernel.base.division import division
-from mycel.kernel.base.places import user_place
+from mycel.kernel.base.places import user_place, warn_at
 from mycel.kernel.base.trees import tree_exchange, tree_leaves, tree_map
 from mycel.kernel.differentiate.reverse import (
     ONES,
@@ -28,6 +28,11 @@ from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import Stream, local, machine, record
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 from mycel.kernel.record.value import HOOKS, Value
+
+NUMBER_RETURNED = (
+    "The function that is differentiated returned {result!r}, a number of Python, so all gradients "
+    "are zero (at {place}). Return the Tensor: float(), .item() and .asnumpy() read its number."
+)
 
 
 class Derivative:
@@ -260,6 +265,8 @@ def seeds_of(result, sensitivity) -> list[tuple[Value, Value]]:
         raise TypeError(
             f"Only Tensors can be differentiated; the function returned {type(result).__name__}."
         )
+    if not outputs and any(isinstance(leaf, float) for leaf in leaves):
+        warn_at(NUMBER_RETURNED.format(result=result, place=user_place()), user_place())
     if sensitivity is None:
         pairs = [(resolve(output), None) for output in outputs]
         return [(value, one_of(record(ONES, (value,)))) for value, _ in pairs]

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import abc
 import itertools
 import logging
 import types
 from builtins import getattr, hasattr  # not what stands in for them meanwhile
+from collections import namedtuple
 from enum import Enum, EnumType
 from typing import Any
 
@@ -30,6 +32,8 @@ from mycel.kernel.prove.sources import (
     is_container,
 )
 
+# What finds a field of a named tuple.
+_OF_NAMED_TUPLE: Any = type(namedtuple("_Named", "field").field)  # type: ignore
 _PARTS_OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
 _OF_ENUMS = frozenset(("name", "value"))
 # What an expression is worth that nobody can tell without running it.
@@ -69,16 +73,31 @@ class Attributes:
 
     def attribute(self, owner, name: str, path):
         """The value of an attribute, with all that Python looks at to find it."""
+        described = type(owner)
+        if described is super:
+            return self._of_super(super.__self__.__get__(owner), name, path)  # type: ignore
         kind = kind_of(owner)
         look = _ATTRIBUTES.get(kind)
         if look is not None:
             return look(self, owner, name, path)
-        if type(owner).__dictoffset__ or kinds.slots_of(type(owner)):
+        if described.__dictoffset__ or kinds.names_slots(described):
             return self._of_object(owner, name, path)
         value = getattr(owner, name, UNSEEN)
         if kind == kinds.GENERATOR:
             self.reach(value)  # its bit generator
         return value
+
+    def _of_super(self, owner, name, path):
+        """What `super()` finds: of which class is not told, so all that have the name are looked
+        at."""
+        kind = owner if issubclass(type(owner), type) else type(owner)
+        for above in kind.__mro__:
+            described = above.__dict__.get(name)
+            if described is not None:
+                self._found_in(above, name, path)
+            if isinstance(described, kinds.METHODS_IN_C):
+                return described.__get__(owner, type(owner))
+        return UNSEEN
 
     def _of_opaque(self, owner, _name, path):
         if id(owner) in self.reached:
@@ -171,7 +190,9 @@ class Attributes:
 
     def _of_function(self, function, name, path):
         if kind_of(function) == kinds.METHOD:
-            return getattr(function, name, UNSEEN)
+            if name in types.MethodType.__dict__ and name != "__doc__":
+                return getattr(function, name, UNSEEN)
+            return self.attribute(function.__func__, name, path)
         if name not in function.__dict__ and name[:2] == "__":
             return self._special(function, name, path)
         fields = function.__dict__
@@ -183,8 +204,9 @@ class Attributes:
         kind = type(container)
         owner = next((above for above in kind.__mro__ if name in above.__dict__), None)
         fields = kinds.fields_of(container)
-        if fields is not None and (
-            name in fields or owner is None or not kinds.is_unchanged(owner.__module__)
+        of_kind = owner is not None and kinds.is_unchanged(owner.__module__)
+        if (fields is not None and name in fields) or (
+            not of_kind and (fields is not None or kinds.names_slots(kind))
         ):
             return self._of_object(container, name, path)
         described = getattr(kind, name, UNSEEN)
@@ -218,6 +240,8 @@ class Attributes:
             entry = self._found_in(kind, name, path)
             if entry is ABSENT:
                 self._runs_in_c(owner, self._found_in(kind, "__getattr__", path), path)
+        if type(described) is _OF_NAMED_TUPLE:
+            return described.__get__(owner)
         if type(described) in (types.MemberDescriptorType, types.GetSetDescriptorType):
             value = SLOT(owner, described)
             if outside:
@@ -372,6 +396,8 @@ class Attributes:
                 for name, described in tuple(above.__dict__.items()):
                     if name[:2] == "__" and isinstance(described, _CODE):
                         self._note_of_class(above, name, described)
+        if type(kind) not in (type, abc.ABCMeta, EnumType):
+            self.flow_class(type(kind))
         for name in tuple(self.free):
             self.asked_of_objects(kind, name)
         if isinstance(kind, EnumType):

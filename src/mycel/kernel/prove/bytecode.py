@@ -277,9 +277,8 @@ class _Reader:
         self.stack.append(_NOTHING)
 
     def do_LOAD_SUPER_ATTR(self, instruction, argument):
-        for _ in range(3):
-            self.pop()
-        self._push((ATTRIBUTE, (SUPER,), instruction.argval))
+        owner, kind, _ = (self.pop() for _ in range(3))
+        self._push((ATTRIBUTE, (SUPER, kind, owner), instruction.argval))
         if argument & 1:
             self.stack.append(_NOTHING)
 
@@ -343,7 +342,7 @@ class _Reader:
             function, arguments = second, (first, *arguments)
         names, self.keywords = self.keywords, ()
         if function == (GLOBAL, "super"):
-            self.stack.append((SUPER,))
+            self.stack.append((SUPER, *arguments))
         else:
             self._push((CALL, function, arguments, names))
 

@@ -165,13 +165,16 @@ class Calls:
             special = _OF_OWNERS.get(kind_of(owner))
             if special is not None:
                 return special(self, function, owner, arguments, expression)
-        if isinstance(function, operator.attrgetter):
+        if isinstance(function, (operator.attrgetter, operator.methodcaller)):
             for name in kinds.names_of(function):
                 reads.ask_unseen(name)
         if function is operator.attrgetter:
             self._getter(arguments)
         if kinds.is_decimal(function):
             reads.decimals()
+        if kinds.tells_thread(function):
+            look = kinds.thread
+            reads.note(STATE, look, look, look(None), "the thread that calls")
         if kinds.is_of_numpy(function):
             reads.numpy_settings()
         if _tells_settings(function) and UNSEEN not in arguments:

@@ -11,6 +11,7 @@ import abc
 import ast
 import decimal
 import functools
+import operator
 import pickle
 import random
 import struct
@@ -176,6 +177,8 @@ def _kind_of(kind: type) -> int:
         return OPAQUE
     if kind is object:
         return NOTHING  # stands for something
+    if issubclass(kind, decimal.Context):
+        return OPAQUE
     if issubclass(kind, Enum) and _members_hold(kind):
         return OBJECT
     for types_of, known in _KINDS:
@@ -274,6 +277,15 @@ def fields_of(value) -> Any:
         return object.__getattribute__(value, "__dict__")
     except AttributeError:
         return None
+
+
+@functools.lru_cache(4096)
+def names_slots(kind: type) -> bool:
+    """Whether a class of a program, or one above it, says what slots it has, perhaps none."""
+    return any(
+        "__slots__" in owner.__dict__ and not is_unchanged(owner.__module__)
+        for owner in kind.__mro__
+    )
 
 
 @functools.lru_cache(4096)
@@ -440,8 +452,21 @@ def is_pickling(function) -> bool:
 
 
 def names_of(getter) -> list[str]:
-    """The attributes that an `attrgetter` asks for."""
-    return [name for path in getter.__reduce__()[1] for name in path.split(".")]
+    """The attributes that an `attrgetter` or a `methodcaller` asks for."""
+    made, given = getter.__reduce__()
+    if isinstance(getter, operator.methodcaller):
+        given = getattr(made, "args", given)[:1]  # with keywords it is made by a partial
+    return [name for path in given for name in path.split(".")]
+
+
+def tells_thread(function) -> bool:
+    """Whether a function tells which thread calls it."""
+    return function is threading.get_ident or function is threading.get_native_id
+
+
+def thread(_) -> int:
+    """The thread that calls, comparable."""
+    return threading.get_ident()
 
 
 def state_of_lock(lock) -> str:

@@ -163,25 +163,22 @@ class Line(Calls):
 
     def attribute(self, expression):
         owner = self.value(expression[1])
-        if expression[1][0] == SUPER:
-            return self._of_super(expression)
         if owner is UNSEEN:
             self.reads.ask_unseen(expression[2])
             return UNSEEN
         return self.reads.attribute(owner, expression[2], expression)
 
-    def _of_super(self, expression):
-        code = self.frame.f_code
-        if code.co_argcount:
-            owner = self.local((LOCAL, code.co_varnames[0]))
-            kind = owner if isinstance(owner, type) else type(owner)
-            for above in kind.__mro__:
-                described = above.__dict__.get(expression[2])
-                if described is not None:
-                    self.reads._found_in(above, expression[2], expression)
-                if isinstance(described, kinds.METHODS_IN_C):
-                    return described.__get__(owner, type(owner))
-        return UNSEEN
+    def above(self, expression):
+        """`super()`, or `super(kind, owner)`, of the whole class: see Attributes._of_super."""
+        code, (_, *given) = self.frame.f_code, expression
+        if len(given) > 1:
+            owner = self.value(given[1])
+        else:
+            owner = self.local((LOCAL, code.co_varnames[0])) if code.co_argcount else UNSEEN
+        if owner is UNSEEN:
+            return UNSEEN
+        kind: Any = owner if issubclass(type(owner), type) else type(owner)
+        return super(kind, owner)
 
     def matched(self, kind_expression, names_expression, count: int) -> None:
         """A `case Kind(first, name=second)`: attributes are asked of what is matched."""
@@ -278,7 +275,7 @@ _VALUES = {
     ATTRIBUTE: Line.attribute,
     ITEM: lambda line, expression: line.item(expression[1], expression[2]),
     CALL: Line.call,
-    SUPER: lambda line, expression: UNSEEN,
+    SUPER: Line.above,
     IMPORTED: Line.module,
     OTHER: lambda line, expression: UNSEEN,
 }

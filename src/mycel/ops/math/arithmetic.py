@@ -9,7 +9,7 @@ from jax import lax
 
 from mycel.kernel.base.promotion import promote_weakly
 from mycel.kernel.spell import composite, op
-from mycel.ops.common import as_float, promoted
+from mycel.ops.common import as_float, promoted, quotient
 
 
 def _promoted_weakly(x, y):
@@ -97,7 +97,7 @@ def true_divide(x, y):
         [0.25 0.5 ]
     """
     x, y = _promoted_weakly(x, y)
-    return jnp.divide(as_float(x), as_float(y))
+    return quotient(as_float(x), as_float(y))
 
 
 @op(
@@ -126,7 +126,7 @@ def floor_divide(x, y):
     if x.dtype.kind in "iu":
         return jnp.floor_divide(x, y)
     # A division by zero is infinite, as in the quotient that is rounded.
-    return jnp.floor(jnp.divide(x, y))
+    return jnp.floor(quotient(x, y))
 
 
 @op("RealDiv()(x, y)")
@@ -138,7 +138,7 @@ def real_div(x, y):
         [ 3 -3]
     """
     x, y = promoted(x, y)
-    return lax.div(*jnp.broadcast_arrays(x, y)) if x.dtype.kind in "iu" else jnp.divide(x, y)
+    return lax.div(*jnp.broadcast_arrays(x, y)) if x.dtype.kind in "iu" else quotient(x, y)
 
 
 @composite(
@@ -184,7 +184,7 @@ def truncated_div(x, y):
     x, y = promoted(x, y)
     if x.dtype.kind in "iu":
         return lax.div(*jnp.broadcast_arrays(x, y))
-    return jnp.trunc(jnp.divide(as_float(x), as_float(y)))
+    return jnp.trunc(quotient(as_float(x), as_float(y)))
 
 
 @op(

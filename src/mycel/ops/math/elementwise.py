@@ -10,7 +10,7 @@ from jax import Array
 
 from mycel.kernel.base.trees import rebuilt
 from mycel.kernel.spell import composite, op
-from mycel.ops.common import as_float, promoted
+from mycel.ops.common import as_float, promoted, quotient
 from mycel.ops.math.arithmetic import maximum, minimum
 
 
@@ -344,7 +344,7 @@ def div_no_nan(x, y):
     """
     x, y = promoted(x, y)
     zero = y == 0
-    return jnp.where(zero, 0, x / jnp.where(zero, 1, y)).astype(x.dtype)
+    return jnp.where(zero, 0, quotient(x, jnp.where(zero, 1, y))).astype(x.dtype)
 
 
 @op("SquareSumAll()(x, y)")
@@ -449,7 +449,7 @@ def addcdiv(x, a, b, value=1):
         [4.]
     """
     a, b = promoted(as_float(a), as_float(b))
-    return jnp.add(*promoted(x, jnp.asarray(value, a.dtype) * a / b))
+    return jnp.add(*promoted(x, quotient(jnp.asarray(value, a.dtype) * a, b)))
 
 
 def _raise_to(x, low):

@@ -13,7 +13,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.ordering import places_in_order, searchsorted
-from mycel.ops.common import as_float
+from mycel.ops.common import as_float, quotient
 from mycel.ops.math.argminmax import pick
 from mycel.ops.math.reduction import first_given
 
@@ -252,7 +252,7 @@ def histc(x, *, bins=100, low=0.0, high=0.0):
     if low == high:
         low, high = (wide.min(), wide.max()) if low == 0 and x.size else (low, high)
         low, high = (jnp.where(low == high, n + step, n) for n, step in ((low, -1), (high, 1)))
-    place = jnp.floor((wide - low) / (high - low) * bins)
+    place = jnp.floor(quotient(wide - low, high - low) * bins)
     place = jnp.where(wide == high, bins - 1, place)
     return _counted(jnp.where((wide >= low) & (wide <= high), place, bins), bins, x.dtype)
 
@@ -279,7 +279,7 @@ def histogram_fixed_width(x, bounds, *, bins, dtype="int32"):
         [1 0 1]
     """
     low, high = bounds.astype(x.dtype)
-    place = jnp.clip(jnp.floor((x.reshape(-1) - low) / (high - low) * bins), 0, bins - 1)
+    place = jnp.clip(jnp.floor(quotient(x.reshape(-1) - low, high - low) * bins), 0, bins - 1)
     return _counted(place, bins, np.dtype(dtype))
 
 

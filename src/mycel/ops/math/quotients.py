@@ -10,7 +10,7 @@ from jax import lax
 
 from mycel.kernel.spell import op
 from mycel.ops.array.axes import axis_in
-from mycel.ops.common import as_float, promoted
+from mycel.ops.common import as_float, promoted, quotient
 
 
 @op("ops.inv(x)", "Inv()(x)", "Tensor.inv(x)")
@@ -37,7 +37,7 @@ def truncate_div(x, y):
         [-3  3]
     """
     x, y = jnp.broadcast_arrays(*promoted(x, y))
-    return lax.div(x, y) if x.dtype.kind in "iu" else jnp.trunc(x / y)
+    return lax.div(x, y) if x.dtype.kind in "iu" else jnp.trunc(quotient(x, y))
 
 
 @op("MulNoNan()(x, y)")

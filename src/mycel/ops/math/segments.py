@@ -11,6 +11,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.scatter import segment_numbers
+from mycel.ops.common import quotient
 
 
 def _multiplied(left, right):
@@ -85,7 +86,7 @@ def segment_means(x, index, *, count):
     sums = jax.ops.segment_sum(x, index, count)
     counts = jnp.maximum(jnp.zeros(count, np.int64).at[index].add(1), 1)
     counts = counts.astype(x.dtype).reshape(-1, *[1] * (x.ndim - 1))
-    return sums / counts if x.dtype.kind in "fcV" else sums // counts
+    return quotient(sums, counts) if x.dtype.kind in "fcV" else sums // counts
 
 
 @op(indices=_in_order)

@@ -12,6 +12,7 @@ from jax import lax
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import composite, op
+from mycel.ops.common import quotient
 
 
 def _taps(place, length):
@@ -65,7 +66,7 @@ def _counts(sides, bins, sample_num):
     """How many samples lie in a bin, along one side."""
     if sample_num:
         return jnp.full(sides.shape, sample_num, np.float32)
-    return jnp.maximum(jnp.floor(sides / bins), 1)
+    return jnp.maximum(jnp.floor(quotient(sides, bins)), 1)
 
 
 @op()

@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from mycel.kernel.spell import composite, op
+from mycel.ops.common import quotient
 
 METHODS = ("bilinear", "nearest", "bicubic")
 OUTSIDE = ("zeros", "border", "reflection")
@@ -79,7 +80,7 @@ def _brought_inside(place, length, padding_mode, align_corners):
         if span == 0:
             return jnp.zeros_like(place)
         away = jnp.abs(place - low)
-        extra, turns = jnp.fmod(away, span), jnp.floor(away / span)
+        extra, turns = jnp.fmod(away, span), jnp.floor(quotient(away, span))
         place = jnp.where(turns % 2 == 0, extra + low, span - extra + low)
     inside = (place > 0) & (place < length - 1)
     # At the edge and outside nothing depends on the position.
