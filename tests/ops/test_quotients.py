@@ -73,6 +73,20 @@ def test_polynomial_rates_end_where_they_should(power):
             assert made == np.float32(0.001), (name, length)
 
 
+@pytest.mark.parametrize("count", [41, 47, 82, 768])
+def test_equal_numbers_have_no_spread(count):
+    """Oracle: the definition; a mean that is an ulp off would be divided by the root of epsilon."""
+    x = np.full((2, count), 41, np.float32)
+    norm = nn.LayerNorm((count,), epsilon=1e-12)
+
+    def function(x):
+        return x.mean(1), ops.var(x, 1), ops.std(x, (0, 1)), norm(x), ops.mean(x)
+
+    for name, made in run_everywhere(function, x).items():
+        for actual, wanted in zip(made, (41, 0, 0, 0, 41), strict=True):
+            np.testing.assert_array_equal(actual, np.full_like(actual, wanted), name)
+
+
 def test_edges_of_bins():
     x = np.float32([0, 41, 82, 123, 164])
     for made in run_everywhere(lambda x: ops.histc(x, bins=4, min=0.0, max=164.0), x).values():

@@ -34,8 +34,6 @@ from mycel.kernel.base.watch import Watch
 
 # What JAX meets the others with.
 _xla: Any = vars(distributed)["_jax"]
-# The library of C: what runs at the end of a process is told its exit code there.
-_C = ctypes.CDLL(None)
 # What launchers tell each process about how many there are.
 VARIABLES = ("RANK_SIZE", "OMPI_COMM_WORLD_SIZE", "MS_WORKER_NUM", "PMI_SIZE")
 # What `mycel launch` and `msrun` tell: where the processes meet, and which of them this is.
@@ -279,23 +277,26 @@ def _end() -> None:
     else:
         # The others end at once when their values are lost: let them save and end first.
         watch.wait_for_end(range(world.size), MOST_FAREWELL)
-    if code is None and hasattr(_C, "on_exit"):
-        _end_with_own_code()
-    else:
+    if code is not None or not _end_with_own_code():
         os._exit(code or 0)
 
 
-def _end_with_own_code() -> None:
+def _end_with_own_code() -> bool:
     """Let Python end as it does, with the code that nobody but itself knows (`sys.exit` leaves no
-    trace), without what waits for others: JAX's own end, and destructors in C++."""
+    trace), without what waits for others: JAX's own end, and destructors in C++. False where the
+    library of C does not tell that code."""
+    library = ctypes.CDLL(None) if os.name == "posix" else None
+    if not hasattr(library, "on_exit"):
+        return False
     state, backends = distributed.global_state, xla_bridge._backends.values()
     for kept in (state.client, state.service, *backends):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
     for function in (api.clean_up, dispatch.wait_for_tokens):
         atexit.unregister(function)
-    _C.on_exit(_C._exit, None)
+    library.on_exit(library._exit, None)  # type: ignore
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(math.ceil(MOST_FAREWELL))
+    return True
 
 
 def _end_by_signal(number, frame) -> None:

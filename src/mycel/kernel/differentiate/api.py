@@ -266,7 +266,8 @@ def seeds_of(result, sensitivity) -> list[tuple[Value, Value]]:
             f"Only Tensors can be differentiated; the function returned {type(result).__name__}."
         )
     if not outputs and any(isinstance(leaf, float) for leaf in leaves):
-        warn_at(NUMBER_RETURNED.format(result=result, place=user_place()), user_place())
+        place = user_place()
+        warn_at(NUMBER_RETURNED.format(result=result, place=place), place)
     if sensitivity is None:
         pairs = [(resolve(output), None) for output in outputs]
         return [(value, one_of(record(ONES, (value,)))) for value, _ in pairs]

@@ -13,7 +13,7 @@ from jax import lax
 from mycel.kernel.base.dtypes import numpy_dtype
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axes_in
-from mycel.ops.common import as_float, quotient
+from mycel.ops.common import as_float, mean_of
 from mycel.ops.math.arithmetic import add
 
 
@@ -137,10 +137,7 @@ def mean(x, *, axis=None, keepdims=False, dtype=None):
         raise TypeError("The mean of booleans is not a boolean; convert with `.float()` first.")
     axes = axes_in(axis, x.ndim)
     if x.dtype.kind not in "iu":
-        wide = np.float32 if x.dtype.kind in "fV" and x.dtype.itemsize < 4 else x.dtype
-        summed = jnp.sum(x, axes, wide, keepdims=keepdims)
-        count = jnp.asarray(x.size // max(summed.size, 1), wide)
-        return quotient(summed, count).astype(x.dtype)
+        return mean_of(x, axes, keepdims)
     summed = jnp.sum(x, axes, np.int64, keepdims=keepdims)
     count = max(x.size // max(summed.size, 1), 1)
     return lax.div(summed, jnp.full_like(summed, count)).astype(x.dtype)

@@ -4,19 +4,27 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from mycel.kernel.base.dtypes import numpy_dtype
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axes_in
-from mycel.ops.common import as_float
+from mycel.ops.common import as_float, mean_of, quotient
 from mycel.ops.math.lengths import absolute, length, matrix_length, root
 from mycel.ops.math.reduction import first_given
 
 
 def _variance(x, axis, ddof, keepdims):
-    x = as_float(x)
-    return jnp.var(x, axes_in(axis, x.ndim), ddof=int(ddof), keepdims=keepdims)
+    x, axes = as_float(x), axes_in(axis, x.ndim)
+    if x.dtype.kind == "c":
+        return jnp.var(x, axes, ddof=int(ddof), keepdims=keepdims)
+    wide = x.astype(np.promote_types(np.float32, x.dtype)) if x.dtype.itemsize < 4 else x
+    squares = jnp.square(wide - mean_of(wide, axes, keepdims=True))
+    total = jnp.sum(squares, axes, keepdims=keepdims)
+    count = x.size // max(total.size, 1) - int(ddof)
+    divisor = jnp.asarray(count if count > 0 else np.nan, total.dtype)
+    return quotient(total, divisor).astype(x.dtype)
 
 
 @op(
@@ -78,7 +86,7 @@ def var_mean(x, *, axis=None, ddof=0, keepdims=False) -> tuple[Array, Array]:
         >>> ops.var_mean(Tensor([1.0, 3.0]))
         (Tensor(shape=[], dtype=Float32, value= 1), Tensor(shape=[], dtype=Float32, value= 2))
     """
-    mean = jnp.mean(as_float(x), axes_in(axis, x.ndim), keepdims=keepdims)
+    mean = mean_of(as_float(x), axes_in(axis, x.ndim), keepdims)
     return _variance(x, axis, ddof, keepdims), mean
 
 
@@ -101,7 +109,7 @@ def std_mean(x, *, axis=None, ddof=0, keepdims=False) -> tuple[Array, Array]:
         >>> ops.std_mean(Tensor([1.0, 3.0]))
         (Tensor(shape=[], dtype=Float32, value= 1), Tensor(shape=[], dtype=Float32, value= 2))
     """
-    mean = jnp.mean(as_float(x), axes_in(axis, x.ndim), keepdims=keepdims)
+    mean = mean_of(as_float(x), axes_in(axis, x.ndim), keepdims)
     return root(_variance(x, axis, ddof, keepdims)), mean
 
 
