@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 from mycel.kernel.base.promotion import promote_dtypes
 
@@ -39,9 +42,12 @@ def quotient(x, y):
     return jnp.divide(x, y)
 
 
-@quotient.defjvp
+@functools.partial(quotient.defjvp, symbolic_zeros=True)
 def _(arrays, tangents):
-    return quotient(*arrays), jax.jvp(jnp.divide, arrays, tangents)[1]
+    made, divisor = quotient(*arrays), arrays[1]
+    of_x, of_y = (None if isinstance(t, SymbolicZero) else t for t in tangents)
+    slope = jnp.zeros_like(made) if of_x is None else jnp.broadcast_to(of_x / divisor, made.shape)
+    return made, slope if of_y is None else slope - made / divisor * of_y
 
 
 def mean_of(x, axes, keepdims=False):

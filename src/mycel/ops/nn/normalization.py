@@ -11,15 +11,14 @@ from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axes_in, axis_in, one_or_more
 from mycel.ops.array.shape import reshape
-from mycel.ops.common import mean_of
 
 
 def _moments(x, axes):
     """Mean and variance in one pass over x, in at least Float32, dimensions kept."""
     wide = x.astype(np.promote_types(np.float32, x.dtype)) if x.dtype.itemsize < 4 else x
-    mean = mean_of(wide, axes, keepdims=True)
+    mean = jnp.mean(wide, axes, keepdims=True, dtype=wide.dtype)
     centred = wide - mean
-    variance = mean_of(centred * centred, axes, keepdims=True)
+    variance = jnp.mean(centred * centred, axes, keepdims=True, dtype=wide.dtype)
     return wide, mean, variance
 
 
@@ -396,7 +395,7 @@ def rms_norm(x, weight, *, epsilon=1e-6) -> tuple[Array, Array]:
     """
     axes = tuple(range(x.ndim - weight.ndim, x.ndim))
     wide = x.astype(np.promote_types(np.float32, x.dtype)) if x.dtype.itemsize < 4 else x
-    inverse = lax.rsqrt(mean_of(wide * wide, axes, keepdims=True) + epsilon)
+    inverse = lax.rsqrt(jnp.mean(wide * wide, axes, keepdims=True, dtype=wide.dtype) + epsilon)
     return (wide * inverse).astype(x.dtype) * weight, inverse
 
 
