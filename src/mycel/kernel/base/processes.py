@@ -285,7 +285,7 @@ def _end_with_own_code() -> bool:
     """Let Python end as it does, with the code that nobody but itself knows (`sys.exit` leaves no
     trace), without what waits for others: JAX's own end, and destructors in C++. False where the
     library of C does not tell that code."""
-    library = ctypes.CDLL(None) if os.name == "posix" else None
+    library: Any = ctypes.CDLL(None) if os.name == "posix" else None
     if not hasattr(library, "on_exit"):
         return False
     state, backends = distributed.global_state, xla_bridge._backends.values()
@@ -293,7 +293,7 @@ def _end_with_own_code() -> bool:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
     for function in (api.clean_up, dispatch.wait_for_tokens):
         atexit.unregister(function)
-    library.on_exit(library._exit, None)  # type: ignore
+    library.on_exit(library._exit, None)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(math.ceil(MOST_FAREWELL))
     return True

@@ -8,7 +8,6 @@ import itertools
 import logging
 import types
 from builtins import getattr, hasattr  # not what stands in for them meanwhile
-from collections import namedtuple
 from enum import Enum, EnumType
 from typing import Any
 
@@ -33,7 +32,9 @@ from mycel.kernel.prove.sources import (
 )
 
 # What finds a field of a named tuple.
-_OF_NAMED_TUPLE: Any = type(namedtuple("_Named", "field").field)  # type: ignore
+_OF_NAMED_TUPLE = type(vars(Place)["code"])
+# What `super()` is of; an attribute of its own may have this name.
+_OWNER_OF_SUPER = vars(super)["__self__"].__get__
 _PARTS_OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
 _OF_ENUMS = frozenset(("name", "value"))
 # What an expression is worth that nobody can tell without running it.
@@ -75,7 +76,7 @@ class Attributes:
         """The value of an attribute, with all that Python looks at to find it."""
         described = type(owner)
         if described is super:
-            return self._of_super(super.__self__.__get__(owner), name, path)  # type: ignore
+            return self._of_super(_OWNER_OF_SUPER(owner), name, path)
         kind = kind_of(owner)
         look = _ATTRIBUTES.get(kind)
         if look is not None:
