@@ -27,6 +27,8 @@ FEW_WEIGHTS = 512
 # With no more windows than this (in all of a batch), and weights of many channels, one product over
 # patches is quicker: XLA's own convolution packs the weight anew at each call.
 FEW_WINDOWS, MANY_WEIGHTS = 256, 64 * 64
+# With fewer channels, or places in all of a batch, pointwise convolutions are left to XLA.
+MANY_CHANNELS, MANY_PLACES = 32, 128
 # With at least so many windows in each image, pointwise convolutions are products image by image.
 MANY_WINDOWS = 512
 # A product of whole rows may have so many channels, times windows, for each row of x and element of
@@ -50,13 +52,17 @@ def convolve(x, weight, stride, pads, dilation, groups):
     kernel = weight.shape[2:]
     if not on_cpu() or 0 in x.shape or 0 in weight.shape:
         return _general(x, weight, stride, pads, dilation, groups)
-    window = (stride, pads, dilation)
     if groups == 1 and kernel == (1, 1) and not any(map(any, pads)):
-        return _pointwise(x[:, :, :: stride[0], :: stride[1]], weight)
-    if groups == 1 and _has_few_windows(x, weight, *window):
-        return _product_over_patches(x, weight, *window)
-    library = "depthwise" if groups > 1 and weight.shape[1] == 1 else "convolution"
-    if len(kernel) <= 2 and cpp.serves(library, x, weight) and _is_near(library, x, weight):
+        x, stride, dilation = x[:, :, :: stride[0], :: stride[1]], (1, 1), (1, 1)
+        library = "convolution" if _is_worth_packing(x) else ""
+    elif groups == 1 and _has_few_windows(x, weight, stride, pads, dilation):
+        return _product_over_patches(x, weight, stride, pads, dilation)
+    elif len(kernel) <= 2:
+        library = "depthwise" if groups > 1 and weight.shape[1] == 1 else "convolution"
+    else:
+        library = ""
+    window = (stride, pads, dilation)
+    if library and cpp.serves(library, x, weight) and _is_near(library, x, weight):
         return _native(library, x, weight, window)
     return _plain(x, weight, window, groups)
 
@@ -64,6 +70,8 @@ def convolve(x, weight, stride, pads, dilation, groups):
 def _plain(x, weight, window, groups):
     """A convolution on a CPU by what XLA has."""
     stride, pads, dilation = window
+    if weight.shape[1:] == (x.shape[1], 1, 1) and {*stride} == {1} and not any(map(any, pads)):
+        return _pointwise(x, weight)
     if groups > 1:
         return _grouped(x, weight, stride, pads, dilation, groups)
     if weight.ndim == 4 and x.shape[1] <= FEW_CHANNELS:
@@ -75,6 +83,14 @@ def _plain(x, weight, window, groups):
     if _short_rows(x, weight, *window):
         return _by_forms(x, weight, window, _ROWS_BACK)
     return _general(x, weight, *window)
+
+
+def _is_worth_packing(x) -> bool:
+    """Whether a pointwise convolution has channels and places enough to be faster in C++."""
+    places = x.shape[0] * math.prod(x.shape[2:])
+    if not isinstance(places, int):  # an open number is none
+        return False
+    return x.shape[1] >= MANY_CHANNELS and places >= MANY_PLACES
 
 
 def _is_near(library, x, weight) -> bool:

@@ -12,6 +12,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include "xla/ffi/api/ffi.h"
 
@@ -93,41 +95,63 @@ inline ffi::Error NoMemory() {
 
 // -- threads --------------------------------------------------------------------------------------
 
-// Parts that are taken by who comes first. The caller takes them too, and waits only for those that
-// another thread has begun: threads that never come are not missed.
-struct Parts {
-  explicit Parts(int64_t count, std::function<void(int64_t)> run) : count(count), run(run) {}
+// Phases of parts, taken by who comes first; those of a phase begin when all before have ended. The
+// caller takes parts too, and waits only for those that another thread has begun: threads that never
+// come are not missed.
+struct Phases {
+  // Is called with a phase, a part of it, and which thread it is.
+  using Run = std::function<void(int64_t, int64_t, int64_t)>;
 
-  void Take() {
-    for (int64_t part; (part = next.fetch_add(1)) < count;) {
-      run(part);
-      if (ended.fetch_add(1) + 1 == count) {
+  Phases(std::vector<int64_t> counts, Run run) : run(run) {
+    for (const int64_t count : counts) ends.push_back(total += count);
+  }
+
+  void Take(int64_t thread) {
+    size_t phase = 0;
+    for (int64_t part; (part = next.fetch_add(1)) < total;) {
+      while (part >= ends[phase]) ++phase;
+      const int64_t before = phase ? ends[phase - 1] : 0;
+      for (int spin = 0; ended.load() < before; ++spin) {
+        if (spin > 1000) std::this_thread::yield();
+      }
+      run(phase, part - before, thread);
+      if (ended.fetch_add(1) + 1 == total) {
         std::lock_guard<std::mutex> held(lock);
         all.notify_all();
       }
     }
   }
 
-  const int64_t count;
-  std::function<void(int64_t)> run;
+  Run run;
+  std::vector<int64_t> ends;
+  int64_t total = 0;
   std::atomic<int64_t> next{0}, ended{0};
   std::mutex lock;
   std::condition_variable all;
 };
 
-inline void InParts(ffi::ThreadPool& pool, int64_t count, std::function<void(int64_t)> run) {
-  const int64_t threads = std::min<int64_t>(count, pool.num_threads());
+// Runs so many parts of each phase.
+inline void InPhases(ffi::ThreadPool& pool, const std::vector<int64_t>& counts,
+                     Phases::Run run) {
+  const int64_t most = *std::max_element(counts.begin(), counts.end());
+  const int64_t threads = std::min<int64_t>(most, pool.num_threads());
   if (threads < 2) {
-    for (int64_t part = 0; part < count; ++part) run(part);
+    for (size_t phase = 0; phase < counts.size(); ++phase) {
+      for (int64_t part = 0; part < counts[phase]; ++part) run(phase, part, 0);
+    }
     return;
   }
-  auto parts = std::make_shared<Parts>(count, run);
-  for (int64_t other = 1; other < threads; ++other) pool.Schedule([parts] { parts->Take(); });
-  parts->Take();
-  for (int spin = 0; spin < 2000 && parts->ended.load() < count; ++spin) {
+  auto phases = std::make_shared<Phases>(counts, run);
+  for (int64_t other = 1; other < threads; ++other) pool.Schedule([=] { phases->Take(other); });
+  phases->Take(0);
+  for (int spin = 0; spin < 2000 && phases->ended.load() < phases->total; ++spin) {
   }
-  std::unique_lock<std::mutex> held(parts->lock);
-  parts->all.wait(held, [&] { return parts->ended.load() == count; });
+  std::unique_lock<std::mutex> held(phases->lock);
+  phases->all.wait(held, [&] { return phases->ended.load() == phases->total; });
+}
+
+inline void InParts(ffi::ThreadPool& pool, int64_t count, std::function<void(int64_t)> run) {
+  InPhases(pool, {count}, [&run](int64_t, int64_t part, int64_t) { run(part); });
 }
 
 using Array = ffi::Buffer<ffi::F32>;

@@ -38,7 +38,7 @@ COMPILERS = ("c++", "g++", "clang++")
 OPTIONS = ("-std=c++17", "-O3", "-march=native", "-fPIC", "-shared", "-w")
 SECONDS = 120  # the longest that a compiler may take
 LONGEST_WAIT = 10.0  # in seconds, for what runs when the process ends
-SHARED = ("common.h", "windows.h")
+SHARED = ("common.h", "products.h", "windows.h")
 # What the source of each library defines.
 LIBRARIES = {
     "recurrent": ("lstm_forward", "lstm_reverse", "gru_forward", "gru_reverse"),
