@@ -190,12 +190,19 @@ def drawn(shapes, window, seed=0):
     return x, weight, draw.normal(size=y.shape).astype(np.float32)
 
 
+@pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("x, weight, stride, pads, dilation", WINDOWS)
-def test_convolutions_are_those_of_xla(x, weight, stride, pads, dilation):
+def test_convolutions_are_those_of_xla(x, weight, stride, pads, dilation, packed, monkeypatch):
+    if packed:
+        monkeypatch.setattr(lowering, "MOST_DIRECT", 0)
     window = (stride, pads, dilation)
     arrays = drawn((x, weight), window)
     run = jax.jit(lambda *given: with_gradients(*given, window))
-    library = "depthwise" if weight[1] == 1 < x[1] else "convolution"
+    groups = x[1] // weight[1]
+    library = "direct" if max(weight[0] // groups, weight[1]) <= 64 else "convolution"
+    if packed or (x[1] >= 32 and set(weight[2:]) == {1}):
+        library = "convolution"
+    library = "depthwise" if weight[1] == 1 < x[1] else library
     assert run.lower(*arrays).as_text().count(f"@mycel_{library}") == 3
     with cpp.portable():
         plain = jax.jit(lambda *given: with_gradients(*given, window))(*arrays)
@@ -205,9 +212,10 @@ def test_convolutions_are_those_of_xla(x, weight, stride, pads, dilation):
         np.testing.assert_allclose(mine, exact, rtol=0, atol=allowed)
 
 
-@pytest.mark.parametrize("channels", [1, 2])
-def test_what_a_kernel_does_not_meet_is_not_multiplied(channels):
+@pytest.mark.parametrize("channels, most_direct", [(1, 64), (2, 64), (2, 0)])
+def test_what_a_kernel_does_not_meet_is_not_multiplied(channels, most_direct, monkeypatch):
     """Infinities of x and of the cotangent reach what XLA's loops bring them to, nothing else."""
+    monkeypatch.setattr(lowering, "MOST_DIRECT", most_direct)
     window = ((2, 2), ((1, 0), (0, 1)), (1, 1))
     x, weight, cotangent = drawn(((2, 2, 9, 9), (2, channels, 3, 3)), window)
     x[0, 0, 1, 8], x[1, 1, 0, 0], cotangent[0, 1, 1, 1] = np.inf, np.nan, -np.inf
@@ -229,8 +237,9 @@ def test_rows_that_are_too_long_are_left_to_xla(shape, weight):
     assert "mycel_" not in text
 
 
-@pytest.mark.parametrize("channels", [1, 2])
-def test_second_derivatives_and_vmap_of_convolutions(channels):
+@pytest.mark.parametrize("channels, most_direct", [(1, 64), (2, 64), (2, 0)])
+def test_second_derivatives_and_vmap_of_convolutions(channels, most_direct, monkeypatch):
+    monkeypatch.setattr(lowering, "MOST_DIRECT", most_direct)
     window = ((1, 1), ((1, 1), (1, 1)), (1, 1))
     x, weight, _ = drawn(((1, 2, 5, 5), (2, channels, 3, 3)), window)
 

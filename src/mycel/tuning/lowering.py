@@ -27,6 +27,8 @@ FEW_WEIGHTS = 512
 # With no more windows than this (in all of a batch), and weights of many channels, one product over
 # patches is quicker: XLA's own convolution packs the weight anew at each call.
 FEW_WINDOWS, MANY_WEIGHTS = 256, 64 * 64
+# Up to this many channels are convolved without packing anything.
+MOST_DIRECT = 64
 # With fewer channels, or places in all of a batch, pointwise convolutions are left to XLA.
 MANY_CHANNELS, MANY_PLACES = 32, 128
 # With at least so many windows in each image, pointwise convolutions are products image by image.
@@ -58,7 +60,7 @@ def convolve(x, weight, stride, pads, dilation, groups):
     elif groups == 1 and _has_few_windows(x, weight, stride, pads, dilation):
         return _product_over_patches(x, weight, stride, pads, dilation)
     elif len(kernel) <= 2:
-        library = "depthwise" if groups > 1 and weight.shape[1] == 1 else "convolution"
+        library = _library(weight, groups)
     else:
         library = ""
     window = (stride, pads, dilation)
@@ -85,6 +87,15 @@ def _plain(x, weight, window, groups):
     return _general(x, weight, *window)
 
 
+def _library(weight, groups) -> str:
+    """Which functions in C++ a convolution is for: where there are few channels, packing what
+    windows meet takes longer than it saves."""
+    if groups > 1 and weight.shape[1] == 1:
+        return "depthwise"
+    is_small = max(weight.shape[0] // groups, weight.shape[1]) <= MOST_DIRECT
+    return "direct" if is_small else "convolution"
+
+
 def _is_worth_packing(x) -> bool:
     """Whether a pointwise convolution has channels and places enough to be faster in C++."""
     places = x.shape[0] * math.prod(x.shape[2:])
@@ -103,7 +114,7 @@ def _is_near(library, x, weight) -> bool:
 
 
 def _native(library, x, weight, window):
-    """A convolution by the functions in `native/convolution.cc` or `native/depthwise.cc`."""
+    """A convolution by the functions of a library in `native`."""
     if x.ndim == 4:
         return _by_forms(x, weight, (library, window), _NATIVE)
     stride, pads, dilation = window

@@ -9,34 +9,18 @@
 
 namespace {
 
-// Whether columns are read where they lie: for few rows packing takes longer than it saves.
-bool InPlace(int64_t rows, int64_t columns, int64_t pitch) {
-  const int64_t pack = kPackTime + kRunTime * Tiles(kColumns, columns);
-  return Tiles(rows, kRows) * (kTileTime * (pitch - columns) + 2 * columns) < pack * columns;
-}
-
 // Whether windows meet the input as it lies.
 bool IsLaid(const Axis& axis) {
   return axis.stride == 1 && axis.before == 0 && axis.Most() + axis.output == axis.input;
 }
 
 // The product of some rows with a column for each of some places.
-Product ByPlaces(int64_t rows, std::vector<int64_t> depth, const Places& places,
-                 const Source& source) {
-  const int64_t reach = depth.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
-  Product product{rows, static_cast<int64_t>(depth.size()), places.Panels()};
+Product ByPlaces(int64_t rows, int64_t depth, const Places& places) {
+  Product product{rows, depth, Tiles(places.Count(), kColumns)};
   product.step = places.to_step;
   product.pack_time =
-      places.in_place ? 0 : kPackTime + kRunTime * std::max<int64_t>(kVectors, Tiles(kColumns, places.columns));
-  product.panel = [=](int64_t number) {
-    Panel panel = places.At(number);
-    // What would be read beyond the end is packed.
-    const int64_t first = panel.runs[0].from - panel.runs[0].at;
-    if (first + reach + kColumns > source.size) panel.in_place = false;
-    return panel;
-  };
-  product.places = std::move(depth);
-  product.source = source.from;
+      kPackTime + kRunTime * std::max<int64_t>(kVectors, Tiles(kColumns, places.columns));
+  product.panel = [=](int64_t number, Panel& panel) { places.Cut(panel, number); };
   return product;
 }
 
@@ -67,7 +51,7 @@ struct Laid {
   Places Windows() const {
     return {window.images, window.rows.output, window.columns.output,
             0, window.channels * picture, layout.pitch,
-            0, window.outputs * window.Output(), window.columns.output, 1, false};
+            0, window.outputs * window.Output(), window.columns.output, 1};
   }
 
   const Window& window;
@@ -98,15 +82,15 @@ ffi::Error Forward(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Array x
   for (int64_t group = 0; group < window.groups; ++group) {
     Places places = laid.Windows();
     places.from = group * channels * laid.picture;
-    places.in_place = InPlace(outputs, places.columns, places.from_row);
-    Product product = ByPlaces(outputs, elements, places, source);
+    Product product = ByPlaces(outputs, depth, places);
     product.to = y->typed_data() + group * outputs * window.Output();
     product.pitch = window.Output();
     product.pack_rows = [=](int64_t tile, int64_t start, int64_t count, float* to) {
       int64_t rows[kRows];
       const int64_t some = std::min<int64_t>(kRows, outputs - tile * kRows);
       for (int64_t n = 0; n < some; ++n) rows[n] = (group * outputs + tile * kRows + n) * depth;
-      PackRows(weights, rows, some, {{start, 0, 0, count}}, &Run::from, kRows, to, kRows * depth);
+      const RunsOf<1> all{{{start, 0, 0, count}}, 1};
+      PackRows(weights, rows, some, all, &Run::from, kRows, to, kRows * depth);
     };
     product.pack_columns = [=, &elements](const Panel* panels, int64_t many, int64_t start,
                                           int64_t count, float* const* to) {
@@ -144,19 +128,13 @@ ffi::Error GradientOfX(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes, Arr
     while (top < bottom && row(top) < 0) ++top;
     while (top < bottom && row(bottom - 1) >= rows.input) --bottom;
     if (top == bottom || line.count == 0) continue;
-    std::vector<int64_t> places;
-    for (int64_t output = 0; output < outputs; ++output) {
-      for (const int64_t place : met[part].places) places.push_back(output * size + place);
-    }
     for (int64_t group = 0; group < window.groups; ++group) {
       Product product = ByPlaces(
-          channels, places,
+          channels, outputs * taps,
           {window.images, bottom - top, line.count,
            group * outputs * size + top * layout.pitch + line.place, window.outputs * size,
            layout.pitch, row(top) * columns.input + line.first, window.channels * window.Input(),
-           rows.stride * columns.input, columns.stride,
-           InPlace(channels, line.count, layout.pitch)},
-          source);
+           rows.stride * columns.input, columns.stride});
       product.to = gradient->typed_data() + group * channels * window.Input();
       product.pitch = window.Input();
       const float* weights = weight.typed_data() + group * outputs * channels * kernel;
@@ -220,10 +198,12 @@ ffi::Error GradientOfWeight(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes
     product.pitch = elements;
     product.step = 1;
     product.pack_time = kTurnTime;
-    product.panel = [=](int64_t number) -> Panel {
+    product.panel = [=](int64_t number, Panel& panel) {
       const int64_t first = number * kColumns;
       const int64_t count = std::min<int64_t>(kColumns, elements - first);
-      return {{{0, first, 0, count}}, static_cast<int>(Tiles(count, kWidth)), false};
+      panel.runs.count = 0;
+      panel.runs.Add({0, first, 0, count}, 1);
+      panel.vectors = Tiles(count, kWidth);
     };
     product.pack_rows = [=](int64_t tile, int64_t start, int64_t count, float* to) {
       int64_t rows[kRows];
@@ -231,13 +211,16 @@ ffi::Error GradientOfWeight(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes
       for (int64_t n = 0; n < some; ++n) {
         rows[n] = (group * outputs + tile * kRows + n) * window.Output();
       }
-      PackRows(slopes, rows, some, whole.Cut(start, count), &Run::to, kRows, to);
+      Runs runs;
+      whole.Cut(runs, start, count);
+      PackRows(slopes, rows, some, runs, &Run::to, kRows, to);
     };
     product.pack_columns = [=, &met, &laid](const Panel* panels, int64_t many, int64_t start,
                                             int64_t count, float* const* to) {
-      const Runs runs = windows.Cut(start, count);
+      Runs runs;
+      windows.Cut(runs, start, count);
       for (int64_t n = 0; n < many; ++n) {
-        const Run& columns = panels[n].runs[0];
+        const Run& columns = panels[n].runs.runs[0];
         for (int64_t at = 0; at < columns.count; at += kWidth) {
           int64_t rows[kWidth];
           const int64_t some = std::min<int64_t>(kWidth, columns.count - at);

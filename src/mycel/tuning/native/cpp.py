@@ -47,6 +47,11 @@ LIBRARIES = {
         "convolution_gradient_of_x",
         "convolution_gradient_of_weight",
     ),
+    "direct": (
+        "direct_forward",
+        "direct_gradient_of_x",
+        "direct_gradient_of_weight",
+    ),
     "depthwise": (
         "depthwise_forward",
         "depthwise_gradient_of_x",

@@ -38,14 +38,34 @@ struct Run {
   int64_t from, to, at, count;
 };
 
-using Runs = std::vector<Run>;
+// Runs one behind the other; what goes on with the last one becomes part of it.
+template <int64_t most>
+struct RunsOf {
+  void Add(const Run& run, int64_t step) {
+    if (count > 0) {
+      Run& last = runs[count - 1];
+      if (last.from + last.count == run.from && last.at + last.count == run.at &&
+          last.to + last.count * step == run.to) {
+        last.count += run.count;
+        return;
+      }
+    }
+    runs[count++] = run;
+  }
+
+  const Run* begin() const { return runs; }
+  const Run* end() const { return runs + count; }
+
+  Run runs[most];
+  int64_t count = 0;
+};
+
+using Runs = RunsOf<kDepth>;
 
 // Some columns, up to `kColumns`.
 struct Panel {
-  Runs runs;
+  RunsOf<kColumns> runs;
   int vectors;
-  // Whether they are read where they lie.
-  bool in_place;
 };
 
 // Places of pictures, row by row, image by image: where they are read and where they are written.
@@ -53,61 +73,29 @@ struct Places {
   int64_t images, rows, columns;
   int64_t from, from_image, from_row;
   int64_t to, to_image, to_row, to_step;
-  // Whether what lies between two rows is multiplied too, and dropped: an image then is one run.
-  bool in_place;
 
   int64_t Count() const { return images * rows * columns; }
-  int64_t Image() const { return (rows - 1) * from_row + columns; }
-  int64_t Panels() const {
-    return in_place ? images * Tiles(Image(), kColumns) : Tiles(Count(), kColumns);
-  }
 
-  void Add(Runs& runs, int64_t image, int64_t row, int64_t column, int64_t at, int64_t count) const {
-    const Run run{from + image * from_image + row * from_row + column,
-                  to + image * to_image + row * to_row + column * to_step, at, count};
-    if (!runs.empty()) {
-      Run& last = runs.back();
-      if (last.from + last.count == run.from && last.at + last.count == at &&
-          last.to + last.count * to_step == run.to) {
-        last.count += count;
-        return;
-      }
-    }
-    runs.push_back(run);
-  }
-
-  // So many places from `first` on.
-  Runs Cut(int64_t first, int64_t count) const {
-    Runs runs;
+  // Adds so many places from `first` on.
+  template <int64_t most>
+  void Cut(RunsOf<most>& runs, int64_t first, int64_t count) const {
     int64_t image = first / (rows * columns), row = first / columns % rows, column = first % columns;
     for (int64_t at = 0; at < count;) {
       const int64_t some = std::min(count - at, columns - column);
-      Add(runs, image, row, column, at, some);
+      runs.Add({from + image * from_image + row * from_row + column,
+                to + image * to_image + row * to_row + column * to_step, at, some},
+               to_step);
       at += some;
       column = 0;
       if (++row == rows) row = 0, ++image;
     }
-    return runs;
   }
 
-  Panel At(int64_t number) const {
-    if (!in_place) {
-      const int64_t first = number * kColumns;
-      const int64_t count = std::min<int64_t>(kColumns, Count() - first);
-      return {Cut(first, count), static_cast<int>(Tiles(count, kWidth)), false};
-    }
-    const int64_t panels = Tiles(Image(), kColumns), image = number / panels;
-    const int64_t first = number % panels * kColumns;
-    const int64_t count = std::min<int64_t>(kColumns, Image() - first);
-    Runs runs;
-    for (int64_t at = 0; at < count;) {
-      const int64_t row = (first + at) / from_row, column = (first + at) % from_row;
-      if (column < columns) Add(runs, image, row, column, at, std::min(count - at, columns - column));
-      at += std::min(count - at, from_row - column);
-    }
-    // All of it lies between two rows.
-    if (runs.empty()) runs.push_back({from + image * from_image + first, 0, 0, 0});
-    return {runs, static_cast<int>(Tiles(count, kWidth)), true};
+  void Cut(Panel& panel, int64_t number) const {
+    const int64_t first = number * kColumns, count = std::min<int64_t>(kColumns, Count() - first);
+    panel.runs.count = 0;
+    Cut(panel.runs, first, count);
+    panel.vectors = Tiles(count, kWidth);
   }
 };
 
@@ -156,7 +144,8 @@ inline void Transpose(Vector* rows) {
 // Packs `count` rows, at most as many as a vector has, side by side. Their depth lies in runs, at
 // `place` of each; `width` floats are there for each element of it, `kRows` or some vectors. What lies
 // `ahead` is fetched.
-void PackRows(const Source& source, const int64_t* rows, int64_t count, const Runs& depth,
+template <int64_t most>
+void PackRows(const Source& source, const int64_t* rows, int64_t count, const RunsOf<most>& depth,
               int64_t Run::* place, int64_t width, float* to, int64_t ahead = 0) {
   for (const Run& run : depth) {
     for (int64_t k = 0; k < run.count; k += kWidth) {
@@ -189,7 +178,6 @@ void PackColumns(const Source& source, const Panel* panels, int64_t count, const
   std::vector<Piece> pieces;
   int64_t end = 0;
   for (int64_t n = 0; n < count; ++n) {
-    if (!to[n]) continue;
     for (const Run& run : panels[n].runs) {
       for (int64_t at = 0; at < run.count; at += kWidth) {
         pieces.push_back({run.from + at, panels[n].vectors * kWidth, to[n] + run.at + at});
@@ -214,18 +202,16 @@ void PackColumns(const Source& source, const Panel* panels, int64_t count, const
 
 // -- multiplying ----------------------------------------------------------------------------------
 
-// The sums over `depth` of a tile's rows and columns. Columns are packed, or lie at `places`. What is
-// read next is fetched by the way.
-template <int rows, int vectors, bool in_place>
-void Tile(const float* left, const float* right, const int64_t* places, int64_t depth, bool more,
-          float* const* to, int64_t pitch, const float* next) {
+// The sums over `depth` of a tile's rows and columns. What is read next is fetched by the way.
+template <int rows, int vectors>
+void Tile(const float* left, const float* right, int64_t depth, bool more, float* const* to,
+          int64_t pitch, const float* next) {
   Vector sums[rows][vectors] = {};
-  for (int64_t k = 0; k < depth; ++k, left += kRows) {
-    const float* column = in_place ? right + places[k] : right + k * vectors * kWidth;
+  for (int64_t k = 0; k < depth; ++k, left += kRows, right += vectors * kWidth) {
     Vector met[vectors];
-    for (int n = 0; n < vectors; ++n) met[n] = Load(column + n * kWidth);
+    for (int n = 0; n < vectors; ++n) met[n] = Load(right + n * kWidth);
     __builtin_prefetch(left + 64 * kRows, 0, 3);
-    if (!in_place) __builtin_prefetch(next + k * 16, 0, 2);
+    __builtin_prefetch(next + k * 16, 0, 2);
 #pragma GCC unroll 16
     for (int row = 0; row < rows; ++row) {
       for (int n = 0; n < vectors; ++n) sums[row][n] += left[row] * met[n];
@@ -239,15 +225,15 @@ void Tile(const float* left, const float* right, const int64_t* places, int64_t 
   }
 }
 
-using TileFunction = void (*)(const float*, const float*, const int64_t*, int64_t, bool,
-                              float* const*, int64_t, const float*);
+using TileFunction = void (*)(const float*, const float*, int64_t, bool, float* const*, int64_t,
+                              const float*);
 
 template <size_t... n>
 constexpr std::array<TileFunction, sizeof...(n)> AllTiles(std::index_sequence<n...>) {
-  return {Tile<n / 2 / kVectors + 1, n / 2 % kVectors + 1, n % 2>...};
+  return {Tile<n / kVectors + 1, n % kVectors + 1>...};
 }
 
-constexpr auto kTiles = AllTiles(std::make_index_sequence<2 * kVectors * kRows>());
+constexpr auto kTiles = AllTiles(std::make_index_sequence<kVectors * kRows>());
 
 // A product. Its rows are `pitch` apart in the result, and its columns as the runs of panels say,
 // `step` apart from each other.
@@ -257,16 +243,12 @@ struct Product {
   int64_t pitch, step;
   // About so many cycles packing a panel takes, for each element of the depth.
   int64_t pack_time;
-  // Packs a tile of rows, or panels, for `count` elements of the depth from `start` on. Panels that
-  // are not packed have no place to be packed to.
+  // Packs a tile of rows, or panels, for `count` elements of the depth from `start` on.
   std::function<void(int64_t tile, int64_t start, int64_t count, float* to)> pack_rows;
   std::function<void(const Panel* panels, int64_t many, int64_t start, int64_t count,
                      float* const* to)>
       pack_columns;
-  std::function<Panel(int64_t number)> panel;
-  // Where panels lie that are not packed, and the elements of the depth behind them.
-  const float* source = nullptr;
-  std::vector<int64_t> places;
+  std::function<void(int64_t number, Panel& panel)> panel;
 
   int64_t Height() const { return Tiles(rows, kRows); }
   int64_t Size() const { return Height() * kRows * depth; }
@@ -276,12 +258,29 @@ struct Product {
   }
 };
 
+// Writes some sums `step` apart, or adds them to what is there.
+inline void Write(float* to, const float* sums, int64_t count, int64_t step, bool more) {
+  typedef float Four __attribute__((vector_size(16)));
+  int64_t n = 0;
+  if (step == 1) {
+    for (; n + kWidth <= count; n += kWidth) {
+      Store(to + n, more ? Load(to + n) + Load(sums + n) : Load(sums + n));
+    }
+    for (; n + 4 <= count; n += 4) {
+      Four some, there;
+      std::memcpy(&some, sums + n, sizeof some);
+      std::memcpy(&there, to + n, sizeof there);
+      some = more ? there + some : some;
+      std::memcpy(to + n, &some, sizeof some);
+    }
+  }
+  for (; n < count; ++n) to[n * step] = more ? to[n * step] + sums[n] : sums[n];
+}
+
 // Multiplies packed rows by a panel, and writes the result, or adds it to what is there.
 void Multiply(const Product& product, const Panel& panel, const float* left, int64_t rows,
-              const float* right, int64_t start, int64_t depth, bool more, float* to,
-              const float* next) {
+              const float* right, int64_t depth, bool more, float* to, const float* next) {
   const int64_t pitch = product.pitch, step = product.step;
-  const int64_t* places = product.places.data() + start;
   float scratch[kRows * kColumns];
   float *whole[kVectors] = {}, *own[kVectors];
   // Whether all vectors are written as they are.
@@ -298,26 +297,17 @@ void Multiply(const Product& product, const Panel& panel, const float* left, int
   for (int n = 0; n < kVectors; ++n) own[n] = scratch + n * kWidth;
   for (int64_t row = 0; row < rows; row += kRows, left += depth * kRows) {
     const int64_t height = std::min<int64_t>(kRows, rows - row);
-    const TileFunction tile =
-        kTiles[((height - 1) * kVectors + panel.vectors - 1) * 2 + panel.in_place];
+    const TileFunction tile = kTiles[(height - 1) * kVectors + panel.vectors - 1];
     const float* ahead = next + std::min<int64_t>(row / kRows, panel.vectors - 1) * depth * 16;
     if (plain) {
-      tile(left, right, places, depth, more, whole, pitch, ahead);
+      tile(left, right, depth, more, whole, pitch, ahead);
       for (float*& place : whole) place += kRows * pitch;
       continue;
     }
-    tile(left, right, places, depth, false, own, kColumns, ahead);
+    tile(left, right, depth, false, own, kColumns, ahead);
     for (int64_t n = 0; n < height; ++n) {
       for (const Run& run : panel.runs) {
-        const float* sums = scratch + n * kColumns + run.at;
-        float* line = to + (row + n) * pitch + run.to;
-        if (step == 1) {
-          for (int64_t m = 0; m < run.count; ++m) line[m] = more ? line[m] + sums[m] : sums[m];
-        } else {
-          for (int64_t m = 0; m < run.count; ++m) {
-            line[m * step] = more ? line[m * step] + sums[m] : sums[m];
-          }
-        }
+        Write(to + (row + n) * pitch + run.to, scratch + n * kColumns + run.at, run.count, step, more);
       }
     }
   }
@@ -329,7 +319,8 @@ struct Units {
     const int64_t tiles = product.Height();
     int64_t best = INT64_MAX;
     for (int64_t wide = 1; wide <= std::min(product.panels, kMostPanels); ++wide) {
-      for (int64_t cut = Tiles(tiles, kMostTiles); cut <= std::min<int64_t>(tiles, 64); cut *= 2) {
+      const int64_t least = Tiles(tiles, kMostTiles);
+      for (int64_t cut = least; cut <= std::max(least, std::min<int64_t>(tiles, 64)); cut *= 2) {
         const int64_t high = Tiles(tiles, cut), parts = Tiles(product.panels, wide);
         const int64_t time = wide * (product.pack_time + kTileTime * high) + 2 * kTileTime;
         const int64_t count = products * parts * Tiles(tiles, high);
@@ -441,7 +432,7 @@ class Products {
     float* to = (stack ? partial_.get() + (stack - 1) * size_ : to_) + (product.to - to_) +
                 top * kRows * product.pitch;
     Panel panels[kMostPanels];
-    for (int64_t n = 0; n < count; ++n) panels[n] = product.panel(begin + n);
+    for (int64_t n = 0; n < count; ++n) product.panel(begin + n, panels[n]);
     const int64_t first = stack * piece.stack;
     const int64_t last = piece.stacks > 1 ? std::min(product.depth, first + piece.stack) : product.depth;
     // Where there is no depth, zeros are written.
@@ -455,19 +446,14 @@ class Products {
         }
         left = packed;
       }
-      const float* right[kMostPanels];
-      float *packed = own, *to_pack[kMostPanels] = {};
+      float *packed = own, *right[kMostPanels];
       for (int64_t n = 0; n < count; ++n) {
-        if (panels[n].in_place) {
-          right[n] = product.source + panels[n].runs[0].from - panels[n].runs[0].at;
-        } else {
-          right[n] = to_pack[n] = packed;
-          packed += some * panels[n].vectors * kWidth + kWidth;
-        }
+        right[n] = packed;
+        packed += some * panels[n].vectors * kWidth + kWidth;
       }
-      if (some) product.pack_columns(panels, count, start, some, to_pack);
+      if (some) product.pack_columns(panels, count, start, some, right);
       for (int64_t n = 0; n < count; ++n) {
-        Multiply(product, panels[n], left, rows, right[n], start, some, start > first, to,
+        Multiply(product, panels[n], left, rows, right[n], some, start > first, to,
                  right[std::min(n + 1, count - 1)]);
       }
     }
