@@ -565,3 +565,12 @@ def test_a_number_is_a_value_of_a_parameter_where_it_is_compiled():
         assert float(net.weight) == expected and net.weight.dtype is ms.float32
     with pytest.raises(TypeError, match="a Parameter, must be given"):
         Net().weight = 3
+
+
+def test_a_construct_that_is_misspelt_is_named():
+    class Net(nn.Cell):
+        def constrcut(self, x):
+            return x
+
+    with pytest.raises(NotImplementedError, match=r"write def .*: \.\.\. Nearest: constrcut\."):
+        Net()(Tensor(1.0))

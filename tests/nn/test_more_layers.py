@@ -11,7 +11,8 @@ import pytest
 
 import mycel as ms
 from check_cell import check_cell
-from mycel import nn
+from harness import run_everywhere
+from mycel import Tensor, nn
 from support import recorded_cells as recorded
 
 RANDOM = np.random.default_rng(11)
@@ -427,3 +428,58 @@ def test_text_of_a_transposed_layer(mode):
         f"pad_mode={mode}, padding=0, dilation=(1, 1), group=1, has_bias=False, "
         "weight_init=ones, bias_init=None, format=NCHW)"
     )
+
+
+# By MindSpore 2.10: the dimensions of space, the mode, the window and its steps; the lengths of
+# what it gives for squares / 7, or numbers / 7 in three dimensions, and the sum of that.
+MEANS_WITH_CEIL = [
+    (1, "valid", 3, 2, (6,), 39.833),
+    (2, "valid", 3, 2, (3, 3), 837.357),
+    (3, "valid", 3, 2, (2, 3, 3), 274.714),
+    (1, "valid", 2, 3, (4,), 20.857),
+    (2, "valid", 2, 3, (2, 3), 367.0),
+    (3, "valid", 2, 3, (2, 2, 3), 173.714),
+    (1, "valid", 4, 3, (4,), 26.167),
+    (2, "valid", 4, 3, (2, 2), 355.476),
+    (3, "valid", 4, 3, (2, 2, 2), 145.429),
+    (1, "valid", 5, 5, (3,), 23.929),
+    (2, "valid", 5, 5, (2, 2), 549.429),
+    (3, "valid", 5, 5, (1, 2, 2), 64.143),
+    (1, "same", 3, 2, (6,), 34.571),
+    (2, "same", 3, 2, (3, 4), 739.333),
+    (3, "same", 3, 2, (3, 3, 4), 312.222),
+    (1, "same", 2, 3, (4,), 20.857),
+    (2, "same", 2, 3, (2, 3), 292.357),
+    (3, "same", 2, 3, (2, 2, 3), 144.0),
+    (1, "same", 4, 3, (4,), 22.571),
+    (2, "same", 4, 3, (2, 3), 322.5),
+    (3, "same", 4, 3, (2, 2, 3), 88.687),
+    (1, "same", 5, 5, (3,), 14.457),
+    (2, "same", 5, 5, (2, 2), 136.12),
+    (3, "same", 5, 5, (1, 2, 2), 25.08),
+]
+
+
+@pytest.mark.parametrize(("space", "mode", "kernel", "stride", "lengths", "total"), MEANS_WITH_CEIL)
+def test_last_windows_of_means_reach_over_the_end(space, mode, kernel, stride, lengths, total):
+    shape = {1: (1, 1, 12), 2: (1, 1, 6, 7), 3: (1, 1, 5, 6, 7)}[space]
+    x = (np.arange(np.prod(shape)).reshape(shape) ** (1 if space == 3 else 2) / 7).astype("f")
+    layer = getattr(nn, f"AvgPool{space}d")(kernel, stride, mode, ceil_mode=True)
+    for found in run_everywhere(layer, x).values():
+        assert found.shape == (1, 1, *lengths)
+        assert found.astype(float).sum() == pytest.approx(total, abs=2e-3)
+
+
+def test_divisors_of_means_over_the_end():
+    # Oracle: MindSpore 2.10; the first numbers of each.
+    x = Tensor(np.arange(42).reshape(1, 1, 6, 7) ** 2 / 7, ms.float32)
+    for layer, expected in [
+        (nn.AvgPool2d(3, 2, "same", ceil_mode=True, divisor_override=5), [15.285715, 29.4]),
+        (nn.AvgPool2d(3, 2, "same", divisor_override=5), [15.285715, 29.4]),
+        (nn.AvgPool2d(3, 2, "valid", ceil_mode=True, divisor_override=5), [25.02857, 34.285713]),
+        (
+            nn.AvgPool2d(3, 2, "same", ceil_mode=True, count_include_pad=False),
+            [12.738095, 16.333334],
+        ),
+    ]:
+        np.testing.assert_allclose(layer(x).asnumpy().ravel()[:2], expected, rtol=1e-6)

@@ -16,7 +16,7 @@ import mycel as ms
 from fixtures import cases, edge_oracles
 from fixtures.case import evaluate
 from harness import EXECUTIONS, TOLERANCE, as_numpy, execution, run_everywhere
-from mycel import Tensor, ops
+from mycel import Tensor, mint, ops
 from support.recorded_operators import agrees, function_of
 from support.recorded_operators import cases as recorded_cases
 
@@ -108,3 +108,56 @@ def test_numbers_at_the_ends_fit_and_what_is_converted_wraps():
         assert full((1,), 2**64 - 1, dtype=ms.uint64).asnumpy().tolist() == [2**64 - 1]
     assert Tensor(np.array([300]), ms.uint8).asnumpy().tolist() == [44]
     assert Tensor([300]).astype(ms.uint8).asnumpy().tolist() == [44]
+
+
+@pytest.mark.parametrize("dtype", [ms.float16, ms.float32, ms.float64])
+def test_real_numbers_are_counted(dtype):
+    # Oracle: MindSpore 2.10: fractions are cut off, negative numbers left out, Float32.
+    made = ops.bincount(Tensor([1.7, 2.2, 2, 5, -1.5], dtype))
+    assert (made.dtype, made.asnumpy().tolist()) == (ms.float32, [0, 1, 2, 0, 0, 1])
+    with pytest.raises(TypeError, match=r"bincount: input must be of integers, but Float32"):
+        mint.bincount(Tensor([1.0]))
+    with pytest.raises(TypeError, match=r"bincount: input must be of integers, but Complex64"):
+        ops.bincount(Tensor([1.0 + 0j], ms.complex64))
+    with pytest.raises(ValueError, match=r"bincount: input must be of numbers from 0 on, but -2"):
+        ops.bincount(Tensor([1, -2]))
+
+
+def test_types_of_sums_and_counts():
+    # Oracle: MindSpore 2.10.
+    for name in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]:
+        x = Tensor([[1, 2], [3, 4]], getattr(ms, name))
+        for nansum in (ops.nansum, mint.nansum, lambda x: x.nansum()):
+            assert (nansum(x).dtype, nansum(x).item()) == (x.dtype, 10)
+        kept = x.dtype if name in ("uint16", "uint32", "uint64") else ms.int64
+        for function in (ops.sum, mint.sum, lambda x: x.sum(), ops.prod, mint.prod):
+            assert function(x).dtype == kept, name
+    half = Tensor([1.0, 2.0, 4.0], ms.float16)
+    assert ops.histc(half, 4).dtype == ops.cov(half).dtype == ms.float32
+    large = ops.sum(Tensor([2**63, 5], ms.uint64))
+    assert large.asnumpy() == np.uint64(2**63 + 5)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        ops.cat, ops.concat, ops.stack, ops.hstack, ops.vstack, ops.dstack, ops.column_stack,
+        ops.addn, ops.accumulate_n, mint.cat, mint.concat, mint.stack, mint.hstack, mint.dstack,
+        ops.Concat(), ops.Stack(), ops.AddN(), ops.ParallelConcat(),
+    ],
+)  # fmt: skip
+def test_one_tensor_is_no_list(function):
+    # Oracle: MindSpore 2.10; its ops.stack alone makes one row of it.
+    with pytest.raises(TypeError, match="must be a tuple or list of Tensors, but one Tensor was"):
+        function(Tensor([[1.0, 2.0], [3.0, 4.0]]))
+
+
+def test_fix_and_empty():
+    # Oracle: MindSpore 2.10.
+    for values in ([1.5, -1.5], [1, -1], [True, False]):
+        x = Tensor(values)
+        assert mint.fix(x).dtype == x.dtype
+        assert mint.fix(input=x).asnumpy().tolist() == np.trunc(values).tolist()
+    for made in (mint.empty(size=(2, 3)), mint.empty(2, 3), mint.empty([2, 3])):
+        assert (made.shape, made.dtype) == ((2, 3), ms.float32)
+    assert mint.empty(size=[2], dtype=ms.int32, device="CPU").dtype == ms.int32

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import functools
+import math
+
 import numpy as np
 import pytest
 import scipy.linalg
 
 import mycel as ms
 from harness import assert_close, matches, run_everywhere
-from mycel import Tensor, ops
+from mycel import Tensor, mint, ops
 from support.recorded_operators import agrees, cases, gradients_by_differences
 
 A = np.array([[4.0, 1.0, 0.5], [-1.0, 3.0, 0.25], [0.5, -2.0, 5.0]])
@@ -159,3 +162,30 @@ def test_bad_operands():
         ops.matrix_set_diag(Tensor(TALL), Tensor([1.0, 2.0]), align="LEFT")
     with pytest.raises(ValueError, match="use mH"):
         print(Tensor(A[None]).H)
+
+
+SHAPES = [  # of two batches, and whether ops.bmm takes them, and whether mint.bmm does
+    (((2, 3, 4), (2, 4, 5)), True, True),
+    (((2, 2, 3, 4), (2, 2, 4, 5)), True, False),
+    (((3, 4), (4, 5)), True, False),
+    (((2, 3), (2, 3, 4)), False, False),
+    (((1, 3, 4), (2, 4, 5)), False, False),
+    (((1, 2, 3, 4), (2, 2, 4, 5)), False, False),
+    (((2, 3, 4), (4, 5)), False, False),
+    (((2, 2, 3, 4), (2, 4, 5)), False, False),
+]
+
+
+@pytest.mark.parametrize(("shapes", "taken", "by_mint"), SHAPES)
+def test_batches_are_not_broadcast(shapes, taken, by_mint):
+    # Oracle: MindSpore 2.10, for the values NumPy; ops.BatchMatMul broadcasts as on an Ascend.
+    x, y = (np.arange(math.prod(s), dtype=np.float32).reshape(s) for s in shapes)
+    products = [(ops.bmm, taken), (lambda x, y: x.bmm(y), taken), (mint.bmm, by_mint)]
+    sums = [(ops.baddbmm, taken), (lambda z, x, y: z.baddbmm(x, y), taken), (mint.baddbmm, by_mint)]
+    products += [(functools.partial(f, Tensor(0.0)), accepts) for f, accepts in sums]
+    for function, accepts in products:
+        if accepts:
+            matches(function, np.matmul, x, y)
+        else:
+            with pytest.raises(ValueError, match=r"differ|dimensions"):
+                function(Tensor(x), Tensor(y))

@@ -412,3 +412,16 @@ def test_what_optimisers_of_users_find_in_the_base():
     optimizer((Tensor([1.0, 2.0]),))
     np.testing.assert_array_equal(weight.asnumpy(), [0.25, -0.5])
     assert not Descent(0.5, [weight])._is_dynamic_lr_or_weight_decay()
+
+
+def test_errors_name_what_was_meant():
+    parameter = Parameter(Tensor([[1.0, 2.0]]), name="w")
+    expected = r"'w' must be a Tensor of shape \(1, 2\), but numpy.ndarray of shape \(1, 2\) was"
+    with pytest.raises(TypeError, match=expected):
+        nn.SGD([parameter])((np.ones((1, 2), np.float32),))
+    for keyword, meant in [("lr", "learning_rate"), ("momentum", "beta1"), ("wd", "weight_decay")]:
+        with pytest.raises(TypeError, match=f"nearest: {meant}"):
+            nn.Adam([parameter], **{keyword: 0.1})
+    for key, meant in [("lrr", "lr"), ("learning_rate", "lr"), ("weigth_decay", "weight_decay")]:
+        with pytest.raises(KeyError, match=f"nearest: {meant}"):
+            nn.SGD([{"params": [parameter], key: 0.1}])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import difflib
 from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
@@ -114,8 +115,12 @@ class Cell(Settings, Stateful, Hookable, CellBase):
     @never_called
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """What the network computes; every subclass writes its own."""
+        kinds = [kind for kind in type(self).__mro__ if kind.__module__ != __name__]
+        own = [name for kind in kinds for name in vars(kind)]
+        near = difflib.get_close_matches("construct", own, 1)
+        nearest = f" Nearest: {near[0]}." if near else ""
         raise NotImplementedError(
-            f"{type(self).__name__} has no construct; write def construct(self, x): ..."
+            f"{type(self).__name__} has no construct; write def construct(self, x): ...{nearest}"
         )
 
     def __call__(self, *args, **kwargs):  # pyright: ignore[reportRedeclaration]

@@ -50,10 +50,37 @@ def _(arrays, tangents):
     return made, slope if of_y is None else slope - made / divisor * of_y
 
 
+def is_half(dtype) -> bool:
+    """Whether numbers of a type are real and shorter than Float32."""
+    return dtype.kind in "fV" and dtype.itemsize < 4
+
+
+def rounded_once(function):
+    """The function of one array, computed with Float32 where that holds halves, and rounded once.
+
+    A composition rounds halves at every step, and XLA's exp2, sigmoid and others overflow there.
+    """
+
+    @functools.wraps(function)
+    def computed(x, **statics):
+        if not is_half(x.dtype):
+            return function(x, **statics)
+        made = function(x.astype(np.float32), **statics)
+        return made.astype(x.dtype) if made.dtype == np.float32 else made
+
+    return computed
+
+
+def sum_of(x, axes=None, dtype=None, keepdims=False):
+    """The sum in the type of x, or another; halves are added as Float32 and rounded once."""
+    dtype = x.dtype if dtype is None else np.dtype(dtype)
+    wide = np.float32 if is_half(dtype) else dtype
+    return jnp.sum(x, axes, wide, keepdims=keepdims).astype(dtype)
+
+
 def mean_of(x, axes, keepdims=False):
     """The mean, rounded once: of equal numbers it is that number. Halves are added as Float32."""
-    half = x.dtype.kind in "fV" and x.dtype.itemsize < 4
-    total = jnp.sum(x, axes, np.float32 if half else x.dtype, keepdims=keepdims)
+    total = jnp.sum(x, axes, np.float32 if is_half(x.dtype) else x.dtype, keepdims=keepdims)
     count = x.size // max(total.size, 1)
     return quotient(total, jnp.asarray(count, total.dtype)).astype(x.dtype)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import Parameter
 
+# What other libraries call them.
+WORDS = {"learning_rate": "lr", "parameters": "params", "l2": "weight_decay"}
 KEYS = ("params", "lr", "weight_decay", "grad_centralization", "order_params")
 _MISSING = object()
 
@@ -70,7 +73,9 @@ def _grouped(groups: list[dict]) -> list[Member]:
     for number, group in enumerate(groups):
         unknown = [key for key in group if key not in KEYS]
         if unknown:
-            raise KeyError(f"A group of parameters has the keys {KEYS}, not {unknown}.")
+            near = difflib.get_close_matches(WORDS.get(unknown[0], unknown[0]), KEYS, 1, 0.5)
+            text = f"A group of parameters has the keys {KEYS}, not {unknown}"
+            raise KeyError(f"{text}; nearest: {near[0] if near else 'none'}.")
         if "order_params" in group:
             continue
         for parameter in _listed(group.get("params"), "The 'params' of a group"):

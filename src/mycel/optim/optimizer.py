@@ -444,8 +444,11 @@ def checked_gradients(optimizer: Any, gradients) -> Any:
         if gradient.__class__ is Tensor and gradient._value.aval is parameter._value.aval:
             continue
         if not isinstance(gradient, Tensor) or gradient.shape != parameter.shape:
-            kind = ValueError if isinstance(gradient, Tensor) else TypeError
-            actual = getattr(gradient, "shape", type(gradient).__name__)
+            kind, actual = TypeError, type(gradient).__name__
+            if isinstance(gradient, Tensor):
+                kind, actual = ValueError, gradient.shape
+            elif hasattr(gradient, "shape"):
+                actual = f"{type(gradient).__module__}.{actual} of shape {gradient.shape}"
             what = f"The gradient for Parameter {parameter.name!r}"
             raise wrong(kind, what, f"a Tensor of shape {parameter.shape}", actual)
     if division.gradient is not None:

@@ -38,6 +38,11 @@ ALIKE = (
     ("maxval", "high"),
     ("alpha", "negative_slope"),
     ("num_features", "num_channels"),
+    ("learning_rate", "lr"),
+    ("beta1", "betas", "momentum"),
+    ("weight_decay", "l2", "wd"),
+    ("decay", "alpha", "rho"),
+    ("milestone", "milestones"),
     ("reduction", "reduce", "size_average"),
 )
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")

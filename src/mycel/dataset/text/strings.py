@@ -112,8 +112,22 @@ def normalized(one: str, form: NormalizeForm) -> str:
     return one if form is NormalizeForm.NONE else unicodedata.normalize(form.name, one)
 
 
+# What Unicode calls default ignorable: soft hyphens, joiners, fillers, selectors of variants, tags.
+_IGNORABLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+
+
+def case_folded(one: str) -> str:
+    """A text with small letters and without ignorable characters, in NFKC: ICU's NFKC_Casefold."""
+    folded = unicodedata.normalize("NFKC", one).casefold()
+    return unicodedata.normalize("NFKC", _IGNORABLE.sub("", folded))
+
+
 class CaseFold(TextTensorOperation):
-    """Small letters, in every script; for comparing texts.
+    """Small letters, in every script, and no invisible characters; for comparing texts.
 
     Raises:
         RuntimeError: the input does not consist of texts.
@@ -125,8 +139,7 @@ class CaseFold(TextTensorOperation):
     """
 
     def _text(self, one):
-        # As ICU does it: case folding on the way to NFKC.
-        return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", one).casefold())
+        return case_folded(one)
 
 
 class NormalizeUTF8(TextTensorOperation):

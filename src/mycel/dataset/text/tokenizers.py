@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
+import sys
 import unicodedata
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 from mycel.dataset.text.strings import (
     NormalizeForm,
     TextTensorOperation,
+    case_folded,
     normalized,
     pattern_of,
     texts,
@@ -189,14 +192,19 @@ def _split(one: str, between: re.Pattern, kept: re.Pattern):
     yield one[start:], start, len(one)
 
 
-# Characters that stand alone in BERT's texts: punctuation and Chinese ones.
-_ALONE = (
-    "[!-/]|[:-@]|[\\[-`]|[{-~]|[\u2000-\u206f]|[\u2e00-\u2e7f]|[\u3000-\u303f]|[\uff00-\uff65]"
-    "|[\u00a1-\u00bf]"
-    "|[\u4e00-\u9fff]|[\u3400-\u4dbf]|[\U00020000-\U0002a6df]|[\U0002a700-\U0002b73f]"
+_CHINESE = (
+    "[\u4e00-\u9fff]|[\u3400-\u4dbf]|[\U00020000-\U0002a6df]|[\U0002a700-\U0002b73f]"
     "|[\U0002b740-\U0002b81f]|[\U0002b820-\U0002ceaf]|[\uf900-\ufaff]|[\U0002f800-\U0002fa1f]"
 )
 _UNUSED = r"\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\]|"
+
+
+@functools.cache
+def _alone() -> str:
+    """The characters that stand alone in BERT's texts: punctuation, symbols of ASCII, Chinese."""
+    every = map(chr, range(0x80, sys.maxunicode + 1))
+    marks = "".join(c for c in every if unicodedata.category(c).startswith("P"))
+    return f"[!-/]|[:-@]|[\\[-`]|[{{-~]|[{marks}]|{_CHINESE}"
 
 
 class BasicTokenizer(_Tokenizer):
@@ -235,9 +243,9 @@ class BasicTokenizer(_Tokenizer):
         self.preserve_unused_token = checks.boolean(preserve_unused_token, "preserve_unused_token")
         self.with_offsets = checks.boolean(with_offsets, "with_offsets")
         whole = _UNUSED if preserve_unused_token else ""
-        self._between = re.compile(rf"{whole}\s+|{_ALONE}")
+        self._between = re.compile(rf"{whole}\s+|{_alone()}")
         space = r"\s+|" if keep_whitespace else ""
-        self._kept = re.compile(f"{whole}{space}{_ALONE}")
+        self._kept = re.compile(f"{whole}{space}{_alone()}")
 
     def _texts(self, array):
         return super()._texts(np.array(self._prepared(str(array)) if not array.ndim else array))
@@ -249,15 +257,15 @@ class BasicTokenizer(_Tokenizer):
             one = "".join(p if i % 2 else _small(p) for i, p in enumerate(pieces))
         else:
             one = normalized(one, self.normalization_form)
-        # Control characters are no part of a text; white space is.
-        return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\u200b-\u200f\ufeff]", "", one)
+        # Control characters and those that only format stand for spaces, tabulators as well.
+        return "".join(" " if unicodedata.category(c) in ("Cc", "Cf") else c for c in one)
 
     def _parts(self, one):
         return _split(one, self._between, self._kept)
 
 
 def _small(one: str) -> str:
-    apart = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", one).casefold())
+    apart = unicodedata.normalize("NFD", case_folded(one))
     return "".join(c for c in apart if unicodedata.category(c) != "Mn")
 
 

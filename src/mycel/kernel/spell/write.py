@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.operators import REFLECTED
 from mycel.kernel.base.written import compiled, defined_at
 from mycel.kernel.define.definition import Definition
 from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn, defers
+from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell.assign import assigned
 from mycel.kernel.spell.other_keywords import ABSENT, call_renamed
 from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling
@@ -20,6 +22,17 @@ from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling
 INPLACE = "inplace"
 # Lengths are given one after another, or all of them by this name.
 SHAPE = "shape"
+
+
+def listed(tensors, name: str):
+    """The Tensors that were given as a tuple or list.
+
+    Raises:
+        TypeError: it is one Tensor, whose rows would be taken for them.
+    """
+    if isinstance(tensors, Tensor):
+        raise wrong(TypeError, f"What {name} takes", "a tuple or list of Tensors", "one Tensor")
+    return tensors
 
 
 def spread(values):
@@ -46,6 +59,7 @@ class Writer:
             "apply1": apply1,
             "apply2": apply2,
             "applyn": applyn,
+            "listed": listed,
             "apply_optional": apply_optional,
             "assigned": assigned,
             "bind": definition.bind,
@@ -97,7 +111,8 @@ class Writer:
             return f"{without} if {self._value(optional, expressions)} is None else {whole}"
         if definition.variadic:
             rest = expressions[definition.variadic]
-            return f"applyn(bind({', '.join(statics)}), ({_tuple(arrays)}*{rest},))"
+            rest = f"*listed({rest}, {definition.name!r})"
+            return f"applyn(bind({', '.join(statics)}), ({_tuple(arrays)}{rest},))"
         return self._apply(arrays, statics)
 
     def _apply(

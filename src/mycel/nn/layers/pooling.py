@@ -13,7 +13,7 @@ from mycel.nn.cell import Cell
 from mycel.nn.checks import boolean, is_integer, one_of
 from mycel.nn.layers.declare import layer
 from mycel.nn.layers.inside import Inside
-from mycel.ops.nn.pooling import avg_pool, max_pool, max_pool2d, mean_pool
+from mycel.ops.nn.pooling import avg_pool, max_pool, max_pool2d, mean_of_windows, mean_pool
 
 PAD_MODES = ("VALID", "SAME", "PAD")
 
@@ -204,11 +204,28 @@ class AveragePooling(Pooling):
         self.ceil_mode = boolean(ceil_mode, f"{owner}.ceil_mode")
         self.count_include_pad = boolean(count_include_pad, f"{owner}.count_include_pad")
         self.divisor_override = divisor_override
-        self._only_with_pad(padding=(padding, 0), ceil_mode=(ceil_mode, False))
+        self._only_with_pad(padding=(padding, 0))
 
     def construct(self, x) -> Tensor:
         """The pooled x."""
         return super().construct(x)
+
+    def _mean(self, x):
+        """The mean of windows over two dimensions."""
+        # Padding of 'same' counts only where MindSpore takes another operator than AvgPool for it.
+        if self.pad_mode != "PAD" and not self.ceil_mode and not self.divisor_override:
+            return mean_pool(x, self.kernel_size, self.stride, self.pad_mode)
+        return mean_of_windows(
+            x,
+            self.kernel_size,
+            self.stride,
+            self.pad_mode.lower(),
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override or 0,
+            space=2,
+        )
 
 
 class AvgPool2d(AveragePooling):
@@ -217,8 +234,10 @@ class AvgPool2d(AveragePooling):
     Args:
         kernel_size, stride: an integer, or two for H and W.
         pad_mode: 'valid' (none), 'same' (as many outputs as inputs / stride), or 'pad'.
-        padding, ceil_mode: only with 'pad'.
-        count_include_pad: whether padding counts in the mean.
+        padding: only with 'pad'.
+        ceil_mode: whether a last window may reach over the end, as with 'same' it does.
+        count_include_pad: whether padding counts in the mean; that of 'same' counts only with
+            `ceil_mode`.
         divisor_override: a number to divide by instead of the count.
         data_format: 'NCHW' or 'NHWC'.
 
@@ -236,17 +255,7 @@ class AvgPool2d(AveragePooling):
     avg_pool = Inside(lambda cell: ops.AvgPool(cell.kernel_size, cell.stride, _mode(cell)))
 
     def _pooled(self, x):
-        if self.pad_mode == "SAME" or (self.pad_mode == "VALID" and not self.divisor_override):
-            return mean_pool(x, self.kernel_size, self.stride, self.pad_mode)
-        return avg_pool(
-            x,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override or 0,
-        )
+        return self._mean(x)
 
 
 class AvgPool1d(AveragePooling):
@@ -271,8 +280,7 @@ class AvgPool1d(AveragePooling):
 
     def _pooled(self, x):
         if self.pad_mode != "PAD":
-            pooled = mean_pool(x.expand_dims(2), self.kernel_size, self.stride, self.pad_mode)
-            return pooled.squeeze(2)
+            return self._mean(x.expand_dims(2)).squeeze(2)
         settings = self.padding, self.ceil_mode, self.count_include_pad
         return avg_pool(x, self.kernel_size[1], self.stride[1], *settings, space=1)
 

@@ -106,7 +106,8 @@ class AvgPool3d(AveragePooling):
     Args:
         kernel_size, stride: an integer, or three for D, H and W.
         pad_mode: 'valid' (none), 'same' (as many outputs as inputs / stride), or 'pad'.
-        padding, ceil_mode: only with 'pad'.
+        padding: only with 'pad'.
+        ceil_mode: whether a last window may reach over the end, as with 'same' it does.
         count_include_pad: whether padding counts in the mean.
         divisor_override: a number to divide by instead of the count.
 

@@ -96,21 +96,22 @@ def ones(shape, dtype=None):
     return constant(as_size(shape), _element(dtype, float32), 1)
 
 
-@composite("mint.empty(*size, dtype=dtype, device=device, pin_memory=pin_memory)")
-def empty(size, dtype=None, device=None, pin_memory=False):
+@composite("mint.empty(*lengths, dtype=dtype, device=device, pin_memory=pin_memory, size=size)")
+def empty(lengths=(), dtype=None, device=None, pin_memory=False, size=None):
     """A Tensor of this shape whose values mean nothing (here: zeros).
 
     Args:
-        size: the shape: a number, a sequence of numbers or a Tensor of them.
+        lengths: the shape: numbers one after another, or one sequence or Tensor of them.
         dtype: the element type; None for Float32.
         device, pin_memory: no effect.
+        size: all of them, by keyword.
 
     Example:
         >>> mint.empty(2, 3).shape
         (2, 3)
     """
     del device, pin_memory  # XLA places arrays itself.
-    return zeros(size, dtype)
+    return zeros(lengths if size is None else size, dtype)
 
 
 def _number_kind(value) -> DType:

@@ -13,6 +13,7 @@ from jax import lax
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
+from mycel.ops.common import sum_of
 
 
 @op(
@@ -261,4 +262,4 @@ def trace(x):
     """
     if x.ndim != 2:
         raise ValueError(f"trace needs a matrix, not {x.shape}.")
-    return jnp.sum(jnp.diagonal(x), dtype=x.dtype)
+    return sum_of(jnp.diagonal(x), dtype=x.dtype)

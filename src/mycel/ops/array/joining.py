@@ -12,6 +12,7 @@ from jax import lax
 from mycel.kernel.base.promotion import promote_dtypes
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
+from mycel.kernel.spell.write import listed
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.shape import expand_dims, reshape
 
@@ -146,7 +147,7 @@ def hstack(tensors):
         >>> print(ops.hstack((Tensor([1]), Tensor([2, 3]))))
         [1 2 3]
     """
-    tensors = _each_at_least(tuple(tensors), 1)
+    tensors = _each_at_least(tuple(listed(tensors, "hstack")), 1)
     return concat(tensors, 0 if not tensors or tensors[0].ndim == 1 else 1)
 
 
@@ -158,7 +159,7 @@ def vstack(inputs):
         >>> ops.vstack((Tensor([1, 2]), Tensor([3, 4]))).shape
         (2, 2)
     """
-    return concat(_each_at_least(tuple(inputs), 2), 0)
+    return concat(_each_at_least(tuple(listed(inputs, "vstack")), 2), 0)
 
 
 @composite("ops.dstack(tensors)", "mint.dstack(tensors)")
@@ -169,7 +170,7 @@ def dstack(tensors):
         >>> ops.dstack((Tensor([1, 2]), Tensor([3, 4]))).shape
         (1, 2, 2)
     """
-    return concat(_each_at_least(tuple(tensors), 3), 2)
+    return concat(_each_at_least(tuple(listed(tensors, "dstack")), 3), 2)
 
 
 @composite("ops.column_stack(tensors)")
@@ -180,7 +181,8 @@ def column_stack(tensors):
         >>> ops.column_stack((Tensor([1, 2, 3]), Tensor([4, 5, 6]))).shape
         (3, 2)
     """
-    return concat([x if x.ndim > 1 else reshape(x, (-1, 1)) for x in tensors], 1)
+    given = listed(tensors, "column_stack")
+    return concat([x if x.ndim > 1 else reshape(x, (-1, 1)) for x in given], 1)
 
 
 @op()

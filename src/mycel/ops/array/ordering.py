@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array, lax
 
 from mycel.kernel.base.dtypes import float32
+from mycel.kernel.base.errors import wrong
 from mycel.kernel.define.bounds import integers
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
@@ -282,7 +283,8 @@ def bincount(x, weights=None, minlength=0):
     Counts are Float32, as MindSpore gives them.
 
     Args:
-        x: [N], integers from 0.
+        x: [N], integers from 0; of real numbers the fraction is cut off, and negative ones are
+            left out.
         weights: [N], what each element counts; None for 1 each.
         minlength: the least length of the result, filled up with zeros.
 
@@ -290,7 +292,12 @@ def bincount(x, weights=None, minlength=0):
         >>> print(ops.bincount(Tensor([0, 2, 2])))
         [1. 0. 2.]
     """
-    return Tensor(_counted(x, weights, minlength).astype(np.float32))
+    if x.dtype.is_floating:
+        numbers = x.asnumpy().astype(np.float64)
+        there = numbers > -1
+        x = Tensor(numbers[there].astype(np.int64))
+        weights = None if weights is None else Tensor(weights.asnumpy()[there])
+    return Tensor(_counted(x, weights, minlength, "bincount").astype(np.float32))
 
 
 @composite("mint.bincount(input=x, weights=None, minlength=0)")
@@ -306,13 +313,20 @@ def mint_bincount(x, weights=None, minlength=0):
         >>> print(ms.mint.bincount(Tensor([0, 2, 2])))
         [1 0 2]
     """
-    counts = _counted(x, weights, minlength)
+    counts = _counted(x, weights, minlength, "mint.bincount")
     narrow = weights is not None and weights.dtype == float32
     return Tensor(counts.astype(np.float32) if narrow else counts)
 
 
-def _counted(x, weights, minlength):
-    return np.bincount(x.asnumpy(), None if weights is None else weights.asnumpy(), minlength)
+def _counted(x, weights, minlength, name):
+    numbers = x.asnumpy()
+    if numbers.dtype.kind not in "biu":
+        raise wrong(TypeError, f"{name}: input", "of integers", str(x.dtype))
+    if numbers.min(initial=0) < 0:
+        raise wrong(ValueError, f"{name}: input", "of numbers from 0 on", numbers.min())
+    # NumPy takes no UInt64 for positions.
+    numbers = numbers.astype(np.int64)
+    return np.bincount(numbers, None if weights is None else weights.asnumpy(), minlength)
 
 
 @op("ops.intopk(x1=x, x2=target, k=k)", "InTopK(k)(x1=x, x2=target)",

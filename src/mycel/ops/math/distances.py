@@ -9,7 +9,7 @@ from jax import lax
 
 from mycel.kernel.spell import op
 from mycel.ops.array.axes import axis_in
-from mycel.ops.common import as_float, promoted
+from mycel.ops.common import as_float, promoted, sum_of
 from mycel.ops.math.lengths import distance, length
 
 
@@ -41,7 +41,7 @@ def cosine_similarity(x, y, *, dim=1, epsilon=1e-8):
     x, y = map(jnp.atleast_1d, jnp.broadcast_arrays(x, y))
     axis = axis_in(dim, x.ndim)
     lengths = jnp.maximum(length(x, 2, axis) * length(y, 2, axis), jnp.array(epsilon, x.dtype))
-    return jnp.sum(x * y, axis, dtype=x.dtype) / lengths
+    return sum_of(x * y, axis, dtype=x.dtype) / lengths
 
 
 @op("ops.pdist(input=x, p=p)", "Pdist(p=p)(x)")

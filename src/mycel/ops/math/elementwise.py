@@ -10,7 +10,7 @@ from jax import Array
 
 from mycel.kernel.base.trees import rebuilt
 from mycel.kernel.spell import composite, op
-from mycel.ops.common import as_float, promoted, quotient
+from mycel.ops.common import as_float, promoted, quotient, rounded_once, sum_of
 from mycel.ops.math.arithmetic import maximum, minimum
 
 
@@ -39,7 +39,8 @@ def ceil(x):
     return jnp.ceil(x) if x.dtype.kind in "fV" else x
 
 
-@op("ops.trunc(input=x)", "Trunc()(input=x)", "Tensor.trunc(x)", "mint.trunc(input=x)")
+@op("ops.trunc(input=x)", "Trunc()(input=x)", "Tensor.trunc(x)", "mint.trunc(input=x)",
+    "mint.fix(input=x)")  # fmt: skip
 def trunc(x):
     """x truncated towards zero, element by element; the type stays.
 
@@ -355,7 +356,7 @@ def square_sum_all(x, y) -> tuple[Array, Array]:
         >>> ops.SquareSumAll()(Tensor([3.0, 4.0]), Tensor([1.0, 1.0]))
         (Tensor(shape=[], dtype=Float32, value= 25), Tensor(shape=[], dtype=Float32, value= 2))
     """
-    return jnp.sum(jnp.square(x), dtype=x.dtype), jnp.sum(jnp.square(y), dtype=y.dtype)
+    return sum_of(jnp.square(x), dtype=x.dtype), sum_of(jnp.square(y), dtype=y.dtype)
 
 
 @op(
@@ -566,6 +567,7 @@ def nan_to_num(x, *, nan=None, posinf=None, neginf=None):
 
 
 @op("ops.logit(input=x, eps=eps)", "Logit(eps=(eps, -1.0))(input=x)", "Tensor.logit(x, eps=eps)")
+@rounded_once
 def logit(x, *, eps=None):
     """log(x / (1 - x)), element by element; `eps` keeps x away from 0 and 1.
 

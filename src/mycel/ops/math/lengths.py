@@ -12,6 +12,8 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
+from mycel.ops.common import sum_of
+
 
 def absolute(x):
     """|x| with the derivative 0 at 0; of complex numbers too."""
@@ -40,12 +42,12 @@ def length(x, order, axis, keepdims=False):
         return root(_squares(x, axis, keepdims))
     size = absolute(x)
     if order == 1:
-        return jnp.sum(size, axis, keepdims=keepdims, dtype=size.dtype)
+        return sum_of(size, axis, keepdims=keepdims, dtype=size.dtype)
     if order < 1:
         # This size does not hide from the derivative that the power has none at 0.
         size = size if x.dtype.kind == "c" else x * lax.stop_gradient(jnp.sign(x))
-        return jnp.sum(size**order, axis, keepdims=keepdims, dtype=size.dtype) ** (1 / order)
-    return _rooted(jnp.sum(_power(size, order), axis, keepdims=keepdims, dtype=size.dtype), order)
+        return sum_of(size**order, axis, keepdims=keepdims, dtype=size.dtype) ** (1 / order)
+    return _rooted(sum_of(_power(size, order), axis, keepdims=keepdims, dtype=size.dtype), order)
 
 
 def distance(x, order):
@@ -60,12 +62,12 @@ def distance(x, order):
     if order in (0, 1, 2) or order > 1:
         return length(x, order, -1)
     size = absolute(x)
-    return _rooted(jnp.sum(_power(size, order), -1, dtype=size.dtype), order)
+    return _rooted(sum_of(_power(size, order), -1, dtype=size.dtype), order)
 
 
 def _squares(x, axis, keepdims):
     squared = jnp.real(x * jnp.conj(x)) if x.dtype.kind == "c" else jnp.square(x)
-    return jnp.sum(squared, axis, keepdims=keepdims, dtype=squared.dtype)
+    return sum_of(squared, axis, keepdims=keepdims, dtype=squared.dtype)
 
 
 def _power(size, order):
@@ -101,7 +103,7 @@ def _count(size, axes) -> int:
 def _all_largest(size, most):
     """The largest element; its derivative by each element that is as large is 1."""
     tied = jnp.where(size == most, size, jnp.zeros((), size.dtype))
-    shares = jnp.sum(tied - lax.stop_gradient(tied), -1, dtype=size.dtype)
+    shares = sum_of(tied - lax.stop_gradient(tied), -1, dtype=size.dtype)
     return lax.stop_gradient(most[..., 0]) + shares
 
 

@@ -88,12 +88,7 @@ def mat_mul(x, y, *, transpose_a=False, transpose_b=False):
     return lax.dot_general(x, y, (((left,), (right,)), ((), ())))
 
 
-@op(
-    "BatchMatMul(transpose_a=transpose_a, transpose_b=transpose_b)(x, y)",
-    "ops.bmm(input_x=x, mat2=y)",
-    "Tensor.bmm(x, mat2=y)",
-    "mint.bmm(input=x, mat2=y)",
-)
+@op("BatchMatMul(transpose_a=transpose_a, transpose_b=transpose_b)(x, y)")
 def batch_mat_mul(x, y, *, transpose_a=False, transpose_b=False):
     """The products of two batches of matrices, each of which may be transposed first.
 
@@ -124,6 +119,49 @@ def batch_mat_mul(x, y, *, transpose_a=False, transpose_b=False):
     except ValueError:
         raise ValueError(f"The batches of {x.shape} and {y.shape} do not go together.") from None
     return jnp.matmul(left, right)
+
+
+@op("ops.bmm(input_x=x, mat2=y)", "Tensor.bmm(x, mat2=y)")
+def bmm(x, y):
+    """The products of two batches of matrices; nothing is broadcast, as in MindSpore.
+
+    Args:
+        x: [..., N, K].
+        y: [..., K, M], of the same element type and with the same leading dimensions.
+
+    Raises:
+        TypeError: the element types differ.
+        ValueError: an operand has fewer than two dimensions, or lengths do not fit.
+
+    Example:
+        >>> ops.bmm(ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
+        (5, 2, 4)
+    """
+    if x.shape[:-2] != y.shape[:-2]:
+        raise ValueError(
+            f"The batches of {x.shape} and {y.shape} differ; `ops.matmul` broadcasts them."
+        )
+    return batch_mat_mul.definition.function(x, y)
+
+
+@op("mint.bmm(input=x, mat2=y)")
+def mint_bmm(x, y):
+    """As `ops.bmm`, for [B, N, K] and [B, K, M] alone.
+
+    Raises:
+        TypeError: the element types differ.
+        ValueError: an operand does not have three dimensions, or lengths do not fit.
+
+    Example:
+        >>> ms.mint.bmm(ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
+        (5, 2, 4)
+    """
+    if x.ndim != 3 or y.ndim != 3:
+        raise ValueError(
+            f"Both operands must have 3 dimensions, but have {x.ndim} and {y.ndim}; "
+            "`mint.matmul` takes others."
+        )
+    return bmm.definition.function(x, y)
 
 
 @op("ops.mm(input=x, mat2=y)", "Tensor.mm(x, mat2=y)", "mint.mm(input=x, mat2=y)")
@@ -325,7 +363,6 @@ def addmv(x, a, b, beta=1, alpha=1):
 @composite(
     "ops.baddbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
     "Tensor.baddbmm(x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
-    "mint.baddbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
 )
 def baddbmm(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · (a @ b), for batches of matrices.
@@ -341,13 +378,30 @@ def baddbmm(x, a, b, beta=1, alpha=1):
         >>> ops.baddbmm(ops.ones((5, 2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
         (5, 2, 4)
     """
-    return _scaled_sum(x, batch_mat_mul(a, b), beta, alpha)
+    return _scaled_sum(x, bmm(a, b), beta, alpha)
+
+
+@composite("mint.baddbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)")
+def mint_baddbmm(x, a, b, beta=1, alpha=1):
+    """As `ops.baddbmm`, where a and b must have three dimensions.
+
+    Args:
+        x: what broadcasts to [B, N, M].
+        a: [B, N, K].
+        b: [B, K, M].
+        beta: the factor of `x`, a number; 1 by default.
+        alpha: the factor of the products, a number; 1 by default.
+
+    Example:
+        >>> ms.mint.baddbmm(ops.ones((5, 2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
+        (5, 2, 4)
+    """
+    return _scaled_sum(x, mint_bmm(a, b), beta, alpha)
 
 
 @composite(
     "ops.addbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
     "Tensor.addbmm(x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
-    "mint.addbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
 )
 def addbmm(x, a, b, beta=1, alpha=1):
     """beta · x + alpha · the sum over the batch of (a @ b).
@@ -363,7 +417,25 @@ def addbmm(x, a, b, beta=1, alpha=1):
         >>> ops.addbmm(ops.ones((2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
         (2, 4)
     """
-    return _scaled_sum(x, reduce_sum(batch_mat_mul(a, b), 0), beta, alpha)
+    return _scaled_sum(x, reduce_sum(bmm(a, b), 0), beta, alpha)
+
+
+@composite("mint.addbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)")
+def mint_addbmm(x, a, b, beta=1, alpha=1):
+    """As `ops.addbmm`, where a and b must have three dimensions.
+
+    Args:
+        x: what broadcasts to [N, M].
+        a: [B, N, K].
+        b: [B, K, M].
+        beta: the factor of `x`, a number; 1 by default.
+        alpha: the factor of the sum of the products, a number; 1 by default.
+
+    Example:
+        >>> ms.mint.addbmm(ops.ones((2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
+        (2, 4)
+    """
+    return _scaled_sum(x, reduce_sum(mint_bmm(a, b), 0), beta, alpha)
 
 
 @composite(

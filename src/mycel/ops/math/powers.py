@@ -14,7 +14,7 @@ from mycel.kernel.base.dtypes import complex128, float64
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.casting import cast
-from mycel.ops.common import as_float, from_above, promoted
+from mycel.ops.common import as_float, from_above, promoted, rounded_once
 
 # Exponents of a size that programs write down; larger ones may be counters, which vary.
 _WRITTEN = 8
@@ -174,6 +174,7 @@ def exp(x):
 
 @op("ops.exp2(input=x)", "mint.exp2(input=x)",
     "mint.special.exp2(input=x)")  # fmt: skip
+@rounded_once
 def exp2(x):
     """2 to the power x, element by element; integers give Float32.
 
@@ -186,6 +187,7 @@ def exp2(x):
 
 @op("ops.expm1(input=x)", "Expm1()(input=x)", "Tensor.expm1(x)", "mint.expm1(input=x)",
     "mint.special.expm1(input=x)")  # fmt: skip
+@rounded_once
 def expm1(x):
     """e to the power x, less 1, exact near zero, element by element.
 
@@ -211,6 +213,7 @@ def log(x):
 
 
 @op("ops.log2(input=x)", "Tensor.log2(x)", "mint.log2(input=x)")
+@rounded_once
 def log2(x):
     """The logarithm to base 2, element by element; integers give Float32.
 
@@ -222,6 +225,7 @@ def log2(x):
 
 
 @op("ops.log10(input=x)", "Tensor.log10(x)", "mint.log10(input=x)")
+@rounded_once
 def log10(x):
     """The logarithm to base 10, element by element; integers give Float32.
 

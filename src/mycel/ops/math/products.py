@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from mycel.kernel.spell import op
 from mycel.ops.array.axes import axis_in
-from mycel.ops.common import as_float, promoted
+from mycel.ops.common import as_float, is_half, promoted, sum_of
 
 
 @op("ops.batch_dot(x1=x, x2=y, axes=axes)")
@@ -57,7 +58,7 @@ def vecdot(x, y, *, axis=-1):
     x, y = promoted(x, y)
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         x, y = x.astype(jnp.int64), y.astype(jnp.int64)
-    return jnp.sum(jnp.conj(x) * y, axis, dtype=x.dtype)
+    return sum_of(jnp.conj(x) * y, axis, dtype=x.dtype)
 
 
 @op("ops.vander(x, N=count)")
@@ -88,6 +89,8 @@ def vander(x, *, count=None):
 def cov(x, counts=None, weights=None, *, correction=1):
     """How the rows of x vary together: rows are variables, columns observations.
 
+    Halves give Float32.
+
     Args:
         x: [variables, observations], or one variable as a vector.
         counts: how often each observation was made.
@@ -102,6 +105,7 @@ def cov(x, counts=None, weights=None, *, correction=1):
     if x.ndim > 2:
         raise ValueError(f"cov needs a matrix, not {x.shape}.")
     x = as_float(x.reshape(1, -1) if x.ndim < 2 else x)
+    x = x.astype(np.float32) if is_half(x.dtype) else x
     given = [part.astype(x.dtype) for part in (counts, weights) if part is not None]
     factors = jnp.ones(x.shape[-1], x.dtype)
     for part in given:

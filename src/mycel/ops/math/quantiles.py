@@ -13,7 +13,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.ordering import places_in_order, searchsorted
-from mycel.ops.common import as_float, quotient
+from mycel.ops.common import as_float, is_half, quotient, sum_of
 from mycel.ops.math.argminmax import pick
 from mycel.ops.math.reduction import first_given
 
@@ -231,7 +231,7 @@ def histc(x, *, bins=100, low=0.0, high=0.0):
     """How many elements lie in each of `bins` equal intervals between two bounds, in the type of x.
 
     If both bounds are 0, they are the least and the largest element; other equal bounds are moved
-    apart, by 1 each.
+    apart, by 1 each. Halves are counted in Float32.
 
     Args:
         x: any shape.
@@ -254,7 +254,8 @@ def histc(x, *, bins=100, low=0.0, high=0.0):
         low, high = (jnp.where(low == high, n + step, n) for n, step in ((low, -1), (high, 1)))
     place = jnp.floor(quotient(wide - low, high - low) * bins)
     place = jnp.where(wide == high, bins - 1, place)
-    return _counted(jnp.where((wide >= low) & (wide <= high), place, bins), bins, x.dtype)
+    kind = np.dtype(np.float32) if is_half(x.dtype) else x.dtype
+    return _counted(jnp.where((wide >= low) & (wide <= high), place, bins), bins, kind)
 
 
 def _counted(places, count, dtype):
@@ -406,4 +407,4 @@ def equal_count(x, y):
         >>> print(ops.EqualCount()(Tensor([1, 2, 3]), Tensor([1, 2, 4])))
         [2]
     """
-    return jnp.sum(x == y, dtype=x.dtype).reshape(1)
+    return sum_of(x == y, dtype=x.dtype).reshape(1)

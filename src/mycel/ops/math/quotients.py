@@ -10,7 +10,7 @@ from jax import lax
 
 from mycel.kernel.spell import op
 from mycel.ops.array.axes import axis_in
-from mycel.ops.common import as_float, promoted, quotient
+from mycel.ops.common import as_float, promoted, quotient, sum_of
 
 
 @op("ops.inv(x)", "Inv()(x)", "Tensor.inv(x)")
@@ -117,9 +117,9 @@ def trapz(y, x=None, dx=1.0, *, axis=-1):
     y = jnp.moveaxis(y, axis, -1)
     between = (y[..., 1:] + y[..., :-1]) / 2
     if x is None:
-        return jnp.sum(between, -1, dtype=y.dtype) * jnp.asarray(dx, y.dtype)
+        return sum_of(between, -1, dtype=y.dtype) * jnp.asarray(dx, y.dtype)
     x = jnp.moveaxis(x, axis, -1) if x.ndim > 1 else x
-    return jnp.sum(between * jnp.diff(x.astype(y.dtype)), -1, dtype=y.dtype)
+    return sum_of(between * jnp.diff(x.astype(y.dtype)), -1, dtype=y.dtype)
 
 
 @op("CumulativeLogsumexp(exclusive=exclusive, reverse=reverse)(x, axis)")

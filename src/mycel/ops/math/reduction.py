@@ -13,15 +13,15 @@ from jax import lax
 from mycel.kernel.base.dtypes import numpy_dtype
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axes_in
-from mycel.ops.common import as_float, mean_of
+from mycel.ops.common import as_float, mean_of, sum_of
 from mycel.ops.math.arithmetic import add
 
 
 def _summed_dtype(x, dtype):
-    """The type of a sum: as asked for, else Int64 for integers and booleans."""
+    """The type of a sum: as asked for, else Int64 for booleans, UInt8 and integers with a sign."""
     if dtype is not None:
         return numpy_dtype(dtype)
-    return np.dtype(np.int64) if x.dtype.kind in "biu" else x.dtype
+    return np.dtype(np.int64) if x.dtype.kind in "bi" or x.dtype == np.uint8 else x.dtype
 
 
 def first_given(*values):
@@ -53,7 +53,7 @@ def sum(x, *, axis=None, keepdims=False, dtype=None):
         >>> print(ops.sum(Tensor([[1, 2], [3, 4]]), 0))
         [4 6]
     """
-    return jnp.sum(x, axes_in(axis, x.ndim), _summed_dtype(x, dtype), keepdims=keepdims)
+    return sum_of(x, axes_in(axis, x.ndim), _summed_dtype(x, dtype), keepdims)
 
 
 @composite(
@@ -105,7 +105,7 @@ def reduce_sum(x, *, axis=(), keepdims=False, skip_mode=False):
     axes = axes_in(axis, x.ndim)
     if x.dtype == np.bool_:
         return jnp.any(x, axes, keepdims=keepdims)
-    return jnp.sum(x, axes, x.dtype, keepdims=keepdims)
+    return sum_of(x, axes, x.dtype, keepdims)
 
 
 @op(
@@ -415,15 +415,19 @@ def nansum(x, *, axis=None, keepdims=False, dtype=None):
         x: any shape.
         axis: a dimension, a tuple of dimensions, or None (the default) for all.
         keepdims: whether reduced dimensions stay, with length 1; False, the default, drops them.
-        dtype: the element type of the result; None, the default, for Int64 of integers and
-            booleans, and for that of `x` otherwise.
+        dtype: the element type of the result; None, the default, for that of `x`, and for Int64 of
+            booleans.
 
     Example:
         >>> print(ops.nansum(Tensor([1.0, float("nan"), 3.0])))
         4.0
     """
     numbers = jnp.where(jnp.isnan(x), jnp.zeros((), x.dtype), x)
-    return jnp.sum(numbers, axes_in(axis, x.ndim), _summed_dtype(x, dtype), keepdims=keepdims)
+    if dtype is not None:
+        kind = numpy_dtype(dtype)
+    else:
+        kind = np.dtype(np.int64) if x.dtype == np.bool_ else x.dtype
+    return sum_of(numbers, axes_in(axis, x.ndim), kind, keepdims)
 
 
 @op(
@@ -470,4 +474,4 @@ def sum_to_size(x, *, shape):
         raise ValueError(f"{shape} does not broadcast to {x.shape}.")
     axes = [n for n in range(x.ndim) if n < extra or shape[n - extra] == 1]
     kind = np.int64 if x.dtype == np.bool_ else x.dtype
-    return jnp.sum(x, tuple(axes), dtype=kind).reshape(shape)
+    return sum_of(x, tuple(axes), kind).reshape(shape)

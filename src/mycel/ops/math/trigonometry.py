@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from mycel.kernel.spell import op
-from mycel.ops.common import as_float, promoted
+from mycel.ops.common import as_float, promoted, rounded_once
 
 
 @op("ops.sin(input=x)", "Sin()(input=x)", "Tensor.sin(x)", "mint.sin(input=x)")
@@ -56,6 +56,7 @@ def tan(x):
     "mint.asin(input=x)",
     "mint.arcsin(x)",
 )
+@rounded_once
 def asin(x):
     """The angle between -pi/2 and pi/2 whose sine is x, element by element; integers give Float32.
 
@@ -105,6 +106,7 @@ def atan(x):
 
 
 @op("ops.sinh(input=x)", "Sinh()(input=x)", "Tensor.sinh(x)", "mint.sinh(input=x)")
+@rounded_once
 def sinh(x):
     """The hyperbolic sine, element by element; integers give Float32.
 
@@ -135,6 +137,7 @@ def cosh(x):
     "mint.asinh(input=x)",
     "mint.arcsinh(input=x)",
 )
+@rounded_once
 def asinh(x):
     """The number whose hyperbolic sine is x, element by element; integers give Float32.
 
@@ -154,6 +157,7 @@ def asinh(x):
     "mint.acosh(input=x)",
     "mint.arccosh(input=x)",
 )
+@rounded_once
 def acosh(x):
     """The positive number whose hyperbolic cosine is x, element by element; integers give Float32.
 
@@ -178,6 +182,7 @@ _arccosh.defjvps(lambda t, y, x: t * lax.rsqrt(x - 1) * lax.rsqrt(x + 1))
     "mint.atanh(input=x)",
     "mint.arctanh(input=x)",
 )
+@rounded_once
 def atanh(x):
     """The number whose hyperbolic tangent is x, element by element; integers give Float32.
 
@@ -209,6 +214,7 @@ def atan2(x, y):
 
 
 @op("ops.deg2rad(x)", "Tensor.deg2rad(x)")
+@rounded_once
 def deg2rad(x):
     """Degrees as radians, element by element.
 
@@ -220,6 +226,7 @@ def deg2rad(x):
 
 
 @op("ops.rad2deg(x)", "Tensor.rad2deg(x)")
+@rounded_once
 def rad2deg(x):
     """Radians as degrees, element by element.
 
@@ -232,6 +239,7 @@ def rad2deg(x):
 
 @op("ops.sinc(input=x)", "Sinc()(input=x)", "Tensor.sinc(x)", "mint.sinc(input=x)",
     "mint.special.sinc(input=x)")  # fmt: skip
+@rounded_once
 def sinc(x):
     """sin(pi x) / (pi x), and 1 at 0, element by element.
 

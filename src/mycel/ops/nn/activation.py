@@ -10,7 +10,7 @@ import numpy as np
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in, one_or_more
-from mycel.ops.common import as_float
+from mycel.ops.common import as_float, rounded_once
 from mycel.ops.math.comparison import where
 from mycel.ops.random.drawing import draw_key, draw_uniform
 
@@ -103,6 +103,7 @@ def rrelu(x, lower=1 / 8, upper=1 / 3):
 @op("ops.elu(input_x=x, alpha=alpha)", "Elu(alpha=1.0)(input_x=x)",
     "mint.nn.functional.elu(input=x, alpha=1.0, inplace=False)",
     "mint.nn.functional.elu_(input=x, alpha=1.0, inplace=True)")  # fmt: skip
+@rounded_once
 def elu(x, *, alpha=1.0):
     """x where it is positive, alpha · (exp(x) - 1) elsewhere.
 
@@ -120,6 +121,7 @@ def elu(x, *, alpha=1.0):
 
 
 @op("ops.celu(x, alpha=alpha)", "CeLU(alpha=1.0)(x)")
+@rounded_once
 def celu(x, *, alpha=1.0):
     """max(x, 0) + min(alpha · (exp(x / alpha) - 1), 0).
 
@@ -131,6 +133,7 @@ def celu(x, *, alpha=1.0):
 
 
 @op("ops.selu(input_x=x)", "SeLU()(input_x=x)", "mint.nn.functional.selu(input=x)")
+@rounded_once
 def selu(x):
     """The exponential linear unit, scaled so that activations keep mean 0 and variance 1.
 
@@ -151,6 +154,7 @@ def selu(x):
     "mint.nn.functional.gelu(input=x, approximate=approximate)",
     "mint.npu_gelu(input=x, approximate=approximate)",
 )
+@rounded_once
 def gelu(x, *, approximate="none"):
     """x · P(X ≤ x) for a normal X: exactly ('none'), or with 'tanh' in place of the error function.
 
@@ -167,6 +171,7 @@ def gelu(x, *, approximate="none"):
 
 
 @op("ops.fast_gelu(x)", "FastGeLU()(x)")
+@rounded_once
 def fast_gelu(x):
     """x / (1 + exp(-1.702·|x|)) · exp(0.851·(x - |x|)): a cheap relative of gelu.
 
@@ -179,6 +184,7 @@ def fast_gelu(x):
 
 @op("ops.silu(input=x)", "SiLU()(input=x)",
     "mint.nn.functional.silu(input=x, inplace=False)")  # fmt: skip
+@rounded_once
 def silu(x):
     """x · sigmoid(x), also called swish; mint's `inplace` assigns it to x as well.
 
@@ -190,6 +196,7 @@ def silu(x):
 
 
 @op("ops.mish(x)", "Mish()(x)", "mint.nn.functional.mish(input=x)")
+@rounded_once
 def mish(x):
     """x · tanh(log(1 + exp(x))).
 
@@ -203,6 +210,7 @@ def mish(x):
 @op("ops.sigmoid(input=x)", "Sigmoid()(input=x)", "Tensor.sigmoid(x)", "mint.sigmoid(input=x)",
     "mint.nn.functional.sigmoid(input=x)", "Tensor.sigmoid_(x) -> x",
     "mint.nn.functional.sigmoid_(input=x) -> x")  # fmt: skip
+@rounded_once
 def sigmoid(x):
     """1 / (1 + exp(-x)); integers give Float32.
 
@@ -233,6 +241,7 @@ def tanh(x):
 
 
 @op("ops.hardswish(input=x)", "HSwish()(input=x)", "mint.nn.functional.hardswish(input=x)")
+@rounded_once
 def hardswish(x):
     """x · relu6(x + 3) / 6.
 
@@ -246,6 +255,7 @@ def hardswish(x):
 
 
 @op("ops.hardsigmoid(input=x)", "HSigmoid()(input=x)", "mint.nn.functional.hardsigmoid(input=x)")
+@rounded_once
 def hardsigmoid(x):
     """relu6(x + 3) / 6.
 
@@ -284,6 +294,7 @@ def hardtanh(x, *, low=-1.0, high=1.0):
 
 @op("ops.softplus(input=x, beta=beta, threshold=threshold)", "Softplus()(x)",
     "mint.nn.functional.softplus(input=x, beta=beta, threshold=threshold)")  # fmt: skip
+@rounded_once
 def softplus(x, *, beta=1, threshold=20):
     """log(1 + exp(beta · x)) / beta, a smooth form of ReLU.
 
@@ -302,6 +313,7 @@ def softplus(x, *, beta=1, threshold=20):
 
 
 @op("ops.softsign(x)", "Softsign()(x)")
+@rounded_once
 def softsign(x):
     """x / (1 + |x|).
 
@@ -352,6 +364,7 @@ def hardshrink(x, *, bound=0.5):
 
 
 @op("ops.tanhshrink(input=x)")
+@rounded_once
 def tanhshrink(x):
     """x - tanh(x).
 
@@ -467,6 +480,7 @@ def _converted(x, dtype):
 
 
 @op("ops.logsigmoid(x)", "mint.nn.functional.logsigmoid(input=x)")
+@rounded_once
 def logsigmoid(x):
     """log(sigmoid(x)), without losing small values.
 
@@ -502,6 +516,7 @@ def prelu(x, weight):
 
 
 @op("ops.glu(x, axis=axis)", "GLU(axis=axis)(x)", "mint.nn.functional.glu(input=x, dim=axis)")
+@rounded_once
 def glu(x, *, axis=-1):
     """The first half along `axis` times the sigmoid of the second.
 

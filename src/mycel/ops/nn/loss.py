@@ -10,7 +10,7 @@ from jax import Array, lax
 
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import composite, op
-from mycel.ops.common import as_float, promoted
+from mycel.ops.common import as_float, promoted, sum_of
 
 CLASS = "class number"
 
@@ -20,7 +20,7 @@ def reduced(losses, reduction: str):
     check_reduction(reduction)
     if reduction == "none":
         return losses
-    total = jnp.sum(losses, dtype=losses.dtype)
+    total = sum_of(losses, dtype=losses.dtype)
     return total if reduction == "sum" else total / jnp.array(losses.size, losses.dtype)
 
 
@@ -138,14 +138,14 @@ def _negative_log(x, target, weight, ignore_index, reduction, smoothing):
         shape = [1] * x.ndim
         shape[_class_axis(x)] = -1
         every = x if weight is None else x * weight.reshape(shape)
-        smooth = -jnp.sum(every, _class_axis(x), dtype=x.dtype)
+        smooth = -sum_of(every, _class_axis(x), dtype=x.dtype)
         part = jnp.array(smoothing / x.shape[_class_axis(x)], x.dtype)
         losses = losses * jnp.array(1 - smoothing, x.dtype) + smooth * part
     losses = jnp.where(counted, losses, jnp.zeros((), x.dtype))
     if reduction != "mean":
         return reduced(losses, reduction)
-    total = jnp.sum(losses, dtype=x.dtype)
-    return total / jnp.sum(jnp.where(counted, shares, 0), dtype=x.dtype)
+    total = sum_of(losses, dtype=x.dtype)
+    return total / sum_of(jnp.where(counted, shares, 0), dtype=x.dtype)
 
 
 def _class_numbers(x, target, *_, ignore_index, **__):
@@ -296,7 +296,7 @@ def _of_probabilities(logs, target, weight, reduction, smoothing):
         shape = [1] * logs.ndim
         shape[axis] = -1
         products = products * _class_weights(logs, weight).reshape(shape)
-    return reduced(-jnp.sum(products, axis, dtype=logs.dtype), reduction)
+    return reduced(-sum_of(products, axis, dtype=logs.dtype), reduction)
 
 
 @op(
@@ -326,7 +326,7 @@ def nll_with_weight(
     target = target.astype(np.int32)
     counted = target != ignore_index
     shares = jnp.where(counted, weight[jnp.where(counted, target, 0)], 0)
-    return loss, jnp.sum(shares, dtype=weight.dtype)
+    return loss, sum_of(shares, dtype=weight.dtype)
 
 
 @op(
@@ -356,7 +356,7 @@ def softmax_cross_entropy_with_logits(x, labels) -> tuple[Array, Array]:
         raise ValueError(f"logits and labels must be [N, C], not {x.shape} and {labels.shape}.")
     logs = _log_softmax(x)
     labels = labels.astype(x.dtype)
-    return -jnp.sum(labels * logs, 1, dtype=x.dtype), jnp.exp(logs) - labels
+    return -sum_of(labels * logs, 1, dtype=x.dtype), jnp.exp(logs) - labels
 
 
 @op(

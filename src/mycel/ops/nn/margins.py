@@ -12,7 +12,7 @@ from jax import Array, lax
 
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import op
-from mycel.ops.common import as_float, promoted
+from mycel.ops.common import as_float, promoted, sum_of
 from mycel.ops.math import lengths
 from mycel.ops.nn.loss import CLASS, reduced
 
@@ -108,12 +108,12 @@ def multi_margin_loss(x, target, weight=None, *, power=1, margin=1.0, reduction=
         raise ValueError(f"There is one weight for each class of {x.shape}: not {weight.shape}.")
     target = target.astype(np.int32)[:, None]
     here = lax.broadcasted_iota(np.int32, x.shape, 1) == target
-    right = jnp.sum(jnp.where(here, x, 0), 1, keepdims=True, dtype=x.dtype)
+    right = sum_of(jnp.where(here, x, 0), 1, keepdims=True, dtype=x.dtype)
     near = _above_zero(_number(margin, x) - right + x)
     near = near if power == 1 else near * near
     if weight is not None:
         near = near * weight.astype(x.dtype)[target]
-    losses = jnp.sum(jnp.where(here, 0, near), 1, dtype=x.dtype) / _number(x.shape[1], x)
+    losses = sum_of(jnp.where(here, 0, near), 1, dtype=x.dtype) / _number(x.shape[1], x)
     return reduced(losses, reduction)
 
 
@@ -146,7 +146,7 @@ def multilabel_margins(x, target, *, reduction):
     right = jnp.take_along_axis(rows, jnp.where(counted, labels, 0).astype(np.int32), 1)
     near = _above_zero(_number(1, x) - right[:, :, None] + rows[:, None, :])
     near = jnp.where(counted[:, :, None] & ~hits[:, None, :], near, 0)
-    losses = jnp.sum(near, (1, 2), dtype=x.dtype) / _number(rows.shape[1], x)
+    losses = sum_of(near, (1, 2), dtype=x.dtype) / _number(rows.shape[1], x)
     losses = losses if x.ndim == 2 else losses[0]
     return reduced(losses, reduction), hits.astype(np.int32).reshape(x.shape)
 
@@ -328,8 +328,8 @@ def cosine_embedding_loss(x, y, target, *, margin=0.0, reduction="mean"):
         raise ValueError(f"The margin of cosine_embedding_loss must be from -1 to 1, not {margin}.")
     x, y = map(as_float, promoted(x, y))
     least = _number(1e-12, x)
-    squares = [jnp.sum(a * a, -1, dtype=x.dtype) + least for a in (x, y)]
-    cosine = jnp.sum(x * y, -1, dtype=x.dtype) / jnp.sqrt(squares[0] * squares[1])
+    squares = [sum_of(a * a, -1, dtype=x.dtype) + least for a in (x, y)]
+    cosine = sum_of(x * y, -1, dtype=x.dtype) / jnp.sqrt(squares[0] * squares[1])
     apart = _above_zero(cosine - _number(margin, x))
     none = jnp.zeros((), x.dtype)
     losses = jnp.where(target == 1, 1 - cosine, none) + jnp.where(target == -1, apart, none)
@@ -344,4 +344,4 @@ def l2_loss(x):
         >>> print(ops.L2Loss()(Tensor([2.0])))
         2.0
     """
-    return jnp.sum(x * x, dtype=x.dtype) * jnp.array(0.5, x.dtype)
+    return sum_of(x * x, dtype=x.dtype) * jnp.array(0.5, x.dtype)

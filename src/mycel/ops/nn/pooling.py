@@ -15,6 +15,7 @@ from mycel.kernel.define.definition import interned
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import Sizes, one_or_more, several
+from mycel.ops.common import rounded_once
 from mycel.ops.nn.convolution import same_or_given
 from mycel.tuning import lowering
 
@@ -63,6 +64,7 @@ def window_argmax(x, *, kernel, stride, pads, dilation):
 
 
 @op()
+@rounded_once
 def window_mean(x, *, kernel, stride, pads, dilation, divisor):
     """The mean of every window; `divisor` is the number of elements, or None to count them
     without the padding, or pairs of padding that count.
@@ -334,6 +336,18 @@ def avg_pool(
     *window, given = windows_of(x, space, kernel_size, stride, padding, 1, ceil_mode)
     _half_at_most(given, window[0])
     counting = given if count_include_pad else None
+    return window_mean(x, *window, int(divisor_override) if divisor_override else counting)
+
+
+def mean_of_windows(
+    x, kernel, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override, space
+):
+    """The mean of every window, where padding counts, of 'same' too, unless it is left out."""
+    if pad_mode != "same":
+        settings = padding, ceil_mode, count_include_pad, divisor_override
+        return avg_pool(x, kernel, stride, *settings, space=space)
+    window = named_window(x, kernel, stride, pad_mode, "NCHW")
+    counting = window[2] if count_include_pad else None
     return window_mean(x, *window, int(divisor_override) if divisor_override else counting)
 
 

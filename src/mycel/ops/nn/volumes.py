@@ -13,13 +13,12 @@ from mycel.kernel.base.dtypes import int32
 from mycel.kernel.spell import composite, op
 from mycel.ops.nn.pooling import (
     adaptive_sizes,
-    avg_pool,
+    mean_of_windows,
     named_window,
     region_bounds,
     regions_maximum,
     window_argmax,
     window_maximum,
-    window_mean,
     windows_of,
 )
 
@@ -133,10 +132,11 @@ def mean_pool_volume(
         kernel_size: the size of a window, one number or three for (D, H, W); 1 by default.
         strides: the steps from window to window, likewise; 1 by default.
         pad_mode: 'valid' (no padding, the default), 'same' (as many outputs as inputs / strides,
-            rounded up) or 'pad', with which alone `padding` and `ceil_mode` count.
+            rounded up) or 'pad', with which alone `padding` counts.
         padding: the number of zeros at both ends: one number, three for (D, H, W), or six for the
             two ends of each; 0 by default.
-        ceil_mode: whether a last window may reach over the end; False by default.
+        ceil_mode: whether a last window may reach over the end, as with 'same' it does; False by
+            default.
         count_include_pad: whether padding counts in the mean; True by default.
         divisor_override: a number to divide by instead of the count; 0, the default, for none.
         data_format: 'NCDHW', the only one.
@@ -149,12 +149,8 @@ def mean_pool_volume(
         (1, 1, 2, 2, 2)
     """
     mode, kernel, stride = _mode(pad_mode, data_format), _five(kernel_size), _five(strides)
-    if mode == "pad":
-        settings = padding, ceil_mode, count_include_pad, divisor_override
-        return avg_pool(x, kernel, stride, *settings, space=3)
-    window = named_window(x, kernel, stride, mode, "NCHW")
-    counting = window[2] if count_include_pad else None
-    return window_mean(x, *window, int(divisor_override) if divisor_override else counting)
+    settings = padding if mode == "pad" else 0, ceil_mode, count_include_pad, divisor_override
+    return mean_of_windows(x, kernel, stride, mode, *settings, space=3)
 
 
 @op()
