@@ -116,7 +116,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """What the network computes; every subclass writes its own."""
         kinds = [kind for kind in type(self).__mro__ if kind.__module__ != __name__]
-        own = [name for kind in kinds for name in vars(kind)]
+        own = [name for kind in kinds for name in vars(kind) if name != "construct"]
         near = difflib.get_close_matches("construct", own, 1)
         nearest = f" Nearest: {near[0]}." if near else ""
         raise NotImplementedError(

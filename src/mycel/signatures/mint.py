@@ -54,11 +54,11 @@ from mycel.ops.math.decompositions import (
 )
 from mycel.ops.math.elementwise import (
     addcdiv, addcmul, ceil, clamp, clamp as clip, erf, erfc, erfinv, floor, frac, gcd, isfinite,
-    isinf, isnan, isneginf, lerp, nan_to_num, round, trunc,
+    isinf, isnan, isneginf, lerp, nan_to_num, round, trunc as fix, trunc,
 )
 from mycel.ops.math.linear import (
-    addbmm, addmm, addmv, addr as addr_, baddbmm, batch_mat_mul as bmm, cross, einsum, inner,
-    matmul, mm, mv, outer, vector_dot as dot,
+    addmm, addmv, addr as addr_, cross, einsum, inner, matmul, mint_addbmm as addbmm, mint_baddbmm
+    as baddbmm, mint_bmm as bmm, mm, mv, outer, vector_dot as dot,
 )
 from mycel.ops.math.powers import (
     exp, exp2, expm1, float_power, log, log10, log1p, log2, logaddexp, logaddexp2, power as pow,

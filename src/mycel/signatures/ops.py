@@ -157,10 +157,10 @@ from mycel.ops.math.fourier import (
     rfftn,
 )
 from mycel.ops.math.linear import (
-    addbmm, addmm, addmv, addr, baddbmm, batch_mat_mul as BatchMatMul, batch_mat_mul as bmm, cdist
-    as Cdist, cdist, cross as Cross, cross, dense as Dense, dense, dot, einsum, einsum_primitive as
-    Einsum, inner, kron, mat_mul as MatMul, matmul, matrix_power as MatrixPower, matrix_power, mm,
-    mv, outer as Ger, outer as ger, outer, tensor_dot,
+    addbmm, addmm, addmv, addr, baddbmm, batch_mat_mul as BatchMatMul, bmm, cdist as Cdist, cdist,
+    cross as Cross, cross, dense as Dense, dense, dot, einsum, einsum_primitive as Einsum, inner,
+    kron, mat_mul as MatMul, matmul, matrix_power as MatrixPower, matrix_power, mm, mv, outer as
+    Ger, outer as ger, outer, tensor_dot,
 )
 from mycel.ops.math.matrix_functions import (
     matrix_logarithm as MatrixLogarithm,

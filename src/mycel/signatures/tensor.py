@@ -103,9 +103,9 @@ from mycel.ops.math.elementwise import (
     signbit, trunc,
 )
 from mycel.ops.math.linear import (
-    addbmm, addmm, addmm as addmm_, addmv, addr, baddbmm, batch_mat_mul as bmm, cross, inner, matmul
-    as __imatmul__, matmul as __matmul__, matmul as __rmatmul__, matmul, matrix_power, mm, outer as
-    ger, outer, vector_dot as dot,
+    addbmm, addmm, addmm as addmm_, addmv, addr, baddbmm, bmm, cross, inner, matmul as __imatmul__,
+    matmul as __matmul__, matmul as __rmatmul__, matmul, matrix_power, mm, outer as ger, outer,
+    vector_dot as dot,
 )
 from mycel.ops.math.powers import (
     exp, exp as exp_, expm1, float_power, hypot, ldexp, log, log as log_, log10, log1p, log2,

@@ -362,7 +362,7 @@ class TensorMethods:
         """The bits of x ^ y, element by element; integers and booleans; `mycel.ops.math.comparison.bitwise_xor`."""
         ...
     def bmm(self, mat2: _TensorLike) -> _Tensor:
-        """The products of two batches of matrices, each of which may be transposed first; `mycel.ops.math.linear.batch_mat_mul`."""
+        """The products of two batches of matrices; nothing is broadcast, as in MindSpore; `mycel.ops.math.linear.bmm`."""
         ...
     def bool(self) -> _Tensor:
         """x as Bool; `mycel.ops.array.casting.to_bool`."""
