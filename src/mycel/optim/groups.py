@@ -73,9 +73,12 @@ def _grouped(groups: list[dict]) -> list[Member]:
     for number, group in enumerate(groups):
         unknown = [key for key in group if key not in KEYS]
         if unknown:
-            near = difflib.get_close_matches(WORDS.get(unknown[0], unknown[0]), KEYS, 1, 0.5)
-            text = f"A group of parameters has the keys {KEYS}, not {unknown}"
-            raise KeyError(f"{text}; nearest: {near[0] if near else 'none'}.")
+            first = str(unknown[0])
+            near = difflib.get_close_matches(WORDS.get(first, first), KEYS, 1, 0.5)
+            nearest = near[0] if near else "none"
+            raise KeyError(
+                f"A group of parameters has the keys {KEYS}, not {unknown}; nearest: {nearest}."
+            )
         if "order_params" in group:
             continue
         for parameter in _listed(group.get("params"), "The 'params' of a group"):
