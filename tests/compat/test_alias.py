@@ -20,7 +20,7 @@ import pytest
 import mycel as ms
 from mycel import nn, ops
 from mycel.cli import demo, digits, main
-from mycel.compat import absent, alias
+from mycel.compat import absent, alias, known
 
 
 @pytest.fixture(autouse=True)
@@ -344,6 +344,49 @@ def test_what_modules_bring_along(mindspore):
     assert context is mindspore.context and Path(mindspore.__file__).is_file()
     with pytest.raises(ImportError, match="no such name"):
         from mindspore.dataset import no_such_name  # noqa: F401
+
+
+# Modules of MindSpore 2.10 whose last word is the name of another one.
+HOMONYMS = (
+    "rewrite.common", "profiler.common", "scipy.ops", "scipy.utils", "utils.utils", "dataset.utils",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", HOMONYMS)
+def test_a_module_is_no_other_one_of_the_same_name(path, mindspore):
+    """Oracle: in MindSpore 2.10 each is a module of its own."""
+    with pytest.raises(AttributeError, match=r"^mindspore\.[a-z]+ has no '[a-z]+' in mycel") as caught:
+        operator.attrgetter(path)(mindspore)
+    assert "no such name" not in str(caught.value)
+    module = importlib.import_module(f"mindspore.{path}")
+    assert module.__name__ == f"mindspore.{path}"
+    with pytest.raises(AttributeError):
+        _ = module.set_seed
+
+
+def test_every_module_that_is_there_is_the_one_asked_for(mindspore):
+    """Oracle: the paths of MindSpore 2.10 and 2.7."""
+    for path in known._modules():
+        try:
+            found = operator.attrgetter(path)(mindspore) if path else mindspore
+        except AttributeError:
+            continue
+        if isinstance(found, type(mindspore)):
+            assert found.__name__ == f"mindspore.{path}".rstrip("."), path
+
+
+def test_reverses_of_a_programs_own_primitives(mindspore, caplog):
+    from mindspore.ops._grad.grad_base import bprop_getters
+
+    class Own(ops.PrimitiveWithInfer):
+        pass
+
+    with caplog.at_level("WARNING", logger="mycel"):
+        assert bprop_getters.register(Own)(len) is len
+    assert "bprop_getters.register(Own) has no effect here" in caplog.text
+    for kind in (ops.Sin, "Sin"):
+        with pytest.raises(NotImplementedError, match=r"register\(Sin\): the reverse"):
+            bprop_getters.register(kind)
 
 
 def test_what_mindspore_has_in_common_as_well(mindspore):

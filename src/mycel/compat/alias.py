@@ -51,7 +51,24 @@ ALREADY_IMPORTED = (
 @functools.cache
 def table() -> dict[str, dict[str, str]]:
     """The table of names.toml; read when the first path is asked for."""
-    return tomllib.loads((Path(__file__).parent / "names.toml").read_text("utf-8"))
+    read = tomllib.loads((Path(__file__).parent / "names.toml").read_text("utf-8"))
+    for former, now in read["formerly"].items():
+        for part in (read["names"], read["modules"]):
+            below = {path: served for path, served in part.items() if _is_below(path, now)}
+            part.update({former + path.removeprefix(now): below[path] for path in below})
+    return read
+
+
+def _is_below(path: str, parent: str) -> bool:
+    return f"{path}.".startswith(f"{parent}.")
+
+
+def _now(inner: str) -> str:
+    """Where MindSpore has today what stands at a path of former versions."""
+    for former, now in table()["formerly"].items():
+        if _is_below(inner, former):
+            return now + inner.removeprefix(former)
+    return inner
 
 
 class Namespace(ModuleType):
@@ -128,9 +145,9 @@ class Finder(MetaPathFinder, Loader):
             return None
         text = _absent(fullname)
         if root == THEIRS and not stand_ins.only_asked():
-            if known.is_module(inner):
+            if known.is_module(_now(inner)):
                 return ModuleSpec(fullname, self, is_package=True)
-            if known.is_name(inner):
+            if known.is_name(_now(inner)):
                 return ModuleSpec(fullname, stand_ins.Loader(text))
         raise ModuleNotFoundError(text)
 
@@ -182,7 +199,8 @@ def find(path: str, name: str):
         value = _value(module, name)
         if value is not _MISSING and _offers(module, name, value):
             return value
-    if root == THEIRS and below and known.is_name(inner):
+    # A module of MindSpore's that is not here is no other one of the same name.
+    if root == THEIRS and below and known.is_name(inner) and not known.is_module(inner):
         value = _brought_along(name)
         if value is not _MISSING:
             return value
@@ -410,7 +428,7 @@ def _absent(fullname: str) -> str:
     if instead is not None:
         return absent.absent_name(path, name, (), [f"{OURS}.{instead}"])
     parent = inner.rpartition(".")[0]
-    if inner in modules or not (parent in modules or known.is_module(parent)):
+    if inner in modules or not (parent in modules or known.is_module(_now(parent))):
         return absent.absent_module(fullname, (f"{root}.{m}" for m in _available(fullname)))
     elsewhere = [
         f"{OURS}.{space}{'.' if space else ''}{name}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
@@ -14,6 +15,7 @@ from mycel.compat.types import Named
 from mycel.kernel.base.context import get_context
 from mycel.kernel.base.dtypes import float16, float32
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.log import note_once
 from mycel.kernel.base.trees import tree_leaves
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import Primitive
@@ -31,6 +33,14 @@ config_level = {
     for level in ("O0", "O1", "O2", "O3", "auto")
 }
 INT32_MAX = int(np.iinfo(np.int32).max)
+NO_REVERSE = (
+    "bprop_getters.register({name}): the reverse of an operator cannot be replaced. Call the "
+    "operator in the `construct` of a Cell, and give that Cell a `bprop`."
+)
+WITHOUT_REVERSE = (
+    "bprop_getters.register({name}) has no effect here: call the Primitive in the `construct` of a "
+    "Cell that has a `bprop`."
+)
 # What MindSpore's generated code takes for an argument that was not given.
 empty_instance = Named("_empty_instance")
 
@@ -121,6 +131,36 @@ def raise_value_error(info: str, param: object = None) -> None:
         ValueError: too large: 3
     """
     raise ValueError(info if param is None else f"{info}{param}")
+
+
+class Reverses:
+    """Where MindSpore's Primitives have their reverse: a program's own may be named here too.
+
+    Example:
+        >>> from mycel.compat.internals import reverses
+        >>> @reverses.register(ops.Sin)
+        ... def reverse(self):
+        ...     return lambda x, out, dout: (dout * ops.cos(x),)
+        Traceback (most recent call last):
+        ...
+        NotImplementedError: bprop_getters.register(Sin): the reverse of an operator cannot be ...
+    """
+
+    def register(self, prim: Any) -> Any:
+        """A decorator that gives its function back; the reverse of our own operators stays.
+
+        Args:
+            prim: a class of Primitives, or a name.
+        """
+        kind = getattr(ops, prim, None) if isinstance(prim, str) else prim
+        name = prim if isinstance(prim, str) else prim.__name__
+        if kind is not None and kind.__module__.partition(".")[0] == "mycel":
+            raise NotImplementedError(NO_REVERSE.format(name=name))
+        note_once(WITHOUT_REVERSE.format(name=name), logging.WARNING)
+        return lambda function: function
+
+
+reverses = Reverses()
 
 
 def inner_log_softmax(inputs: Tensor, axis: int) -> Tensor:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mycel.compat.types import typeof
 from mycel.kernel.base.dtypes import as_dtype
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.log import older, without_effect
@@ -479,4 +480,5 @@ PUBLIC = {
     "dtype": dtype,
     "scalar_cast": scalar_cast,
     "scalar_to_array": scalar_to_array,
+    "typeof": typeof,
 }

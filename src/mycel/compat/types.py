@@ -161,6 +161,21 @@ class TensorType:
         return "Tensor" if self._element is None else f"Tensor[{self._element}]"
 
 
+def typeof(x: Any) -> Any:
+    """The type of a value: that of a Tensor with its element type, or of a number of Python.
+
+    Args:
+        x: a Tensor or a number.
+
+    Source: MindSpore's `mindspore.ops.typeof`.
+
+    Example:
+        >>> print(ops.typeof(Tensor([1.0])), ops.typeof(3))
+        Tensor[Float32] Int64
+    """
+    return TensorType(x.dtype) if isinstance(x, Tensor) else get_py_obj_dtype(x)
+
+
 def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Tensor:
     """A vector of the numbers that lie in a buffer, as `bytes` are one: a copy.
 

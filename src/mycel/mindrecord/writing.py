@@ -130,6 +130,13 @@ class FileWriter:
             file.close()
         return writer
 
+    def open_and_set_header(self) -> None:
+        """Accepted: former versions of MindSpore asked for it; `write_raw_data` opens the files.
+
+        Example:
+            >>> mindrecord.FileWriter("a").open_and_set_header()
+        """
+
     def set_header_size(self, header_size) -> None:
         """How many bytes the header may have; 16 MiB by default.
 

@@ -231,6 +231,10 @@ def seed() -> int:
     return default_generator().seed()
 
 
+# `mindspore.common.seed` was a module of these two before there was a function of this name.
+vars(seed).update(set_seed=set_seed, get_seed=get_seed)
+
+
 def initial_seed() -> int:
     """The seed from which the generator of the calling thread was started.
 
