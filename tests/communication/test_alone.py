@@ -120,6 +120,8 @@ def test_groups():
         (lambda: ms.set_auto_parallel_context(parallel_mode="x"), ValueError, "stand_alone"),
         (lambda: ms.set_auto_parallel_context(device_number=1), ValueError, "'device_num'"),
         (lambda: ms.set_auto_parallel_context(full_batch=1), TypeError, "full_batch"),
+        (lambda: ms.set_auto_parallel_context(pipeline_stages=0), ValueError, "1 or more"),
+        (lambda: ms.set_auto_parallel_context(pipeline_stages=-1), ValueError, "1 or more"),
         (lambda: ms.set_ps_context(enable_ps=True), ValueError, "enable_ps"),
         (lambda: ms.shard(ops.relu, ((2, 1),)), ValueError, "one device"),
         (lambda: nn.PipelineCell(nn.ReLU(), 4)(ms.Tensor(X)), ValueError, "divisible by 4"),
@@ -128,6 +130,39 @@ def test_groups():
 def test_errors_teach(make, kind, text):
     with pytest.raises(kind, match=text):
         make()
+
+
+@pytest.mark.parametrize(
+    ("setter", "asked", "accepted", "refused"),
+    [
+        (
+            ms.set_auto_parallel_context,
+            ms.get_auto_parallel_context,
+            {"parallel_mode": "data_parallel"},
+            {"gradients_mean": "yes"},
+        ),
+        (
+            ms.set_auto_parallel_context,
+            ms.get_auto_parallel_context,
+            {"parallel_mode": "semi_auto_parallel"},
+            {"pipeline_stages": 3},
+        ),
+        (
+            ms.set_algo_parameters,
+            ms.get_algo_parameters,
+            {"fully_use_devices": True},
+            {"tensor_slice_align_size": "x"},
+        ),
+        (ms.set_ps_context, ms.get_ps_context, {"config_file_path": "a"}, {"enable_ps": True}),
+    ],
+)
+def test_what_is_refused_changes_nothing(setter, asked, accepted, refused):
+    """Oracle: MindSpore 2.10, where a refused call leaves every setting as it was."""
+    before = {name: asked(name) for name in (*accepted, *refused)}
+    with pytest.raises((ValueError, TypeError)):
+        setter(**accepted, **refused)
+    assert {name: asked(name) for name in before} == before
+    setter(**{name: before[name] for name in before})
 
 
 def test_written_tensors_are_seen_in_compiled_code():

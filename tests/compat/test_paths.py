@@ -96,7 +96,7 @@ LINES = [
     ("import mindspore", "mindspore.common.seed.get_seed() == 3"),
     ("from mindspore.ops._grad.grad_base import bprop_getters, dyn_rank", "bprop_getters"),
     ("from mindspore.ops import _selected_ops as s", "s.ReduceMean()"),
-    ("from mindspore.train.serialization import _get_merged_param_data as f", "f"),
+    ("from mindspore.train.serialization import _get_merged_param_data as f", "type(f)"),
     ("import mindspore.dataset as d", "d.py_transforms.Compose and d.c_transforms.Compose"),
     ("from mindspore._extends.utils import cell_attr_register as f", "f"),
     ("from mindspore.dataset.dataloader.dataset import IterableDataset as D", "D"),

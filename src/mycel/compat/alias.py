@@ -71,6 +71,12 @@ def _now(inner: str) -> str:
     return inner
 
 
+def _is_gone(inner: str) -> bool:
+    """Whether former versions of MindSpore had this name, and no later one knows its module."""
+    path, _, name = inner.rpartition(".")
+    return name in table()["gone"].get(path, "").split()
+
+
 class Namespace(ModuleType):
     """A module path of MindSpore: its names are those of the modules that serve it."""
 
@@ -147,7 +153,7 @@ class Finder(MetaPathFinder, Loader):
         if root == THEIRS and not stand_ins.only_asked():
             if known.is_module(_now(inner)):
                 return ModuleSpec(fullname, self, is_package=True)
-            if known.is_name(_now(inner)):
+            if known.is_name(_now(inner)) or _is_gone(inner):
                 return ModuleSpec(fullname, stand_ins.Loader(text))
         raise ModuleNotFoundError(text)
 

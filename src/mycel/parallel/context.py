@@ -90,14 +90,16 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         >>> ms.reset_auto_parallel_context()
     """
     mode = kwargs.get("parallel_mode", _parallel.get("parallel_mode"))
-    for name, given in kwargs.items():
-        value = accepted_value(_parallel.known(name), given)
-        if name in ("device_num", "global_rank") and type(value) is int:
-            _check_number(name, value, mode)
-        if name == "pipeline_config":
-            check_config(value, "set_auto_parallel_context: pipeline_config")
-        _parallel.set(name, value)
-    _divide(mode)
+    # What is refused changes nothing: the division itself changes only when nothing is.
+    with _parallel.all_or_none():
+        for name, given in kwargs.items():
+            value = accepted_value(_parallel.known(name), given)
+            if name in ("device_num", "global_rank") and type(value) is int:
+                _check_number(name, value, mode)
+            if name == "pipeline_config":
+                check_config(value, "set_auto_parallel_context: pipeline_config")
+            _parallel.set(name, value)
+        _divide(mode)
     tell_accepted()
 
 
@@ -206,8 +208,7 @@ def set_algo_parameters(**kwargs: Any) -> None:
     Example:
         >>> ms.set_algo_parameters(fully_use_devices=False)
     """
-    for name, value in kwargs.items():
-        _algorithm.set(name, value)
+    _algorithm.set_all(kwargs)
 
 
 def get_algo_parameters(attr_key: str):
@@ -244,11 +245,10 @@ def set_ps_context(**kwargs: Any) -> None:
     Example:
         >>> ms.set_ps_context(enable_ps=False)
     """
-    for name, value in kwargs.items():
-        if name == "enable_ps" and value is True:
-            expected = "False: there is no parameter server here"
-            raise wrong(ValueError, "set_ps_context: enable_ps", expected, value)
-        _server.set(name, value)
+    if kwargs.get("enable_ps") is True:
+        expected = "False: there is no parameter server here"
+        raise wrong(ValueError, "set_ps_context: enable_ps", expected, True)
+    _server.set_all(kwargs)
 
 
 def get_ps_context(attr_key: str):
@@ -281,8 +281,7 @@ def set_cost_model_context(**kwargs) -> None:
         >>> from mycel.parallel.context import set_cost_model_context
         >>> set_cost_model_context(costmodel_gamma=0.001)
     """
-    for name, value in kwargs.items():
-        _cost_model.set(name, value)
+    _cost_model.set_all(kwargs)
 
 
 def set_multi_subgraphs(multi_subgraph: bool = True) -> None:

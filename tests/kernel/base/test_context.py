@@ -42,6 +42,41 @@ def set_back():
     set_context(deterministic="OFF")
 
 
+EVERY = {
+    "mode": ms.GRAPH_MODE,
+    "device_target": "CPU",
+    "device_id": 0,
+    "pynative_synchronize": True,
+    "deterministic": "ON",
+    "check_indices": False,
+    "check_numerics": True,
+    "save_graphs": 1,
+    "save_graphs_path": "elsewhere",
+    "compile_cache_path": "cache",
+    "enable_graph_kernel": True,
+}
+
+
+@pytest.mark.parametrize("refused", [{"no_such": 1}, {"max_call_depth": -1}])
+def test_what_is_refused_changes_nothing(refused):
+    """Oracle: MindSpore 2.10 knows all values before it takes the first."""
+    asked = {name: get_context(name) for name in EVERY}
+    slots = {name: getattr(context, name) for name in type(context).__slots__ if name != "armed"}
+    slots["accepted"] = dict(context.accepted)
+    folder, device = jax.config.jax_compilation_cache_dir, jax.config.jax_default_device
+    with pytest.raises(ValueError, match=next(iter(refused))):
+        set_context(**EVERY, **refused)
+    assert {name: get_context(name) for name in EVERY} == asked
+    assert {name: getattr(context, name) for name in slots} == slots
+    assert (jax.config.jax_compilation_cache_dir, jax.config.jax_default_device) == (folder, device)
+
+
+@pytest.mark.parametrize("given", ["a", 1.5, None])
+def test_a_device_number_is_an_integer(given):
+    with pytest.raises(TypeError, match=f"^device_id must be an integer, but {given!r} was given"):
+        set_context(device_id=given)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -45,7 +45,7 @@ def configure() -> None:
     # int64 and float64 are MindSpore's defaults, and the per-call switch loses precision silently.
     jax.config.update("jax_enable_x64", True)
     folder = cache_folder()
-    if folder is not None and getattr(jax.config, "jax_compilation_cache_dir", None) is None:
+    if folder is not None and folder_of_programs() is None:
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
@@ -65,7 +65,12 @@ def cache_folder() -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
-def keep_programs_in(folder: str) -> None:
+def folder_of_programs() -> str | None:
+    """Where compiled programs are kept now."""
+    return getattr(jax.config, "jax_compilation_cache_dir", None)
+
+
+def keep_programs_in(folder: str | None) -> None:
     """Keep compiled programs in another folder from now on."""
     jax.config.update("jax_compilation_cache_dir", folder)
     # What it opened before is closed; the next compilation opens the new one.
@@ -176,6 +181,16 @@ def default_target() -> str:
     return next((name for name, known in PLATFORMS.items() if platform in known), "CPU")
 
 
+def chosen_device() -> Any:
+    """The device that was chosen; None for JAX's own choice."""
+    return getattr(jax.config, "jax_default_device", None)
+
+
+def choose_device(device: Any) -> None:
+    """Make this the device."""
+    jax.config.update("jax_default_device", device)
+
+
 def use_target(target: str, index: int = 0) -> bool:
     """Make `target` the default device; False where the machine has none."""
     _note_begin()
@@ -189,6 +204,6 @@ def use_target(target: str, index: int = 0) -> bool:
         if target == "CPU" and index >= len(devices):
             index = 0  # of what a machine has one of, MindSpore takes any number
         if 0 <= index < len(devices):
-            jax.config.update("jax_default_device", devices[index])
+            choose_device(devices[index])
             return True
     return False

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import os
 import sys
 from collections.abc import Callable
@@ -109,14 +110,8 @@ def set_context(**settings: Any) -> None:
         >>> ms.get_context("mode") == ms.PYNATIVE_MODE
         True
     """
-    ignored = {}
-    for name, value in settings.items():
-        setter = _SETTERS.get(name)
-        if setter is not None:
-            setter(value)
-        elif name in without_effect:
-            ignored[name] = context.accepted[name] = value
-        else:
+    for name in settings:
+        if name not in _SETTERS and name not in without_effect:
             near = difflib.get_close_matches(name, [*_SETTERS, *without_effect], 1)
             raise ValueError(
                 errors.UNKNOWN_CONTEXT.format(
@@ -126,8 +121,44 @@ def set_context(**settings: Any) -> None:
                     known=", ".join(_SETTERS),
                 )
             )
+    before: list[tuple[str, Any]] = []
+    try:
+        for name, value in settings.items():
+            if name in _SETTERS:
+                kept = _kept(name)
+                _SETTERS[name](value)
+                before.append((name, kept))
+    except BaseException:
+        for name, kept in reversed(before):
+            _put_back(name, kept)
+        raise
+    ignored = {name: value for name, value in settings.items() if name not in _SETTERS}
+    context.accepted.update(ignored)
     if ignored:
         log.without_effect("set_context", ignored)
+
+
+def _kept(name: str) -> Any:
+    """What puts a setting back as it is now."""
+    if name == "device_target":
+        return context.device_target, backend.chosen_device()
+    if name == "compile_cache_path":
+        return context.accepted.get(name), backend.folder_of_programs()
+    return get_context(name)
+
+
+def _put_back(name: str, kept: Any) -> None:
+    if name == "device_target":
+        context.device_target, device = kept
+        backend.choose_device(device)
+    elif name == "compile_cache_path":
+        accepted, folder = kept
+        context.accepted.pop(name)
+        if accepted is not None:
+            context.accepted[name] = accepted
+        backend.keep_programs_in(folder)
+    else:
+        _SETTERS[name](kept)
 
 
 def get_context(attr_key: str) -> Any:
@@ -192,7 +223,10 @@ def set_target(value) -> None:
 
 
 def _set_device_id(value) -> None:
-    number = int(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise errors.wrong(TypeError, "device_id", "an integer", repr(value)) from None
     if number < 0:
         raise errors.wrong(ValueError, "device_id", "a number from 0 on", repr(value))
     before, context.device_id = context.device_id, number

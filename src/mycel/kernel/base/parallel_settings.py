@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import difflib
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from mycel.kernel.base import log, processes
 from mycel.kernel.base.errors import wrong
@@ -76,6 +80,7 @@ _DEFAULTS: dict = {
 }
 # The smallest and the largest value of a setting.
 BOUNDS = {
+    "pipeline_stages": (1, math.inf),
     "algo_approxi_epsilon": (1e-30, 1.0),
     "tensor_slice_align_size": (1, 1024),
 }
@@ -109,13 +114,31 @@ class Settings:
             kind = type(default).__name__
             raise wrong(TypeError, f"{self.setter}: {name}", f"of type {kind}", repr(value))
         if name in BOUNDS and not BOUNDS[name][0] <= value <= BOUNDS[name][1]:
-            expected = "from {:g} to {:g}".format(*BOUNDS[name])
+            low, high = BOUNDS[name]
+            expected = f"from {low:g} to {high:g}" if high < math.inf else f"{low:g} or more"
             raise wrong(ValueError, f"{self.setter}: {name}", expected, repr(value))
         if self._noted and value != self.values[name]:
             log.note_once(f"{self.setter}({name}={value!r}) has no effect on one device")
         self.values[name] = value
         self.chosen.add(name)
         self.version += 1
+
+    def set_all(self, given: Mapping[str, Any]) -> None:
+        """Keep several values, or none of them where one is refused."""
+        with self.all_or_none():
+            for name, value in given.items():
+                self.set(name, value)
+
+    @contextlib.contextmanager
+    def all_or_none(self) -> Iterator[None]:
+        """What is set in the block is taken back if an error leaves it."""
+        before = dict(self.values), set(self.chosen)
+        try:
+            yield
+        except BaseException:
+            self.values, self.chosen = before
+            self.version += 1
+            raise
 
     def known(self, name: str) -> str:
         """The name, if it is that of a setting.
