@@ -41,6 +41,14 @@ def links(page: pathlib.Path) -> list[pathlib.Path]:
     return [p.with_suffix(".ipynb") if p.parent.name == "tutorials" else p for p in pages]
 
 
+def test_where_md_quotes_what_is_there():
+    quoted = re.findall(r"^(kinds|sources)\.py +(.*)$", (DOCS / "where.md").read_text(), re.M)
+    assert len(quoted) == 4
+    for name, line in quoted:
+        source = (ROOT / "src/mycel/kernel/prove" / f"{name}.py").read_text()
+        assert line in map(str.strip, source.splitlines())
+
+
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
 def test_links(page):
     assert [str(target) for target in links(page) if not target.exists()] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import io
 import traceback
 
@@ -14,6 +15,8 @@ import pytest
 import mycel as ms
 from harness import EXECUTIONS, execution
 from mycel import Parameter, Tensor, nn, ops
+from mycel.kernel.record.hooks import HookHandle
+from mycel.nn import cell_hooks
 
 ONE = np.ones([1], np.float32)
 
@@ -790,3 +793,25 @@ def test_a_hook_that_raises(mode):
     text = "".join(traceback.format_exception(caught.value))
     assert f"In the backward hook fail of Twice.inner, Scale, at {__file__}:" in text
     assert 'raise KeyError("by the hook")' in text
+
+
+def test_a_kind_of_hook_is_a_row_of_the_table():
+    """Oracle: docs/where.md says that nothing but the table and the registering knows the kinds."""
+    source = inspect.getsource(cell_hooks)
+    row = '    "forward": "forward hook",\n'
+    assert source.count(row) == 1
+    space: dict = {"__name__": "changed_hooks"}
+    exec(source.replace(row, row + '    "early": "early hook",\n'), space)
+    net, seen = nn.ReLU(), []
+    hooks = space["CellHooks"](net)
+    assert not hooks
+    HookHandle(hooks.early, (seen.append, 0))
+    assert hooks and hooks.listed() == ["early", seen.append, 0]
+    assert hooks.early.kind == "early hook" and hooks.copy_to(net).early
+
+
+def test_hooks_on_operators_do_not_stand_around_the_call():
+    net = nn.ReLU()
+    hooks = cell_hooks.CellHooks(net)
+    HookHandle(hooks.operator, (print, 0))
+    assert not hooks and hooks.listed() and not hooks.copy_to(net).listed()

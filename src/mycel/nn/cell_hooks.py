@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from weakref import ref
 
@@ -21,9 +22,17 @@ from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.stream import Stream, find_place
 from mycel.kernel.record.tensor import Tensor, new_tensor, resolve
 
-# In the order in which they are called.
-KINDS = ("forward_pre", "operator", "forward", "backward_pre", "backward")
-
+# Each kind and what messages call it, in the order in which they are called.
+KINDS = {
+    "forward_pre": "forward pre-hook",
+    "operator": "hook on operators",
+    "forward": "forward hook",
+    "backward_pre": "backward pre-hook",
+    "backward": "backward hook",
+}
+# Operators call these: the call of the Cell has no regard for them, and a copy has none.
+BY_OPERATORS = ("operator",)
+_by_the_cell = operator.attrgetter(*[kind for kind in KINDS if kind not in BY_OPERATORS])
 
 # A forward hook that takes keyword arguments; one that is called where `construct` raised, too.
 WITH_KWARGS, ALWAYS = 1, 2
@@ -35,6 +44,11 @@ class CellHooks:
     the Cell runs (see operator_hooks)."""
 
     __slots__ = (*KINDS, "_called", "_numbers")
+    forward_pre: Hooks
+    operator: Hooks
+    forward: Hooks
+    backward_pre: Hooks
+    backward: Hooks
 
     def __init__(self, cell):
         owner = ref(cell)
@@ -44,11 +58,8 @@ class CellHooks:
             if cell is not None:
                 cell._cell_changed(f"{what} {type(cell).__name__}", REGISTER_ONCE)
 
-        self.forward_pre = Hooks("forward pre-hook", owner, changed)
-        self.operator = Hooks("hook on operators", owner, changed)
-        self.forward = Hooks("forward hook", owner, changed)
-        self.backward_pre = Hooks("backward pre-hook", owner, changed)
-        self.backward = Hooks("backward hook", owner, changed)
+        for kind, shown in KINDS.items():
+            setattr(self, kind, Hooks(shown, owner, changed))
         # The call of the Cell in which operators were told last, and how many by name.
         self._called: tuple | None = None
         self._numbers: dict[str, int] = {}
@@ -64,7 +75,7 @@ class CellHooks:
         """The same hooks on a copy of the Cell."""
         copied = CellHooks(cell)
         for kind in KINDS:
-            for hook in getattr(self, kind).values() if kind != "operator" else ():
+            for hook in getattr(self, kind).values() if kind not in BY_OPERATORS else ():
                 HookHandle(getattr(copied, kind), hook)
         return copied
 
@@ -77,7 +88,7 @@ class CellHooks:
         return entries
 
     def __bool__(self):
-        return bool(self.forward_pre or self.forward or self.backward_pre or self.backward)
+        return any(_by_the_cell(self))
 
 
 class Hookable:
