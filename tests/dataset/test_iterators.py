@@ -16,6 +16,8 @@ import pytest
 
 import mycel as ms
 import mycel.dataset as ds
+from mycel import ops
+from mycel.dataset import transforms, vision
 from mycel.dataset.engine import machinery
 from mycel.kernel.base import log
 
@@ -317,3 +319,42 @@ def test_an_unfinished_iterator_ends_with_the_program():
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "[0 1]\n", "")
+
+
+def test_a_data_queue_gives_the_rows_of_a_dataset():
+    """Oracle: the rows themselves; MindSpore 2.10 names the queue and has the same methods."""
+    rows = [(np.full(2, n, np.float32), n) for n in range(3)]
+    data = ds.GeneratorDataset(rows, ["x", "n"], shuffle=False).device_que(queue_name="mine")
+    assert data.queue_name == "mine" and [int(n) for _, n in data] == [0, 1, 2]
+    assert data.device_que().queue_name != data.device_que().queue_name
+    take = ops.GetNext([ms.float32, ms.int64], [(2,), ()], 2, "mine")
+    data.send(2)
+    assert [int(take()[1]) for _ in range(6)] == [0, 1, 2, 0, 1, 2]
+    with pytest.raises(RuntimeError, match="no row left after 6"):
+        take()
+    data.send()
+    data.stop_send()
+    data.continue_send()
+    assert [int(take()[1]) for _ in range(7)] == [0, 1, 2, 0, 1, 2, 0]
+    data.release()
+    with pytest.raises(TypeError, match="^device_que: queue_name must be a string, but 3 was given"):
+        data.device_que(queue_name=3)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda data, wrong: data.map(wrong, "x"),
+        lambda data, wrong: data.map([transforms.Compose([lambda x: x, wrong])], "x"),
+        lambda data, wrong: data.batch(2).map(wrong, "x", num_parallel_workers=2),
+        lambda data, wrong: data.filter(wrong, "x"),
+        lambda data, wrong: data.batch(2, per_batch_map=lambda x, info: x).map(wrong, "x"),
+    ],
+)
+def test_what_an_operation_says_names_the_line_that_made_the_dataset(make):
+    """Oracle: the line of the lambda; no frame of the user's calls the operation."""
+    data = make(numbers(), vision.HWC2CHW())
+    with pytest.raises(RuntimeError, match="of shape .* was given at") as caught:
+        list(data.create_tuple_iterator(num_epochs=1))
+    place = str(caught.value).rpartition(" was given at ")[2].rstrip(".")
+    assert place == f"{__file__}:{make.__code__.co_firstlineno}" == str(data.place)

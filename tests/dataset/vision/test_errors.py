@@ -92,3 +92,21 @@ def test_pillow_is_asked_for_where_it_is_needed(monkeypatch):
     with pytest.raises(ImportError, match=r"Decode needs Pillow.*mycel\[data\]"):
         vision.Decode()(np.zeros(3, np.uint8))
     assert vision.Resize((2, 2))(IMAGE).shape == (2, 2, 3)
+
+
+@pytest.mark.parametrize("shape", [(), (4,)])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        vision.Resize(2),
+        vision.RandomResize(2),
+        vision.RandomCrop(1),
+        vision.RandomResizedCrop(1),
+        vision.RandomAffine(1),
+    ],
+)
+def test_what_is_no_image_has_no_height(operation, shape):
+    """Oracle: MindSpore 2.10 raises a RuntimeError."""
+    name = type(operation).__name__
+    with pytest.raises(RuntimeError, match=f"^The input of {name} must be of shape"):
+        operation(np.zeros(shape, np.uint8))

@@ -36,6 +36,7 @@ class Kinds(NamedTuple):
     sync_wait: Callable
     sync_update: Callable
     to_json: Callable
+    device_que: Callable
 
 
 def _ordered(dataset, columns, called: str):
@@ -367,6 +368,22 @@ class Operations:
             'BatchDataset'
         """
         return self._wired.to_json(self, filename)
+
+    def device_que(self, send_epoch_end=True, create_data_info_queue=False, queue_name=""):
+        """The same rows, and with `send()` a data queue that gives them to `ops.GetNext`.
+
+        Args:
+            send_epoch_end, create_data_info_queue: accepted.
+            queue_name: the name of the queue; by default one that no other has.
+
+        Example:
+            >>> rows = ds.NumpySlicesDataset(np.ones((4, 2), np.float32)).device_que()
+            >>> rows.send()
+            >>> print(ops.GetNext([ms.float32], [(2,)], 1, rows.queue_name)())
+            [1. 1.]
+            >>> rows.release()
+        """
+        return self._wired.device_que(self, send_epoch_end, create_data_info_queue, queue_name)
 
     def save(self, file_name, num_files=1, file_type="mindrecord"):
         """Write all rows to a MindRecord file, which MindDataset reads.

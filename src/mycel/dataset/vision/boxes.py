@@ -159,7 +159,7 @@ class RandomResizeWithBBox(TensorOperation):
         image, boxes = _checked(columns, "RandomResizeWithBBox")
         among = (Inter.BILINEAR, Inter.NEAREST, Inter.BICUBIC, Inter.AREA)
         interpolation = among[randomness.current().integers(len(among))]
-        size = shorter_side(image, self.size) if isinstance(self.size, int) else tuple(self.size)
+        size = shorter_side(image, self.size, type(self).__name__) if isinstance(self.size, int) else tuple(self.size)
         made = resized(image, size, interpolation, "RandomResizeWithBBox")
         return made, _scaled(boxes, image.shape, made.shape)
 
@@ -220,7 +220,7 @@ class RandomResizedCropWithBBox(RandomResizedCrop):
         """The image and its boxes."""
         image, boxes = _checked(columns, "RandomResizedCropWithBBox")
         limits = self.scale, self.ratio, self.max_attempts
-        place = random_rectangle(extent(image), *limits, randomness.current())
+        place = random_rectangle(extent(image, type(self).__name__), *limits, randomness.current())
         boxes = _scaled(_cropped(boxes, *place), place[2:], self.size)
         part = cut(image, *place)
         return resized(part, self.size, self.interpolation, "RandomResizedCropWithBBox"), boxes

@@ -131,7 +131,7 @@ class RandomCropDecodeResize(RandomResizedCrop):
     def __call__(self, img):
         """A part of the image in these bytes."""
         image = decoded(_check_encoded(img, "RandomCropDecodeResize"), RuntimeError, "Decode")
-        place = self._rectangle(extent(image), randomness.current())
+        place = self._rectangle(extent(image, type(self).__name__), randomness.current())
         # Pixels that are not looked at are never copied.
         part = _shown(cut(image, *place))
         return resized(part, self.size, self.interpolation, type(self).__name__)
@@ -339,7 +339,7 @@ def get_image_size(image) -> list[int]:
         [4, 5]
     """
     _check_shown(image)
-    return list(extent(image))
+    return list(extent(image, "get_image_size"))
 
 
 def get_image_num_channels(image) -> int:

@@ -281,7 +281,7 @@ class RandomCrop(ImageTensorOperation):
     def _borders(self, image) -> tuple:
         """The whole border, and height and width with it."""
         left, top, right, bottom = self.padding
-        height, width = extent(image)
+        height, width = extent(image, type(self).__name__)
         if self.pad_if_needed:
             down = max(0, self.size[0] - height - top - bottom)
             across = max(0, self.size[1] - width - left - right)
@@ -330,7 +330,7 @@ class FiveCrop(PillowOperation):
     def _pillow(self, image):
         height, width = self.size
         if height > image.height or width > image.width:
-            expected = f"at most the size {extent(image)} of the image"
+            expected = f"at most the size {extent(image, type(self).__name__)} of the image"
             raise wrong(ValueError, f"{type(self).__name__}: size", expected, f"{self.size}")
         low, right = image.height - height, image.width - width
         corners = [(0, 0), (0, right), (low, 0), (low, right)]

@@ -363,7 +363,7 @@ class RandomAffine(ImageTensorOperation):
             self.implementation = Implementation.PY
 
     def _draw(self, image, generator):
-        height, width = extent(image)
+        height, width = extent(image, type(self).__name__)
         left, right, up, down = self.translate
         moved = (
             generator.uniform(left * width, right * width),
@@ -498,7 +498,7 @@ class RandomPerspective(PillowOperation):
     def _draw(self, image, generator):
         if not generator.random() < self.prob:
             return (None, None)
-        height, width = extent(image)
+        height, width = extent(image, type(self).__name__)
         x, y = (int(n / 2 * self.distortion_scale) for n in (width, height))
         right, low = width - 1, height - 1
         corners = [(0, 0), (right, 0), (right, low), (0, low)]

@@ -71,10 +71,16 @@ class PillowOperation(ImageTensorOperation, PyTensorOperation):
     implementation = Implementation.PY
 
 
-def extent(image) -> tuple[int, int]:
-    """Height and width of an array or a PIL image."""
+def extent(image, name: str) -> tuple[int, int]:
+    """Height and width of an array or a PIL image, as the operation of this name needs them.
+
+    Raises:
+        RuntimeError: the array is no image.
+    """
     if is_pil(image):
         return image.height, image.width
+    if image.ndim < 2:
+        check_image(image, name)
     return image.shape[:2] if image.ndim < 4 else image.shape[-3:-1]
 
 

@@ -31,9 +31,9 @@ def resized(image, size: tuple[int, int], interpolation: Inter, what: str) -> An
     return sampling.resize(check_image(image, what), size, interpolation)
 
 
-def shorter_side(image, side: int) -> tuple[int, int]:
+def shorter_side(image, side: int, name: str) -> tuple[int, int]:
     """Height and width with the same proportions, of which the shorter is `side`."""
-    height, width = extent(image)
+    height, width = extent(image, name)
     if height < width:
         return side, int(side / height * width) if not is_pil(image) else int(side * width / height)
     if is_pil(image):
@@ -72,7 +72,7 @@ class Resize(ImageTensorOperation):
     def _array(self, image):
         size = self.size
         if isinstance(size, int):
-            size = shorter_side(image, size)
+            size = shorter_side(image, size, type(self).__name__)
         return resized(image, size, self.interpolation, "Resize")
 
     _pillow = _array
@@ -162,7 +162,7 @@ class RandomResizedCrop(ImageTensorOperation):
             self.implementation = Implementation.PY
 
     def _draw(self, image, generator):
-        return self._rectangle(extent(image), generator, is_pil(image))
+        return self._rectangle(extent(image, type(self).__name__), generator, is_pil(image))
 
     def _rectangle(self, size, generator, to_even: bool = False) -> tuple[int, int, int, int]:
         limits = self.scale, self.ratio, self.max_attempts
@@ -204,6 +204,6 @@ class RandomResize(ImageTensorOperation):
         return (among[generator.integers(len(among))],)
 
     def _array(self, image, interpolation):
-        size = shorter_side(image, self.size) if isinstance(self.size, int) else self.size
+        size = shorter_side(image, self.size, type(self).__name__) if isinstance(self.size, int) else self.size
         height, width = size
         return resized(np.asarray(image), (height, width), interpolation, "RandomResize")

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import itertools
 import linecache
 import os
 import re
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
 from inspect import getattr_static
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -216,17 +219,39 @@ def is_theirs(filename: str) -> bool:
     return not known and not library
 
 
+class _Meant(threading.local):
+    """The user's line for which a thread works in which no code of the user has called."""
+
+    place: Place | None = None
+
+
+_meant = _Meant()
+
+
+@contextlib.contextmanager
+def working_for(place: Place) -> Iterator[None]:
+    """In this block `user_place` means this place where the thread has no caller of the user."""
+    before, _meant.place = _meant.place, place
+    try:
+        yield
+    finally:
+        _meant.place = before
+
+
 def user_place(depth: int = 1) -> Place:
-    """The nearest caller outside the package and Python's library, of which it is if all are."""
+    """The nearest caller outside the package and Python's library; without one the place for which
+    the thread works, or else one in that library."""
     frame: FrameType | None = sys._getframe(depth)
     last = None
     while frame is not None:
         filename = frame.f_code.co_filename
         if is_theirs(filename):
             return Place(frame.f_code, frame.f_lasti)
-        if last is None and filename not in _ours:
+        if last is None and filename not in _ours and not _BETWEEN.search(filename):
             last = frame
         frame = frame.f_back
+    if _meant.place is not None:
+        return _meant.place
     return NOWHERE if last is None else Place(last.f_code, last.f_lasti)
 
 
