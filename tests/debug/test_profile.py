@@ -25,7 +25,7 @@ from rich.console import Console
 import mycel as ms
 from mycel import Tensor, nn, ops
 from mycel.dataset.engine.iterators import Iterator
-from mycel.debug import costs
+from mycel.debug import costs, profiler
 from mycel.debug.profiling import hlo, page, result, timeline
 from mycel.debug.profiling.timeline import Span
 from mycel.kernel.base import backend
@@ -508,3 +508,35 @@ def test_examples(module):
     outcome = doctest.testmod(module, extraglobs=names)
     assert outcome.attempted
     assert not outcome.failed
+
+
+def test_one_profile_at_a_time(tmp_path, caplog):
+    """Oracle: MindSpore 2.10 logs an error for the second Profiler and goes on."""
+    first = ms.Profiler(output_path=str(tmp_path / "first"))
+    try:
+        with caplog.at_level("ERROR", logger="mycel"):
+            second = ms.Profiler(output_path=str(tmp_path / "second"))
+        line = test_one_profile_at_a_time.__code__.co_firstlineno + 5
+        assert f"A profile was begun at {__file__}:{line} while one runs" in caplog.text
+        second.stop()
+        assert second.result is None
+        with pytest.raises(RuntimeError, match="^A profile was begun at"), ms.debug.profile():
+            pass
+        assert ops.ones(2).asnumpy().sum() == 2
+    finally:
+        first.stop()
+    assert first.result is not None
+    second.start()
+    second.stop()
+    assert second.result is not None
+
+
+def test_wrong_arguments_name_the_user_s_line():
+    line = test_wrong_arguments_name_the_user_s_line.__code__.co_firstlineno
+    with pytest.raises(ValueError, match=rf"^schedule: wait must .* at {__file__}:{line + 3}\.$"):
+        profiler.schedule(wait=-1, active=1)
+    with pytest.raises(TypeError, match=r"^Profiler: output_path must be a folder, but 3 was"):
+        ms.Profiler(output_path=3)
+    for given in (ms.jit(ops.relu), 3):
+        with pytest.raises(TypeError, match=r"^layouts must be given a Cell or Parameters, but"):
+            ms.debug.layouts(given)

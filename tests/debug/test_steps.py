@@ -305,3 +305,8 @@ def test_files_that_are_none_are_told(tmp_path):
     ms.save_checkpoint(Net(), str(tmp_path / "net.safetensors"), format="safetensors")
     with pytest.raises(ValueError, match="no recorded step"):
         RecordedStep(tmp_path / "net.safetensors")
+
+
+def test_a_folder_is_no_step(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder: name one of its step_N.mycel"):
+        RecordedStep(tmp_path)

@@ -815,3 +815,24 @@ def test_hooks_on_operators_do_not_stand_around_the_call():
     hooks = cell_hooks.CellHooks(net)
     HookHandle(hooks.operator, (print, 0))
     assert not hooks and hooks.listed() and not hooks.copy_to(net).listed()
+
+
+@pytest.mark.parametrize("mode", EXECUTIONS)
+@pytest.mark.parametrize("owner", ["input", "Parameter", "between"])
+def test_a_wrong_return_value_is_told_with_its_hook(owner, mode):
+    """Oracle: docs/hooks.md, the same notes as for what a hook raises; the line of the lambda."""
+    net, x = nn.Dense(1, 1), Tensor([[1.0]])
+    hook = lambda gradient: gradient.sum()  # noqa: E731
+    line = f"<lambda>, defined at {__file__}:{hook.__code__.co_firstlineno}."
+
+    def forward(x):
+        y = x * 2
+        if owner == "between":
+            y.register_hook(hook)
+        return net(y).sum()
+
+    if owner != "between":
+        (x if owner == "input" else net.weight).register_hook(hook)
+    with execution(mode), pytest.raises(ValueError, match="must return a gradient of") as caught:
+        ms.grad(forward, 0, net.weight)(x)
+    assert any(n.startswith("In the hook on ") and n.endswith(line) for n in caught.value.__notes__)

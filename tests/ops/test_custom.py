@@ -624,3 +624,31 @@ def test_arguments_of_custom():
     with pytest.raises(TypeError, match=r"bprop of Custom must be a function or None, but int 3"):
         ops.Custom(np.sin, bprop=3)
     assert repr(ops.Custom(np.sin)) == "Custom(sin, func_type='pyfunc')"
+
+
+@pytest.mark.parametrize("mode", EXECUTIONS)
+def test_an_operator_in_a_custom_one_is_told(mode):
+    """Oracle: the line of the call; nothing of JAX's tracers leaves the function."""
+
+    @ops.custom_op
+    def through_a_tensor(x):
+        return ops.relu(Tensor(x))
+
+    line = through_a_tensor.__wrapped__.__code__.co_firstlineno + 2
+    with execution(mode), pytest.raises(TypeError, match="is traced once with abstract") as caught:
+        through_a_tensor(Tensor(1.0)).asnumpy()
+    assert f"it needs values at {__file__}:{line}" in str(caught.value)
+
+
+@pytest.mark.parametrize("mode", EXECUTIONS)
+def test_a_reverse_may_return_numbers_of_numpy(mode):
+    @ops.custom_op
+    def same(x):
+        return x * 1
+
+    @same.bprop
+    def _(x, out, dout):
+        return np.float32(2.0)
+
+    with execution(mode):
+        assert ms.grad(same)(Tensor(1.0)).asnumpy() == 2.0

@@ -785,3 +785,8 @@ def test_names():
     for path in ("train", "train.summary", "train.summary.summary_record"):
         assert alias.find(f"mindspore.{path}", "SummaryRecord") is SummaryRecord
     assert importlib.import_module("mycel.train.summary").SummaryRecord is SummaryRecord
+
+
+def test_the_folder_is_a_path():
+    with pytest.raises(TypeError, match=r"^SummaryRecord: log_dir must be a folder, but Dense\("):
+        SummaryRecord(nn.Dense(2, 2), "x")

@@ -103,6 +103,8 @@ def layouts(what: Cell | Iterable[Parameter]) -> Layouts:
         bias    (2,)           whole, 8 bytes each
         bytes on device 0: 32
     """
+    if not isinstance(what, (Cell, Iterable)):
+        raise wrong(TypeError, "layouts", "given a Cell or Parameters", type(what).__name__)
     parameters = list(what.get_parameters()) if isinstance(what, Cell) else list(what)
     for parameter in parameters:
         if not isinstance(parameter, Parameter):

@@ -14,9 +14,10 @@ from pathlib import Path
 import jax
 
 from mycel.debug.profiling.result import Profile
-from mycel.debug.profiling.session import Profiled
+from mycel.debug.profiling.session import RUNS_ALREADY, Profiled, is_running
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
 
 
 class ProfilerLevel(enum.Enum):
@@ -209,7 +210,10 @@ class Profiler:
     def __init__(self, **kwargs):
         self.on_trace_ready: Callable | None = kwargs.pop("on_trace_ready", None)
         chosen = getattr(self.on_trace_ready, "dir_name", None)
-        self.output_path = os.fspath(kwargs.pop("output_path", None) or chosen or "./data")
+        given = kwargs.pop("output_path", None)
+        if given is not None and not isinstance(given, (str, os.PathLike)):
+            raise wrong(TypeError, "Profiler: output_path", "a folder", repr(given))
+        self.output_path = os.fspath(given or chosen or "./data")
         self.schedule: Callable | None = kwargs.pop("schedule", None)
         start = kwargs.pop("start_profile", True)
         for name, value in kwargs.items():
@@ -252,6 +256,10 @@ class Profiler:
 
     def _begin(self) -> None:
         if self._block is None:
+            if is_running():
+                # As in MindSpore, where the program goes on.
+                log.logger.error(RUNS_ALREADY.format(place=user_place()))
+                return
             block = Profiled("xla", self.output_path)
             block.__enter__()
             self._block, self._traced, self.is_running = block, 0, True

@@ -97,11 +97,13 @@ class RecordedStep:
             recorded. Operators that are kept as StableHLO keep their own.
 
     Raises:
-        OSError: there is no such file.
+        OSError: there is no such file, or it is a folder.
         ValueError: it is damaged, of a newer version, or no recorded step.
     """
 
     def __init__(self, path: str | os.PathLike, dtype: str | None = None):
+        if os.path.isdir(path):
+            raise IsADirectoryError(f"{os.fspath(path)} is a folder: name one of its step_N.mycel.")
         try:
             with safe_open(path, "numpy") as file:
                 text = (file.metadata() or {}).get(PROGRAM)

@@ -94,6 +94,8 @@ class SummaryRecord:
         export_options: dict | None = None,
     ):
         del num_process
+        if not isinstance(log_dir, (str, os.PathLike)):
+            raise errors.wrong(TypeError, "SummaryRecord: log_dir", "a folder", repr(log_dir))
         for what, text in (("file_prefix", file_prefix), ("file_suffix", file_suffix)):
             _check_part(what, text)
         _check_cell("network", network)

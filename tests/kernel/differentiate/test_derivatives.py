@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -293,3 +294,18 @@ def test_integers_beside_others_of_their_type(mode):
         np.testing.assert_array_equal(found.asnumpy(), [[1, 3, 3], [1, 3, 3]])
     np.testing.assert_array_equal(by_both[1].asnumpy(), [[5, 5], [7, 7], [9, 9]])
     np.testing.assert_array_equal(stacked.asnumpy(), np.ones((2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("function", "has_aux", "kind", "text"),
+    [
+        (lambda x: None, False, TypeError, r"returned None at {}\. Is its `return` missing\?$"),
+        (lambda x: "a", False, TypeError, r"the function returned str at {}\.$"),
+        (lambda x: x, True, ValueError, r"\(loss, aux\), but it returned Tensor at {}\.$"),
+    ],
+)
+def test_what_cannot_be_differentiated_names_the_line(function, has_aux, kind, text):
+    derivative = ms.grad(function, has_aux=has_aux)
+    with pytest.raises(kind, match=text.format(re.escape(__file__) + r":\d+")) as caught:
+        derivative(ms.Tensor(1.0))
+    assert f"{__file__}:{caught.traceback[0].lineno + 1}" in str(caught.value)

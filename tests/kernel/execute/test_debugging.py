@@ -388,3 +388,8 @@ def test_a_failing_operator_names_its_cell(mode):
     with execution(mode), pytest.raises(ValueError, match="matmul") as caught:
         Outer(Product())(Tensor(np.ones((2, 3), np.float32)))
     assert line_of(Product.construct, "x @") in str(caught.value)
+
+
+def test_every_call_marks_functions():
+    with pytest.raises(TypeError, match=r"^every_call must be given a function, but 3 was given"):
+        ms.every_call(3)

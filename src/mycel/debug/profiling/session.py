@@ -30,6 +30,18 @@ IN_STAGES = (
     "pipeline_stages, the same step is profiled as a whole."
 )
 
+RUNS_ALREADY = (
+    "A profile was begun at {place} while one runs, and XLA keeps one at a time. End the first "
+    "before the second begins."
+)
+# The session that has XLA's profile now.
+_running: list[Session] = []
+
+
+def is_running() -> bool:
+    """Whether XLA keeps a profile for us now."""
+    return bool(_running)
+
 
 class Session:
     """Programs with names, a timeline, and what waits for data, from `begin` to `end`.
@@ -52,9 +64,15 @@ class Session:
 
         Raises:
             NotImplementedError: there are stages of a pipeline.
+            RuntimeError: XLA keeps a profile for another session.
         """
         if division.stage is not None:
             raise NotImplementedError(IN_STAGES.format(place=user_place(3)))
+        if self.mode == "xla":
+            if _running:
+                raise RuntimeError(RUNS_ALREADY.format(place=user_place(3)))
+            _running.append(self)
+            self._undo.callback(_running.remove, self)
         current_stream().flush()
         before = machine.on_record
 

@@ -238,6 +238,13 @@ def working_for(place: Place) -> Iterator[None]:
         _meant.place = before
 
 
+def _is_generated(frame: FrameType) -> bool:
+    """Whether this is code that Python has written for a class of ours, as dataclasses have it."""
+    if frame.f_code.co_filename != "<string>":
+        return False
+    return f"{frame.f_globals.get('__name__')}.".startswith("mycel.")
+
+
 def user_place(depth: int = 1) -> Place:
     """The nearest caller outside the package and Python's library; without one the place for which
     the thread works, or else one in that library."""
@@ -245,9 +252,9 @@ def user_place(depth: int = 1) -> Place:
     last = None
     while frame is not None:
         filename = frame.f_code.co_filename
-        if is_theirs(filename):
+        if is_theirs(filename) and not _is_generated(frame):
             return Place(frame.f_code, frame.f_lasti)
-        if last is None and filename not in _ours and not _BETWEEN.search(filename):
+        if last is None and not (filename in _ours or _BETWEEN.search(filename)):
             last = frame
         frame = frame.f_back
     if _meant.place is not None:

@@ -29,6 +29,17 @@ def tell_hook(error: BaseException, hook: str, called: tuple | None) -> None:
     error.add_note(f"{IN}the {hook}{of}{_line_in(error)}.")
 
 
+def tell_returned(error: BaseException, hook: str, called: tuple | None, place: Place) -> None:
+    """Add which hook returned what an exception is about, and where that hook is defined.
+
+    Args:
+        called: as for `tell_hook`.
+    """
+    of = f" of {layer_of(called)}" if called is not None else ""
+    at = f", defined at {place}" if place.code is not None else ""
+    error.add_note(f"{IN}the {hook}{of}{at}.")
+
+
 def tell_call(error: BaseException, called: tuple, args: tuple, kwargs: dict) -> None:
     """Add in which call of a Cell an exception was raised, unless that is told.
 

@@ -33,6 +33,15 @@ NUMBER_RETURNED = (
     "The function that is differentiated returned {result!r}, a number of Python, so all gradients "
     "are zero (at {place}). Return the Tensor: float(), .item() and .asnumpy() read its number."
 )
+NO_TENSORS = "Only Tensors can be differentiated; the function returned {kind} at {place}."
+NO_RETURN = (
+    "Only Tensors can be differentiated; the function returned None at {place}. Is its `return` "
+    "missing?"
+)
+NOTHING_BESIDES = (
+    "has_aux=True needs a function that returns its result and something besides, (loss, aux), but "
+    "it returned {kind} at {place}."
+)
 
 
 class Derivative:
@@ -253,18 +262,15 @@ def weights_of(weights) -> list[Parameter]:
 def first_of(output):
     if isinstance(output, (tuple, list)) and output:
         return output[0]
-    raise ValueError(
-        "has_aux=True needs a function that returns its result and something besides: (loss, aux)."
-    )
+    raise ValueError(NOTHING_BESIDES.format(kind=type(output).__name__, place=user_place()))
 
 
 def seeds_of(result, sensitivity) -> list[tuple[Value, Value]]:
     leaves = tree_leaves(result)
     outputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
     if not outputs and not all(isinstance(leaf, (bool, int, float)) for leaf in leaves):
-        raise TypeError(
-            f"Only Tensors can be differentiated; the function returned {type(result).__name__}."
-        )
+        text = NO_RETURN if result is None else NO_TENSORS
+        raise TypeError(text.format(kind=type(result).__name__, place=user_place()))
     if not outputs and any(isinstance(leaf, float) for leaf in leaves):
         place = user_place()
         warn_at(NUMBER_RETURNED.format(result=result, place=place), place)

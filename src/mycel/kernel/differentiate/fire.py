@@ -8,9 +8,11 @@ of all inputs are known, and also if there are none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
-from mycel.kernel.base.places import path_of
+from mycel.kernel.base.places import definition_of, path_of
+from mycel.kernel.base.where import is_told, tell_returned
 from mycel.kernel.record.hooks import Hooks, call_hook, describe
 from mycel.kernel.record.marker import Marker, mark
 from mycel.kernel.record.stream import current_stream, find_place
@@ -26,7 +28,8 @@ def fire_hooks(hooks: dict, value: Value, gradient: Value | None) -> Value | Non
     for hook in list(registered.values()):
         changed = call_hook(registered.kind, hook, (new_tensor(gradient),))
         if changed is not None:
-            gradient = _fitting(changed, value, f"The {registered.kind} {describe(hook)}")
+            with _told(registered.kind, hook, None):
+                gradient = _fitting(changed, value, f"The {registered.kind} {describe(hook)}")
     return gradient
 
 
@@ -57,7 +60,8 @@ class GradientPoint(Marker):
         if returned is None:
             return cotangents
         what = f"The {self.name} {describe(self._function)}"
-        return _replaced(cotangents, returned, outputs, what)
+        with _told(self.name, self._function, self._called):
+            return _replaced(cotangents, returned, outputs, what)
 
     def renewed(self, present):
         """It holds no Values."""
@@ -105,7 +109,8 @@ class Border:
             returned = call_hook(self.before.kind, hook, args, self.called)
             if returned is not None:
                 what = self._what(self.before, hook)
-                cotangents = _replaced(cotangents, returned, outputs, what)
+                with _told(self.before.kind, hook, self.called):
+                    cotangents = _replaced(cotangents, returned, outputs, what)
         self.arrived = _handles(cotangents)
         return cotangents
 
@@ -118,7 +123,8 @@ class Border:
             returned = call_hook(self.after.kind, hook, (self.cell, *pair), self.called)
             if returned is not None:
                 what = self._what(self.after, hook)
-                cotangents = _replaced(cotangents, returned, inputs, what)
+                with _told(self.after.kind, hook, self.called):
+                    cotangents = _replaced(cotangents, returned, inputs, what)
         return cotangents
 
     def _what(self, hooks, hook) -> str:
@@ -163,6 +169,17 @@ class Enter(_BorderMarker):
         if self.border.arrived is None:
             return cotangents
         return self.border.fire_after(inputs, cotangents)
+
+
+@contextlib.contextmanager
+def _told(kind: str, hook: Callable, called: tuple | None) -> Iterator[None]:
+    """An error about what a hook returned says which hook of which Cell it was, and where it is."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if not is_told(error):
+            tell_returned(error, f"{kind} {describe(hook)}", called, definition_of(hook))
+        raise
 
 
 def _handles(cotangents) -> tuple:

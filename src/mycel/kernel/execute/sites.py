@@ -18,7 +18,7 @@ from weakref import ref
 import numpy as np
 
 from mycel.kernel.base.cell import CellBase
-from mycel.kernel.base.errors import COLLECTIVE_IN_HOOK
+from mycel.kernel.base.errors import COLLECTIVE_IN_HOOK, wrong
 from mycel.kernel.base.signals import came_from_outside, is_of_handler
 from mycel.kernel.base.trees import tree_leaves, tree_map
 from mycel.kernel.base.where import tell_reverse
@@ -44,6 +44,9 @@ def every_call(function: Callable[..., Any]) -> Callable[..., Any]:
     Inside `@jit` a function's Python runs only while it is being recorded; one marked like this
     (for logging, plotting, counting) runs every time.
 
+    Raises:
+        TypeError: it cannot be called.
+
     Example:
         >>> seen = []
         >>> @mycel.every_call
@@ -58,6 +61,8 @@ def every_call(function: Callable[..., Any]) -> Callable[..., Any]:
         >>> seen
         [1.0, 2.0, 3.0, 4.0]
     """
+    if not callable(function):
+        raise wrong(TypeError, "every_call", "given a function", repr(function))
 
     @functools.wraps(function)
     def called(*args, **kwargs):

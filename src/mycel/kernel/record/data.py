@@ -48,6 +48,9 @@ def _leaves(data) -> Iterator:
 
 def to_array(data, dtype: DType | None) -> jax.Array:
     """A device array of numbers given in Python."""
+    if isinstance(data, jax.core.Tracer):
+        # It has no numbers, and would be kept beyond the function that JAX traces.
+        raise jax.errors.TracerArrayConversionError(data)
     if isinstance(data, jax.Array):
         return data if dtype is None else data.astype(dtype.numpy)
     if not isinstance(data, (np.ndarray, np.generic)):

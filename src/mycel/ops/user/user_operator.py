@@ -325,7 +325,7 @@ def call_bprop(name, bprop, inputs, outputs, cotangents, single) -> list[Value |
 def _fitting_value(name, position, gradient, x, place) -> Value | None:
     if x is None or gradient is None:
         return None
-    if isinstance(gradient, (*NUMBERS, np.ndarray)):
+    if isinstance(gradient, (*NUMBERS, np.ndarray, np.generic)):
         gradient = Tensor(gradient, x.dtype)
     _check_gradient(name, position, gradient, x, place)
     return resolve(gradient if gradient.dtype is x.dtype else gradient.astype(x.dtype))
