@@ -18,6 +18,7 @@ import numpy as np
 
 import mycel as ms
 from mycel import Tensor, nn, ops
+from mycel.kernel.base.log import without_notes
 from mycel.kernel.record import value
 
 SOURCE = Path(ms.__file__).parent
@@ -50,8 +51,9 @@ def classes_of(files: list[Path]) -> int:
 def without_arguments() -> list[str]:
     """Operators with three parameters or more whose docstrings have no `Args:`."""
     found = []
-    for name in dir(ops):
-        operator = getattr(ops, name)
+    with without_notes():
+        operators = {name: getattr(ops, name) for name in dir(ops)}
+    for name, operator in operators.items():
         if name.startswith("_") or not inspect.isfunction(operator):
             continue
         if len(inspect.signature(operator).parameters) >= 3 and "Args:" not in (

@@ -16,7 +16,9 @@ import typing as _typing
 from mycel.kernel.base import backend as _backend
 from mycel.kernel.base import context as _settings
 from mycel.kernel.base import signals as _signals
+from mycel.kernel.base import variables as _variables
 
+_variables.tell_unknown()
 _backend.configure()
 _signals.keep_what_python_drops()
 

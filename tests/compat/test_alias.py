@@ -355,7 +355,9 @@ HOMONYMS = (
 @pytest.mark.parametrize("path", HOMONYMS)
 def test_a_module_is_no_other_one_of_the_same_name(path, mindspore):
     """Oracle: in MindSpore 2.10 each is a module of its own."""
-    with pytest.raises(AttributeError, match=r"^mindspore\.[a-z]+ has no '[a-z]+' in mycel") as caught:
+    with pytest.raises(
+        AttributeError, match=r"^mindspore\.[a-z]+ has no '[a-z]+' in mycel"
+    ) as caught:
         operator.attrgetter(path)(mindspore)
     assert "no such name" not in str(caught.value)
     module = importlib.import_module(f"mindspore.{path}")

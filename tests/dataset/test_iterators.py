@@ -337,7 +337,9 @@ def test_a_data_queue_gives_the_rows_of_a_dataset():
     data.continue_send()
     assert [int(take()[1]) for _ in range(7)] == [0, 1, 2, 0, 1, 2, 0]
     data.release()
-    with pytest.raises(TypeError, match="^device_que: queue_name must be a string, but 3 was given"):
+    with pytest.raises(
+        TypeError, match="^device_que: queue_name must be a string, but 3 was given"
+    ):
         data.device_que(queue_name=3)
 
 

@@ -3,4 +3,5 @@
 
 
 from mycel.compat.older import *
+from mindspore._extends import utils as utils
 from mycel.compat.older import cell_attr_register as cell_attr_register

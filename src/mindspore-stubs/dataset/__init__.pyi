@@ -14,5 +14,7 @@ from mindspore.dataset import samplers as samplers
 from mindspore.dataset import text as text
 from mindspore.dataset import transforms as transforms
 from mindspore.dataset import vision as vision
+from mycel.dataset.transforms import c_transforms as c_transforms
+from mycel.dataset.transforms import py_transforms as py_transforms
 from mycel.dataset.vision import ToNumpy as ToNumpy
 from mycel.dataset.text import SentencePieceModel as SentencePieceModel

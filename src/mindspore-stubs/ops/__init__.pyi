@@ -4,7 +4,9 @@
 
 from mycel.ops import *
 from mindspore.ops import _grad as _grad  # pyright: ignore
+from mindspore.ops import _grad_experimental as _grad_experimental  # pyright: ignore
 from mindspore.ops import _primitive_cache as _primitive_cache  # pyright: ignore
+from mindspore.ops import _selected_ops as _selected_ops  # pyright: ignore
 from mindspore.ops import auto_generate as auto_generate
 from mindspore.ops import communication as communication
 from mindspore.ops import composite as composite

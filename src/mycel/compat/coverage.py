@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mycel.compat import alias
+from mycel.kernel.base.log import without_notes
 
 WIDTH = 98
 ABOUT = """\
@@ -79,7 +80,8 @@ def report() -> str:
         >>> print(coverage.report().splitlines()[0])
         # Names of MindSpore 2.10 in mycel
     """
-    counted = parts()
+    with without_notes():
+        counted = parts()
     lines = [ABOUT, "| namespace | here | of | |", "|---|---:|---:|---:|"]
     for path, have, lack in counted:
         lines.append(_row(f"`{path}`", len(have), len(have) + len(lack)))

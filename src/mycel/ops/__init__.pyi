@@ -42,6 +42,7 @@ from mycel.compat.operators import vm_impl_registry as vm_impl_registry
 from mycel.compat.replay_buffers import BufferAppend as BufferAppend
 from mycel.compat.replay_buffers import BufferGetItem as BufferGetItem
 from mycel.compat.replay_buffers import BufferSample as BufferSample
+from mycel.compat.types import typeof as typeof
 from mycel.kernel.differentiate.api import GradOperation as GradOperation
 from mycel.kernel.differentiate.api import get_grad as get_grad
 from mycel.kernel.differentiate.api import grad as grad

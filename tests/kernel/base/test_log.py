@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from mycel.kernel.base import log
+from mycel.compat import coverage
+from mycel.kernel.base import log, variables
 
 
 @pytest.fixture
@@ -57,3 +58,34 @@ def test_the_environment_chooses_what_is_shown(level, shown):
         check=True,
     )
     assert [line.split()[0] for line in done.stderr.splitlines()] == shown
+
+
+def test_a_block_without_notes_leaves_none(said):
+    with log.without_notes():
+        log.older("ops.TensorAdd", "ops.Add")
+    assert said() == []
+    log.older("ops.TensorAdd", "ops.Add")
+    assert said() == [("WARNING", "ops.TensorAdd is an older name; write ops.Add.")]
+
+
+def test_the_list_of_names_is_no_use_of_older_ones(said):
+    coverage.report()
+    assert [text for level, text in said() if level == "WARNING"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("MYCEL_DEVICE", "XPU", "no device has this name: write CPU or GPU or TPU or Ascend, or"),
+        ("MYCEL_CHECK_NUMERICS", "off", "numerics are checked: write 0 or 1, or unset it."),
+        ("MYCEL_PROGRESS", "none", "progress is shown: write 0 or 1 or off or on, or unset it."),
+        ("MYCEL_TRACEBACK", "long", "tracebacks are short: write full, or unset it."),
+        ("MYCEL_DEVICE", "CPU", None),
+        ("MYCEL_PROGRESS", "off", None),
+        ("MYCEL_TRACEBACK", "", None),
+    ],
+)
+def test_a_word_that_a_variable_does_not_know_is_told(name, value, told, said):
+    variables.tell_unknown({name: value})
+    text = f"{name}={value!r} means nothing here, and {told}"
+    assert [m.startswith(text) for _, m in said()] == ([] if told is None else [True])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+
 import jax.numpy as jnp
 import numpy as np
 import pytest

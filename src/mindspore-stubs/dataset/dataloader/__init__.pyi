@@ -3,3 +3,4 @@
 
 
 from mycel.dataset.dataloader import *
+from mindspore.dataset.dataloader import dataset as dataset

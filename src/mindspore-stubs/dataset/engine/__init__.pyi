@@ -12,3 +12,4 @@ from mindspore.dataset.engine import datasets_user_defined as datasets_user_defi
 from mindspore.dataset.engine import datasets_vision as datasets_vision
 from mindspore.dataset.engine import iterators as iterators
 from mindspore.dataset.engine import samplers as samplers
+from mycel.dataset.engine.sending import TransferDataset as TransferDataset

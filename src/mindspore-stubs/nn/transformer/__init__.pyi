@@ -5,7 +5,13 @@
 from mycel.parallel.configurations import *
 from mindspore.nn.transformer import layers as layers
 from mindspore.nn.transformer import loss as loss
+from mindspore.nn.transformer import moe as moe
+from mindspore.nn.transformer import op_parallel_config as op_parallel_config
 from mindspore.nn.transformer import transformer as transformer
+from mycel.compat.transformers import FeedForward as FeedForward
+from mycel.compat.transformers import MultiHeadAttention as MultiHeadAttention
+from mycel.compat.transformers import MoEConfig as MoEConfig
+from mycel.parallel.configurations import OpParallelConfig as OpParallelConfig
 from mycel.compat.transformer_stacks import AttentionMask as AttentionMask
 from mycel.compat.transformer_stacks import VocabEmbedding as VocabEmbedding
 from mycel.compat.transformer_stacks import EmbeddingOpParallelConfig as EmbeddingOpParallelConfig

@@ -159,7 +159,11 @@ class RandomResizeWithBBox(TensorOperation):
         image, boxes = _checked(columns, "RandomResizeWithBBox")
         among = (Inter.BILINEAR, Inter.NEAREST, Inter.BICUBIC, Inter.AREA)
         interpolation = among[randomness.current().integers(len(among))]
-        size = shorter_side(image, self.size, type(self).__name__) if isinstance(self.size, int) else tuple(self.size)
+        size = (
+            shorter_side(image, self.size, type(self).__name__)
+            if isinstance(self.size, int)
+            else tuple(self.size)
+        )
         made = resized(image, size, interpolation, "RandomResizeWithBBox")
         return made, _scaled(boxes, image.shape, made.shape)
 

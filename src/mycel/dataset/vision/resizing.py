@@ -204,6 +204,10 @@ class RandomResize(ImageTensorOperation):
         return (among[generator.integers(len(among))],)
 
     def _array(self, image, interpolation):
-        size = shorter_side(image, self.size, type(self).__name__) if isinstance(self.size, int) else self.size
+        size = (
+            shorter_side(image, self.size, type(self).__name__)
+            if isinstance(self.size, int)
+            else self.size
+        )
         height, width = size
         return resized(np.asarray(image), (height, width), interpolation, "RandomResize")

@@ -7,8 +7,10 @@ As in MindSpore the environment variable GLOG_v chooses what is shown (0 debug, 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+from collections.abc import Iterator
 
 VARIABLE = "GLOG_v"
 LEVELS = {
@@ -71,6 +73,24 @@ def older(name: str, newer: str) -> None:
         >>> log.older("ops.TensorAdd", "ops.Add")
     """
     _say_once(logging.WARNING, f"{name} is an older name; write {newer}.")
+
+
+@contextlib.contextmanager
+def without_notes() -> Iterator[None]:
+    """Say nothing once in this block, and as if it was not in it: for what goes through all names.
+
+    Example:
+        >>> from mycel.kernel.base import log
+        >>> with log.without_notes():
+        ...     log.older("ops.TensorAdd", "ops.Add")
+    """
+    before, disabled = set(_noted), logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = disabled
+        _noted.intersection_update(before)
 
 
 def _say_once(level: int, message: str) -> None:

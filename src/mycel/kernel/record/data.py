@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import jax
+import jax.core
 import numpy as np
 
 from mycel.kernel.base import backend, errors

@@ -3,3 +3,4 @@
 
 
 from mycel.dataset import *
+from mycel.dataset.engine.sending import TransferDataset as TransferDataset

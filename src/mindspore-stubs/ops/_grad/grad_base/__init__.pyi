@@ -2,3 +2,5 @@
 """What mindspore.ops._grad.grad_base means here; written by `python -m tools.stubs`, which see."""
 
 
+from mycel.compat.internals import reverses as _bprop_getters
+bprop_getters = _bprop_getters

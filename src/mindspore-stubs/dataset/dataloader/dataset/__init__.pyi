@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mindspore.dataset.dataloader.dataset means here; written by `python -m tools.stubs`, which see."""
+
+
+from mycel.dataset.dataloader import *
