@@ -338,7 +338,7 @@ def test_a_data_queue_gives_the_rows_of_a_dataset():
     assert [int(take()[1]) for _ in range(7)] == [0, 1, 2, 0, 1, 2, 0]
     data.release()
     with pytest.raises(
-        TypeError, match="^device_que: queue_name must be a string, but 3 was given"
+        TypeError, match=r"^device_que: queue_name must be a string, but 3 was given"
     ):
         data.device_que(queue_name=3)
 
@@ -356,7 +356,7 @@ def test_a_data_queue_gives_the_rows_of_a_dataset():
 def test_what_an_operation_says_names_the_line_that_made_the_dataset(make):
     """Oracle: the line of the lambda; no frame of the user's calls the operation."""
     data = make(numbers(), vision.HWC2CHW())
-    with pytest.raises(RuntimeError, match="of shape .* was given at") as caught:
+    with pytest.raises(RuntimeError, match=r"of shape .* was given at") as caught:
         list(data.create_tuple_iterator(num_epochs=1))
     place = str(caught.value).rpartition(" was given at ")[2].rstrip(".")
     assert place == f"{__file__}:{make.__code__.co_firstlineno}" == str(data.place)

@@ -520,7 +520,7 @@ def test_one_profile_at_a_time(tmp_path, caplog):
         assert f"A profile was begun at {__file__}:{line} while one runs" in caplog.text
         second.stop()
         assert second.result is None
-        with pytest.raises(RuntimeError, match="^A profile was begun at"), ms.debug.profile():
+        with pytest.raises(RuntimeError, match=r"^A profile was begun at"), ms.debug.profile():
             pass
         assert ops.ones(2).asnumpy().sum() == 2
     finally:

@@ -308,5 +308,5 @@ def test_files_that_are_none_are_told(tmp_path):
 
 
 def test_a_folder_is_no_step(tmp_path):
-    with pytest.raises(IsADirectoryError, match="is a folder: name one of its step_N.mycel"):
+    with pytest.raises(IsADirectoryError, match=r"is a folder: name one of its step_N.mycel"):
         RecordedStep(tmp_path)
