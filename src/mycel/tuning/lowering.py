@@ -51,20 +51,15 @@ def convolve(x, weight, stride, pads, dilation, groups):
         stride, dilation: one number for each dimension of space.
         pads: (in front, behind) for each of them.
     """
-    kernel = weight.shape[2:]
     if not on_cpu() or 0 in x.shape or 0 in weight.shape:
         return _general(x, weight, stride, pads, dilation, groups)
-    if groups == 1 and kernel == (1, 1) and not any(map(any, pads)):
+    is_pointwise = groups == 1 and weight.shape[2:] == (1, 1) and not any(map(any, pads))
+    if is_pointwise:
         x, stride, dilation = x[:, :, :: stride[0], :: stride[1]], (1, 1), (1, 1)
-        library = "convolution" if _is_worth_packing(x) else ""
     elif groups == 1 and _has_few_windows(x, weight, stride, pads, dilation):
         return _product_over_patches(x, weight, stride, pads, dilation)
-    elif len(kernel) <= 2:
-        library = _library(weight, groups)
-    else:
-        library = ""
-    window = (stride, pads, dilation)
-    if library and cpp.serves(library, x, weight) and _is_near(library, x, weight):
+    window, library = (stride, pads, dilation), _library(x, weight, groups, is_pointwise)
+    if library and cpp.serves(library, x, weight):
         return _native(library, x, weight, window)
     return _plain(x, weight, window, groups)
 
@@ -87,38 +82,30 @@ def _plain(x, weight, window, groups):
     return _general(x, weight, *window)
 
 
-def _library(weight, groups) -> str:
-    """Which functions in C++ a convolution is for: where there are few channels, packing what
-    windows meet takes longer than it saves."""
-    if groups > 1 and weight.shape[1] == 1:
-        return "depthwise"
-    is_small = max(weight.shape[0] // groups, weight.shape[1]) <= MOST_DIRECT
-    return "direct" if is_small else "convolution"
+def _library(x, weight, groups, is_pointwise) -> str:
+    """Which functions in C++ a convolution is for; none is left to XLA.
 
-
-def _is_worth_packing(x) -> bool:
-    """Whether a pointwise convolution has channels and places enough to be faster in C++."""
+    Where there are few channels, packing what windows meet takes longer than it saves. A row of all
+    channels of a group, or a picture by channel, is kept near, and may be too large for that.
+    """
     places = x.shape[0] * math.prod(x.shape[2:])
-    if not isinstance(places, int):  # an open number is none
-        return False
-    return x.shape[1] >= MANY_CHANNELS and places >= MANY_PLACES
-
-
-def _is_near(library, x, weight) -> bool:
-    """Whether what a function in C++ keeps near, a row of all channels of a group or a picture by
-    channel, is not too large for that."""
-    if library == "depthwise":
-        return math.prod(x.shape[2:]) <= MOST_NEAR
-    channels = max(weight.shape[1], weight.shape[0] * weight.shape[1] // x.shape[1])
-    return channels * x.shape[-1] <= MOST_NEAR
+    if weight.ndim > 4 or not isinstance(places, int):  # an open number is none
+        return ""
+    if groups > 1 and weight.shape[1] == 1:
+        return "depthwise" if math.prod(x.shape[2:]) <= MOST_NEAR else ""
+    channels = max(weight.shape[0] // groups, weight.shape[1])
+    if channels * x.shape[-1] > MOST_NEAR:
+        return ""
+    if is_pointwise:
+        return "convolution" if weight.shape[1] >= MANY_CHANNELS and places >= MANY_PLACES else ""
+    return "direct" if channels <= MOST_DIRECT else "convolution"
 
 
 def _native(library, x, weight, window):
     """A convolution by the functions of a library in `native`."""
     if x.ndim == 4:
         return _by_forms(x, weight, (library, window), _NATIVE)
-    stride, pads, dilation = window
-    window = ((1, *stride), ((0, 0), *pads), (1, *dilation))
+    window = ((1, *window[0]), ((0, 0), *window[1]), (1, *window[2]))
     flat: Any = _by_forms(x[:, :, None], weight[:, :, None], (library, window), _NATIVE)
     return flat[:, :, 0]
 
@@ -167,10 +154,7 @@ def _called(name, plain, shape, arrays, window, sizes):
     numbers = np.array([*stride, *dilation, *(front for front, _ in pads)], np.int64)
     results = [jax.ShapeDtypeStruct(shape, np.float32)]
 
-    def in_list(*arrays):
-        return [plain(*arrays)]
-
-    return cpp.call(name, in_list, results, arrays, window=numbers)[0]
+    return cpp.call(name, lambda *given: [plain(*given)], results, arrays, window=numbers)[0]
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))

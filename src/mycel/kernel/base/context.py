@@ -125,9 +125,11 @@ def set_context(**settings: Any) -> None:
     try:
         for name, value in settings.items():
             if name in _SETTERS:
-                kept = _kept(name)
+                # One alone changes nothing if it is refused.
+                kept = _kept(name) if len(settings) > 1 else None
                 _SETTERS[name](value)
-                before.append((name, kept))
+                if len(settings) > 1:
+                    before.append((name, kept))
     except BaseException:
         for name, kept in reversed(before):
             _put_back(name, kept)
