@@ -125,18 +125,16 @@ def set_context(**settings: Any) -> None:
     try:
         for name, value in settings.items():
             if name in _SETTERS:
-                # One alone changes nothing if it is refused.
-                kept = _kept(name) if len(settings) > 1 else None
+                kept = getattr(context, _FIELDS[name]) if name in _FIELDS else _kept(name)
                 _SETTERS[name](value)
-                if len(settings) > 1:
-                    before.append((name, kept))
+                before.append((name, kept))
     except BaseException:
         for name, kept in reversed(before):
             _put_back(name, kept)
         raise
-    ignored = {name: value for name, value in settings.items() if name not in _SETTERS}
-    context.accepted.update(ignored)
-    if ignored:
+    if not settings.keys() <= _SETTERS.keys():
+        ignored = {name: value for name, value in settings.items() if name not in _SETTERS}
+        context.accepted.update(ignored)
         log.without_effect("set_context", ignored)
 
 
@@ -172,14 +170,12 @@ def get_context(attr_key: str) -> Any:
     name = attr_key
     if name == "device_target":
         return context.device_target or backend.default_target()
-    if name == "pynative_synchronize":
-        return context.synchronize
+    if name in _FIELDS:
+        return getattr(context, _FIELDS[name])
     if name == "deterministic":
         return "ON" if backend.is_deterministic() else "OFF"
     if name == "compile_cache_path":
         return context.accepted.get(name, "")
-    if name in _SETTERS:
-        return getattr(context, name)
     if name in without_effect:
         return context.accepted.get(name, without_effect[name])
     near = difflib.get_close_matches(name, [*_SETTERS, *without_effect], 1)
@@ -332,6 +328,17 @@ _SETTERS = {
     "save_graphs_path": _set_save_graphs_path,
     "compile_cache_path": _set_cache_path,
     "max_call_depth": set_call_depth,
+}
+# Where settings are kept that are put back by being set again.
+_FIELDS = {
+    "mode": "mode",
+    "device_id": "device_id",
+    "pynative_synchronize": "synchronize",
+    "check_indices": "check_indices",
+    "check_numerics": "check_numerics",
+    "save_graphs": "save_graphs",
+    "save_graphs_path": "save_graphs_path",
+    "max_call_depth": "max_call_depth",
 }
 
 __all__ = [
