@@ -54,7 +54,7 @@ _INSTEAD = (
     # As in NumPy or PyTorch, where MindSpore refuses, or takes real numbers.
     ("index_of_array", {"good": VALUE, "negative": VALUE}),
     ("narrow", {"negative": VALUE}),
-    ("bincount", {"negative": ValueError, "low": ValueError, "float": TypeError}),
+    ("bincount", {"negative": ValueError, "low": ValueError}),
     ("invert_permutation", {"good": VALUE, "float": TypeError}),
     ("choose cross_entropy_vector", {"float": TypeError}),
     ("SampledSoftmaxLoss", {"good": VALUE, "negative": VALUE}),  # random

@@ -50,7 +50,7 @@ from mycel.dataset.engine.operations import zip
 from mycel.dataset.engine.records import MindDataset
 from mycel.dataset.engine.records import save as _save
 from mycel.dataset.engine.schema import Schema
-from mycel.dataset.engine.sending import TransferDataset
+from mycel.dataset.engine.sending import TransferDataset as _TransferDataset
 from mycel.dataset.engine.sources import GeneratorDataset, MappableDataset, SourceDataset
 from mycel.dataset.engine.waiting import SyncWaitDataset
 from mycel.dataset.engine.waiting import update as _sync_update
@@ -151,7 +151,7 @@ _Operations._wired = _Kinds(
     repeat=RepeatDataset,
     skip=SkipDataset,
     take=TakeDataset,
-    device_que=TransferDataset,
+    device_que=_TransferDataset,
     zip=ZipDataset,
     concat=ConcatDataset,
     rename=RenameDataset,

@@ -56,7 +56,6 @@ from mycel.dataset.engine.nodes import TakeDataset as TakeDataset
 from mycel.dataset.engine.operations import zip as zip
 from mycel.dataset.engine.records import MindDataset as MindDataset
 from mycel.dataset.engine.schema import Schema as Schema
-from mycel.dataset.engine.sending import TransferDataset as TransferDataset
 from mycel.dataset.engine.sources import GeneratorDataset as GeneratorDataset
 from mycel.dataset.engine.sources import MappableDataset as MappableDataset
 from mycel.dataset.engine.sources import SourceDataset as SourceDataset

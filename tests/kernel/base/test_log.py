@@ -80,6 +80,8 @@ def test_the_list_of_names_is_no_use_of_older_ones(said):
         ("MYCEL_CHECK_NUMERICS", "off", "numerics are checked: write 0 or 1, or unset it."),
         ("MYCEL_PROGRESS", "none", "progress is shown: write 0 or 1 or off or on, or unset it."),
         ("MYCEL_TRACEBACK", "long", "tracebacks are short: write full, or unset it."),
+        ("MYCEL_HEAP", "two", "freed memory is kept: write one or off, or unset it."),
+        ("MYCEL_NATIVE", "no", "functions in C++ are used: write off, or unset it."),
         ("MYCEL_DEVICE", "CPU", None),
         ("MYCEL_PROGRESS", "off", None),
         ("MYCEL_TRACEBACK", "", None),

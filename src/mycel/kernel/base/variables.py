@@ -21,6 +21,8 @@ WORDS: dict[str, tuple[tuple[str, ...], str]] = {
     NUMERICS_VARIABLE: (("0", "1"), "numerics are checked"),
     "MYCEL_PROGRESS": (("0", "1", "off", "on"), "progress is shown"),
     TRACEBACK: (("full",), "tracebacks are short"),
+    "MYCEL_HEAP": (("one", "off"), "freed memory is kept"),
+    "MYCEL_NATIVE": (("off",), "functions in C++ are used"),
 }
 
 

@@ -96,8 +96,8 @@ inline ffi::Error NoMemory() {
 // -- threads --------------------------------------------------------------------------------------
 
 // Phases of parts, taken by who comes first; those of a phase begin when all before have ended. The
-// caller takes parts too, and waits only for those that another thread has begun: threads that never
-// come are not missed.
+// caller takes parts too, and waits only for those that another thread has begun: threads that
+// never come are not missed.
 struct Phases {
   // Is called with a phase, a part of it, and which thread it is.
   using Run = std::function<void(int64_t, int64_t, int64_t)>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices that are not written down: rows and columns are packed, a few at a time, from
-// where they lie.
+// Products of matrices that are not written down: rows and columns are packed, a few at a time,
+// from where they lie.
 //
 // A tile of the result, some rows and some vectors of columns, is kept in registers; what it reads
 // lies in a thread's own cache, in the order in which it is read.
@@ -23,8 +23,8 @@ constexpr int64_t kDepth = kWidth == 16 ? 160 : 256;
 // A thread's own cache holds so many tiles of rows, and so many panels.
 constexpr int64_t kMostTiles = 384 / kRows;
 constexpr int64_t kMostPanels = 8;
-// About so many cycles each element of the depth takes: a tile; packing a panel, and each run of it;
-// packing a panel whose columns are rows of what is read.
+// About so many cycles each element of the depth takes: a tile; packing a panel, and each run of
+// it; packing a panel whose columns are rows of what is read.
 constexpr int64_t kTileTime = 12, kPackTime = 8, kRunTime = 2, kTurnTime = 20;
 // So many pictures, or tiles, are one part of what is done first.
 constexpr int64_t kPart = 8;
@@ -79,7 +79,8 @@ struct Places {
   // Adds so many places from `first` on.
   template <int64_t most>
   void Cut(RunsOf<most>& runs, int64_t first, int64_t count) const {
-    int64_t image = first / (rows * columns), row = first / columns % rows, column = first % columns;
+    int64_t image = first / (rows * columns);
+    int64_t row = first / columns % rows, column = first % columns;
     for (int64_t at = 0; at < count;) {
       const int64_t some = std::min(count - at, columns - column);
       runs.Add({from + image * from_image + row * from_row + column,
@@ -142,8 +143,8 @@ inline void Transpose(Vector* rows) {
 }
 
 // Packs `count` rows, at most as many as a vector has, side by side. Their depth lies in runs, at
-// `place` of each; `width` floats are there for each element of it, `kRows` or some vectors. What lies
-// `ahead` is fetched.
+// `place` of each; `width` floats are there for each element of it, `kRows` or some vectors. What
+// lies `ahead` is fetched.
 template <int64_t most>
 void PackRows(const Source& source, const int64_t* rows, int64_t count, const RunsOf<most>& depth,
               int64_t Run::* place, int64_t width, float* to, int64_t ahead = 0) {
@@ -151,8 +152,11 @@ void PackRows(const Source& source, const int64_t* rows, int64_t count, const Ru
     for (int64_t k = 0; k < run.count; k += kWidth) {
       Vector lanes[kWidth];
       for (int n = 0; n < kWidth; ++n) {
-        lanes[n] = n < count ? source.At(rows[n] + run.*place + k) : Vector{};
-        if (ahead && n < count) __builtin_prefetch(source.from + rows[n] + run.*place + k + ahead, 0, 2);
+        lanes[n] = Vector{};
+        if (n >= count) continue;
+        const int64_t at = rows[n] + run.*place + k;
+        lanes[n] = source.At(at);
+        if (ahead) __builtin_prefetch(source.from + at + ahead, 0, 2);
       }
       Transpose(lanes);
       const int64_t some = std::min<int64_t>(kWidth, run.count - k);
@@ -167,8 +171,8 @@ void PackRows(const Source& source, const int64_t* rows, int64_t count, const Ru
   }
 }
 
-// Packs the columns of panels; element `k` of the depth lies `depth[k]` behind them. What is written
-// beyond the end of a row is overwritten by the next one; behind each panel there is room for it.
+// Packs the columns of panels; element `k` of the depth lies `depth[k]` behind them. What is
+// written beyond the end of a row is overwritten by the next one; behind each panel there is room.
 void PackColumns(const Source& source, const Panel* panels, int64_t count, const int64_t* depth,
                  int64_t length, float* const* to) {
   struct Piece {
@@ -186,7 +190,8 @@ void PackColumns(const Source& source, const Panel* panels, int64_t count, const
     }
   }
   for (int64_t k = 0; k < length; ++k) {
-    const float *from = source.from + depth[k], *next = source.from + depth[std::min(k + 16, length - 1)];
+    const float* from = source.from + depth[k];
+    const float* next = source.from + depth[std::min(k + 16, length - 1)];
     if (end + depth[k] <= source.size) {
       for (const Piece& piece : pieces) {
         __builtin_prefetch(next + piece.from, 0, 3);
@@ -307,7 +312,8 @@ void Multiply(const Product& product, const Panel& panel, const float* left, int
     tile(left, right, depth, false, own, kColumns, ahead);
     for (int64_t n = 0; n < height; ++n) {
       for (const Run& run : panel.runs) {
-        Write(to + (row + n) * pitch + run.to, scratch + n * kColumns + run.at, run.count, step, more);
+        const float* sums = scratch + n * kColumns + run.at;
+        Write(to + (row + n) * pitch + run.to, sums, run.count, step, more);
       }
     }
   }
@@ -341,8 +347,9 @@ struct Units {
 // Several products that make one result.
 class Products {
  public:
-  // There will be `count` of about the same size. With `stacks` they may be cut along the depth too:
-  // what the parts add to the same elements is added up at the end, in their order.
+  // There will be `count` of about the same size. With `stacks`, for which all are of one size,
+  // they may be cut along the depth too: what parts add to the same elements is added up at the end,
+  // in their order.
   Products(ffi::ThreadPool& pool, int64_t count, Result& result, bool stacks)
       : pool_(pool),
         threads_(std::max<int64_t>(1, pool.num_threads())),
@@ -434,7 +441,8 @@ class Products {
     Panel panels[kMostPanels];
     for (int64_t n = 0; n < count; ++n) product.panel(begin + n, panels[n]);
     const int64_t first = stack * piece.stack;
-    const int64_t last = piece.stacks > 1 ? std::min(product.depth, first + piece.stack) : product.depth;
+    const int64_t last =
+        piece.stacks > 1 ? std::min(product.depth, first + piece.stack) : product.depth;
     // Where there is no depth, zeros are written.
     for (int64_t start = first; start < std::max(last, first + 1); start += kDepth) {
       const int64_t some = std::min(kDepth, last - start);
