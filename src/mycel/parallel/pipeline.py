@@ -56,10 +56,7 @@ def check_stages(devices: int) -> int:
     stages = parallel.get("pipeline_stages")
     if stages == 1:
         return 1
-    what = "set_auto_parallel_context: pipeline_stages"
     place, size = user_place(4), processes.count()
-    if stages < 1:
-        raise wrong(ValueError, what, "at least 1", stages)
     if size % stages and size > 1:
         raise ValueError(
             NOT_BETWEEN_PROCESSES.format(

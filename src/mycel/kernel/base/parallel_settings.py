@@ -115,7 +115,7 @@ class Settings:
             raise wrong(TypeError, f"{self.setter}: {name}", f"of type {kind}", repr(value))
         if name in BOUNDS and not BOUNDS[name][0] <= value <= BOUNDS[name][1]:
             low, high = BOUNDS[name]
-            expected = f"from {low:g} to {high:g}" if high < math.inf else f"{low:g} or more"
+            expected = f"from {low:g} to {high:g}" if high < math.inf else f"at least {low:g}"
             raise wrong(ValueError, f"{self.setter}: {name}", expected, repr(value))
         if self._noted and value != self.values[name]:
             log.note_once(f"{self.setter}({name}={value!r}) has no effect on one device")
