@@ -26,7 +26,7 @@ from mycel.dataset.engine.nodes import (
 from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.workers import InProcesses
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.places import working_for
+from mycel.kernel.base.places import MadeAt
 from mycel.kernel.base.signals import came_from_outside
 
 UNEVEN = (
@@ -225,7 +225,7 @@ class BatchDataset(UnionBaseDataset):
 
         def change(number: int, row: Row) -> Row:
             try:
-                with chance.row(*numbers(number)), working_for(self.place):
+                with chance.row(*numbers(number)), MadeAt(self.place):
                     made = worker.apply([function], split(row, number))
                 return join(row, tuple([worker.own_column(value) for value in made]))
             except Exception as error:

@@ -22,7 +22,7 @@ from mycel.dataset.transforms.operations import makes_new
 from mycel.dataset.transforms.together import together_of
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.base.places import working_for
+from mycel.kernel.base.places import MadeAt
 from mycel.kernel.base.signals import came_from_outside
 
 FAILED = "{operation} on the column(s) {columns} of {dataset}"
@@ -233,7 +233,7 @@ class MapDataset(UnionBaseDataset):
     def _apply(self, operations: Sequence, new: bool, arguments: tuple, numbers: tuple) -> tuple:
         reached = [0]
         try:
-            with chance.row(*numbers), working_for(self.place):
+            with chance.row(*numbers), MadeAt(self.place):
                 made = worker.apply(operations, arguments, lambda n: reached.__setitem__(0, n))
             return worker.own_columns(made, arguments, new)
         except Exception as error:
@@ -294,7 +294,7 @@ class FilterDataset(UnionBaseDataset):
 
         def wanted(row: Row) -> bool:
             try:
-                with working_for(self.place):
+                with MadeAt(self.place):
                     return bool(self.predicate(*[row[name] for name in names]))
             except Exception as error:
                 if came_from_outside(error):
