@@ -107,7 +107,13 @@ def test_functions_as_in_pytorch(case):
         return eval(case.expression, {"mint": mint, **{f"x{i}": x for i, x in enumerate(inputs)}})
 
     for mode, found in run_everywhere(function, *case.inputs).items():
-        compare(found, decode(FUNCTIONS[case.name]["output"]), f"{case.name} in {mode}")
+        expected = decode(FUNCTIONS[case.name]["output"])
+        if case.name == "call_nansum":
+            # MindSpore 2.10 keeps the type of integers, where PyTorch gives Int64.
+            assert [one.dtype for one in found[1:]] == [np.int32] * 2
+            kinds = [one.values.dtype for one in expected]
+            found = tuple([one.astype(kind) for one, kind in zip(found, kinds, strict=True)])
+        compare(found, expected, f"{case.name} in {mode}")
 
 
 EDGES = json.loads((FOLDER / "edges_mint.json").read_text())
