@@ -85,6 +85,7 @@ from mycel.tuning import materialize as _materialize
 from mycel.tuning import numpy_rules as _numpy_rules
 from mycel.tuning import options as _options
 from mycel.tuning import padding as _padding
+from mycel.tuning import together as _together
 
 if _typing.TYPE_CHECKING:
     # These packages are loaded when a name of theirs is first asked for: see compat/names.toml.
@@ -109,6 +110,7 @@ _backend.tuning.accepts = _options.accepts
 _backend.tuning.compiler_options = _options.compiler_options
 _backend.tuning.to_materialize = _materialize.to_materialize
 _backend.tuning.materialize = _materialize.materialize
+_backend.tuning.together = _together.together
 _backend.tuning.open_lengths = _numpy_rules.lengths
 _backend.tuning.by_numpy = _by_numpy.compiled
 _backend.tuning.to_arrays = _by_numpy.to_arrays

@@ -90,6 +90,7 @@ class Tuning:
         "prepare",
         "to_arrays",
         "to_materialize",
+        "together",
     )
 
     def __init__(self):
@@ -102,6 +103,9 @@ class Tuning:
         # The slots of a program whose arrays are to be materialized, and what does that.
         self.to_materialize: Callable[[list], Container[int]] = lambda nodes: ()
         self.materialize: Callable = lambda array: array
+        # By slot, what is in it in place of what its own node gives, because several nodes are
+        # computed together; for nodes, and the slots that are asked for (see tuning.together).
+        self.together: Callable[[list, Container[int]], dict] = lambda nodes, live: {}
         # Lengths with symbols, and a function traced with them, as functions of the sizes of the
         # symbols; and what makes arrays of the results. None if shapes that change are compiled.
         self.open_lengths: Callable | None = None

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -53,15 +54,12 @@ def program(
     the guards, as one vector each, the flag of its indices, and those of its numerics, out.
 
     Args:
-        functions: what is called for each node, by default its operator's own function, traced
-            once for each signature.
+        functions: what is called for each node, and if there are no scopes for it alone; by default
+            its operator's own function, traced once for each signature.
         scopes: names that XLA keeps of what each node becomes.
         given: the slots of its inputs, of a part of a record; by default they are the externals.
     """
-    functions = functions or [node.signature.op.inlined for node in nodes]
-    if scopes is not None:
-        named = zip(scopes, functions, strict=True)
-        functions = [jax.named_scope(scope)(function) for scope, function in named]
+    calls = functions or [node.signature.op.inlined for node in nodes]
     materialize = backend.tuning.materialize
     apart = backend.tuning.to_materialize(nodes)
 
@@ -71,11 +69,16 @@ def program(
         slots = range(-1, -1 - len(externals), -1) if given is None else given
         arrays = dict(zip(slots, externals, strict=True))
         at = arrays.__getitem__
-        for node, function in zip(nodes, functions, strict=True):
-            result = function(*[at(slot) for slot in node.inputs])
-            results = (result,) if node.signature.single else result
-            for slot, array in enumerate(results, node.first):
-                arrays[slot] = materialize(array) if slot in apart else array
+        joined = backend.tuning.together(nodes, live) if scopes or not functions else {}
+        for number, (node, function) in enumerate(zip(nodes, calls, strict=True)):
+            with nullcontext() if scopes is None else jax.named_scope(scopes[number]):
+                result = function(*[at(slot) for slot in node.inputs])
+                results = (result,) if node.signature.single else result
+                for slot, array in enumerate(results, node.first):
+                    if slot in joined:
+                        arrays[slot] = joined[slot].of(arrays)
+                    else:
+                        arrays[slot] = materialize(array) if slot in apart else array
         outputs = [at(slot) for slot in live]
         outputs += [jnp.concatenate([at(slot).ravel() for slot in pack]) for pack in packs]
         if guards:

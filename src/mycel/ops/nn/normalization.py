@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -11,6 +13,9 @@ from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axes_in, axis_in, one_or_more
 from mycel.ops.array.shape import reshape
+from mycel.ops.nn.activation import relu, relu6
+from mycel.tuning import normalization
+from mycel.tuning.together import continued
 
 
 def _moments(x, axes):
@@ -29,12 +34,13 @@ def _along(vector, x, axis):
 
 
 @op()
-def batch_norm_training(x, weight, bias, *, epsilon=1e-5):
-    """x normalised over all dimensions but the channels (1), scaled and shifted.
+def batch_norm_training(x, weight, bias, *, epsilon=1e-5, low=-np.inf, high=np.inf):
+    """x normalised over all dimensions but the channels (1), scaled, shifted and clipped.
 
     Args:
         x: [N, C, …].
         weight, bias: [C].
+        low, high: bounds of the output; above `low` and up to `high` it has a derivative.
 
     Returns:
         The output like x, and mean and (biased) variance of the batch, [C].
@@ -50,30 +56,55 @@ def batch_norm_training(x, weight, bias, *, epsilon=1e-5):
         [2.] [1.]
     """
     _check_channels(x, weight, bias)
-    axes = (0, *range(2, x.ndim))
-    wide, mean, variance = _moments(x, axes)
-    scale = lax.rsqrt(variance + epsilon) * _along(weight.astype(wide.dtype), x, 1)
-    output = (wide - mean) * scale + _along(bias.astype(wide.dtype), x, 1)
-    return output.astype(x.dtype), mean.reshape(-1), variance.reshape(-1)
+    plain = partial(_plain, epsilon=epsilon, bounds=(low, high))
+    if not normalization.serves(x, weight, bias):
+        return plain(x, weight, bias)
+    return normalization.forward(plain, (x, weight, bias), epsilon, (low, high))
 
 
 @batch_norm_training.reverse
-def _(x, weight, bias, outputs, cotangents, *, epsilon):
-    del bias
-    _, mean, variance = outputs
-    cotangent, gradient_of_mean, gradient_of_variance = cotangents
+def _(x, weight, bias, outputs, cotangents, *, epsilon, low, high):
+    arrays = x, weight, bias, *outputs[1:], *cotangents
+    plain = partial(_plain_reverse, epsilon=epsilon, bounds=(low, high))
+    if not normalization.serves(*arrays):
+        return plain(*arrays)
+    return normalization.reverse(plain, arrays, epsilon, (low, high))
+
+
+continued(batch_norm_training, relu, normalization.serves, low=0.0)
+continued(batch_norm_training, relu6, normalization.serves, low=0.0, high=6.0)
+
+
+def _plain(x, weight, bias, *, epsilon, bounds):
+    """A batch normalised by XLA's own code: the output, mean and variance."""
+    wide, mean, variance = _moments(x, (0, *range(2, x.ndim)))
+    scale = lax.rsqrt(variance + epsilon) * _along(weight.astype(wide.dtype), x, 1)
+    output = (wide - mean) * scale + _along(bias.astype(wide.dtype), x, 1)
+    if any(map(np.isfinite, bounds)):
+        output = jnp.clip(output, *bounds)
+    return output.astype(x.dtype), mean.reshape(-1), variance.reshape(-1)
+
+
+def _plain_reverse(
+    x, weight, bias, mean, variance, cotangent, of_mean, of_variance, *, epsilon, bounds
+):
+    """The gradients of x, weight and bias."""
     axes = (0, *range(2, x.ndim))
     wide = x.astype(mean.dtype)
     cotangent = cotangent.astype(mean.dtype)
     count = jnp.array(x.size // x.shape[1], mean.dtype)
     centred = wide - _along(mean, x, 1)
     inverse = lax.rsqrt(variance + epsilon)
+    factor = weight.astype(mean.dtype) * inverse
+    if any(map(np.isfinite, bounds)):
+        output = centred * _along(factor, x, 1) + _along(bias.astype(mean.dtype), x, 1)
+        inside = (output > bounds[0]) & (output <= bounds[1])
+        cotangent = jnp.where(inside, cotangent, jnp.zeros((), cotangent.dtype))
     # Two sums in one pass over x and the cotangent; the rest is one elementwise pass.
     shift = jnp.sum(cotangent, axes, dtype=mean.dtype)
     slope = jnp.sum(cotangent * centred, axes, dtype=mean.dtype)
-    factor = weight.astype(mean.dtype) * inverse
-    toward = (2 * gradient_of_variance - factor * inverse * inverse * slope) / count
-    level = (gradient_of_mean - factor * shift) / count
+    toward = (2 * of_variance - factor * inverse * inverse * slope) / count
+    level = (of_mean - factor * shift) / count
     gradient = (
         cotangent * _along(factor, x, 1) + centred * _along(toward, x, 1) + _along(level, x, 1)
     )

@@ -15,6 +15,10 @@
 #include <thread>
 #include <vector>
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 #include "xla/ffi/api/ffi.h"
 
 namespace ffi = xla::ffi;
@@ -41,17 +45,42 @@ inline Vector Load(const float* from) {
 
 inline void Store(float* to, Vector value) { std::memcpy(to, &value, sizeof value); }
 
-// The last elements of a row, fewer than a vector has.
-inline Vector Load(const float* from, int count) {
+// The last elements of a row, maybe fewer than a vector has: no others are touched.
+#if defined(__AVX512F__)
+inline __mmask16 Bits(int64_t count) { return count >= kWidth ? 0xffff : (1u << count) - 1; }
+
+inline Vector Load(const float* from, int64_t count) {
+  return _mm512_maskz_loadu_ps(Bits(count), from);
+}
+
+inline void Store(float* to, Vector value, int64_t count) {
+  _mm512_mask_storeu_ps(to, Bits(count), value);
+}
+#elif defined(__AVX__)
+inline __m256i Bits(int64_t count) {
+  static const int32_t kBits[2 * kWidth] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  return _mm256_loadu_si256((const __m256i*)(kBits + kWidth - std::min<int64_t>(count, kWidth)));
+}
+
+inline Vector Load(const float* from, int64_t count) {
+  return _mm256_maskload_ps(from, Bits(count));
+}
+
+inline void Store(float* to, Vector value, int64_t count) {
+  _mm256_maskstore_ps(to, Bits(count), value);
+}
+#else
+inline Vector Load(const float* from, int64_t count) {
   if (count >= kWidth) return Load(from);
   Vector result = {};
   std::memcpy(&result, from, 4 * count);
   return result;
 }
 
-inline void Store(float* to, Vector value, int count) {
+inline void Store(float* to, Vector value, int64_t count) {
   std::memcpy(to, &value, count >= kWidth ? sizeof value : 4 * count);
 }
+#endif
 
 // The sum of some floats, half by half.
 template <int count>

@@ -57,6 +57,7 @@ LIBRARIES = {
         "depthwise_gradient_of_x",
         "depthwise_gradient_of_weight",
     ),
+    "normalization": ("batch_norm_forward", "batch_norm_reverse"),
 }
 
 _portable = jax.make_user_context(False)
