@@ -11,9 +11,9 @@ import pytest
 import mycel as ms
 from harness import matches
 from mycel import communication, nn, ops
-from mycel.communication import comm_func
+from mycel.communication import comm_func, objects, writing
 from mycel.mint import distributed
-from mycel.ops.collectives import groups, primitives, table
+from mycel.ops.collectives import groups, primitives, table, uneven, uneven_primitives
 from mycel.parallel import cells, configurations, context, layouts
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -205,8 +205,12 @@ MODULES = [
     communication,
     comm_func,
     distributed,
+    objects,
+    writing,
     primitives,
     table,
+    uneven,
+    uneven_primitives,
     groups,
     cells,
     configurations,

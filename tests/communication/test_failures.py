@@ -42,6 +42,11 @@ MISMATCHES = {
     "dtype": ("AllReduce(sum)(Float32[4])", "AllReduce(sum)(Int32[4])"),
     "reduction": ("AllReduce(sum)(Float32[4])", "AllReduce(max)(Float32[4])"),
     "batches": ("the end of the epoch(Int64[])", "AllReduce(sum)(Float32[3])"),
+    "sizes": ("AllGatherV([4, 4])(Float32[4])", "AllGatherV([5, 4])(Float32[5])"),
+    "lengths_dtype": (
+        "the lengths of AlltoAllV(Float32[*])(Int64[2, 2])",
+        "the lengths of AlltoAllV(Int32[*])(Int64[2, 2])",
+    ),
     "root": ("Broadcast(root=0)(Float32[4])", "Broadcast(root=1)(Float32[4])"),
 }
 
@@ -60,6 +65,24 @@ def test_operators_that_do_not_match_name_both_lines(case, tmp_path):
     if case in ("order", "compiled"):
         for rank in ranks:
             assert_told(rank, *[f"{place(f'order: process {k}')} (in Net.head)" for k in (0, 1)])
+
+
+# What each process is told where one sends what another does not expect, before anything moves.
+SURPRISES = {
+    "lengths": "process 0 sends 3 to process 1, which expects 2. What one process sends",
+    "lengths_of_lists": "process 1 sends 2 to process 1, which expects 3. What one process sends",
+}
+
+
+@pytest.mark.parametrize("case", SURPRISES)
+def test_what_is_sent_and_not_expected_is_told_to_all(case, tmp_path):
+    for number, rank in enumerate(run(case, tmp_path)):
+        assert rank.code == 1, rank.text
+        assert_told(rank, SURPRISES[case], f"in process {number} of 2: ")
+        assert_told(rank, "process 0 calls the lengths of", "process 1 calls the lengths of")
+        assert rank.found["seconds"] < together.PATIENCE / 4
+        if case == "lengths":
+            assert_told(rank, place("# lengths"))
 
 
 def test_a_program_that_only_one_differentiates(tmp_path):

@@ -17,6 +17,7 @@ import numpy as np
 
 import mycel as ms
 from mycel import communication, nn, ops
+from mycel.mint import distributed
 
 CASE, FOLDER = sys.argv[1:]
 communication.init()
@@ -66,6 +67,33 @@ def reduction():
 
 def root():
     return ops.Broadcast(RANK)((ONES,))
+
+
+def lengths():
+    """Process 0 sends 3 elements, of which process 1 expects 2."""
+    sends, receives = [([1, 3], [1, 2]), ([2, 2], [2, 2])][RANK]
+    return ops.AlltoAllV()(ONES, sends, receives)  # lengths
+
+
+def lengths_of_lists():
+    """Compiled; process 0 sends 2 elements to each, and process 1 expects 3 of itself."""
+
+    @ms.jit
+    def exchange(x, y):
+        into = [ops.zeros(2), ops.zeros(2 + RANK)]
+        distributed.all_to_all(into, [x, y])
+        return into
+
+    return exchange(ONES[:2], ONES[2:])
+
+
+def lengths_dtype():
+    x = ops.ones(4, [ms.float32, ms.int32][RANK])
+    return ops.AlltoAllV()(x, [2, 2], [2, 2])
+
+
+def sizes():
+    return ops.AllGatherV()(ONES, [[4, 4], [5, 4]][RANK])
 
 
 def gradient():

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
 from mycel import ops
 from mycel.communication.mail import claim, collect, post
+from mycel.communication.outputs import write
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell.assign import assigned
@@ -27,6 +26,13 @@ from mycel.ops.collectives.groups import (
     world,
 )
 from mycel.ops.collectives.primitives import check_tensor, wait_for_all
+from mycel.ops.collectives.uneven import (
+    exchange,
+    exchange_as_known,
+    exchange_rows,
+    lengths_of,
+)
+from mycel.ops.collectives.uneven_primitives import matrix_of
 
 
 class CommHandle:
@@ -159,7 +165,8 @@ def all_to_all_with_output_shape(output_shape_list, input_tensor_list, group=Non
         input_tensor_list: the Tensor for each process.
 
     Raises:
-        ValueError: not one of each, or another shape than what was sent.
+        ValueError: not one of each.
+        RuntimeError: one process does not expect what another sends; raised in all of them.
 
     Source: MindSpore's `mindspore.communication.comm_func.all_to_all_with_output_shape`.
 
@@ -169,44 +176,109 @@ def all_to_all_with_output_shape(output_shape_list, input_tensor_list, group=Non
         (Tensor(shape=[2], dtype=Int64, value= [1, 2]),)
     """
     group = HCCL_WORLD_COMM_GROUP if group is None else group
-    sent = one_each(input_tensor_list, "all_to_all: input_tensor_list", group)
+    told = "all_to_all_with_output_shape"
+    sent = one_each(input_tensor_list, f"{told}: input_tensor_list", group)
+    for tensor in sent:
+        check_tensor(tensor, f"{told}: input_tensor_list")
     shapes = [
         tuple(shape.shape if isinstance(shape, Tensor) else shape)
-        for shape in one_each(output_shape_list, "all_to_all: output_shape_list", group)
+        for shape in one_each(output_shape_list, f"{told}: output_shape_list", group)
     ]
-    return tuple(exchange(sent, shapes, group)), handle(async_op)
+    return tuple(exchange(sent, shapes, group, told)), handle(async_op)
 
 
-def exchange(sent: list, shapes: list[tuple[int, ...]], group: str) -> list[Tensor]:
-    """One Tensor from each process of a group, for one to each; shapes may differ.
+def all_to_all_single_with_output_shape(
+    output_shape,
+    tensor,
+    output_split_sizes=None,
+    input_split_sizes=None,
+    group=None,
+    async_op=False,
+):
+    """(The rows that come from all processes, a handle or None); each sends rows to each.
 
-    All travel as rows of the same length, which the longest needs.
+    Args:
+        output_shape: the shape of what comes, or a Tensor of that shape.
+        tensor: whose rows are sent.
+        output_split_sizes, input_split_sizes: how many rows come from and go to each process; None,
+            the default, for as many each.
 
     Raises:
-        ValueError: another shape came than was expected.
+        ValueError: the rows are not as many as the Tensor, or the shape, has.
+        RuntimeError: one process does not expect what another sends; raised in all of them.
+
+    Source: MindSpore's `mindspore.communication.comm_func.all_to_all_single_with_output_shape`.
+
+    Example:
+        >>> from mycel.communication import comm_func
+        >>> come, _ = comm_func.all_to_all_single_with_output_shape((2,), Tensor([1, 2]))
+        >>> print(come)
+        [1 2]
     """
-    for tensor in sent:
-        check_tensor(tensor, "all_to_all: input_tensor_list")
-    own = ranks_of_own(group, "AlltoAll").index(world.rank)
-    if len(sent) == 1:
-        if shapes[0] != sent[0].shape:
-            raise wrong(ValueError, "all_to_all: output_shape_list", f"[{sent[0].shape}]", shapes)
-        return [ops.identity(sent[0])]
-    sizes = [math.prod(tensor.shape) for tensor in sent]
-    # What each sends to each, and the shape of it as far as that fits.
-    told = ops.AllGather(group)(Tensor(np.array([sizes], np.int64))).asnumpy()
-    if [math.prod(shape) for shape in shapes] != told[:, own].tolist():
-        expected = f"of {told[:, own].tolist()} elements, as what is sent"
-        raise wrong(ValueError, "all_to_all: output_shape_list", expected, shapes)
-    longest = int(told.max())
-    if not longest:
-        return [ops.zeros(shape, sent[0].dtype) for shape in shapes]
-    rows = [
-        ops.concat([tensor.reshape(-1), ops.zeros(longest - size, tensor.dtype)])
-        for tensor, size in zip(sent, sizes, strict=True)
-    ]
-    come = ops.AlltoAll(len(sent), 0, 0, group)(ops.stack(rows))
-    return [come[number, : math.prod(shape)].reshape(shape) for number, shape in enumerate(shapes)]
+    shape = tuple(output_shape.shape if isinstance(output_shape, Tensor) else output_shape)
+    group = HCCL_WORLD_COMM_GROUP if group is None else group
+    told = "all_to_all_single_with_output_shape"
+    come = exchange_split(tensor, shape, output_split_sizes, input_split_sizes, group, told)
+    return come, handle(async_op)
+
+
+def exchange_split(tensor, shape, output_sizes, input_sizes, group: str, told: str) -> Tensor:
+    """What the processes of a group send to this one, in one shape; rows are counted.
+
+    Args:
+        output_sizes, input_sizes: how many rows come from and go to each process; as many each, if
+            they are empty or None.
+
+    Raises:
+        As `lengths_of` and `exchange_rows`.
+    """
+    count = len(ranks_of(group))
+    numbers = []
+    for what, given, whole in (
+        ("output_split_sizes", output_sizes, shape),
+        ("input_split_sizes", input_sizes, check_tensor(tensor, f"{told}: input").shape),
+    ):
+        if not whole:
+            raise wrong(ValueError, f"{told}: {what}", "of 1 dimension or more", "a number")
+        if not given and whole[0] % count:
+            expected = f"given, as {count} processes cannot divide"
+            raise wrong(ValueError, f"{told}: {what}", expected, f"{whole[0]} rows")
+        asked = given or [whole[0] // count] * count
+        rows = lengths_of(asked, f"{told}: {what}", count, whole[0])
+        numbers.append([length * math.prod(whole[1:]) for length in rows])
+    receives, sends = numbers
+    return exchange_rows(tensor.reshape(-1), sends, receives, group, told).reshape(shape)
+
+
+def all_to_all_v_c(output, input, send_count_matrix, group=None, async_op=False):
+    """Write into `output` the rows that all processes send to this one; returns a handle or None.
+
+    Args:
+        send_count_matrix: how many rows each process sends to each: a list, row by row.
+
+    Raises:
+        ValueError: `input` or `output` has other rows than it says.
+
+    Source: MindSpore's `mindspore.communication.comm_func.all_to_all_v_c`,
+        `mindspore.ops.communication.all_to_all_v_c`.
+
+    Example:
+        >>> from mycel.communication import comm_func
+        >>> received = ops.zeros(2)
+        >>> comm_func.all_to_all_v_c(received, Tensor([1.0, 2.0]), [2])
+        >>> print(received)
+        [1. 2.]
+    """
+    told = "all_to_all_v_c"
+    group = HCCL_WORLD_COMM_GROUP if group is None else group
+    matrix = matrix_of(send_count_matrix, f"{told}: send_count_matrix", len(ranks_of(group)))
+    sent = matrix[ranks_of_own(group, told).index(world.rank)].sum()
+    rows = check_tensor(input, f"{told}: input").shape[:1]
+    if rows != (sent,):
+        expected = f"of {sent} rows, as send_count_matrix says"
+        raise wrong(ValueError, f"{told}: input", expected, f"of shape {input.shape}")
+    write(output, exchange_as_known(input, matrix, group, told), told)
+    return handle(async_op)
 
 
 def one_each(given, what: str, group: str = HCCL_WORLD_COMM_GROUP) -> list:
@@ -392,6 +464,8 @@ __all__ = [
     "P2POp",
     "all_gather_into_tensor",
     "all_reduce",
+    "all_to_all_single_with_output_shape",
+    "all_to_all_v_c",
     "all_to_all_with_output_shape",
     "barrier",
     "batch_isend_irecv",

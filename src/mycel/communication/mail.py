@@ -27,6 +27,7 @@ _LATE = (
     + BECAUSE_OF_ANOTHER
     + ", or may not send anything.{others}"
 )
+_OBJECTS = "objects"  # in the place of a tag
 # By the other process, group and tag: how many were sent and asked for.
 _sent: collections.Counter = collections.Counter()
 _asked: collections.Counter = collections.Counter()
@@ -42,7 +43,7 @@ def post(tensor: Tensor, dst: int, group: str, tag: int = 0) -> None:
     processes.client().key_value_set_bytes(key, head + b"\n" + array.tobytes())
 
 
-def claim(src: int, group: str, tag: int = 0) -> int:
+def claim(src: int, group: str, tag: int | str = 0) -> int:
     """Which of the messages of a process is to be received."""
     number = _asked[src, group, tag]
     _asked[src, group, tag] += 1
@@ -66,7 +67,25 @@ def collect(like: Tensor, src: int, group: str, tag: int, number: int) -> Tensor
     return Tensor(np.frombuffer(content, wanted).reshape(shape).copy())
 
 
-def _key(src: int, dst: int, group: str, tag: int, number: int) -> str:
+def post_object(thing, dst: int, group: str) -> None:
+    """Send an object, by pickling; waits for nobody."""
+    number = _sent[dst, group, _OBJECTS]
+    _sent[dst, group, _OBJECTS] += 1
+    key = _key(world.rank, dst, group, _OBJECTS, number)
+    processes.client().key_value_set_bytes(key, pickle.dumps(thing))
+
+
+def collect_object(src: int, group: str):
+    """The next object that another process sent.
+
+    Raises:
+        RuntimeError: nothing came in time.
+    """
+    number = claim(src, group, _OBJECTS)
+    return pickle.loads(_take(_key(src, world.rank, group, _OBJECTS, number), src, "an object"))
+
+
+def _key(src: int, dst: int, group: str, tag: int | str, number: int) -> str:
     return f"mycel/{group}/{src}/{dst}/{tag}/{number}"
 
 

@@ -3,39 +3,35 @@
 
 from __future__ import annotations
 
+from mycel import ops
 from mycel.communication.comm_func import (
     CommHandle,
+    all_to_all_v_c,
     checked_list,
+    exchange_split,
+    handle,
     isend,
+    one_each,
     peer,
     receive_into,
 )
+from mycel.communication.outputs import write
 from mycel.kernel.base.errors import wrong
-from mycel.kernel.spell.assign import assigned
-from mycel.ops.collectives.groups import HCCL_WORLD_COMM_GROUP, check_group
-from mycel.ops.collectives.primitives import check_tensor
-
-
-def alike(output, given, what: str) -> None:
-    """Raise unless a Tensor can be written what another one is."""
-    check_tensor(output, f"{what}: the Tensor to write")
-    check_tensor(given, f"{what}: the Tensor to send")
-    if output.shape != given.shape or output.dtype != given.dtype:
-        expected = f"{given.dtype}{list(given.shape)}, as what is sent"
-        actual = f"{output.dtype}{list(output.shape)}"
-        raise wrong(ValueError, f"{what}: the Tensor to write", expected, actual)
-
-
-def write_all(outputs, parts, what: str) -> None:
-    """Give Tensors the rows of one."""
-    for output, part in zip(outputs, parts, strict=True):
-        write(output, part, what)
-
-
-def write(output, given, what: str) -> None:
-    """Give a Tensor that is to be written into the values of another one of the same shape."""
-    alike(output, given, what)
-    assigned(output, given)
+from mycel.ops.collectives.groups import (
+    HCCL_WORLD_COMM_GROUP,
+    check_group,
+    rank_within,
+    ranks_of,
+    ranks_of_own,
+    world,
+)
+from mycel.ops.collectives.primitives import check_kind, check_tensor
+from mycel.ops.collectives.uneven import (
+    exchange,
+    gather_rows,
+    lengths_of,
+    reduce_scatter_rows,
+)
 
 
 def recv(tensor, src=0, group=None, tag=0) -> int:
@@ -90,3 +86,208 @@ def batch_isend_irecv(p2p_op_list) -> list[CommHandle]:
     for index in range(len(handles)):
         handles[index].wait()
     return [handles[index] for index in range(len(handles))]
+
+
+def _named(group) -> str:
+    return check_group(HCCL_WORLD_COMM_GROUP if group is None else group)
+
+
+def _sizes(given, rows: int, what: str, group: str) -> tuple[int, ...]:
+    """How many rows each process has; by default as many each."""
+    count = len(ranks_of(group))
+    if not given and rows % count:
+        raise wrong(ValueError, what, f"given, as {count} processes cannot divide", f"{rows} rows")
+    return lengths_of(given or [rows // count] * count, what, count, rows)
+
+
+def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
+    """Each process sends a Tensor of its list to each; returns a handle or None.
+
+    The Tensors may be of any shapes.
+
+    Raises:
+        RuntimeError: one process does not expect what another sends; raised in all of them.
+
+    Source: MindSpore's `mindspore.mint.distributed.all_to_all`.
+
+    Example:
+        >>> from mycel.mint import distributed
+        >>> received = [ops.zeros(2)]
+        >>> distributed.all_to_all(received, [Tensor([1.0, 2.0])])
+        >>> print(received[0])
+        [1. 2.]
+    """
+    group = _named(group)
+    outputs = one_each(output_tensor_list, "all_to_all: output_tensor_list", group)
+    sent = one_each(input_tensor_list, "all_to_all: input_tensor_list", group)
+    for tensor in (*outputs, *sent):
+        check_tensor(tensor, "all_to_all")
+    come = exchange(sent, [output.shape for output in outputs], group, "all_to_all")
+    for output, part in zip(outputs, come, strict=True):
+        write(output, part, "all_to_all")
+    return handle(async_op)
+
+
+def all_to_all_single(
+    output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False
+):
+    """Each process sends rows of its Tensor to each; returns a handle or None.
+
+    Args:
+        output_split_sizes, input_split_sizes: how many rows come from and go to each process; None,
+            the default, for as many each.
+
+    Raises:
+        ValueError: the rows are not as many as the Tensor has.
+        RuntimeError: one process does not expect what another sends; raised in all of them.
+
+    Source: MindSpore's `mindspore.mint.distributed.all_to_all_single`.
+
+    Example:
+        >>> from mycel.mint import distributed
+        >>> received = ops.zeros(2)
+        >>> distributed.all_to_all_single(received, Tensor([1.0, 2.0]))
+        >>> print(received)
+        [1. 2.]
+    """
+    shape = check_tensor(output, "all_to_all_single: output").shape
+    come = exchange_split(
+        input, shape, output_split_sizes, input_split_sizes, _named(group), "all_to_all_single"
+    )
+    write(output, come, "all_to_all_single")
+    return handle(async_op)
+
+
+def all_gather_into_tensor_uneven(
+    output, input, output_split_sizes=None, group=None, async_op=False
+):
+    """Write the rows of all processes, which have different numbers of them, one behind the other.
+
+    Args:
+        output_split_sizes: how many rows each process has; None, the default, for as many each.
+
+    Returns:
+        A handle or None.
+
+    Raises:
+        ValueError: `input` or `output` has other rows than these sizes say.
+
+    Source: MindSpore's `mindspore.mint.distributed.all_gather_into_tensor_uneven`.
+
+    Example:
+        >>> from mycel.mint import distributed
+        >>> gathered = ops.zeros((2, 1))
+        >>> distributed.all_gather_into_tensor_uneven(gathered, Tensor([[1.0], [2.0]]), [2])
+        >>> print(gathered.reshape(-1))
+        [1. 2.]
+    """
+    told, group = "all_gather_into_tensor_uneven", _named(group)
+    rows = _rows(output, f"{told}: output")
+    _rows(input, f"{told}: input")
+    sizes = _sizes(output_split_sizes, rows, f"{told}: output_split_sizes", group)
+    write(output, gather_rows(input, sizes, group, told), told)
+    return handle(async_op)
+
+
+def reduce_scatter_tensor_uneven(
+    output, input, input_split_sizes=None, op="sum", group=None, async_op=False
+):
+    """Write this process's rows of the reduction, of which each gets another number.
+
+    Args:
+        input_split_sizes: how many rows each process gets; None, the default, for as many each.
+        op: 'sum', 'avg', 'max' or 'min'; 'sum' by default.
+
+    Returns:
+        A handle or None.
+
+    Raises:
+        ValueError: `input` or `output` has other rows than these sizes say.
+
+    Source: MindSpore's `mindspore.mint.distributed.reduce_scatter_tensor_uneven`.
+
+    Example:
+        >>> from mycel.mint import distributed
+        >>> scattered = ops.zeros(2)
+        >>> distributed.reduce_scatter_tensor_uneven(scattered, Tensor([1.0, 2.0]), [2])
+        >>> print(scattered)
+        [1. 2.]
+    """
+    told, group, op = "reduce_scatter_tensor_uneven", _named(group), check_kind(op)
+    rows = _rows(input, f"{told}: input")
+    sizes = _sizes(input_split_sizes, rows, f"{told}: input_split_sizes", group)
+    own = sizes[ranks_of_own(group, told).index(world.rank)]
+    if _rows(output, f"{told}: output") != own:
+        expected = f"of {own} rows, as the sizes {list(sizes)} say of this process"
+        raise wrong(ValueError, f"{told}: output", expected, f"{output.shape[0]} rows")
+    write(output, reduce_scatter_rows(input, sizes, op, group, told), told)
+    return handle(async_op)
+
+
+def _rows(tensor, what: str) -> int:
+    shape = check_tensor(tensor, what).shape
+    if not shape:
+        raise wrong(ValueError, what, "of 1 dimension or more", "a number")
+    return shape[0]
+
+
+def gather_into_tensor(output_tensor, input_tensor, dst=0, group=None, async_op=False):
+    """Write the Tensors of all processes one behind the other in the process `dst`.
+
+    Returns:
+        A handle or None.
+
+    Source: MindSpore's `mindspore.ops.communication.gather_into_tensor`.
+
+    Example:
+        >>> from mycel.communication.writing import gather_into_tensor
+        >>> gathered = ops.zeros(2)
+        >>> gather_into_tensor(gathered, Tensor([1.0, 2.0]))
+        >>> print(gathered)
+        [1. 2.]
+    """
+    group = _named(group)
+    root = rank_within(dst, group, "gather_into_tensor: dst")
+    gathered = ops.AllGather(group)(check_tensor(input_tensor, "gather_into_tensor: input_tensor"))
+    if ranks_of(group)[root] == world.rank:
+        write(output_tensor, gathered, "gather_into_tensor")
+    return handle(async_op)
+
+
+def scatter_tensor(output_tensor, input_tensor, src=0, group=None, async_op=False):
+    """Write this process's rows of the Tensor of the process `src`; returns a handle or None.
+
+    What `input_tensor` is in the others does not count.
+
+    Source: MindSpore's `mindspore.ops.communication.scatter_tensor`.
+
+    Example:
+        >>> from mycel.communication.writing import scatter_tensor
+        >>> scattered = ops.zeros(2)
+        >>> scatter_tensor(scattered, Tensor([1.0, 2.0]))
+        >>> print(scattered)
+        [1. 2.]
+    """
+    group = _named(group)
+    root = rank_within(src, group, "scatter_tensor: src")
+    count, rows = len(ranks_of(group)), _rows(output_tensor, "scatter_tensor: output_tensor")
+    if ranks_of(group)[root] != world.rank:
+        shape = (count * rows, *output_tensor.shape[1:])
+        input_tensor = ops.zeros(shape, output_tensor.dtype)
+    come = ops.CollectiveScatter(root, group)(input_tensor)
+    write(output_tensor, come, "scatter_tensor")
+    return handle(async_op)
+
+
+__all__ = [
+    "all_gather_into_tensor_uneven",
+    "all_to_all",
+    "all_to_all_single",
+    "all_to_all_v_c",
+    "batch_isend_irecv",
+    "gather_into_tensor",
+    "irecv",
+    "recv",
+    "reduce_scatter_tensor_uneven",
+    "scatter_tensor",
+]

@@ -7,18 +7,29 @@ values; what needs another process says so.
 
 from __future__ import annotations
 
+import math
+
 from mycel import communication, ops
-from mycel.communication.comm_func import (
-    P2POp,
-    exchange,
-    handle,
-    isend,
-    one_each,
-    send,
+from mycel.communication.comm_func import P2POp, handle, isend, one_each, send
+from mycel.communication.objects import (
+    all_gather_object,
+    broadcast_object_list,
+    gather_object,
+    recv_object_list,
+    scatter_object_list,
+    send_object_list,
 )
-from mycel.communication.mail import share
+from mycel.communication.outputs import alike, write, write_all
 from mycel.communication.tcp_store import TCPStore
-from mycel.communication.writing import alike, batch_isend_irecv, irecv, recv, write, write_all
+from mycel.communication.writing import (
+    all_gather_into_tensor_uneven,
+    all_to_all,
+    all_to_all_single,
+    batch_isend_irecv,
+    irecv,
+    recv,
+    reduce_scatter_tensor_uneven,
+)
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.processes import count, number
@@ -28,10 +39,10 @@ from mycel.ops.collectives.groups import (
     groups,
     meet,
     rank_within,
-    ranks_of_own,
 )
 from mycel.ops.collectives.primitives import check_kind, check_tensor, wait_for_all
 from mycel.ops.collectives.table import collective
+from mycel.ops.collectives.uneven import flat, gather_rows, parts_of, reduce_scatter_rows
 
 
 def _group(group) -> str:
@@ -250,6 +261,8 @@ def all_reduce(tensor, op="sum", group=None, async_op=False):
 def all_gather(tensor_list, tensor, group=None, async_op=False):
     """Write the Tensors of all processes into those of a list; returns a handle or None.
 
+    Their shapes may differ, if the list has them.
+
     Source: MindSpore's `mindspore.mint.distributed.all_gather`.
 
     Example:
@@ -261,8 +274,13 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
     """
     group = _group(group)
     outputs = one_each(tensor_list, "all_gather: tensor_list", group)
-    alike(outputs[0], tensor, "all_gather")
-    parts = collective("AllGather", group, tensor.reshape(1, *tensor.shape))
+    alike(outputs[communication.get_rank(group)], tensor, "all_gather")
+    shapes = [check_tensor(each, "all_gather: tensor_list").shape for each in outputs]
+    if len(set(shapes)) == 1:
+        parts = collective("AllGather", group, tensor.reshape(1, *tensor.shape))
+    else:
+        lengths = [math.prod(shape) for shape in shapes]
+        parts = parts_of(gather_rows(tensor.reshape(-1), lengths, group, "all_gather"), shapes)
     write_all(outputs, parts, "all_gather")
     return handle(async_op)
 
@@ -287,6 +305,8 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
 def reduce_scatter(output, input_list, op="sum", group=None, async_op=False):
     """Write this process's entry of the reduced lists into `output`; returns a handle or None.
 
+    The entries of a list may have different shapes, the same ones in all processes.
+
     Source: MindSpore's `mindspore.mint.distributed.reduce_scatter`.
 
     Example:
@@ -297,9 +317,15 @@ def reduce_scatter(output, input_list, op="sum", group=None, async_op=False):
         [1. 2.]
     """
     group = _group(group)
-    sent = ops.stack(one_each(input_list, "reduce_scatter: input_list", group))
-    come = ops.ReduceScatter(check_kind(op), group)(sent)
-    write(output, come.reshape(come.shape[1:]), "reduce_scatter")
+    sent = one_each(input_list, "reduce_scatter: input_list", group)
+    shapes = [check_tensor(each, "reduce_scatter: input_list").shape for each in sent]
+    alike(output, sent[communication.get_rank(group)], "reduce_scatter")
+    told, lengths = "reduce_scatter", [math.prod(shape) for shape in shapes]
+    if len(set(lengths)) == 1:
+        come = ops.ReduceScatter(check_kind(op), group)(flat(sent, told))
+    else:
+        come = reduce_scatter_rows(flat(sent, told), lengths, check_kind(op), group, told)
+    write(output, come.reshape(output.shape), "reduce_scatter")
     return handle(async_op)
 
 
@@ -400,66 +426,6 @@ def scatter(tensor, scatter_list, src=0, group=None, async_op=False):
     return handle(async_op)
 
 
-def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
-    """Each process sends a Tensor of its list to each; returns a handle or None.
-
-    Source: MindSpore's `mindspore.mint.distributed.all_to_all`.
-
-    Example:
-        >>> from mycel.mint import distributed
-        >>> received = [ops.zeros(2)]
-        >>> distributed.all_to_all(received, [Tensor([1.0, 2.0])])
-        >>> print(received[0])
-        [1. 2.]
-    """
-    group = _group(group)
-    outputs = one_each(output_tensor_list, "all_to_all: output_tensor_list", group)
-    sent = one_each(input_tensor_list, "all_to_all: input_tensor_list", group)
-    come = exchange(sent, [output.shape for output in outputs], group)
-    for output, part in zip(outputs, come, strict=True):
-        write(output, part, "all_to_all")
-    return handle(async_op)
-
-
-def all_to_all_single(
-    output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False
-):
-    """Each process sends rows of its Tensor to each; returns a handle or None.
-
-    Args:
-        output_split_sizes, input_split_sizes: how many rows come from and go to each process.
-
-    Source: MindSpore's `mindspore.mint.distributed.all_to_all_single`.
-
-    Example:
-        >>> from mycel.mint import distributed
-        >>> received = ops.zeros(2)
-        >>> distributed.all_to_all_single(received, Tensor([1.0, 2.0]))
-        >>> print(received)
-        [1. 2.]
-    """
-    group = _group(group)
-    count = communication.get_group_size(group)
-    sizes = []
-    for what, tensor, given in (
-        ("output", output, output_split_sizes),
-        ("input", input, input_split_sizes),
-    ):
-        length = check_tensor(tensor, f"all_to_all_single: {what}").shape[0]
-        asked = list(given) if given else [length // count] * count
-        if len(asked) != count or sum(asked) != length:
-            expected = f"{count} numbers, with {length} rows together"
-            if count == 1:
-                expected = f"[{length}], for one process"
-            name = f"all_to_all_single: {what}_split_sizes"
-            raise wrong(ValueError, name, expected, given or f"{length} rows, undivided")
-        sizes.append(asked)
-    shapes = [(rows, *output.shape[1:]) for rows in sizes[0]]
-    come = exchange(list(ops.split(input, sizes[1])), shapes, group)
-    write(output, ops.concat(come), "all_to_all_single")
-    return handle(async_op)
-
-
 def barrier(group=None, async_op=False, device_ids=None):
     """Wait for all processes of a group.
 
@@ -474,94 +440,12 @@ def barrier(group=None, async_op=False, device_ids=None):
     return handle(async_op)
 
 
-def all_gather_object(object_list, obj, group=None) -> None:
-    """Put the objects of all processes into a list.
-
-    Source: MindSpore's `mindspore.mint.distributed.all_gather_object`.
-
-    Example:
-        >>> from mycel.mint import distributed
-        >>> found = [None]
-        >>> distributed.all_gather_object(found, {"loss": 1.5})
-        >>> found
-        [{'loss': 1.5}]
-    """
-    group = _group(group)
-    one_each(object_list, "all_gather_object: object_list", group)
-    object_list[:] = share(obj, ranks_of_own(group, "all_gather_object"), group)
-
-
-def gather_object(obj, object_gather_list=None, dst=0, group=None) -> None:
-    """Put the objects of all processes into a list of the process `dst`.
-
-    Source: MindSpore's `mindspore.mint.distributed.gather_object`.
-
-    Example:
-        >>> from mycel.mint import distributed
-        >>> found = [None]
-        >>> distributed.gather_object("here", found)
-        >>> found
-        ['here']
-    """
-    group = _group(group)
-    root = rank_within(dst, group, "gather_object: dst")
-    found = share(obj, ranks_of_own(group, "gather_object"), group)
-    if communication.get_rank(group) == root:
-        one_each(object_gather_list, "gather_object: object_gather_list", group)
-        assert object_gather_list is not None
-        object_gather_list[:] = found
-
-
-def broadcast_object_list(object_list, src=0, group=None, device=None) -> None:
-    """Give a list the objects it has in the process `src`.
-
-    Source: MindSpore's `mindspore.mint.distributed.broadcast_object_list`.
-
-    Example:
-        >>> from mycel.mint import distributed
-        >>> distributed.broadcast_object_list(["here"])
-    """
-    del device
-    group = _group(group)
-    root = rank_within(src, group, "broadcast_object_list: src")
-    if not isinstance(object_list, list):
-        kind = type(object_list).__name__
-        raise wrong(TypeError, "broadcast_object_list: object_list", "a list", kind)
-    if communication.get_group_size(group) > 1:
-        mine = communication.get_rank(group) == root
-        sent = share(object_list if mine else None, ranks_of_own(group, "broadcast"), group)
-        object_list[:] = sent[root]
-
-
-def scatter_object_list(
-    scatter_object_output_list, scatter_object_input_list, src=0, group=None
-) -> None:
-    """Put this process's object of the list of the process `src` into a list.
-
-    Source: MindSpore's `mindspore.mint.distributed.scatter_object_list`.
-
-    Example:
-        >>> from mycel.mint import distributed
-        >>> found = [None]
-        >>> distributed.scatter_object_list(found, ["here"])
-        >>> found
-        ['here']
-    """
-    group = _group(group)
-    root = rank_within(src, group, "scatter_object_list: src")
-    own = communication.get_rank(group)
-    sent = None
-    if own == root:
-        sent = one_each(scatter_object_input_list, "scatter_object_list: input", group)
-    come = share(sent, ranks_of_own(group, "scatter_object_list"), group)[root]
-    scatter_object_output_list[0] = come[own]
-
-
 __all__ = [
     "P2POp",
     "TCPStore",
     "all_gather",
     "all_gather_into_tensor",
+    "all_gather_into_tensor_uneven",
     "all_gather_object",
     "all_reduce",
     "all_to_all",
@@ -586,10 +470,13 @@ __all__ = [
     "isend",
     "new_group",
     "recv",
+    "recv_object_list",
     "reduce",
     "reduce_scatter",
     "reduce_scatter_tensor",
+    "reduce_scatter_tensor_uneven",
     "scatter",
     "scatter_object_list",
     "send",
+    "send_object_list",
 ]

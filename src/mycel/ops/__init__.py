@@ -34,16 +34,22 @@ from mycel.ops.array.casting import mixed_precision_cast
 from mycel.ops.array.diagonals import block_diag, meshgrid
 from mycel.ops.collectives import (
     AllGather,
+    AllGatherV,
     AllReduce,
     AlltoAll,
+    AlltoAllV,
+    AlltoAllVC,
     Barrier,
     Broadcast,
     CollectiveGather,
     CollectiveScatter,
+    NeighborExchange,
+    NeighborExchangeV2,
     Receive,
     Reduce,
     ReduceOp,
     ReduceScatter,
+    ReduceScatterV,
     Send,
 )
 from mycel.ops.data_queue import GetNext, feed_queue

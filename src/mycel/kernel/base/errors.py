@@ -34,6 +34,10 @@ MISMATCH = (
     "{operator} in process {rank} of {size} meets another operator. The processes of a group must "
     "call the same operators in the same order, with the same shapes and element types:{others}"
 )
+SURPRISE = (
+    "{operator} in process {rank} of {size}: {reason}. What one process sends to another must be "
+    "as long as what that one expects of it:{others}"
+)
 # What processes call that have had all batches of an epoch.
 END_OF_EPOCH = "the end of the epoch"
 ALONE_AT_ITS_END = (

@@ -26,7 +26,7 @@ _SAME = PartitionSpec()
 
 
 class Mismatch(Exception):
-    """The processes of a group called operators that do not fit together."""
+    """The processes of a group called operators that do not fit together; why, if that is known."""
 
 
 class Collective(Op):

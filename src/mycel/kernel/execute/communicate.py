@@ -104,10 +104,10 @@ def meet(ranks: tuple[int, ...], told: Any, call: Callable[[], Any]) -> Any:
         raise _after_failure(watch, told)
     try:
         results = watch.together(ranks, told, call)
-    except Mismatch:
-        others = watch.compare(ranks, told)
-        text = errors.MISMATCH.format(
-            operator=told, rank=world.rank, size=world.size, others=others
+    except Mismatch as mismatch:
+        others, reason = watch.compare(ranks, told), str(mismatch)
+        text = (errors.SURPRISE if reason else errors.MISMATCH).format(
+            operator=told, rank=world.rank, size=world.size, reason=reason, others=others
         )
         watch.failure = errors.TogetherError(text)
         raise watch.failure from None

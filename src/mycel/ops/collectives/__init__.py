@@ -14,3 +14,11 @@ from mycel.ops.collectives.primitives import (
     ReduceOp,
     ReduceScatter,
 )
+from mycel.ops.collectives.uneven_primitives import (
+    AllGatherV,
+    AlltoAllV,
+    AlltoAllVC,
+    NeighborExchange,
+    NeighborExchangeV2,
+    ReduceScatterV,
+)
