@@ -251,6 +251,33 @@ def check_neighbours():
             equal(each, np.full(shapes[rank], rank, np.float32))
 
 
+def check_a_batch_of_sending_and_receiving():
+    """Each sends two Tensors to the next, and one to the one before; all begin with sending."""
+    after, before = (RANK + 1) % SIZE, (RANK - 1) % SIZE
+    batch = ops.BatchISendIRecv(
+        ["isend", "irecv", "isend", "isend", "irecv", "irecv"],
+        [after, before, after, before, before, after],
+        [(2,), (3, 1), ()],
+        [ms.float32, ms.int32, ms.float32],
+    )
+    first, second = ms.Tensor([RANK, 1.0], ms.float32), ops.full((3, 1), RANK, dtype=ms.int32)
+    if SIZE == 2:  # the other is before and after: its list says in which order they come
+        wanted = [[before, 1.0], [[before]] * 3, before + 0.5]
+    else:
+        wanted = [[before, 1.0], [[before]] * 3, after + 0.5]
+
+    def run(x):
+        return batch((x, second, ms.Tensor(RANK + 0.5)))
+
+    for found in everywhere(run, first.asnumpy()):
+        assert found[0].shape == found[2].shape == found[3].shape == ()
+        for index, right in zip((1, 4, 5), wanted, strict=True):
+            assert found[index].asnumpy().tolist() == right, (index, found)
+    # What comes counts rank + 1 times, so what was sent counts as often as the next one says.
+    for found in everywhere(ms.grad(lambda x: run(x)[1].sum() * (RANK + 1)), first.asnumpy()):
+        equal(found, np.full(2, after + 1, np.float32))
+
+
 def check_edges_of_neighbours():
     """Oracle: an image, padded, of which each process has rows."""
     image = numbers(1, 2, 3 * SIZE, 4)

@@ -2,6 +2,8 @@
 """What mindspore.ops means here; written by `python -m tools.stubs`, which see."""
 
 
+from mycel.communication.writing import *
+from mycel.mint.distributed import *
 from mycel.ops import *
 from mindspore.ops import _grad as _grad  # pyright: ignore
 from mindspore.ops import _grad_experimental as _grad_experimental  # pyright: ignore

@@ -40,6 +40,7 @@ from mycel.ops.collectives import (
     AlltoAllV,
     AlltoAllVC,
     Barrier,
+    BatchISendIRecv,
     Broadcast,
     CollectiveGather,
     CollectiveScatter,

@@ -3,4 +3,5 @@
 
 
 from mycel.ops import *
+from mycel.communication.writing import *
 from mycel.mint.distributed import *

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators among processes, and the groups of processes that they run in."""
 
-from mycel.ops.collectives.passing import Receive, Send
+from mycel.ops.collectives.passing import BatchISendIRecv, Receive, Send
 from mycel.ops.collectives.primitives import (
     AllGather,
     AllReduce,

@@ -147,4 +147,89 @@ class Receive(_End):
         return apply1(_op(self.sr_tag, (self._other, world.rank), True), like)
 
 
-__all__ = ["Receive", "Send"]
+class BatchISendIRecv(Primitive):
+    """Send Tensors to other processes and receive some from others, without waiting in between.
+
+    What goes from one process to another arrives in the order of both their lists. It has a
+    derivative: gradients come back the other way, so all of these processes have to differentiate.
+
+    Args:
+        op_types: "isend" or "irecv" for each.
+        remote_ranks: the number within the group of the other process of each.
+        receive_shapes, receive_dtypes: shape and element type of each that is received.
+        group: the name of a group of processes.
+
+    Raises:
+        TypeError: no lists, or no Tensors to send.
+        ValueError: lists of other lengths, another word, or a process that is not there.
+        RuntimeError: there is no other process, or it ended, or called something else.
+
+    Source: MindSpore's `mindspore.ops.BatchISendIRecv`.
+    """
+
+    def __init__(
+        self,
+        op_types,
+        remote_ranks,
+        receive_shapes=None,
+        receive_dtypes=None,
+        group=HCCL_WORLD_COMM_GROUP,
+    ):
+        super().__init__("BatchISendIRecv")
+        self.op_types, self.remote_ranks = op_types, remote_ranks
+        self.receive_shapes = () if receive_shapes is None else receive_shapes
+        self.receive_dtypes = () if receive_dtypes is None else receive_dtypes
+        self.group = check_group(group)
+        received = sum(kind == "irecv" for kind in self._list("op_types"))
+        for what, length in (
+            ("remote_ranks", len(op_types)),
+            ("receive_shapes", received),
+            ("receive_dtypes", received),
+        ):
+            if len(self._list(what)) != length:
+                raise wrong(ValueError, f"{self.name}: {what}", f"of length {length}", "another")
+        for kind in op_types:
+            if kind not in ("isend", "irecv"):
+                raise wrong(ValueError, f"{self.name}: op_types", "'isend' or 'irecv'", repr(kind))
+        ranks = ranks_of_own(group, self.name)
+        if len(ranks) == 1:
+            raise nobody(self.name)
+        for rank in remote_ranks:
+            if ranks[check_rank(rank, f"{self.name}: remote_ranks", len(ranks))] == world.rank:
+                expected = "the numbers of other processes"
+                raise wrong(ValueError, f"{self.name}: remote_ranks", expected, rank)
+
+    def _list(self, what: str):
+        given = getattr(self, what)
+        if not isinstance(given, (list, tuple)):
+            raise wrong(TypeError, f"{self.name}: {what}", "a list", type(given).__name__)
+        return given
+
+    def __call__(self, input_x):
+        sends = [index for index, kind in enumerate(self.op_types) if kind == "isend"]
+        given = [] if input_x is None else [x for x in input_x if x is not None]
+        if len(given) != len(sends):
+            expected = f"{len(sends)} Tensors, as 'isend' in op_types"
+            raise wrong(RuntimeError, f"{self.name}: input_x", expected, len(given))
+        arrays = dict(zip(sends, given, strict=True))
+        receives = [index for index, kind in enumerate(self.op_types) if kind == "irecv"]
+        for index, shape, dtype in zip(
+            receives, self.receive_shapes, self.receive_dtypes, strict=True
+        ):
+            arrays[index] = zeros(tuple(shape), dtype)
+        results = {}
+        # In one order for all processes, so that none waits for one that waits for it.
+        for pair, index in sorted((self._pair(index), index) for index in arrays):
+            x = check_tensor(arrays[index], f"{self.name}: input_x")
+            come = apply1(_op(0, pair[2:], True), x)
+            results[index] = come if index in receives else come.sum().astype(x.dtype)
+        return tuple(results[index] for index in range(len(self.op_types)))
+
+    def _pair(self, index: int) -> tuple[int, int, int, int]:
+        """The lower and the higher of both processes; then the one that sends, and the other."""
+        own, other = world.rank, ranks_of_own(self.group, self.name)[self.remote_ranks[index]]
+        way = (own, other) if self.op_types[index] == "isend" else (other, own)
+        return min(way), max(way), *way
+
+
+__all__ = ["BatchISendIRecv", "Receive", "Send"]
