@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from mycel import ops
 from mycel.communication.mail import claim, collect, post
@@ -250,7 +251,13 @@ def exchange_split(tensor, shape, output_sizes, input_sizes, group: str, told: s
     return exchange_rows(tensor.reshape(-1), sends, receives, group, told).reshape(shape)
 
 
-def all_to_all_v_c(output, input, send_count_matrix, group=None, async_op=False):
+def all_to_all_v_c(
+    output: Tensor,
+    input: Tensor,
+    send_count_matrix: Any,
+    group: str | None = None,
+    async_op: bool = False,
+):
     """Write into `output` the rows that all processes send to this one; returns a handle or None.
 
     Args:
@@ -309,7 +316,7 @@ def barrier(group=HCCL_WORLD_COMM_GROUP) -> None:
     wait_for_all(check_group(group))
 
 
-def send(tensor, dst=0, group=None, tag=0) -> None:
+def send(tensor: Tensor, dst: int = 0, group: str | None = None, tag: int = 0) -> None:
     """Send a Tensor to another process, which receives it when it asks.
 
     Args:
@@ -326,8 +333,14 @@ def send(tensor, dst=0, group=None, tag=0) -> None:
     post(check_tensor(tensor, "send: tensor"), peer(dst, group, "send"), group, tag)
 
 
-def isend(tensor, dst=0, group=None, tag=0) -> CommHandle:
+def isend(tensor: Tensor, dst: int = 0, group: str | None = None, tag: int = 0) -> CommHandle:
     """As `send`; returns a handle.
+
+    Args:
+        tensor: what is sent.
+        dst: the number in the world of the other process, 0 by default.
+        group: the name of a group of processes; None, the default, is that of all.
+        tag: what `recv` must be given too, 0 by default.
 
     Raises:
         RuntimeError: there is no other process.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mycel import communication
 from mycel.communication.comm_func import one_each, peer
 from mycel.communication.mail import collect_object, post_object, share
@@ -19,8 +21,13 @@ def _named(group) -> str:
     return check_group(HCCL_WORLD_COMM_GROUP if group is None else group)
 
 
-def all_gather_object(object_list, obj, group=None) -> None:
+def all_gather_object(object_list: list[Any], obj: Any, group: str | None = None) -> None:
     """Put the objects of all processes into a list.
+
+    Args:
+        object_list: what is written into, a place for each process.
+        obj: what this process has.
+        group: the name of a group of processes; None, the default, is that of all.
 
     Source: MindSpore's `mindspore.mint.distributed.all_gather_object`.
 
@@ -36,8 +43,16 @@ def all_gather_object(object_list, obj, group=None) -> None:
     object_list[:] = share(obj, ranks_of_own(group, "all_gather_object"), group)
 
 
-def gather_object(obj, object_gather_list=None, dst=0, group=None) -> None:
+def gather_object(
+    obj: Any, object_gather_list: list[Any] | None = None, dst: int = 0, group: str | None = None
+) -> None:
     """Put the objects of all processes into a list of the process `dst`.
+
+    Args:
+        obj: what this process has.
+        object_gather_list: what is written into, a place for each process; None elsewhere.
+        dst: the number in the world of the process that gets it, 0 by default.
+        group: the name of a group of processes; None, the default, is that of all.
 
     Source: MindSpore's `mindspore.mint.distributed.gather_object`.
 
@@ -57,8 +72,16 @@ def gather_object(obj, object_gather_list=None, dst=0, group=None) -> None:
         object_gather_list[:] = found
 
 
-def broadcast_object_list(object_list, src=0, group=None, device=None) -> None:
+def broadcast_object_list(
+    object_list: list[Any], src: int = 0, group: str | None = None, device: str | None = None
+) -> None:
     """Give a list the objects it has in the process `src`.
+
+    Args:
+        object_list: what is sent, and what is written into.
+        src: the number in the world of the process that sends, 0 by default.
+        group: the name of a group of processes; None, the default, is that of all.
+        device: accepted, without effect.
 
     Source: MindSpore's `mindspore.mint.distributed.broadcast_object_list`.
 
@@ -77,9 +100,18 @@ def broadcast_object_list(object_list, src=0, group=None, device=None) -> None:
 
 
 def scatter_object_list(
-    scatter_object_output_list, scatter_object_input_list, src=0, group=None
+    scatter_object_output_list: list[Any],
+    scatter_object_input_list: list[Any] | None,
+    src: int = 0,
+    group: str | None = None,
 ) -> None:
     """Put this process's object of the list of the process `src` into a list.
+
+    Args:
+        scatter_object_output_list: a list whose first entry is written.
+        scatter_object_input_list: an object for each process; None elsewhere.
+        src: the number in the world of the process that sends, 0 by default.
+        group: the name of a group of processes; None, the default, is that of all.
 
     Source: MindSpore's `mindspore.mint.distributed.scatter_object_list`.
 
@@ -100,7 +132,9 @@ def scatter_object_list(
     scatter_object_output_list[0] = come[own]
 
 
-def send_object_list(object_list, dst, group=None, device=None) -> None:
+def send_object_list(
+    object_list: list[Any], dst: int, group: str | None = None, device: str | None = None
+) -> None:
     """Send the objects of a list to another process, which asks by `recv_object_list`.
 
     Args:
@@ -121,7 +155,9 @@ def send_object_list(object_list, dst, group=None, device=None) -> None:
     post_object(object_list, peer(dst, group, "send_object_list"), group)
 
 
-def recv_object_list(object_list, src=0, group=None, device=None) -> int:
+def recv_object_list(
+    object_list: list[Any], src: int = 0, group: str | None = None, device: str | None = None
+) -> int:
     """Put the objects that another process sends into a list of as many; returns 0.
 
     Args:

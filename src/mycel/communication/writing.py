@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mycel import ops
 from mycel.communication.comm_func import (
     CommHandle,
+    P2POp,
     all_to_all_v_c,
     checked_list,
     exchange_split,
@@ -17,6 +20,7 @@ from mycel.communication.comm_func import (
 )
 from mycel.communication.outputs import write
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.record.tensor import Tensor
 from mycel.ops.collectives.groups import (
     HCCL_WORLD_COMM_GROUP,
     check_group,
@@ -34,8 +38,14 @@ from mycel.ops.collectives.uneven import (
 )
 
 
-def recv(tensor, src=0, group=None, tag=0) -> int:
+def recv(tensor: Tensor, src: int = 0, group: str | None = None, tag: int = 0) -> int:
     """Give `tensor` what another process sent; returns the number of that process.
+
+    Args:
+        tensor: what is written into.
+        src: the number in the world of the other process, 0 by default.
+        group: the name of a group of processes; None, the default, is that of all.
+        tag: what `send` was given too, 0 by default.
 
     Raises:
         RuntimeError: there is no other process, or nothing came in time.
@@ -48,8 +58,14 @@ def recv(tensor, src=0, group=None, tag=0) -> int:
     return src
 
 
-def irecv(tensor, src=0, group=None, tag=0) -> CommHandle:
+def irecv(tensor: Tensor, src: int = 0, group: str | None = None, tag: int = 0) -> CommHandle:
     """As `recv`, without waiting: the handle's `wait` gives `tensor` its values.
+
+    Args:
+        tensor: what is written into.
+        src: the number in the world of the other process, 0 by default.
+        group: the name of a group of processes; None, the default, is that of all.
+        tag: what `send` was given too, 0 by default.
 
     Raises:
         RuntimeError: there is no other process.
@@ -62,7 +78,7 @@ def irecv(tensor, src=0, group=None, tag=0) -> CommHandle:
     )
 
 
-def batch_isend_irecv(p2p_op_list) -> list[CommHandle]:
+def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[CommHandle]:
     """Send several Tensors, and give others what is received.
 
     Args:
@@ -100,10 +116,21 @@ def _sizes(given, rows: int, what: str, group: str) -> tuple[int, ...]:
     return lengths_of(given or [rows // count] * count, what, count, rows)
 
 
-def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
+def all_to_all(
+    output_tensor_list: list[Tensor],
+    input_tensor_list: list[Tensor],
+    group: str | None = None,
+    async_op: bool = False,
+):
     """Each process sends a Tensor of its list to each; returns a handle or None.
 
     The Tensors may be of any shapes.
+
+    Args:
+        output_tensor_list: what is written into, a Tensor for what comes from each process.
+        input_tensor_list: what goes to each process.
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
 
     Raises:
         RuntimeError: one process does not expect what another sends; raised in all of them.
@@ -129,7 +156,12 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
 
 
 def all_to_all_single(
-    output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False
+    output: Tensor,
+    input: Tensor,
+    output_split_sizes: Sequence[int] | None = None,
+    input_split_sizes: Sequence[int] | None = None,
+    group: str | None = None,
+    async_op: bool = False,
 ):
     """Each process sends rows of its Tensor to each; returns a handle or None.
 
@@ -159,7 +191,11 @@ def all_to_all_single(
 
 
 def all_gather_into_tensor_uneven(
-    output, input, output_split_sizes=None, group=None, async_op=False
+    output: Tensor,
+    input: Tensor,
+    output_split_sizes: Sequence[int] | None = None,
+    group: str | None = None,
+    async_op: bool = False,
 ):
     """Write the rows of all processes, which have different numbers of them, one behind the other.
 
@@ -190,7 +226,12 @@ def all_gather_into_tensor_uneven(
 
 
 def reduce_scatter_tensor_uneven(
-    output, input, input_split_sizes=None, op="sum", group=None, async_op=False
+    output: Tensor,
+    input: Tensor,
+    input_split_sizes: Sequence[int] | None = None,
+    op: str = "sum",
+    group: str | None = None,
+    async_op: bool = False,
 ):
     """Write this process's rows of the reduction, of which each gets another number.
 
@@ -231,8 +272,21 @@ def _rows(tensor, what: str) -> int:
     return shape[0]
 
 
-def gather_into_tensor(output_tensor, input_tensor, dst=0, group=None, async_op=False):
+def gather_into_tensor(
+    output_tensor: Tensor,
+    input_tensor: Tensor,
+    dst: int = 0,
+    group: str | None = None,
+    async_op: bool = False,
+):
     """Write the Tensors of all processes one behind the other in the process `dst`.
+
+    Args:
+        output_tensor: what is written into.
+        input_tensor: what this process has.
+        dst: the number in the world of the process that gets it, 0 by default.
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
 
     Returns:
         A handle or None.
@@ -254,10 +308,23 @@ def gather_into_tensor(output_tensor, input_tensor, dst=0, group=None, async_op=
     return handle(async_op)
 
 
-def scatter_tensor(output_tensor, input_tensor, src=0, group=None, async_op=False):
+def scatter_tensor(
+    output_tensor: Tensor,
+    input_tensor: Tensor,
+    src: int = 0,
+    group: str | None = None,
+    async_op: bool = False,
+):
     """Write this process's rows of the Tensor of the process `src`; returns a handle or None.
 
     What `input_tensor` is in the others does not count.
+
+    Args:
+        output_tensor: what is written into.
+        input_tensor: what process `src` divides.
+        src: the number in the world of the process that sends, 0 by default.
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
 
     Source: MindSpore's `mindspore.ops.communication.scatter_tensor`.
 

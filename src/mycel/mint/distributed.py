@@ -8,6 +8,8 @@ values; what needs another process says so.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from mycel import communication, ops
 from mycel.communication.comm_func import P2POp, handle, isend, one_each, send
@@ -33,6 +35,7 @@ from mycel.communication.writing import (
 from mycel.kernel.base import log
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.processes import count, number
+from mycel.kernel.record.tensor import Tensor
 from mycel.ops.collectives.groups import (
     HCCL_WORLD_COMM_GROUP,
     check_group,
@@ -50,15 +53,15 @@ def _group(group) -> str:
 
 
 def init_process_group(
-    backend="hccl",
-    init_method=None,
-    timeout=None,
-    world_size=-1,
-    rank=-1,
-    store=None,
-    group_name="",
-    pg_options=None,
-    device_id=None,
+    backend: str | None = "hccl",
+    init_method: Any = None,
+    timeout: Any = None,
+    world_size: int = -1,
+    rank: int = -1,
+    store: Any = None,
+    group_name: str = "",
+    pg_options: Any = None,
+    device_id: Any = None,
 ) -> None:
     """Meet the other processes that a launcher started; with one process, nothing is to be done.
 
@@ -90,7 +93,7 @@ def init_process_group(
     communication.init(backend)
 
 
-def destroy_process_group(group=None) -> None:
+def destroy_process_group(group: str | None = None) -> None:
     """Forget a group; by default, end what `init_process_group` began.
 
     Source: MindSpore's `mindspore.mint.distributed.destroy_process_group`.
@@ -134,7 +137,7 @@ def is_initialized() -> bool:
     return communication.is_initialized()
 
 
-def get_rank(group=None) -> int:
+def get_rank(group: str | None = None) -> int:
     """Which process of a group this is, from 0.
 
     Source: MindSpore's `mindspore.mint.distributed.get_rank`.
@@ -147,7 +150,7 @@ def get_rank(group=None) -> int:
     return communication.get_rank(_group(group))
 
 
-def get_world_size(group=None) -> int:
+def get_world_size(group: str | None = None) -> int:
     """How many processes a group has.
 
     Source: MindSpore's `mindspore.mint.distributed.get_world_size`.
@@ -161,14 +164,19 @@ def get_world_size(group=None) -> int:
 
 
 def new_group(
-    ranks=None,
-    timeout=None,
-    backend=None,
-    pg_options=None,
-    use_local_synchronization=False,
-    group_desc=None,
+    ranks: Sequence[int] | None = None,
+    timeout: Any = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    use_local_synchronization: bool = False,
+    group_desc: str | None = None,
 ) -> str:
     """A group of some processes, by default of all. Returns its name.
+
+    Args:
+        ranks: the numbers in the world of its processes; None, the default, for all.
+        group_desc: how its name begins.
+        others: accepted, without effect.
 
     Source: MindSpore's `mindspore.mint.distributed.new_group`.
 
@@ -188,7 +196,7 @@ def new_group(
     return name
 
 
-def get_backend(group=None) -> str:
+def get_backend(group: str | None = None) -> str:
     """The library that MindSpore would use on this device.
 
     Source: MindSpore's `mindspore.mint.distributed.get_backend`.
@@ -202,7 +210,7 @@ def get_backend(group=None) -> str:
     return communication.GlobalComm.BACKEND
 
 
-def get_global_rank(group, group_rank) -> int:
+def get_global_rank(group: str | None, group_rank: int) -> int:
     """The number in the world of a process of a group.
 
     Source: MindSpore's `mindspore.mint.distributed.get_global_rank`.
@@ -215,7 +223,7 @@ def get_global_rank(group, group_rank) -> int:
     return communication.get_world_rank_from_group_rank(_group(group), group_rank)
 
 
-def get_group_rank(group, global_rank) -> int:
+def get_group_rank(group: str | None, global_rank: int) -> int:
     """The number in a group of a process of the world.
 
     Source: MindSpore's `mindspore.mint.distributed.get_group_rank`.
@@ -228,7 +236,7 @@ def get_group_rank(group, global_rank) -> int:
     return communication.get_group_rank_from_world_rank(global_rank, _group(group))
 
 
-def get_process_group_ranks(group=None) -> list[int]:
+def get_process_group_ranks(group: str | None = None) -> list[int]:
     """The numbers in the world of the processes of a group.
 
     Source: MindSpore's `mindspore.mint.distributed.get_process_group_ranks`.
@@ -241,8 +249,14 @@ def get_process_group_ranks(group=None) -> list[int]:
     return communication.get_process_group_ranks(_group(group))
 
 
-def all_reduce(tensor, op="sum", group=None, async_op=False):
+def all_reduce(tensor: Tensor, op: str = "sum", group: str | None = None, async_op: bool = False):
     """Give `tensor` the reduction of the Tensors of all processes; returns a handle or None.
+
+    Args:
+        tensor: what this process has, and what is written into.
+        op: a word of `ops.ReduceOp`, 'sum' by default.
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
 
     Source: MindSpore's `mindspore.mint.distributed.all_reduce`.
 
@@ -258,10 +272,18 @@ def all_reduce(tensor, op="sum", group=None, async_op=False):
     return handle(async_op)
 
 
-def all_gather(tensor_list, tensor, group=None, async_op=False):
+def all_gather(
+    tensor_list: list[Tensor], tensor: Tensor, group: str | None = None, async_op: bool = False
+):
     """Write the Tensors of all processes into those of a list; returns a handle or None.
 
     Their shapes may differ, if the list has them.
+
+    Args:
+        tensor_list: what is written into, a Tensor for each process.
+        tensor: what this process has.
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
 
     Source: MindSpore's `mindspore.mint.distributed.all_gather`.
 
@@ -285,8 +307,16 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
     return handle(async_op)
 
 
-def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
+def all_gather_into_tensor(
+    output_tensor: Tensor, input_tensor: Tensor, group: str | None = None, async_op: bool = False
+):
     """Write the Tensors of all processes one behind the other; returns a handle or None.
+
+    Args:
+        output_tensor: what is written into.
+        input_tensor: what this process has.
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
 
     Source: MindSpore's `mindspore.mint.distributed.all_gather_into_tensor`.
 
@@ -302,10 +332,23 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
     return handle(async_op)
 
 
-def reduce_scatter(output, input_list, op="sum", group=None, async_op=False):
+def reduce_scatter(
+    output: Tensor,
+    input_list: list[Tensor],
+    op: str = "sum",
+    group: str | None = None,
+    async_op: bool = False,
+):
     """Write this process's entry of the reduced lists into `output`; returns a handle or None.
 
     The entries of a list may have different shapes, the same ones in all processes.
+
+    Args:
+        output: what is written into.
+        input_list: what this process has for each.
+        op: a word of `ops.ReduceOp`, 'sum' by default.
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
 
     Source: MindSpore's `mindspore.mint.distributed.reduce_scatter`.
 
@@ -329,8 +372,17 @@ def reduce_scatter(output, input_list, op="sum", group=None, async_op=False):
     return handle(async_op)
 
 
-def reduce_scatter_tensor(output, input, op="sum", group=None, async_op=False):
+def reduce_scatter_tensor(
+    output: Tensor, input: Tensor, op: str = "sum", group: str | None = None, async_op: bool = False
+):
     """Write this process's rows of the reduction into `output`; returns a handle or None.
+
+    Args:
+        output: what is written into.
+        input: what this process has.
+        op: a word of `ops.ReduceOp`, 'sum' by default.
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
 
     Source: MindSpore's `mindspore.mint.distributed.reduce_scatter_tensor`.
 
@@ -346,8 +398,17 @@ def reduce_scatter_tensor(output, input, op="sum", group=None, async_op=False):
     return handle(async_op)
 
 
-def reduce(tensor, dst, op="sum", group=None, async_op=False):
+def reduce(
+    tensor: Tensor, dst: int, op: str = "sum", group: str | None = None, async_op: bool = False
+):
     """Give `tensor` of the process `dst` the reduction of all; returns a handle or None.
+
+    Args:
+        tensor: what this process has, and what is written into.
+        dst: the number in the world of the process that gets it.
+        op: a word of `ops.ReduceOp`, 'sum' by default.
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
 
     Source: MindSpore's `mindspore.mint.distributed.reduce`.
 
@@ -364,8 +425,14 @@ def reduce(tensor, dst, op="sum", group=None, async_op=False):
     return handle(async_op)
 
 
-def broadcast(tensor, src, group=None, async_op=False):
+def broadcast(tensor: Tensor, src: int, group: str | None = None, async_op: bool = False):
     """Give `tensor` the values it has in the process `src`; returns a handle or None.
+
+    Args:
+        tensor: what process `src` has, and what is written into in the others.
+        src: the number in the world of the process that sends.
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
 
     Source: MindSpore's `mindspore.mint.distributed.broadcast`.
 
@@ -380,7 +447,13 @@ def broadcast(tensor, src, group=None, async_op=False):
     return handle(async_op)
 
 
-def gather(tensor, gather_list, dst=0, group=None, async_op=False):
+def gather(
+    tensor: Tensor,
+    gather_list: list[Tensor] | None,
+    dst: int = 0,
+    group: str | None = None,
+    async_op: bool = False,
+):
     """Write the Tensors of all processes into a list of the process `dst`.
 
     Source: MindSpore's `mindspore.mint.distributed.gather`.
@@ -401,7 +474,13 @@ def gather(tensor, gather_list, dst=0, group=None, async_op=False):
     return handle(async_op)
 
 
-def scatter(tensor, scatter_list, src=0, group=None, async_op=False):
+def scatter(
+    tensor: Tensor,
+    scatter_list: list[Tensor] | None,
+    src: int = 0,
+    group: str | None = None,
+    async_op: bool = False,
+):
     """Write this process's entry of the list of the process `src` into `tensor`.
 
     Source: MindSpore's `mindspore.mint.distributed.scatter`.
@@ -426,8 +505,13 @@ def scatter(tensor, scatter_list, src=0, group=None, async_op=False):
     return handle(async_op)
 
 
-def barrier(group=None, async_op=False, device_ids=None):
+def barrier(group: str | None = None, async_op: bool = False, device_ids: Any = None):
     """Wait for all processes of a group.
+
+    Args:
+        group: the name of a group of processes; None, the default, is that of all.
+        async_op: whether a handle is returned, False by default; what comes is there in any case.
+        device_ids: accepted, without effect.
 
     Source: MindSpore's `mindspore.mint.distributed.barrier`.
 

@@ -221,15 +221,15 @@ class BatchISendIRecv(Primitive):
         # In one order for all processes, so that none waits for one that waits for it.
         for pair, index in sorted((self._pair(index), index) for index in arrays):
             x = check_tensor(arrays[index], f"{self.name}: input_x")
-            come = apply1(_op(0, pair[2:], True), x)
+            come: Any = apply1(_op(0, pair[2:], True), x)
             results[index] = come if index in receives else come.sum().astype(x.dtype)
         return tuple(results[index] for index in range(len(self.op_types)))
 
     def _pair(self, index: int) -> tuple[int, int, int, int]:
         """The lower and the higher of both processes; then the one that sends, and the other."""
         own, other = world.rank, ranks_of_own(self.group, self.name)[self.remote_ranks[index]]
-        way = (own, other) if self.op_types[index] == "isend" else (other, own)
-        return min(way), max(way), *way
+        src, dst = (own, other) if self.op_types[index] == "isend" else (other, own)
+        return min(own, other), max(own, other), src, dst
 
 
 __all__ = ["BatchISendIRecv", "Receive", "Send"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 from jax import lax
@@ -115,8 +116,8 @@ def exchange_rows(
     row = ", ".join(["*", *map(str, x.shape[1:])])
     name = f"the lengths of {told}({x.dtype}[{row}])"
     lengths = Tensor(np.array([sends, receives], np.int64))
-    every = apply1(_tell_lengths(name, ranks), lengths).asnumpy()
-    return _exchanged(x, sends, receives, int(every.max()), group, told)
+    every: Any = apply1(_tell_lengths(name, ranks), lengths)
+    return _exchanged(x, sends, receives, int(every.asnumpy().max()), group, told)
 
 
 def exchange_as_known(x: Tensor, matrix: np.ndarray, group: str, told: str) -> Tensor:
