@@ -130,7 +130,7 @@ def test_groups():
         ),
         (
             lambda: ops.NeighborExchange([0], [0], ([3],), ([3],), ms.int32)((ms.Tensor(X[0]),)),
-            *(TypeError, "input_x must be of Int32"),
+            *(TypeError, "tensor must be of Int32"),
         ),
         (
             lambda: ops.NeighborExchangeV2([-1] * 7, [0] * 4, [-1] * 8, [0] * 4, "NCHW"),

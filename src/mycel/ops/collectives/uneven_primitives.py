@@ -279,16 +279,16 @@ class NeighborExchange(_Neighbours):
                 expected = f"{len(ranks)} shapes, one for each process"
                 raise wrong(ValueError, f"{self.name}: {what}", expected, shapes)
 
-    def __call__(self, input_x):
-        if not isinstance(input_x, (list, tuple)):
-            raise wrong(TypeError, f"{self.name}: input_x", "a tuple", type(input_x).__name__)
-        found = [list(check_tensor(x, f"{self.name}: input_x").shape) for x in input_x]
+    def __call__(self, tensor):
+        if not isinstance(tensor, (list, tuple)):
+            raise wrong(TypeError, f"{self.name}: tensor", "a tuple", type(tensor).__name__)
+        found = [list(check_tensor(x, f"{self.name}: tensor").shape) for x in tensor]
         if found != [list(shape) for shape in self.send_shapes]:
-            raise wrong(ValueError, f"{self.name}: input_x", f"of {self.send_shapes}", found)
-        for x in input_x:
+            raise wrong(ValueError, f"{self.name}: tensor", f"of {self.send_shapes}", found)
+        for x in tensor:
             if x.dtype != self.recv_type:
-                raise wrong(TypeError, f"{self.name}: input_x", f"of {self.recv_type}", x.dtype)
-        sent = dict(zip(self.send_rank_ids, input_x, strict=True))
+                raise wrong(TypeError, f"{self.name}: tensor", f"of {self.recv_type}", x.dtype)
+        sent = dict(zip(self.send_rank_ids, tensor, strict=True))
         shapes = dict(zip(self.recv_rank_ids, map(tuple, self.recv_shapes), strict=True))
         come = self._passed(sent, shapes, self.recv_type)
         return tuple(come[rank] for rank in self.recv_rank_ids)
@@ -342,12 +342,12 @@ class NeighborExchangeV2(_Neighbours):
             raise wrong(ValueError, f"{self.name}: data_format", "'NCHW'", repr(data_format))
         self.data_format = data_format
 
-    def __call__(self, input_x):
-        x = check_tensor(input_x, f"{self.name}: input_x")
+    def __call__(self, tensor):
+        x = check_tensor(tensor, f"{self.name}: tensor")
         fits = x.ndim == 4
         if not fits or max(self.send_lens[:2]) > x.shape[2] or max(self.send_lens[2:]) > x.shape[3]:
             expected = f"of 4 dimensions, with edges of {self.send_lens}"
-            raise wrong(ValueError, f"{self.name}: input_x", expected, f"of shape {x.shape}")
+            raise wrong(ValueError, f"{self.name}: tensor", expected, f"of shape {x.shape}")
         sent, shapes = {}, {}
         for way, to, source in zip(_WAYS, self.send_rank_ids, self.recv_rank_ids, strict=True):
             if to != -1:
