@@ -102,3 +102,72 @@ def test_sums_and_means_of_many(half):
     close(loss.asnumpy(), np.log(10), HALVES[half])
     signs = np.tile(np.clip(np.linspace(-1, 1, 241), -0.999, 0.999), 9).astype(HALVES[half])
     assert abs(ops.sum(Tensor(signs, kind)).float().item()) < 1e-4
+
+
+PLACES = np.zeros(5000, np.int32)
+
+
+def added(x, ones):
+    rows, at = PLACES[:, None], Tensor(PLACES)
+    yield ops.scatter_nd(Tensor(rows), ones, (2,))
+    yield ops.tensor_scatter_add(x, Tensor(rows), ones)
+    yield -ops.tensor_scatter_sub(x, Tensor(rows), ones)
+    yield ops.tensor_scatter_elements(x, at, ones, 0, "add")
+    yield x.scatter_add(0, at, ones)
+    yield mint.index_add(x, 0, at, ones)
+    yield x.index_add(0, at, ones)
+    yield ops.unsorted_segment_sum(ones, at, 2)
+    yield ops.SegmentSum()(ones, at)
+    yield ops.Bincount()(at, 2, ones)
+    yield ops.index_add(ms.Parameter(x.copy(), name="x"), at, ones, 0)
+    yield ops.scatter_add(ms.Parameter(x.copy(), name="x"), at, ones)
+    yield x.copy().index_put_((at,), ones, True)
+
+
+READS = {
+    "gather": lambda x: ops.gather(x, Tensor(PLACES), 0),
+    "gather_nd": lambda x: ops.gather_nd(x, Tensor(PLACES[:, None])),
+    "gather_elements": lambda x: ops.gather_elements(x, 0, Tensor(PLACES)),
+    "index_select": lambda x: ops.index_select(x, 0, Tensor(PLACES)),
+    "take": lambda x: ops.take(x, Tensor(PLACES)),
+    "x[index]": lambda x: x[Tensor(PLACES)],
+    "embedding": lambda x: ops.embedding(Tensor(PLACES), x.reshape(2, 1)),
+    "interpolate": lambda x: ops.interpolate(x.reshape(1, 1, 2), size=10000),
+}
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_what_is_added_at_one_place(half):
+    # Oracle: arithmetic, as MindSpore 2.10's scatter_nd has it. A BFloat16 stopped at 256.
+    x, ones = np.zeros(2, HALVES[half]), np.ones(5000, HALVES[half])
+    expected = float(HALVES[half](5000))
+    for found in run_everywhere(lambda x, y: tuple(added(x, y)), x, ones, replayed=False).values():
+        assert [one.astype(float).ravel()[0].item() for one in found] == [expected] * len(found)
+        assert {one.dtype for one in found} == {x.dtype}
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("read", READS)
+def test_gradients_of_what_is_read_often(half, read):
+    # Oracle: arithmetic; MindSpore 2.10 has it of gather_nd and gather_elements.
+    def gradient(x):
+        return ms.grad(lambda x: READS[read](x).sum())(x)
+
+    for found in run_everywhere(gradient, np.zeros(2, HALVES[half])).values():
+        assert found.dtype == HALVES[half]
+        assert found.astype(float)[0].item() == float(HALVES[half](5000))
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_softmax_is_rounded_once(half):
+    # Oracle: SciPy in Float64, rounded; MindSpore 2.10's log_softmax of Float16 is as near.
+    x = (np.random.default_rng(0).normal(size=(16, 100)) * 2).astype(HALVES[half])
+    wide = x.astype(np.float64)
+    expected = special.softmax(wide, 1), special.log_softmax(wide, 1), special.softmax(-wide, 1)
+
+    def function(x):
+        return ops.softmax(x, 1), ops.log_softmax(x, 1), ops.softmin(x, 1)
+
+    for found in run_everywhere(function, x).values():
+        for one, other in zip(found, expected, strict=True):
+            close(one, other, HALVES[half])

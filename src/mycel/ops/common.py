@@ -50,6 +50,15 @@ def _(arrays, tangents):
     return made, slope if of_y is None else slope - made / divisor * of_y
 
 
+def whole_quotient(divide, x, y):
+    """Integers divided by integers, as `divide` does with equal shapes; of a division by 0 the
+    extreme integer of the sign of x, and 0 of 0, as MindSpore has it (XLA has -1 or -2)."""
+    x, y = jnp.broadcast_arrays(x, y)
+    limits = jnp.iinfo(x.dtype)
+    extreme = jnp.where(x > 0, limits.max, limits.min).astype(x.dtype)
+    return jnp.where(y == 0, jnp.where(x == 0, x, extreme), divide(x, y))
+
+
 def is_half(dtype) -> bool:
     """Whether numbers of a type are real and shorter than Float32."""
     return dtype.kind in "fV" and dtype.itemsize < 4
@@ -69,6 +78,14 @@ def rounded_once(function):
         return made.astype(x.dtype) if made.dtype == np.float32 else made
 
     return computed
+
+
+def as_wide(x):
+    """Halves as Float32, others as they are: where many of them are added, here or in the reverse.
+
+    A Float16 stops growing at 2048 ones, a BFloat16 at 256.
+    """
+    return x.astype(np.float32) if is_half(x.dtype) else x
 
 
 def sum_of(x, axes=None, dtype=None, keepdims=False):

@@ -35,6 +35,7 @@ from mycel.kernel.record.tensor import (
 )
 from mycel.kernel.record.value import Value
 from mycel.kernel.spell import add_member, op
+from mycel.ops.common import as_wide
 
 # What a plan says of a dimension. An integer, a moving slice and an array take one input each;
 # a number is an integer that only the device knows. Dimensions behind the plan are taken whole.
@@ -70,7 +71,8 @@ def read_index(x, *positions, plan):
     part = x if sizes == x.shape else lax.dynamic_slice(x, starts, sizes)
     if _is_simple(inner):
         return lax.reshape(part, _simple_shape(sizes, inner))
-    return part.at[tuple(inner)].get(mode="clip")
+    # Gradients of elements that are read several times are added as Float32.
+    return as_wide(part).at[tuple(inner)].get(mode="clip").astype(part.dtype)
 
 
 @op(indices=lambda x, value, *positions, plan: _bounds(x, 2, plan, "x[...] = value"))

@@ -11,6 +11,7 @@ from mycel.kernel.define.bounds import LEAST, Bounds, integers, rows_of
 from mycel.kernel.spell import op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.selection import places_in, positions_in, rows_in
+from mycel.ops.common import as_wide, whole_quotient
 
 # Positions become integers again because the machine differentiates integer inputs as reals.
 
@@ -35,8 +36,9 @@ def scatter_nd(index, updates, *, shape):
         >>> print(ops.scatter_nd(Tensor([[1], [1]]), Tensor([1.0, 2.0]), (3,)))
         [0. 3. 0.]
     """
-    zeros = jnp.zeros(shape, updates.dtype)
-    return _at_rows(zeros, index, updates).add(updates, mode="drop")
+    wide = as_wide(updates)
+    made = _at_rows(jnp.zeros(shape, wide.dtype), index, wide).add(wide, mode="drop")
+    return made.astype(updates.dtype)
 
 
 def _at_rows(x, index, updates):
@@ -50,11 +52,16 @@ def _at_rows(x, index, updates):
 
 
 def _scattered(x, index, updates, reduction):
+    if reduction == "add":
+        wide = as_wide(x)
+        updates = updates.astype(x.dtype).astype(wide.dtype)
+        return _at_rows(wide, index, updates).add(updates, mode="drop").astype(x.dtype)
     place = _at_rows(x, index, updates)
     updates = updates.astype(x.dtype)
     if reduction == "div" and not jnp.issubdtype(x.dtype, jnp.inexact):
         # The quotient of integers is one: towards 0, however many divide the same element.
-        return lax.div(x, _at_rows(jnp.ones_like(x), index, updates).multiply(updates, mode="drop"))
+        divisor = _at_rows(jnp.ones_like(x), index, updates).multiply(updates, mode="drop")
+        return whole_quotient(lax.div, x, divisor)
     return getattr(place, _WORDS[reduction])(updates, mode="drop")
 
 
@@ -251,7 +258,11 @@ def tensor_scatter_elements(x, index, updates, *, axis=0, reduction="none"):
     # Whatever is beyond the end is dropped; below the begin it would count from the end again.
     index = jnp.where(index < -length, length, index)
     places[axis] = jnp.where(index < 0, index + length, index)
-    return getattr(x.at[tuple(places)], _WORDS[reduction])(updates.astype(x.dtype), mode="drop")
+    updates = updates.astype(x.dtype)
+    if reduction == "add":
+        wide = as_wide(x)
+        return wide.at[tuple(places)].add(as_wide(updates), mode="drop").astype(x.dtype)
+    return getattr(x.at[tuple(places)], _WORDS[reduction])(updates, mode="drop")
 
 
 @op(
@@ -308,8 +319,9 @@ def with_index_added(x, index, updates, *, axis, alpha=1):
         >>> print(Tensor([1, 2]).index_add_(0, Tensor([0]), Tensor([9])))
         [10  2]
     """
-    place, updates = positions_along(x, index, updates, axis)
-    return place.add(updates * jnp.array(alpha, x.dtype), mode="drop")
+    place, updates = positions_along(as_wide(x), index, updates.astype(x.dtype), axis)
+    made = place.add(updates * jnp.array(alpha, updates.dtype), mode="drop")
+    return made.astype(x.dtype)
 
 
 def positions_along(x, index, updates, axis):
@@ -368,7 +380,8 @@ def unsorted_segment_sum(x, index, *, count):
         >>> print(ops.unsorted_segment_sum(Tensor([1, 2, 3]), Tensor([0, 0, 1]), 2))
         [3 3]
     """
-    return _segments(x, index, count, 0).add(x, mode="drop")
+    wide = as_wide(x)
+    return _segments(wide, index, count, 0).add(wide, mode="drop").astype(x.dtype)
 
 
 def _segments(x, index, count, filler):

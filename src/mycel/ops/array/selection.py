@@ -11,11 +11,11 @@ from mycel.kernel.define.bounds import counted, integers, rows_of
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
-from mycel.ops.common import promoted
+from mycel.ops.common import as_wide, promoted
 
 # Positions count from either end; XLA clamps those that are not there, which the bounds declared
 # beside each operator rule out. They are converted to integers because the machine differentiates
-# integer inputs as real numbers.
+# integer inputs as real numbers; halves are picked as Float32, in which their gradients are added.
 
 
 def positions_in(x, index, *_, axis=None, **__):
@@ -73,13 +73,17 @@ def _something(x, index, axis):
         raise ValueError(f"There is nothing to take from axis {axis} of a Tensor {x.shape}.")
 
 
+def _taken(x, index, axis):
+    return jnp.take(as_wide(x), index, axis, mode="clip").astype(x.dtype)
+
+
 def _gathered(x, index, axis, batch):
     if not batch:
-        return jnp.take(x, index, axis, mode="clip")
+        return _taken(x, index, axis)
     common, rest_of_index = index.shape[:batch], index.shape[batch:]
     front, rest = x.shape[batch:axis], x.shape[axis + 1 :]
     index = index.reshape(*common, *(1,) * len(front), -1, *(1,) * len(rest))
-    elements = jnp.take_along_axis(x, index, axis, mode="clip")
+    elements = jnp.take_along_axis(as_wide(x), index, axis, mode="clip").astype(x.dtype)
     return elements.reshape(*common, *front, *rest_of_index, *rest)
 
 
@@ -118,7 +122,7 @@ def gather_elements(x, index, *, axis):
     index = _positions(index, x.shape[axis])
     cut = [n if i == axis else m for i, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))]
     x = lax.slice(x, (0,) * x.ndim, cut)
-    return jnp.take_along_axis(x, index, axis, mode="clip")
+    return jnp.take_along_axis(as_wide(x), index, axis, mode="clip").astype(x.dtype)
 
 
 @op(
@@ -137,7 +141,7 @@ def gather_nd(x, index):
         >>> print(ops.gather_nd(Tensor([[1, 2], [3, 4]]), Tensor([[0, 1], [1, 0]])))
         [2 3]
     """
-    return x.at[rows_in(x, index)].get(mode="clip")
+    return as_wide(x).at[rows_in(x, index)].get(mode="clip").astype(x.dtype)
 
 
 def rows_in(x, index) -> tuple:
@@ -174,7 +178,7 @@ def index_select(x, index, *, axis):
     axis = axis_in(axis, x.ndim)
     _something(x, index, axis)
     index = _positions(index, x.shape[axis]).reshape(-1)
-    return jnp.take(x, index, axis, mode="clip")
+    return _taken(x, index, axis)
 
 
 @op("ops.take(input=x, index=index)", "mint.take(input=x, index=index)", indices=positions_in)
@@ -195,7 +199,7 @@ def take(x, index, *, axis=None):
         x, axis = x.reshape(-1), 0
     axis = axis_in(axis, x.ndim)
     _something(x, index, axis)
-    return jnp.take(x, _positions(index, x.shape[axis]), axis, mode="clip")
+    return _taken(x, _positions(index, x.shape[axis]), axis)
 
 
 def _any(x, index, **_):

@@ -13,7 +13,7 @@ from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
 from mycel.ops.array.ordering import places_in_order, searchsorted
-from mycel.ops.common import as_float, is_half, quotient, sum_of
+from mycel.ops.common import as_float, as_wide, is_half, quotient, sum_of
 from mycel.ops.math.argminmax import pick
 from mycel.ops.math.reduction import first_given
 
@@ -299,7 +299,8 @@ def bincount_primitive(x, weights, *, size):
     """
     if not weights.size:
         weights = jnp.ones_like(x, weights.dtype)
-    return jnp.zeros(int(size), weights.dtype).at[x].add(weights, mode="drop")
+    wide = as_wide(weights)
+    return jnp.zeros(int(size), wide.dtype).at[x].add(wide, mode="drop").astype(weights.dtype)
 
 
 @op(

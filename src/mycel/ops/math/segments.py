@@ -11,7 +11,7 @@ from mycel.kernel.base.errors import wrong
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.scatter import segment_numbers
-from mycel.ops.common import quotient
+from mycel.ops.common import as_wide, quotient
 
 
 def _multiplied(left, right):
@@ -77,16 +77,16 @@ def segment_extremes(x, index, *, count, largest):
 @op(indices=_in_order)
 def segment_sums(x, index, *, count):
     """The sums of the slices of x that have the same number."""
-    return jax.ops.segment_sum(x, index, count)
+    return jax.ops.segment_sum(as_wide(x), index, count).astype(x.dtype)
 
 
 @op(indices=_in_order)
 def segment_means(x, index, *, count):
     """The means of the slices of x that have the same number; 0 for none."""
-    sums = jax.ops.segment_sum(x, index, count)
+    sums = jax.ops.segment_sum(as_wide(x), index, count)
     counts = jnp.maximum(jnp.zeros(count, np.int64).at[index].add(1), 1)
-    counts = counts.astype(x.dtype).reshape(-1, *[1] * (x.ndim - 1))
-    return quotient(sums, counts) if x.dtype.kind in "fcV" else sums // counts
+    counts = counts.astype(sums.dtype).reshape(-1, *[1] * (x.ndim - 1))
+    return quotient(sums, counts).astype(x.dtype) if x.dtype.kind in "fcV" else sums // counts
 
 
 @op(indices=_in_order)

@@ -397,6 +397,9 @@ def threshold(x, bound, value):
     return jnp.where(x > bound, x, value.astype(x.dtype))
 
 
+_softmax, _log_softmax = map(rounded_once, (jax.nn.softmax, jax.nn.log_softmax))
+
+
 @op(
     "ops.softmax(input=x, axis=axis, dtype=dtype)",
     "Softmax(axis=-1)(input=x)",
@@ -414,7 +417,7 @@ def softmax(x, *, axis=-1, dtype=None):
         >>> print(ops.softmax(Tensor([1.0, 1.0])))
         [0.5 0.5]
     """
-    return jax.nn.softmax(_converted(x, dtype), _one_axis(axis, x))
+    return _softmax(_converted(x, dtype), axis=_one_axis(axis, x))
 
 
 @softmax.reverse
@@ -437,7 +440,7 @@ def softmin(x, *, axis=-1, dtype=None):
         >>> print(ops.softmin(Tensor([1.0, 1.0])))
         [0.5 0.5]
     """
-    return jax.nn.softmax(-_converted(x, dtype), _one_axis(axis, x))
+    return _softmax(-_converted(x, dtype), axis=_one_axis(axis, x))
 
 
 @op(
@@ -457,7 +460,7 @@ def log_softmax(x, *, axis=-1, dtype=None):
         >>> print(ops.log_softmax(Tensor([0.0])))
         [0.]
     """
-    return jax.nn.log_softmax(_converted(x, dtype), _one_axis(axis, x))
+    return _log_softmax(_converted(x, dtype), axis=_one_axis(axis, x))
 
 
 @log_softmax.reverse

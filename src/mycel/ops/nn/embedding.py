@@ -11,6 +11,7 @@ from jax import lax
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.record.tensor import Tensor, update
 from mycel.kernel.spell import composite, op
+from mycel.ops.common import as_wide
 from mycel.ops.math.distances import shrinking_factors
 
 
@@ -61,12 +62,13 @@ def _(index, table, output, cotangent, *, empty, by_count):
     flat = index.reshape(-1).astype(np.int64)
     parts = cotangent.reshape(-1, table.shape[1])
     if by_count:
-        counts = jnp.zeros(table.shape[0], table.dtype).at[flat].add(1)
+        counts = jnp.zeros(table.shape[0], np.float32).at[flat].add(1)
         parts = parts / counts[flat][:, None]
     if empty is not None:
         parts = jnp.where((flat == empty)[:, None], jnp.zeros((), parts.dtype), parts)
-    gradient = jnp.zeros(table.shape, table.dtype).at[flat].add(parts.astype(table.dtype))
-    return np.zeros(index.shape, jax.dtypes.float0), gradient
+    parts = as_wide(parts.astype(table.dtype))
+    gradient = jnp.zeros(table.shape, parts.dtype).at[flat].add(parts)
+    return np.zeros(index.shape, jax.dtypes.float0), gradient.astype(table.dtype)
 
 
 @op(indices=lambda table, index, **_: [_rows(1, table)])
@@ -149,6 +151,6 @@ def embedding_lookup(x, index, *, offset):
         raise TypeError(f"Rows are looked up by integers, not by {index.dtype}.")
     place = index.astype(np.int64) - offset
     there = (place >= 0) & (place < x.shape[0])
-    rows = x[jnp.where(there, place, 0)]
+    rows = as_wide(x)[jnp.where(there, place, 0)].astype(x.dtype)
     shape = (*there.shape, *[1] * (x.ndim - 1))
     return jnp.where(there.reshape(shape), rows, jnp.zeros((), x.dtype))

@@ -10,7 +10,7 @@ from jax import Array, lax
 
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.spell import composite, op
-from mycel.ops.common import as_float, promoted, sum_of
+from mycel.ops.common import as_float, promoted, rounded_once, sum_of
 
 CLASS = "class number"
 
@@ -56,7 +56,7 @@ def broadcastable(x, y, what: str):
 @jax.custom_vjp
 def _log_softmax(x):
     """Over dimension 1, or the only one; its reverse takes one exponential."""
-    return jax.nn.log_softmax(x, _class_axis(x))
+    return rounded_once(jax.nn.log_softmax)(x, axis=_class_axis(x))
 
 
 def _log_softmax_forward(x):

@@ -16,6 +16,7 @@ from jax import lax
 
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import one_or_more, several
+from mycel.ops.common import as_wide
 
 # With more numbers in a row than this (areas, derivatives of a great enlargement) a matrix product
 # does the same in less code.
@@ -196,7 +197,7 @@ def _times(x, axis, matrix):
     shape[axis] = rows
     parts = []
     for place, weight in zip(places.T, weights.T, strict=True):
-        part = jnp.take(x, place, axis, mode="clip")
+        part = jnp.take(as_wide(x), place, axis, mode="clip").astype(x.dtype)
         if not (weight == 1).all():
             part = part * jnp.array(weight.reshape(shape), x.dtype)
         parts.append(part)

@@ -14,6 +14,7 @@ from mycel.kernel.define.bounds import rows_of
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import op
 from mycel.ops.array.casting import cast
+from mycel.ops.common import as_wide
 from mycel.ops.math import arithmetic
 from mycel.report import html
 
@@ -24,7 +25,8 @@ from mycel.report import html
 def scattered(places, values, *, shape):
     """A Tensor with values in some places and 0 elsewhere; values of one place are added."""
     at = tuple(places.astype(np.int64).T)
-    return jnp.zeros(shape, values.dtype).at[at].add(values, mode="drop")
+    wide = as_wide(values)
+    return jnp.zeros(shape, wide.dtype).at[at].add(wide, mode="drop").astype(values.dtype)
 
 
 @op(indices=lambda dense, places, *, shape: [rows_of(1, shape[: places.shape[1]])])
@@ -55,14 +57,14 @@ def csr_pointers(places, values, *, rows):
 @op()
 def summed_by(values, index, *, count):
     """The sums of the values that have the same number."""
-    return jax.ops.segment_sum(values, index, count)
+    return jax.ops.segment_sum(as_wide(values), index, count).astype(values.dtype)
 
 
 @op(indices=lambda places, values, dense, *, rows: [rows_of(0, (rows, dense.shape[0]))])
 def product(places, values, dense, *, rows):
     """A matrix of values in some places times a matrix."""
-    contributions = values[:, None].astype(dense.dtype) * dense[places[:, 1]]
-    return jax.ops.segment_sum(contributions, places[:, 0], rows)
+    contributions = as_wide(values[:, None].astype(dense.dtype)) * as_wide(dense)[places[:, 1]]
+    return jax.ops.segment_sum(contributions, places[:, 0], rows).astype(dense.dtype)
 
 
 @op()
@@ -72,8 +74,8 @@ def row_softmax(pointers, values):
     rows = jnp.searchsorted(pointers, numbers, "right") - 1
     count = pointers.shape[0] - 1
     top = jax.lax.stop_gradient(jax.ops.segment_max(values, rows, count))
-    raised = jnp.exp(values - top[rows])
-    return raised / jax.ops.segment_sum(raised, rows, count)[rows]
+    raised = jnp.exp(as_wide(values) - as_wide(top)[rows])
+    return (raised / jax.ops.segment_sum(raised, rows, count)[rows]).astype(values.dtype)
 
 
 # -- what the user holds ------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from mycel.kernel.spell.assign import assigned
 from mycel.ops.array.scatter import positions_along, tensor_scatter_add
 from mycel.ops.array.scatter import scatter_elements as scattered
 from mycel.ops.array.selection import positions_in
+from mycel.ops.common import as_wide
 
 # Positions become integers again because the machine differentiates integer inputs as reals.
 
@@ -103,9 +104,11 @@ def written_at(x, values, *positions, accumulate):
         >>> print(written_at(Tensor([5, 6]), Tensor([7]), [Tensor([1])], False))
         [5 7]
     """
-    place = x.at[tuple(index.astype(np.int64) for index in positions)]
+    places = tuple(index.astype(np.int64) for index in positions)
     values = values.astype(x.dtype)
-    return place.add(values, mode="drop") if accumulate else place.set(values, mode="drop")
+    if accumulate:
+        return as_wide(x).at[places].add(as_wide(values), mode="drop").astype(x.dtype)
+    return x.at[places].set(values, mode="drop")
 
 
 def _positions(indices) -> list:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from mycel.kernel.define.bounds import Bounds
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
+from mycel.ops.common import as_wide
 from mycel.ops.update import rules
 from mycel.ops.update.updates import settings_for, updated
 
@@ -38,14 +39,15 @@ def with_rows(x, rows, indices):
 @op(indices=_of_rows)
 def rows_together(gradient, indices, *, rows):
     """For each row of a gradient the sum over all rows of its index."""
-    total = jnp.zeros((rows, *gradient.shape[1:]), gradient.dtype).at[indices].add(gradient)
-    return total[indices]
+    return spread_rows.definition.function(gradient, indices, rows=rows)[indices]
 
 
 @op(indices=_of_rows)
 def spread_rows(gradient, indices, *, rows):
     """The gradient of a whole array, of which only the rows at indices are not 0."""
-    return jnp.zeros((rows, *gradient.shape[1:]), gradient.dtype).at[indices].add(gradient)
+    wide = as_wide(gradient)
+    whole = jnp.zeros((rows, *gradient.shape[1:]), wide.dtype).at[indices].add(wide)
+    return whole.astype(gradient.dtype)
 
 
 def _at_rows(rule, handles, gradient, indices, settings, together=False, **choices):
