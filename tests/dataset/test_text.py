@@ -53,3 +53,17 @@ def test_pieces_of_words():
         [0, 1, 2],
         [1, 2, 3],
     ]
+
+
+def test_separators_of_ascii_are_no_white_space():
+    # Oracle: MindSpore 2.10. Python's str.split and str.isspace count U+001C to U+001F.
+    for character in "\x1c\x1d\x1e\x1f":
+        given = f"a{character}b"
+        assert text.WhitespaceTokenizer()(np.array(given)).tolist() == [given]
+        assert text.WhitespaceTokenizer(True)(np.array(given))[0].tolist() == [given]
+        tokens = text.UnicodeScriptTokenizer()(np.array(given)).tolist()
+        assert tokens == ["a", character, "b"]
+    for character in "\t\n\x0b\x0c\r \x85\xa0\u2028\u3000":
+        given = np.array(f"a{character}b")
+        assert text.WhitespaceTokenizer()(given).tolist() == ["a", "b"], ascii(character)
+        assert text.UnicodeScriptTokenizer()(given).tolist() == ["a", "b"], ascii(character)

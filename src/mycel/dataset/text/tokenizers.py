@@ -81,6 +81,10 @@ class UnicodeCharTokenizer(_Tokenizer):
         return [(character, i, i + 1) for i, character in enumerate(one)]
 
 
+# White space is that of Unicode; Python counts four separators of ASCII too.
+_WORD = re.compile(r"[\S\x1c-\x1f]+")
+
+
 class WhitespaceTokenizer(UnicodeCharTokenizer):
     """Tokens are what stands between white space.
 
@@ -99,19 +103,19 @@ class WhitespaceTokenizer(UnicodeCharTokenizer):
     """
 
     def _parts(self, one):
-        return [(m.group(), m.start(), m.end()) for m in re.finditer(r"\S+", one)]
+        return [(m.group(), m.start(), m.end()) for m in _WORD.finditer(one)]
 
     def _texts(self, array):
         if self.with_offsets or array.ndim:
             return super()._texts(array)
-        return np.array(array.item().split() or [""])
+        return np.array(_WORD.findall(array.item()) or [""])
 
     def _together(self, rows):
         if self.with_offsets or not isinstance(rows, list):
             raise TypeError("with offsets, or not single texts")
         if any("\0" in one for one in rows):
             raise ValueError("NumPy cuts zeros off the end of a text")
-        tokens = [one.split() or [""] for one in rows]
+        tokens = [_WORD.findall(one) or [""] for one in rows]
         return Ragged(list(itertools.chain.from_iterable(tokens)), list(map(len, tokens)))
 
 
@@ -148,7 +152,7 @@ class UnicodeScriptTokenizer(_Tokenizer):
 
 
 def _script(character: str) -> str:
-    if character.isspace():
+    if not _WORD.match(character):
         return "space"
     if not character.isalpha() and not unicodedata.category(character).startswith("M"):
         return "common"
