@@ -90,3 +90,34 @@ def test_edges_of_bins():
     x = np.float32([0, 41, 82, 123, 164])
     for made in run_everywhere(lambda x: ops.histc(x, bins=4, min=0.0, max=164.0), x).values():
         np.testing.assert_array_equal(made, [1, 1, 1, 2])
+
+
+def test_integers_divided_by_zero():
+    # Oracle: MindSpore 2.10; XLA has -1 and -2. Of remainders its ops.remainder and ops.fmod, all
+    # of x (its FloorMod has the least number of Int32, and 0 of Int8).
+    functions = (
+        lambda x, y: (x // y, ops.floor_div(x, y), ops.FloorDiv()(x, y), ops.TruncateDiv()(x, y)),
+        lambda x, y: (x // 0, mint.floor_divide(x, 0), ops.div(x, y, rounding_mode="floor")),
+        lambda x, y: (ops.RealDiv()(x, y), ops.div(x, y, rounding_mode="trunc")),
+    )
+    for kind in (np.int8, np.int32, np.int64, np.uint8):
+        x, limits = np.array([0, 4, 5, 1], kind) - np.array([0, 0, 9, 0], kind), np.iinfo(kind)
+        expected = [limits.min if n < 0 else limits.max if n else 0 for n in x]
+        for function in functions:
+            for made in run_everywhere(function, x, x * 0).values():
+                for one in made:
+                    assert one.dtype == kind
+                    np.testing.assert_array_equal(one, expected)
+        for made in run_everywhere(lambda x, y: (ops.remainder(x, y), x % 0, ops.fmod(x, y)), x, x * 0).values():
+            for one in made:
+                np.testing.assert_array_equal(one, x)
+
+
+def test_negative_powers_of_the_integer_zero():
+    # Oracle: MindSpore 2.10, which has the least number where a type holds no infinity.
+    for kind, none in ((np.int32, -(2**31)), (np.int64, -(2**63)), (np.int8, 0)):
+        x = np.array([0, 4, -1, 1, 0], kind)
+        y = np.array([-1, -2, -1, -3, 0], kind)
+        for made, by_number in run_everywhere(lambda x, y: (ops.pow(x, y), x**-1), x, y).values():
+            np.testing.assert_array_equal(made, [none, 0, -1, 1, 1])
+            np.testing.assert_array_equal(by_number, [none, 0, -1, 1, none])

@@ -9,7 +9,7 @@ from jax import lax
 
 from mycel.kernel.base.promotion import promote_weakly
 from mycel.kernel.spell import composite, op
-from mycel.ops.common import as_float, promoted, quotient
+from mycel.ops.common import as_float, promoted, quotient, whole_quotient
 
 
 def _promoted_weakly(x, y):
@@ -114,6 +114,8 @@ def true_divide(x, y):
 def floor_divide(x, y):
     """The largest whole number not above x / y, element by element.
 
+    An integer divided by 0 is the largest or the least integer of its type; 0 stays 0.
+
     Example:
         >>> print(Tensor([7, -7]) // 2)
         [ 3 -4]
@@ -124,7 +126,7 @@ def floor_divide(x, y):
     if x.dtype == np.bool_:
         return jnp.broadcast_to(x, jnp.broadcast_shapes(x.shape, y.shape))
     if x.dtype.kind in "iu":
-        return jnp.floor_divide(x, y)
+        return whole_quotient(jnp.floor_divide, x, y)
     # A division by zero is infinite, as in the quotient that is rounded.
     return jnp.floor(quotient(x, y))
 
@@ -138,7 +140,7 @@ def real_div(x, y):
         [ 3 -3]
     """
     x, y = promoted(x, y)
-    return lax.div(*jnp.broadcast_arrays(x, y)) if x.dtype.kind in "iu" else quotient(x, y)
+    return whole_quotient(lax.div, x, y) if x.dtype.kind in "iu" else quotient(x, y)
 
 
 @composite(
@@ -183,7 +185,7 @@ def divide(x, y, rounding_mode=None):
 def truncated_div(x, y):
     x, y = promoted(x, y)
     if x.dtype.kind in "iu":
-        return lax.div(*jnp.broadcast_arrays(x, y))
+        return whole_quotient(lax.div, x, y)
     return jnp.trunc(quotient(as_float(x), as_float(y)))
 
 
@@ -201,6 +203,8 @@ def truncated_div(x, y):
 def remainder(x, y):
     """The remainder of x / y, which has the sign of y, element by element.
 
+    All of an integer is left of its division by 0.
+
     Args:
         x: a Tensor or a number.
         y: a Tensor or a number; the shapes are broadcast.
@@ -212,6 +216,8 @@ def remainder(x, y):
         [3. 1.]
     """
     x, y = promoted(x, y)
+    if x.dtype.kind in "iu":
+        return jnp.where(y == 0, x, jnp.remainder(x, y))
     return _left_over(x, y) if x.dtype == np.bool_ else jnp.remainder(x, y)
 
 

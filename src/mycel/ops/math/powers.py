@@ -52,9 +52,15 @@ def _(primals, tangents):
 
 
 def _one_over(x, y):
-    """A negative power of integers: of 1 and -1 a whole number, of all others rounded to 0."""
+    """A negative power of integers: of 1 and -1 a whole number, of all others rounded to 0.
+
+    That of 0 is the least number of the type, which stands for no number in MindSpore too; in a
+    type of less than 32 bits it is 0 there.
+    """
+    none = jnp.iinfo(x.dtype).min if x.dtype.itemsize >= 4 else 0
     odd = jnp.where(y % 2 == 0, 1, x)
-    return jnp.where(jnp.abs(x) == 1, odd, 0).astype(x.dtype)
+    made = jnp.where(jnp.abs(x) == 1, odd, jnp.where(x == 0, none, 0))
+    return made.astype(x.dtype)
 
 
 @op()

@@ -10,7 +10,7 @@ from jax import lax
 
 from mycel.kernel.spell import op
 from mycel.ops.array.axes import axis_in
-from mycel.ops.common import as_float, promoted, quotient, sum_of
+from mycel.ops.common import as_float, promoted, quotient, sum_of, whole_quotient
 
 
 @op("ops.inv(x)", "Inv()(x)", "Tensor.inv(x)")
@@ -24,7 +24,7 @@ def inv(x):
         [0.5  0.25]
     """
     if x.dtype.kind in "iu":
-        return lax.div(jnp.ones_like(x), x)
+        return whole_quotient(lax.div, jnp.ones_like(x), x)
     return 1 / as_float(x)
 
 
@@ -36,8 +36,8 @@ def truncate_div(x, y):
         >>> print(ops.truncate_div(Tensor([-7, 7]), Tensor([2, 2])))
         [-3  3]
     """
-    x, y = jnp.broadcast_arrays(*promoted(x, y))
-    return lax.div(x, y) if x.dtype.kind in "iu" else jnp.trunc(quotient(x, y))
+    x, y = promoted(x, y)
+    return whole_quotient(lax.div, x, y) if x.dtype.kind in "iu" else jnp.trunc(quotient(x, y))
 
 
 @op("MulNoNan()(x, y)")
