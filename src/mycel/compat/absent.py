@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from mycel.compat import known
+from mycel.kernel.base.missing import tell_nearest
 from mycel.kernel.base.version import __version__
 
 ABSENT = "{path} has no {name!r} in mycel {version}{nearest}"
@@ -130,6 +131,7 @@ def explain_members(*kinds: type) -> None:
         AttributeError: Tensor has no 'pin_memory' in mycel ... Values go to the device by ...
     """
     for kind in kinds:
+        tell_nearest(kind)
         habits = OF_PYTORCH.get(kind.__name__, {})
         for why, names in (MEMBERS.get(kind.__name__, {}) | habits).items():
             for name in names.split():

@@ -14,6 +14,7 @@ from mycel.kernel.base import errors
 from mycel.kernel.base.cell import CellBase
 from mycel.kernel.base.context import GRAPH_MODE, context
 from mycel.kernel.base.division import division
+from mycel.kernel.base.missing import look_again
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import structure
 from mycel.kernel.base.where import tell_call
@@ -179,7 +180,7 @@ class Cell(Settings, Stateful, Hookable, CellBase):
 
     def __getattr__(self, name: str):
         # Found nowhere: for subclasses that ask `super().__getattr__`, and calls of it by name.
-        return object.__getattribute__(self, name)
+        return look_again(self, name)
 
     def __setattr__(self, name: str, value):
         fields = self.__dict__

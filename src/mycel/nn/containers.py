@@ -20,7 +20,7 @@ class _Container(Cell):
         cells = self.__dict__.get("_cells", ())
         if name in cells:
             return cells[name]
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+        return super().__getattr__(name)
 
     def __len__(self):
         return len(self._cells)

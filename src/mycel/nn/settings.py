@@ -98,7 +98,7 @@ class Settings(Precise):
 
     def recompute(
         self,
-        *,
+        *given,
         use_reentrant: bool = True,
         output_recompute: bool = False,
         early_stop: bool = True,
@@ -117,7 +117,7 @@ class Settings(Precise):
                 `recompute_slice_activation`, which concern several devices.
 
         Raises:
-            TypeError: one of them is not a bool.
+            TypeError: one of them is not a bool, or has no keyword.
             ValueError: a keyword is unknown, or `context_fn` is given with `use_reentrant=False`.
 
         Source: MindSpore's `Cell.recompute`.
@@ -128,6 +128,9 @@ class Settings(Precise):
             >>> print(ms.grad(net)(ops.ones((1, 2))))
             [[2. 2.]]
         """
+        if given:
+            what = "What recompute is given"
+            raise errors.wrong(TypeError, what, "keywords, as use_reentrant=True", repr(given[0]))
         for name in kwargs.keys() - {*_RECOMPUTE, "recompute_slice_activation"}:
             known = ", ".join((*_RECOMPUTE, "recompute_slice_activation"))
             raise errors.wrong(ValueError, "A keyword of recompute", f"one of {known}", repr(name))

@@ -15,6 +15,7 @@ from mycel.amp.build import build_train_network, check_boost
 from mycel.amp.managers import FixedLossScaleManager, LossScaleManager
 from mycel.amp.mixed import check_level
 from mycel.kernel.base.errors import END_OF_EPOCH, wrong
+from mycel.kernel.base.missing import tell_nearest
 from mycel.kernel.base.parallel_settings import shares_training
 from mycel.kernel.base.trees import tree_leaves
 from mycel.kernel.record.stream import flush
@@ -52,6 +53,7 @@ _KEYWORDS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "
 _PLAIN = (int, float, str, type(None))
 
 
+@tell_nearest
 class Model:
     """A network with its loss, its optimiser and its metrics, and the loops over their data.
 

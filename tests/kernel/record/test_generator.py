@@ -98,7 +98,7 @@ def test_a_seed_is_an_integer(seed):
 
 def test_a_seed_is_not_negative():
     for start in (ms.set_seed, Generator):
-        with pytest.raises(ValueError, match="A seed must not be negative"):
+        with pytest.raises(ValueError, match="A seed must be not negative, but -1 was given at"):
             start(-1)
 
 

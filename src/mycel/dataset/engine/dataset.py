@@ -15,6 +15,7 @@ from mycel.dataset.engine.session import Run, Session
 from mycel.dataset.engine.together import Together
 from mycel.dataset.transforms.operations import Made
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.missing import tell_nearest
 from mycel.kernel.base.places import user_place
 from mycel.report import html
 
@@ -32,6 +33,7 @@ class Found(TypedDict, total=False):
     rows: dict[str, int]  # by the path of their file
 
 
+@tell_nearest
 class Dataset(Operations, Made):
     """The base of all datasets. Its methods make datasets of datasets.
 

@@ -13,6 +13,7 @@ from mycel.dataset.engine.machinery import Row, Steps
 from mycel.dataset.engine.session import Run, Session
 from mycel.kernel.base.division import division
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.missing import tell_nearest
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.version import __version__
 from mycel.kernel.record.data import to_array
@@ -80,6 +81,7 @@ def _as_tensor(value, is_column=True):
     return Tensor(value) if isinstance(value, Array) else value
 
 
+@tell_nearest
 class Iterator:
     """An iterator over several epochs: each ends with StopIteration, and then the next one comes.
 

@@ -18,10 +18,12 @@ from mycel.dataset.engine.session import Run
 from mycel.dataset.engine.sources import MappableDataset
 from mycel.dataset.samplers import BuiltinSampler, Chances, DistributedSampler, RandomSampler
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
 
 DIFFERENT = "{dataset}: the datasets have different columns: {first} and {other}."
 SUM = (
-    "split: the sizes add up to {total}, but the dataset has {size} rows. Give sizes with that sum."
+    "split: the sizes add up to {total}, but the dataset has {size} rows (at {place}). Give sizes "
+    "with that sum."
 )
 
 
@@ -228,7 +230,8 @@ def _counts(sizes: Sequence, total: int) -> list[int]:
         if any(size < 1 for size in sizes):
             raise wrong(ValueError, "split: sizes", "at least 1 each", list(sizes))
         if sum(sizes) != total:
-            raise RuntimeError(SUM.format(total=sum(sizes), size=total))
+            place = user_place(2)
+            raise RuntimeError(SUM.format(total=sum(sizes), size=total, place=place))
         return [int(size) for size in sizes]
     if not all(isinstance(size, float) for size in sizes):
         raise wrong(TypeError, "split: sizes", "all integers, or all fractions", list(sizes))

@@ -6,6 +6,8 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
+from mycel.kernel.base.places import user_place
+
 
 class DType:
     """An element type such as `float32`; every type is one object, compared by identity.
@@ -95,7 +97,8 @@ def as_dtype(spec) -> DType:
         is_length = isinstance(spec, (int, tuple))
         hint = " (lengths of a shape are given as one tuple: zeros((2, 3)))" if is_length else ""
         names = ", mycel.".join(sorted(_BY_NAME))
-        text = f"{spec!r} is not an element type{hint}; use one of mycel.{names}."
+        place = f" (at {user_place(2)})"
+        text = f"{spec!r} is not an element type{hint}{place}; use one of mycel.{names}."
         raise TypeError(text) from None
 
 

@@ -4,9 +4,18 @@ line, and what the Cell was given. Nothing of this runs in a call that succeeds.
 
 from __future__ import annotations
 
-from mycel.kernel.base.places import Place, is_theirs, path_of, user_place
+import re
+
+from mycel.kernel.base.places import Place, is_ours, is_theirs, path_of, user_place
 
 IN = "In "
+# Errors whose text is their one argument.
+_PLAIN = frozenset((
+    AttributeError, IndexError, NotImplementedError, OverflowError, RuntimeError, TypeError,
+    ValueError, ZeroDivisionError,
+))  # fmt: skip
+# A file and line within a text.
+_LINE = re.compile(r"\S:\d+\b")
 _REVERSE = f"{IN}the reverse of"
 # Of values given to a Cell, and of the letters of one, so many are shown.
 _MOST, _LETTERS = 6, 40
@@ -66,6 +75,23 @@ def tell_reverse(error: BaseException, name: str, place: tuple) -> None:
     """Add to an error the operator of the forward pass whose reverse raised it, innermost only."""
     if not any(note.startswith(_REVERSE) for note in getattr(error, "__notes__", ())):
         error.add_note(f"{_REVERSE} {name}, called at {Place(*place)}.")
+
+
+def tell_line(error: Exception) -> None:
+    """Write the line of the user into the text of an error of ours that names none.
+
+    What the user's functions raise, and errors that say it already, are left as they are.
+    """
+    if type(error) not in _PLAIN or len(error.args) != 1 or not isinstance(error.args[0], str):
+        return
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    text = error.args[0]
+    if trace is None or not is_ours(trace.tb_frame.f_code.co_filename) or _LINE.search(text):
+        return
+    end = "." if text.endswith(".") else ""
+    error.args = (f"{text.removesuffix('.')} (at {user_place(2)}){end}",)
 
 
 def layer_of(called: tuple) -> str:

@@ -552,7 +552,8 @@ def jit(function: Any = None, *, dynamic: int | str = 0, **options: Any) -> Any:
         function.dynamic = max(function.dynamic, lengths)
         return function
     if not callable(function):
-        raise TypeError(f"jit needs a function or a Cell, not {type(function).__name__}.")
+        what = "What jit is given"
+        raise errors.wrong(TypeError, what, "a function or a Cell", type(function).__name__)
     if isinstance(function, CellBase):
         # As in MindSpore: jit(cell) remembers the calls of that Cell.
         return Remembered(function.__call__, function, lengths)

@@ -132,7 +132,7 @@ def _state_of(seed: int | None, thread: int) -> np.ndarray:
     """How a generator begins; of several threads that begin from one seed, each otherwise."""
     number = secrets.randbits(63) if seed is None else int(seed)
     if number < 0:
-        raise ValueError(f"A seed must not be negative, but {number} was given.")
+        raise wrong(ValueError, "A seed", "not negative", number)
     words = number >> 32 & 0xFFFFFFFF, number & 0xFFFFFFFF
     if thread:
         words = np.random.SeedSequence(words, spawn_key=(thread,)).generate_state(2)
@@ -168,10 +168,10 @@ def set_seed(seed: int) -> None:
         True
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-        raise TypeError(f"A seed must be an integer, but {seed!r} was given.")
+        raise wrong(TypeError, "A seed", "an integer", repr(seed))
     seed = int(seed)
     if seed < 0:
-        raise ValueError(f"A seed must not be negative, but {seed} was given.")
+        raise wrong(ValueError, "A seed", "not negative", seed)
     default_generator().manual_seed(seed)
     random.seed(seed)
     np.random.seed(seed % (1 << 32))

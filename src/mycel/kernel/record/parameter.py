@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 
 from mycel.kernel.base import errors
 from mycel.kernel.base.dtypes import int32
+from mycel.kernel.base.missing import look_again
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.structure import changed_everywhere
 from mycel.kernel.record.marker import COPY
@@ -82,7 +83,7 @@ class Parameter(Tensor):
         if name == "_value" and self._store is not None:
             self._store.give(self)
             return self._value
-        return super().__getattribute__(name)  # raises as it did
+        return look_again(self, name)  # raises as it did
 
     @property
     def requires_grad(self) -> bool:

@@ -166,7 +166,7 @@ class Tensor(TensorMethods):
 
     def __len__(self):
         if not self.shape:
-            raise TypeError("len() of a Tensor without dimensions.")
+            raise errors.wrong(TypeError, "What has a length", "a Tensor with dimensions", "none")
         return self.shape[0]
 
     # -- looking at values: each of these is a guard in a remembered call -------------------

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
+from mycel.kernel.base.missing import NEAREST, near
 from mycel.kernel.define.definition import Definition, define
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell.other_keywords import other_keywords
@@ -87,7 +88,9 @@ def answer(module: dict, namespace: str) -> None:
 
     def look_up(name: str):
         if name not in namespaces[namespace]:
-            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+            nearest = near(name, [*module, *namespaces[namespace]])
+            told = NEAREST.format(names=", ".join(nearest)) if nearest else ""
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}{told}")
         written = module[name] = namespaces[namespace][name]
         return written
 

@@ -8,9 +8,11 @@ tracebacks are right and a call costs one frame.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from textwrap import indent
 
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.operators import REFLECTED
+from mycel.kernel.base.where import tell_line
 from mycel.kernel.base.written import compiled, defined_at
 from mycel.kernel.define.definition import Definition
 from mycel.kernel.record.dispatch import apply0, apply1, apply2, applyn, defers
@@ -20,6 +22,13 @@ from mycel.kernel.spell.other_keywords import ABSENT, call_renamed
 from mycel.kernel.spell.spelling import REQUIRED, Argument, Spelling
 
 INPLACE = "inplace"
+# Costs nothing in a call that succeeds.
+TOLD = """    try:
+        return {call}
+    except Exception as error:
+        tell_line(error)
+        raise
+"""
 # Lengths are given one after another, or all of them by this name.
 SHAPE = "shape"
 
@@ -66,6 +75,7 @@ class Writer:
             "defers": defers,
             "definition": definition,
             "spread": spread,
+            "tell_line": tell_line,
             "function": definition.function,
         }
 
@@ -142,7 +152,7 @@ class Writer:
         call = self.call_composite(expressions) if composite else self.call(expressions)
         if spelling.target:
             plain = spelling.name.removesuffix("_")
-            return f"    return assigned({expressions[spelling.target]}, {call}, {plain!r})\n"
+            return TOLD.format(call=f"assigned({expressions[spelling.target]}, {call}, {plain!r})")
         if spelling.name in REFLECTED:
             other, reflected = expressions["y"], REFLECTED[spelling.name]
             return (
@@ -151,7 +161,7 @@ class Writer:
                 "    return NotImplemented\n"
             )
         if composite or INPLACE not in expressions:
-            return f"    return {call}\n"
+            return TOLD.format(call=call)
         first = expressions[self.definition.arrays[0]]
         return f"    if {INPLACE}:\n        return assigned({first}, {call})\n    return {call}\n"
 
@@ -271,5 +281,5 @@ def write_primitive(
     lines += [f"        self.{a.public} = {a.public}" for a in created]
     taken = writer.parameters(called)
     lines.append(f"    def __call__(self{', ' + taken if taken else ''}):")
-    lines.append(f"        return {call}")
+    lines.append(indent(TOLD.format(call=call), "    "))
     return writer.make(name, "\n".join(lines) + "\n")  # type: ignore

@@ -9,6 +9,7 @@ from mycel import ops
 from mycel.init import initializer
 from mycel.kernel.base.dtypes import float32
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.places import user_place
 from mycel.kernel.record.parameter import Parameter
 from mycel.kernel.record.tensor import Tensor
 from mycel.nn.cell import Cell
@@ -546,5 +547,7 @@ def get_activation(name: Any, prim_name: str | None = None) -> Cell | None:
         return None
     if not isinstance(name, str) or name not in ACTIVATIONS:
         whose = f" of {prim_name}" if prim_name else ""
-        raise KeyError(f"No activation{whose} is named {name!r}; known: {', '.join(ACTIVATIONS)}.")
+        known = ", ".join(ACTIVATIONS)
+        text = f"No activation{whose} is named {name!r}; known: {known} (at {user_place(1)})."
+        raise KeyError(text)
     return ACTIVATIONS[name]()

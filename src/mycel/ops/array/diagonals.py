@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from mycel.kernel.base.errors import wrong
 from mycel.kernel.record.tensor import Tensor
 from mycel.kernel.spell import composite, op
 from mycel.ops.array.axes import axis_in
@@ -174,11 +175,12 @@ def grid(*tensors, indexing):
 
 def _meshgrid(inputs, indexing):
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}.")
+        raise wrong(ValueError, "meshgrid: indexing", "'xy' or 'ij'", repr(indexing))
     if not inputs:
         raise ValueError("meshgrid needs one vector at least.")
     if any(x.ndim > 1 for x in inputs):
-        raise ValueError(f"meshgrid needs vectors, not {', '.join(str(x.shape) for x in inputs)}.")
+        shapes = ", ".join(str(x.shape) for x in inputs)
+        raise wrong(ValueError, "What meshgrid takes", "vectors", f"Tensors of shape {shapes}")
     return grid(tuple(inputs), indexing)
 
 

@@ -21,6 +21,7 @@ from jax import lax
 from mycel.kernel.base.errors import wrong
 from mycel.kernel.base.places import user_place
 from mycel.kernel.base.trees import tree_leaves
+from mycel.kernel.base.where import tell_line
 from mycel.kernel.define.bounds import counted
 from mycel.kernel.record.dispatch import number_value, wrap
 from mycel.kernel.record.stream import local, record, refuse
@@ -361,7 +362,11 @@ def _of_mask(shape, axis, mask) -> list:
 
 def _read(self, index):
     """Tensor.__getitem__: what is written into the part later reaches the whole."""
-    part = _part(self, index)
+    try:
+        part = _part(self, index)
+    except Exception as error:
+        tell_line(error)
+        raise
     if index.__class__ is int or _shares(index):
         above = getattr(self, "_taken", None)
         if above is not None and not is_part(self):
@@ -398,6 +403,14 @@ def _part(self, index) -> Any:
 def _write(self, index, value) -> None:
     """Tensor.__setitem__: the handle points to a new Value afterwards, and so does what it was
     taken from by square brackets."""
+    try:
+        _write_part(self, index, value)
+    except Exception as error:
+        tell_line(error)
+        raise
+
+
+def _write_part(self, index, value) -> None:
     if index is False:
         return
     if getattr(self, "_taken", None) is None:

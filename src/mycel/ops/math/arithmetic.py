@@ -237,6 +237,8 @@ def fmod(x, y):
         [ 1 -1]
     """
     x, y = promoted(x, y) if y.ndim else _promoted_weakly(x, y)
+    if x.dtype.kind in "iu":
+        return jnp.where(y == 0, x, jnp.fmod(x, y))
     return _left_over(x, y) if x.dtype == np.bool_ else jnp.fmod(x, y)
 
 

@@ -363,8 +363,9 @@ def addmv(x, a, b, beta=1, alpha=1):
 @composite(
     "ops.baddbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
     "Tensor.baddbmm(x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
+    "mint.baddbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha) with three=True",
 )
-def baddbmm(x, a, b, beta=1, alpha=1):
+def baddbmm(x, a, b, beta=1, alpha=1, three=False):
     """beta · x + alpha · (a @ b), for batches of matrices.
 
     Args:
@@ -373,37 +374,21 @@ def baddbmm(x, a, b, beta=1, alpha=1):
         b: [B, K, M].
         beta: the factor of `x`, a number; 1 by default.
         alpha: the factor of the products, a number; 1 by default.
+        three: whether a and b must have three dimensions, as in `mint`.
 
     Example:
         >>> ops.baddbmm(ops.ones((5, 2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
         (5, 2, 4)
     """
-    return _scaled_sum(x, bmm(a, b), beta, alpha)
-
-
-@composite("mint.baddbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)")
-def mint_baddbmm(x, a, b, beta=1, alpha=1):
-    """As `ops.baddbmm`, where a and b must have three dimensions.
-
-    Args:
-        x: what broadcasts to [B, N, M].
-        a: [B, N, K].
-        b: [B, K, M].
-        beta: the factor of `x`, a number; 1 by default.
-        alpha: the factor of the products, a number; 1 by default.
-
-    Example:
-        >>> ms.mint.baddbmm(ops.ones((5, 2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
-        (5, 2, 4)
-    """
-    return _scaled_sum(x, mint_bmm(a, b), beta, alpha)
+    return _scaled_sum(x, mint_bmm(a, b) if three else bmm(a, b), beta, alpha)
 
 
 @composite(
     "ops.addbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
     "Tensor.addbmm(x, batch1=a, batch2=b, beta=beta, alpha=alpha)",
+    "mint.addbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha) with three=True",
 )
-def addbmm(x, a, b, beta=1, alpha=1):
+def addbmm(x, a, b, beta=1, alpha=1, three=False):
     """beta · x + alpha · the sum over the batch of (a @ b).
 
     Args:
@@ -412,30 +397,14 @@ def addbmm(x, a, b, beta=1, alpha=1):
         b: [B, K, M].
         beta: the factor of `x`, a number; 1 by default.
         alpha: the factor of the sum of the products, a number; 1 by default.
+        three: whether a and b must have three dimensions, as in `mint`.
 
     Example:
         >>> ops.addbmm(ops.ones((2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
         (2, 4)
     """
-    return _scaled_sum(x, reduce_sum(bmm(a, b), 0), beta, alpha)
-
-
-@composite("mint.addbmm(input=x, batch1=a, batch2=b, beta=beta, alpha=alpha)")
-def mint_addbmm(x, a, b, beta=1, alpha=1):
-    """As `ops.addbmm`, where a and b must have three dimensions.
-
-    Args:
-        x: what broadcasts to [N, M].
-        a: [B, N, K].
-        b: [B, K, M].
-        beta: the factor of `x`, a number; 1 by default.
-        alpha: the factor of the sum of the products, a number; 1 by default.
-
-    Example:
-        >>> ms.mint.addbmm(ops.ones((2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
-        (2, 4)
-    """
-    return _scaled_sum(x, reduce_sum(mint_bmm(a, b), 0), beta, alpha)
+    products = mint_bmm(a, b) if three else bmm(a, b)
+    return _scaled_sum(x, reduce_sum(products, 0), beta, alpha)
 
 
 @composite(

@@ -101,12 +101,18 @@ def _picked_backward(kept, cotangent):
 _picked.defvjp(_picked_forward, _picked_backward)
 
 
-def _check_classes(x, target):
-    places = x.shape[:0] if x.ndim == 1 else (x.shape[0], *x.shape[2:])
-    if target.shape != places:
+def _places(x) -> tuple[int, ...]:
+    """The shape of class numbers for predictions."""
+    return x.shape[:0] if x.ndim == 1 else (*x.shape[:1], *x.shape[2:])
+
+
+def _check_classes(x, target, or_probabilities=False):
+    if not x.ndim or target.shape != _places(x):
+        more = f", probabilities the shape {x.shape}" if or_probabilities else ""
+        swapped = x.dtype.kind in "iu" and target.dtype.kind not in "iu"
         raise ValueError(
-            f"Class numbers for predictions of shape {x.shape} have the shape {places}, "
-            f"but {target.shape} was given."
+            f"Class numbers for predictions of shape {x.shape} have the shape {_places(x)}{more}, "
+            f"but {target.shape} was given{'; predictions come first' if swapped else ''}."
         )
 
 
@@ -150,12 +156,22 @@ def _negative_log(x, target, weight, ignore_index, reduction, smoothing):
 
 def _class_numbers(x, target, *_, ignore_index, **__):
     """The bounds of class numbers; as in MindSpore, negative ones count from the last class."""
+    if _do_not_fit(x, target):
+        return []
     count = x.shape[_class_axis(x)]
     return [Bounds(1, -count, count, ignore_index, CLASS)]
 
 
+def _do_not_fit(x, target) -> bool:
+    """Whether the shapes are wrong, which the operator tells itself: other numbers in a wrong
+    shape are not to become integers."""
+    return not x.ndim or target.shape != _places(x)
+
+
 def _of_classes(x, target, *_, **__):
     """The bounds of class numbers that do not count from the last class."""
+    if x.ndim != 2 or _do_not_fit(x, target):
+        return []
     return [Bounds(1, 0, x.shape[1], what=CLASS)]
 
 
@@ -188,6 +204,8 @@ def nll_loss(x, target, weight=None, *, ignore_index=-100, reduction="mean", smo
 
 def _strict(x, target, *_, ignore_index, **__):
     """The bounds of class numbers of `mint`: none counts from the last class."""
+    if _do_not_fit(x, target):
+        return []
     return [Bounds(1, 0, x.shape[_class_axis(x)], ignore_index, CLASS)]
 
 
@@ -250,6 +268,8 @@ def cross_entropy(x, target, weight=None, *, ignore_index=-100, reduction="mean"
     """
     if not 0 <= smoothing <= 1:
         raise ValueError(f"label_smoothing must be between 0 and 1, not {smoothing}.")
+    if target.shape != x.shape or target.dtype.kind in "iu":
+        _check_classes(x, target, or_probabilities=True)
     logs = _log_softmax(x)
     if target.shape != x.shape or target.dtype.kind in "iu":
         return _negative_log(logs, target, weight, ignore_index, reduction, smoothing)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mycel.kernel.base.errors import wrong
+from mycel.kernel.base.missing import tell_nearest
 from mycel.kernel.record.tensor import Tensor
 
 EVAL_TYPES = ("classification", "multilabel")
@@ -47,6 +48,7 @@ def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
+@tell_nearest
 class Metric(metaclass=ABCMeta):
     """The base of metrics: subclasses write `clear`, `update` and `eval`.
 
