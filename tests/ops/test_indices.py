@@ -17,8 +17,9 @@ import mycel as ms
 from fixtures import load
 from fixtures.case import namespace
 from fixtures.families.indices import KINDS, ROWS_OF, WRITES
-from harness import as_numpy, assert_close, execution
-from mycel import Tensor
+from harness import EXECUTIONS, as_numpy, assert_close, execution
+from mycel import Tensor, mint, nn, ops
+from mycel.kernel.execute import checks
 from support.recorded_operators import compare, gradients_by_differences
 
 # Answers that are not MindSpore's: an error; a value that is compared with none; or an error of
@@ -192,3 +193,36 @@ def test_every_width(kind):
         with pytest.raises(IndexError, match="the index 77 is out of range"):
             wrong = made(Tensor(np.array([0, 77], kind)))
             ms.ops.gather(Tensor(x), wrong, 0).asnumpy()
+
+
+TARGETS = Tensor([1.0, 0.0])
+LOSSES = {
+    "given": lambda x: nn.BCELoss()(x, TARGETS),
+    "made": lambda x: nn.BCELoss()(x * 1.0, TARGETS),
+    "mint": lambda x: mint.nn.functional.binary_cross_entropy(x.reshape(1, 2), TARGETS[None]),
+    "gradient": lambda x: ms.grad(lambda x: ops.binary_cross_entropy(x + 0.0, TARGETS))(x),
+}
+
+
+@pytest.mark.parametrize("way", EXECUTIONS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_probabilities_are_from_0_to_1(loss, way):
+    # Oracle: MindSpore 2.10, which raises a RuntimeError of the number; NaN and the ends are taken.
+    function = ms.jit(LOSSES[loss]) if way == "graph" else LOSSES[loss]
+    with execution(way):
+        for given in ([0.0, 1.0], [np.nan, 0.5]):
+            function(Tensor(given, ms.float32)).asnumpy()
+    for given in (1.5, -0.25):
+        fresh = ms.jit(lambda x: LOSSES[loss](x)) if way == "graph" else LOSSES[loss]
+        with execution(way), pytest.raises(RuntimeError, match=f"probability {given} is out of"):
+            fresh(Tensor([given, 0.2], ms.float32)).asnumpy()
+
+
+def test_what_sigmoid_makes_is_not_looked_at(monkeypatch):
+    looks = []
+    monkeypatch.setattr(checks.Indices, "look_behind", looks.append)
+    x = Tensor([0.3, 0.2])
+    nn.BCELoss()(ops.sigmoid(x).reshape(2), TARGETS).asnumpy()
+    assert not looks
+    nn.BCELoss()(abs(ops.tanh(x)), TARGETS).asnumpy()
+    assert len(looks) == 1

@@ -52,12 +52,13 @@ class Bounds(NamedTuple):
         return (self.low, self.high) != (LEAST, MOST)
 
     def wrong(self, array):
-        """Where an array, NumPy's or a traced one of int64, breaks them."""
+        """Where an array of integers, NumPy's or a traced one, breaks them."""
+        array = array.astype(np.int64)
         low, high = np.asarray(self.low, np.int64), np.asarray(self.high, np.int64)
         beyond = (array < low) | (array >= high)
         return beyond if self.ignored is None else beyond & (array != self.ignored)
 
-    def offence(self, array) -> tuple[int, int, int] | None:
+    def offence(self, array) -> tuple[float, int, int] | None:
         """The first wrong number of an array that is there, with its limits; None if all are right.
 
         Args:
@@ -72,7 +73,6 @@ class Bounds(NamedTuple):
         seen = fetched(array)
         if seen.dtype == np.uint64:
             seen = np.minimum(seen, np.uint64(MOST))
-        seen = seen.astype(np.int64)
         wrong = np.flatnonzero(self.wrong(seen))
         if not wrong.size:
             return None
@@ -87,6 +87,27 @@ class Bounds(NamedTuple):
             return False
         ignored = self.low if self.ignored is None else self.ignored
         return least <= min(self.low, ignored) and max(self.high - 1, ignored) <= most
+
+
+class Shares(Bounds):
+    """Real numbers from 0 to 1, or NaN."""
+
+    __slots__ = ()
+
+    def wrong(self, array):
+        """Where an array of real numbers has others."""
+        return (array < 0) | (array > 1)
+
+    def offence(self, array) -> tuple[float, int, int] | None:
+        """The first wrong number of an array that is there, with the limits of integers; None if
+        all are right."""
+        seen = fetched(array).astype(np.float64)
+        wrong = seen[self.wrong(seen)]
+        return (float(f"{wrong[0]:.7g}"), 0, 2) if wrong.size else None
+
+    def fit(self, least: int, most: int) -> bool:
+        """Integers of this kind are all looked at by themselves."""
+        return False
 
 
 def counted(position: int, length: int, **more: Any) -> Bounds:
@@ -158,6 +179,8 @@ def check_kinds(operator: str, bounds: tuple[Bounds, ...], avals) -> None:
         TypeError: real numbers, or others, were given in their place.
     """
     for limits in bounds:
+        if isinstance(limits, Shares):
+            continue
         dtype = avals[limits.position].dtype
         if dtype.numpy.kind not in "iu":
             raise errors.no_integers(limits.operator or operator, limits.what, str(dtype))

@@ -39,7 +39,7 @@ class Definition:
         windows: whether it reads its inputs through windows, as a convolution does.
         indices: what its indices may hold (see define.bounds): a function with the parameters of
             this one, given shapes and types for the arrays, that returns a list of Bounds.
-        rearranges: see define.op.Op.
+        rearranges, gives_shares: see define.op.Op.
     """
 
     def __init__(self, name: str, function: Callable, rule=None, fallible=False):
@@ -58,7 +58,7 @@ class Definition:
         self.names: list[str] | None = []
         self.windows = False
         self.indices: Callable | None = None
-        self.rearranges = False
+        self.rearranges = self.gives_shares = False
         self.composite = False
         self._read_signature()
         self._ops: dict[tuple, Op] = {}
@@ -142,7 +142,7 @@ class Definition:
         if op is None:
             new = Op(self.name, self._function(values, present), self.rule, self.fallible)
             new.reads, new.rearranges = int(self.windows), self.rearranges
-            new.names = self.names
+            new.names, new.gives_shares = self.names, self.gives_shares
             new.origin = Definition._function, self, values, present
             if self.indices is not None:
                 new.bounds = functools.partial(self._bounds, values, present)

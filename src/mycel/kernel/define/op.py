@@ -124,6 +124,7 @@ class Op:
             no definition made.
         bounds: what its indices may hold, by the avals of its inputs; None if it has none.
         rearranges: its output has just the elements of its one input, integers unchanged.
+        gives_shares: its output lies between 0 and 1, or is NaN.
         origin: what its function is, `make(source, *rest)`, where the source is a definition, or
             the operator that it is the reverse of; None if nobody says.
         reads: how often it reads its inputs in loops that XLA cannot join with what made them; 0
@@ -140,6 +141,7 @@ class Op:
         "bounds",
         "fallible",
         "function",
+        "gives_shares",
         "many",
         "name",
         "names",
@@ -169,7 +171,7 @@ class Op:
         self.fallible = fallible
         self.reads = 0
         self.bounds: Callable[[tuple[Aval, ...]], tuple[Bounds, ...]] | None = None
-        self.rearranges = False
+        self.rearranges = self.gives_shares = False
         self.origin: tuple | None = None
         self._jitted = self._inlined = None
         self.one: dict[Aval, Signature] = {}
@@ -336,6 +338,7 @@ class Op:
             batched.origin = _over_rows, self, mask
             batched.fallible, batched.reads = self.fallible, self.reads
             batched.rearranges, batched.names = self.rearranges, self.names
+            batched.gives_shares = self.gives_shares
             if self.bounds is not None:
                 batched.bounds = partial(_bounds_of_rows, self.bounds, mask)
             if self.rule is nothing_flows:

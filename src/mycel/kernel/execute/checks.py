@@ -18,7 +18,7 @@ import numpy as np
 
 from mycel.kernel.base.errors import OutOfRangeError
 from mycel.kernel.base.structure import structure
-from mycel.kernel.define.bounds import LEAST, MOST, Bounds
+from mycel.kernel.define.bounds import LEAST, MOST, Bounds, Shares
 from mycel.kernel.define.op import Signature
 from mycel.kernel.record.tensor import point
 from mycel.kernel.record.value import Poison, Value, value_of
@@ -64,7 +64,7 @@ class Indices(NamedTuple):
 
     def flag(self, at):
         """Whether any index that the program made is wrong; `at` finds an array by its slot."""
-        wrong = [jnp.any(bounds.wrong(at(slot).astype(np.int64))) for slot, bounds in self.inside]
+        wrong = [jnp.any(bounds.wrong(at(slot))) for slot, bounds in self.inside]
         return jnp.any(jnp.stack(wrong))
 
 
@@ -79,14 +79,21 @@ def indices_of(nodes) -> Indices | None:
     origins: dict[int, tuple[int, int, int]] = {}
     outside: dict[tuple[int, Bounds], None] = {}
     inside: dict[tuple[int, Bounds], None] = {}
+    # Slots of what certainly lies between 0 and 1.
+    shares: set[int] = set()
     for node in nodes:
         signature = node.signature
+        op = signature.op
+        if op.gives_shares or (op.rearranges and node.inputs[0] in shares):
+            shares.add(node.first)
         if _keeps_integers(signature):
             slot, least, most = origins.get(node.inputs[0], (node.inputs[0], LEAST, MOST))
             held = np.iinfo(signature.aval.numpy)
             origins[node.first] = slot, max(least, int(held.min)), min(most, int(held.max))
         for bounds in signature.bounds:
             slot = node.inputs[bounds.position]
+            if slot in shares and isinstance(bounds, Shares):
+                continue
             origin, least, most = origins.get(slot, (slot, LEAST, MOST))
             if slot < 0:
                 outside[-1 - slot, bounds] = None

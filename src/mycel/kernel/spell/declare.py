@@ -123,13 +123,14 @@ def op(
     windows: bool = False,
     indices: Callable | None = None,
     rearranges: bool = False,
+    gives_shares: bool = False,
 ) -> Callable[[Callable], Operation]:
     """Declare an operation: a pure function on arrays, and the names it is known by.
 
     Positional parameters are arrays, keyword-only ones static. See `spell.spelling` for how a
     spelling is written. The result is callable with the definition's own parameters; its
     `.reverse` takes a hand-written derivative directly beneath the definition. For `rule`,
-    `fallible` and `rearranges` see `define.op.Op`, for `windows` and `indices`
+    `fallible`, `rearranges` and `gives_shares` see `define.op.Op`, for `windows` and `indices`
     `define.definition.Definition`.
 
     Example:
@@ -145,6 +146,7 @@ def op(
     def declare(function: Callable) -> Operation:
         definition = define(function.__name__, function, rule, fallible)
         definition.windows, definition.rearranges = windows, rearranges
+        definition.gives_shares = gives_shares
         definition.indices = indices
         own = own_arguments(definition)
         spelling = Spelling("", definition.name, own, None)

@@ -209,7 +209,7 @@ def mish(x):
 
 @op("ops.sigmoid(input=x)", "Sigmoid()(input=x)", "Tensor.sigmoid(x)", "mint.sigmoid(input=x)",
     "mint.nn.functional.sigmoid(input=x)", "Tensor.sigmoid_(x) -> x",
-    "mint.nn.functional.sigmoid_(input=x) -> x")  # fmt: skip
+    "mint.nn.functional.sigmoid_(input=x) -> x", gives_shares=True)  # fmt: skip
 @rounded_once
 def sigmoid(x):
     """1 / (1 + exp(-x)); integers give Float32.
@@ -404,6 +404,7 @@ _softmax, _log_softmax = map(rounded_once, (jax.nn.softmax, jax.nn.log_softmax))
     "ops.softmax(input=x, axis=axis, dtype=dtype)",
     "Softmax(axis=-1)(input=x)",
     "Tensor.softmax(x, axis, dtype=dtype)",
+    gives_shares=True,
 )
 def softmax(x, *, axis=-1, dtype=None):
     """The softmax along a dimension: exp(x) over its sum.
@@ -427,7 +428,7 @@ def _(x, output, cotangent, *, axis, dtype):
     return (weighted - output * total).astype(x.dtype)
 
 
-@op("ops.softmin(x, axis=axis, dtype=dtype)")
+@op("ops.softmin(x, axis=axis, dtype=dtype)", gives_shares=True)
 def softmin(x, *, axis=-1, dtype=None):
     """The softmax of -x: exp(-x) over its sum along a dimension.
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from mycel.kernel.define.bounds import Bounds
+from mycel.kernel.define.bounds import Bounds, Shares
 from mycel.kernel.spell import composite, op
 from mycel.ops.common import as_float, promoted, rounded_once, sum_of
 
@@ -433,6 +433,7 @@ def cross_entropies_of_classes(x, labels):
     "BinaryCrossEntropy(reduction='mean')(input=x, target=target, weight=weight)",
     "mint.nn.functional.binary_cross_entropy(input=x, target=target, weight=weight,"
     " reduction=reduction)",
+    indices=lambda *_, **__: [Shares(0, 0, 2, what="probability")],
 )
 def binary_cross_entropy(x, target, weight=None, *, reduction="mean"):
     """The cross entropy of probabilities and targets: -target · log(x) - (1 - target) · log(1 - x).
@@ -448,6 +449,8 @@ def binary_cross_entropy(x, target, weight=None, *, reduction="mean"):
 
     Raises:
         ValueError: the shapes differ, or the reduction is unknown.
+        RuntimeError: a probability lies outside of 0 to 1. What comes from `sigmoid` or `softmax`
+            cannot; for others that a program makes, it is waited for.
 
     Example:
         >>> print(ops.binary_cross_entropy(Tensor([0.5]), Tensor([1.0])))
