@@ -229,6 +229,20 @@ def test_a_module_that_mindspore_has_is_imported():
             module.anything  # noqa: B018
 
 
+def test_what_1_x_had_says_what_to_write_instead():
+    # Oracle: the reasons in compat.absent; the names are those of programs of MindSpore 1.x.
+    for path, name, text in (
+        ("nn.transformer", "Transformer", "Make it of TransformerEncoder and TransformerDecoder"),
+        ("parallel._transformer", "Transformer", "Make it of TransformerEncoder"),
+        ("nn.transformer", "FixedSparseAttention", "made for the kernels of Ascend hardware"),
+        ("_c_expression", "TensorTransform", "It moves Tensors between layouts"),
+    ):
+        space: dict = {}
+        exec(f"from mindspore.{path} import {name}", space)
+        with pytest.raises(NotImplementedError, match=text):
+            space[name](1)
+
+
 def test_any_name_of_mindspore_can_be_imported():
     """Oracle: the list itself; a draw of 400 names from all modules, private ones included."""
     every = [(path, name) for path in known._modules() for name in known._modules()[path].split()]

@@ -108,7 +108,9 @@ def test_integers_divided_by_zero():
                 for one in made:
                     assert one.dtype == kind
                     np.testing.assert_array_equal(one, expected)
-        for made in run_everywhere(lambda x, y: (ops.remainder(x, y), x % 0, ops.fmod(x, y)), x, x * 0).values():
+        for made in run_everywhere(
+            lambda x, y: (ops.remainder(x, y), x % 0, ops.fmod(x, y)), x, x * 0
+        ).values():
             for one in made:
                 np.testing.assert_array_equal(one, x)
 

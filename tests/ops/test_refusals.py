@@ -13,10 +13,12 @@ from mycel import Tensor, mint, nn, ops
 X = Tensor(np.ones((2, 3), np.float32))
 REAL = Tensor([1.5, 2.5])
 
+SPACE = {"ms": ms, "nn": nn, "ops": ops, "mint": mint, "Tensor": Tensor, "X": X, "REAL": REAL}
+
 WRONG = {
     "ops.one_hot(X, 3)": "one_hot needs integers, but its input is Float32",
     "ops.OneHot()(X, 3, REAL, REAL)": "one_hot needs integers, but its input is Float32",
-    "mint.meshgrid(X, X)": "What meshgrid takes must be vectors, but Tensors of shape (2, 3), (2, 3)",
+    "mint.meshgrid(X, X)": "What meshgrid takes must be vectors, but Tensors of shape",
     "ops.arange(1, 5, 0)": "step",
     "ops.tensor_split(X, 0)": "",
     "ops.nonzero('a')": "'str' object has no attribute",
@@ -44,7 +46,7 @@ WRONG = {
 def test_the_line_is_named(call, way):
     code = compile(f"\n\n{call}", "train_here.py", "eval")
     with execution(way), pytest.raises(Exception) as caught:
-        eval(code, globals())
+        eval(code, SPACE)
     assert WRONG[call] in str(caught.value)
     assert str(caught.value).count("train_here.py:3") == 1
 

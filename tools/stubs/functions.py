@@ -218,6 +218,7 @@ def _set_on_tensor() -> Iterator[str]:
     source = ast.parse(inspect.getsource(Tensor)).body[0]
     own = {node.name for node in ast.walk(source) if isinstance(node, ast.FunctionDef)}
     own |= {spelling.name for _, spelling in spelled() if spelling.namespace == "Tensor"}
+    own.add("__getattr__")  # It tells what is absent; a type checker would take any name for there.
     for name, value in sorted(vars(Tensor).items()):
         if name in own:
             continue

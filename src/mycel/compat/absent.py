@@ -36,6 +36,11 @@ WHY = {
     "*[Qq]uant*": "Quantised arithmetic is no part of mycel.",
     "*qint4*": "Quantised arithmetic is no part of mycel.",
     "*[Mm]oe*": "It is made for the kernels of Ascend hardware.",
+    "*FixedSparseAttention": "It is made for the kernels of Ascend hardware.",
+    "*ransformer.Transformer": "Make it of TransformerEncoder and TransformerDecoder, which are "
+    "there: hidden, _ = encoder(x, mask), then decoder(y, mask, hidden, memory_mask).",
+    "_c_expression.TensorTransform": "It moves Tensors between layouts inside of MindSpore; use "
+    "mycel.shard.",
     "*GroupedMatmul*": "It is made for the kernels of Ascend hardware.",
     "*KVCache": "It is made for the kernels of Ascend hardware.",
     "ops.*RegOp": "It registers kernels of MindSpore's own; XLA has no use for them.",

@@ -57,8 +57,8 @@ from mycel.ops.math.elementwise import (
     isinf, isnan, isneginf, lerp, nan_to_num, round, trunc as fix, trunc,
 )
 from mycel.ops.math.linear import (
-    addmm, addmv, addr as addr_, cross, einsum, inner, matmul, mint_addbmm as addbmm, mint_baddbmm
-    as baddbmm, mint_bmm as bmm, mm, mv, outer, vector_dot as dot,
+    addbmm, addmm, addmv, addr as addr_, baddbmm, cross, einsum, inner, matmul, mint_bmm as bmm, mm,
+    mv, outer, vector_dot as dot,
 )
 from mycel.ops.math.powers import (
     exp, exp2, expm1, float_power, log, log10, log1p, log2, logaddexp, logaddexp2, power as pow,

@@ -248,7 +248,12 @@ def wrong(kind: type, what: str, expected: str, actual) -> Exception:
 
 
 def out_of_range(
-    operator: str, place, what: str, where: str, ignored: int | None, offence: tuple[float, int, int]
+    operator: str,
+    place,
+    what: str,
+    where: str,
+    ignored: int | None,
+    offence: tuple[float, int, int],
 ) -> OutOfRangeError:
     """The error for a number that is not from one to below another: `offence` has all three."""
     value, low, high = offence

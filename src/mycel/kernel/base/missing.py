@@ -27,7 +27,7 @@ class MissingAttribute(AttributeError):
         if owner is not None:
             # Members that say why they are not there are no help.
             there = [known for known in dir(owner) if _is_there(owner, known)]
-            names = ", ".join(near(self.name, there))
+            names = ", ".join(near(self.name or "", there))
             self._nearest = NEAREST.format(names=names) if names else ""
         return self.args[0] + self._nearest
 

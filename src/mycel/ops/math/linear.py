@@ -374,7 +374,6 @@ def baddbmm(x, a, b, beta=1, alpha=1, three=False):
         b: [B, K, M].
         beta: the factor of `x`, a number; 1 by default.
         alpha: the factor of the products, a number; 1 by default.
-        three: whether a and b must have three dimensions, as in `mint`.
 
     Example:
         >>> ops.baddbmm(ops.ones((5, 2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
@@ -397,7 +396,6 @@ def addbmm(x, a, b, beta=1, alpha=1, three=False):
         b: [B, K, M].
         beta: the factor of `x`, a number; 1 by default.
         alpha: the factor of the sum of the products, a number; 1 by default.
-        three: whether a and b must have three dimensions, as in `mint`.
 
     Example:
         >>> ops.addbmm(ops.ones((2, 4)), ops.ones((5, 2, 3)), ops.ones((5, 3, 4))).shape
