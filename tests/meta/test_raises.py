@@ -32,7 +32,7 @@ PUBLIC = {
 INNER = {
     *("Elsewhere", "Tripped", "NotFinite", "TooLarge", "StopIteration", "Refused", "NeedsValues"),
     *("_NoProgram", "_Missing", "Differs", "LookupError", "Unknown", "NotPadded"),
-    *("Deadlock", "Mismatch", "TimeoutError", "SystemExit"),
+    *("Deadlock", "Mismatch", "TimeoutError", "SystemExit", "MissingAttribute"),
 }
 # In these the class is an argument of the function around the `raise`.
 CHOSEN = {"kind", "excp_cls", "TypeError if original.__class__ is list else IndexError"}
