@@ -60,6 +60,20 @@ def test_values():
     matches(every, lambda x: (x,) * 6, X)
 
 
+def uneven_ones(x):
+    x = x.reshape(-1)
+    return ops.AllGatherV()(x, [6]), ops.ReduceScatterV()(x, [6]), ops.AlltoAllV()(x, [6], [6])
+
+
+def test_values_of_uneven_amounts():
+    matches(uneven_ones, lambda x: (x.reshape(-1),) * 3, X)
+
+
+def test_a_group_of_one():
+    assert ops.get_backend() == distributed.get_backend()
+    assert ops.get_group_rank(None, 0) == 0
+
+
 def test_gradients():
     def gradient(x):
         return ms.grad(lambda x: sum((y * y).sum() for y in every(x)))(x)

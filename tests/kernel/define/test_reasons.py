@@ -114,3 +114,12 @@ def test_a_part_of_a_layer_is_named_by_the_layer():
         nn.Dense(3, 4)(x)
     with pytest.raises(ValueError, match=r"^conv2d\(Float32\[2, 5\]"):
         ops.conv2d(x, Tensor(np.ones((1, 1, 2, 2), np.float32)))
+
+
+def test_an_operator_as_an_object_is_named_by_its_class():
+    """It was `call`, the method of Python. The oracle is MindSpore's text: "For 'MatMul', …"."""
+    x, y = ms.Tensor(np.ones((1, 2))), ms.Tensor(np.ones((2, 3), np.float32))
+    with pytest.raises(TypeError, match=r"^MatMul\(Float64\[1, 2\], Float32\[2, 3\]\)"):
+        ops.MatMul()(x, y)
+    with pytest.raises(ValueError, match=r"^Conv2D\("):
+        ops.Conv2D(2, 3)(ms.ops.ones((1, 3, 5, 5)), ms.ops.ones((2, 2, 3, 3)))

@@ -119,7 +119,7 @@ def in_our_words(text: str) -> str:
 
 
 def called_by(depth: int = 1) -> str:
-    """The layer of ours whose `construct` runs, or the function of ours that the user called."""
+    """The layer of ours whose `construct` runs, or the function or operator that the user called."""
     frame: FrameType | None = sys._getframe(depth)
     last = ""
     while frame is not None and not is_theirs(frame.f_code.co_filename):
@@ -128,6 +128,8 @@ def called_by(depth: int = 1) -> str:
             if isinstance(owner, CellBase):
                 return type(owner).__name__
             last = frame.f_code.co_name
+            if last == "__call__" and "instance_name" in getattr(owner, "__dict__", ()):
+                last = type(owner).__name__  # an operator as an object
         frame = frame.f_back
     return "" if last.startswith("<") else last.strip("_")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import warnings
 
 import jax
 from jax.extend import backend as jax_backend
@@ -24,6 +25,8 @@ from mycel.kernel.record.stream import Segment, Stream, local, machine
 def watch_forks() -> None:
     """Look after the forks of this process, where there are forks."""
     if hasattr(os, "register_at_fork"):
+        # What JAX says at every fork, of a command in a notebook too, is told where it matters.
+        warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
         os.register_at_fork(before=_settle, after_in_child=_refuse_from_now)
 
 
