@@ -119,7 +119,7 @@ def in_our_words(text: str) -> str:
 
 
 def called_by(depth: int = 1) -> str:
-    """The layer of ours whose `construct` runs, or the function or operator that the user called."""
+    """The layer of ours whose `construct` runs, or the function or operator of the user's call."""
     frame: FrameType | None = sys._getframe(depth)
     last = ""
     while frame is not None and not is_theirs(frame.f_code.co_filename):
