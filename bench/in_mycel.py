@@ -43,4 +43,7 @@ def device_memory(what: str) -> int | None:
 
 def settings() -> str:
     """What is measured with."""
+    # As in a program, mycel says how memory is kept before JAX begins: else each step of a large
+    # network is given new pages.
+    ms.get_context("device_target")
     return f"mycel {ms.__version__}, jax {jax.__version__} on {jax.devices()[0].device_kind}"
