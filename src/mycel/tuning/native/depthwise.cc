@@ -25,11 +25,8 @@ struct Tap {
   int64_t element, away;
 };
 
-// A column of the kernel: its elements, and which places of a run meet something.
-struct Column {
-  std::vector<Tap> taps;
-  std::vector<int32_t> mask;  // none if all do
-};
+// The elements of a column of the kernel that meet something.
+using Taps = std::vector<Tap>;
 
 // How pictures lie in memory, for runs over the places of the windows, or of the input (`back`).
 struct Runs {
@@ -50,32 +47,42 @@ struct Runs {
         std::max(columns.before, (columns.kernel - 1) * columns.dilation - columns.before);
     front = above * pitch + std::max<int64_t>(0, aside);
     size = front + std::max(laid, last + 1) * pitch + std::max<int64_t>(0, aside) + kSlack;
+    for (int64_t across = 0; across < columns.kernel; ++across) masks.push_back(Mask(across));
     met.resize(back ? rows.stride : 1);
     for (size_t phase = 0; phase < met.size(); ++phase) Meet(phase);
+  }
+
+  int64_t Ahead(const Axis& axis, int64_t element) const {
+    return element * axis.dilation - axis.before;
+  }
+
+  // Which places of a run meet something with a column of the kernel; empty if all do.
+  std::vector<int32_t> Mask(int64_t across) const {
+    std::vector<int32_t> mask(floats + kSlack, 0);
+    bool all = true;
+    for (int64_t at = 0; at < floats; ++at) {
+      const bool meets = Meets(at % pitch, Ahead(columns, across));
+      mask[at] = meets ? -1 : 0;
+      all = all && meets;
+    }
+    if (all) mask.clear();
+    return mask;
   }
 
   // What rows with a remainder by the stride meet.
   void Meet(int64_t phase) {
     for (int64_t across = 0; across < columns.kernel; ++across) {
-      const int64_t ahead = across * columns.dilation - columns.before;
-      Column column{{}, std::vector<int32_t>(floats + kSlack, 0)};
+      const int64_t ahead = Ahead(columns, across);
+      Taps taps;
       for (int64_t down = 0; down < rows.kernel; ++down) {
-        const int64_t below = down * rows.dilation - rows.before;
-        const Tap tap{down * columns.kernel + across, 0};
+        const int64_t element = down * columns.kernel + across, below = Ahead(rows, down);
         if (!back) {
-          column.taps.push_back({tap.element, below * pitch + ahead});
+          taps.push_back({element, below * pitch + ahead});
         } else if ((phase - below) % rows.stride == 0) {
-          column.taps.push_back({tap.element, (phase - below) / rows.stride * pitch - ahead});
+          taps.push_back({element, (phase - below) / rows.stride * pitch - ahead});
         }
       }
-      bool all = true;
-      for (int64_t at = 0; at < floats; ++at) {
-        const bool meets = Meets(at % pitch, ahead);
-        column.mask[at] = meets ? -1 : 0;
-        all = all && meets;
-      }
-      if (all) column.mask.clear();
-      met[phase].push_back(std::move(column));
+      met[phase].push_back(std::move(taps));
     }
   }
 
@@ -94,14 +101,18 @@ struct Runs {
   int64_t Place(int64_t row) const {
     return front + (back ? row / rows.stride : row * rows.stride) * pitch;
   }
-  const std::vector<Column>& At(int64_t row) const { return met[back ? row % rows.stride : 0]; }
+  const std::vector<Taps>& At(int64_t row) const { return met[back ? row % rows.stride : 0]; }
+  const int32_t* MaskOf(int64_t across) const {
+    return masks[across].empty() ? nullptr : masks[across].data();
+  }
 
   Axis rows, columns;
   bool back;
   int64_t pitch;
   int64_t count, each;  // rows, and those of a run
   int64_t floats;       // of a run
-  std::vector<std::vector<Column>> met;
+  std::vector<std::vector<int32_t>> masks;  // by column of the kernel
+  std::vector<std::vector<Taps>> met;       // by remainder, and column
   int64_t front, size;  // floats in front of a picture, and in all
 };
 
@@ -132,22 +143,24 @@ struct Copies {
 
 // The sums over all that is met from a place on, in vectors side by side.
 template <int side>
-inline void Sum(const std::vector<Column>& columns, const Copies& copies, const float* factors,
-                const float* from, int64_t at, Vector* sums) {
+inline void Sum(const Runs& runs, const std::vector<Taps>& columns, const Copies& copies,
+                const float* factors, const float* from, int64_t at, Vector* sums) {
   for (int n = 0; n < side; ++n) sums[n] = Vector{};
-  for (const Column& column : columns) {
+  for (size_t across = 0; across < columns.size(); ++across) {
     Vector parts[side] = {};
     for (int64_t copy = 0; copy < copies.count; ++copy) {
-      for (const Tap& tap : column.taps) {
+      for (const Tap& tap : columns[across]) {
         const float factor = factors[copy * copies.kernel + tap.element];
         const float* met = from + copy * copies.apart + tap.away + at;
 #pragma GCC unroll 4
         for (int n = 0; n < side; ++n) parts[n] += factor * Load(met + n * kWidth);
       }
     }
-    const int32_t* mask = column.mask.empty() ? nullptr : column.mask.data() + at;
+    const int32_t* mask = runs.MaskOf(across);
 #pragma GCC unroll 4
-    for (int n = 0; n < side; ++n) sums[n] += mask ? Masked(parts[n], mask + n * kWidth) : parts[n];
+    for (int n = 0; n < side; ++n) {
+      sums[n] += mask ? Masked(parts[n], mask + at + n * kWidth) : parts[n];
+    }
   }
 }
 
@@ -158,17 +171,17 @@ void Convolve(const Runs& runs, const Copies& copies, const float* factors, cons
   const int64_t step = runs.back ? 1 : runs.columns.stride;
   for (int64_t row = 0; row < runs.count; row += runs.each) {
     const int64_t rows = std::min(runs.each, runs.count - row), count = rows * runs.pitch;
-    const std::vector<Column>& columns = runs.At(row);
+    const std::vector<Taps>& columns = runs.At(row);
     const float* from = laid + runs.Place(row);
     float* sums = width == runs.pitch ? to + row * width : own;
     Vector some[kSide];
     int64_t at = 0;
     for (; at + kSide * kWidth <= count; at += kSide * kWidth) {
-      Sum<kSide>(columns, copies, factors, from, at, some);
+      Sum<kSide>(runs, columns, copies, factors, from, at, some);
       for (int n = 0; n < kSide; ++n) Store(sums + at + n * kWidth, some[n]);
     }
     for (; at < count; at += kWidth) {
-      Sum<1>(columns, copies, factors, from, at, some);
+      Sum<1>(runs, columns, copies, factors, from, at, some);
       Store(sums + at, *some, count - at);
     }
     for (int64_t down = 0; sums == own && down < rows; ++down) {
@@ -280,14 +293,14 @@ ffi::Error GradientOfWeight(ffi::ThreadPool pool, ffi::Span<const int64_t> sizes
         for (int64_t row = 0; row < runs.count; row += runs.each) {
           const int64_t length = std::min(runs.each, runs.count - row) * runs.pitch;
           for (int64_t n = 0; n < wide; ++n) {
-            const Column& column = runs.At(row)[n];
-            const int32_t* mask = column.mask.empty() ? nullptr : column.mask.data();
+            const Taps& taps = runs.At(row)[n];
             for (int64_t tap = 0; tap < high; ++tap) {
-              met[tap] = laid + runs.Place(row) + column.taps[tap].away;
+              met[tap] = laid + runs.Place(row) + taps[tap].away;
             }
             for (int64_t tap = 0; tap < high; tap += kTaps) {
               Multiply<kTaps>(std::min<int64_t>(kTaps, high - tap), slopes + row * runs.pitch,
-                              met.data() + tap, mask, length, sums.data() + n * high + tap);
+                              met.data() + tap, runs.MaskOf(n), length,
+                              sums.data() + n * high + tap);
             }
           }
         }
