@@ -75,8 +75,10 @@ def check_all_to_all_v():
             equal(found, wanted)
     # Numbers in Tensors, and an exchange in which nobody sends anything.
     given = [ms.Tensor(lengths) for lengths in (sends, receives)]
-    equal(ops.AlltoAllV()(ms.Tensor(of_each(MATRIX.sum(1))[RANK]), *given),
-          exchanged(of_each(MATRIX.sum(1)), MATRIX, RANK))  # fmt: skip
+    equal(
+        ops.AlltoAllV()(ms.Tensor(of_each(MATRIX.sum(1))[RANK]), *given),
+        exchanged(of_each(MATRIX.sum(1)), MATRIX, RANK),
+    )
     empty = [0] * SIZE
     equal(ops.AlltoAllV()(ms.Tensor(np.ones(0, np.float32)), empty, empty), np.ones(0, np.float32))
 

@@ -65,8 +65,8 @@ def wait_for_all(group, name: str = "Barrier") -> None:
         collective("AllReduce", group, Tensor(0), told=name, op="sum")
 
 
-class _Collective(Primitive):
-    """What operators on one Tensor and a group share.
+class GroupPrimitive(Primitive):
+    """What operators among a group of processes share.
 
     Attributes:
         rank_size: how many processes the group has.
@@ -76,6 +76,10 @@ class _Collective(Primitive):
         super().__init__(type(self).__name__)
         self.group = check_group(group)
         self.rank_size = len(ranks_of(group))
+
+
+class _Collective(GroupPrimitive):
+    """What operators on one Tensor and a group share."""
 
     def _statics(self) -> dict:
         """What the function of the table takes by keyword."""

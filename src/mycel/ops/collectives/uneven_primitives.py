@@ -20,7 +20,7 @@ from mycel.ops.collectives.groups import (
     ranks_of,
     ranks_of_own,
 )
-from mycel.ops.collectives.primitives import ReduceOp, check_kind, check_tensor
+from mycel.ops.collectives.primitives import GroupPrimitive, ReduceOp, check_kind, check_tensor
 from mycel.ops.collectives.uneven import (
     exchange_as_known,
     exchange_rows,
@@ -36,17 +36,8 @@ from mycel.ops.collectives.uneven import (
 _WAYS = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 
 
-class _Uneven(Primitive):
-    """What these share: a group, and a Tensor of one dimension.
-
-    Attributes:
-        rank_size: how many processes the group has.
-    """
-
-    def __init__(self, group):
-        super().__init__(type(self).__name__)
-        self.group = check_group(group)
-        self.rank_size = len(ranks_of(group))
+class _Uneven(GroupPrimitive):
+    """What these share: a group, and a Tensor of one dimension."""
 
     def _flat(self, input_x) -> Tensor:
         x = check_tensor(input_x, f"{self.name}: input_x")
